@@ -29,15 +29,14 @@ Needs Python 3.9 on Linux, and nothing else: NumPy and torch are recognised by w
 """
 
 import importlib
-
 from typing import Any
 
 from ._client import Context, Number, State, Stop, context, ratio
 from ._cluster import available_resources, cluster_resources, init, is_initialized, shutdown
 from ._version import __version__
 
-__all__ = ["Context", "Number", "State", "Stop", "__version__", "available_resources", "cluster_resources", "context", "init", "is_initialized", "ratio",
-           "shutdown"]
+__all__ = ["Context", "Number", "State", "Stop", "__version__", "available_resources", "cluster_resources", "context", "init", "is_initialized",
+           "ratio", "shutdown"]
 
 
 def _open_shard(ctx: Context, *arguments: Any) -> Any:

@@ -62,8 +62,8 @@ def _connect(greet: Callable[[Context], Any]) -> Context:
     global _context
     fd = os.environ.get("TRAINRT_FD")
     if fd is None:
-        raise RuntimeError(f"trainrt did not start this program. Write `[train] program = python3 {os.path.basename(sys.argv[0] or 'train.py')}` into a "
-                           f"config, and start it by `trainrt --config FILE`, with srun or mpiexec for several ranks")
+        raise RuntimeError(f"trainrt did not start this program. Write `[train] program = python3 {os.path.basename(sys.argv[0] or 'train.py')}` "
+                           f"into a config, and start it by `trainrt --config FILE`, with srun or mpiexec for several ranks")
     _require_socket(fd)
     leave_stops_to_runtime()
     del os.environ["TRAINRT_FD"]  # processes that the program starts must not use the connection

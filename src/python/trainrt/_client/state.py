@@ -185,7 +185,8 @@ class State:
         return end
 
     def _descriptions(self) -> dict[str, Any]:
-        return {"tensors": [tensor.description() for tensor in self._tensors.values()], "files": list(self._files.values()), "sums": sorted(self._sums)}
+        return {"tensors": [tensor.description() for tensor in self._tensors.values()], "files": list(self._files.values()),
+                "sums": sorted(self._sums)}
 
     def _write_tensors(self, memory: memoryview) -> None:
         for tensor in self._tensors.values():

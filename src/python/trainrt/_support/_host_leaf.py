@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 # The runtime's name of an element type, and the NumPy type in which its bits are copied. Unsigned integers keep their bits.
-_DTYPES = {"float64": ("f64", "f8"), "float32": ("f32", "f4"), "float16": ("f16", "f2"), "bfloat16": ("bf16", "u2"), "float8_e4m3fn": ("f8e4m3", "u1"),
+_DTYPES = {"float64": ("f64", "f8"), "float32": ("f32", "f4"), "float16": ("f16", "f2"), "bfloat16": ("bf16", "u2"),
+           "float8_e4m3fn": ("f8e4m3", "u1"),
            "float8_e5m2": ("f8e5m2", "u1"), "int64": ("i64", "i8"), "int32": ("i32", "i4"), "int16": ("i16", "i2"), "int8": ("i8", "i1"),
            "uint64": ("i64", "u8"), "uint32": ("i32", "u4"), "uint16": ("i16", "u2"), "uint8": ("u8", "u1"), "bool": ("bool", "?"),
            "complex64": ("f32", "f4"), "complex128": ("f64", "f8")}
@@ -46,8 +47,8 @@ class HostLeaf:
         import numpy
         array = numpy.asarray(self._read())
         if list(array.shape) != self._given or array.dtype != self._kind:
-            raise ValueError(f"tensor '{self.name}' is now {array.dtype} of shape {list(array.shape)}, and was {self._kind} of shape {self._given} when "
-                             f"it was added: type and shape must not change")
+            raise ValueError(f"tensor '{self.name}' is now {array.dtype} of shape {list(array.shape)}, and was {self._kind} of shape {self._given} "
+                             f"when it was added: type and shape must not change")
         if self.nbytes:
             numpy.frombuffer(memory, self._bits).reshape(self.shape)[...] = self._as_bits(array)
 

@@ -35,5 +35,6 @@ def _opened(folder: str, may_be_link: bool) -> int:
         return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | (0 if may_be_link else os.O_NOFOLLOW))
     except OSError as error:
         if not may_be_link and os.path.islink(folder):
-            raise OSError(errno.ELOOP, "it is a symbolic link, which is not followed; remove the link, or replace it with the folder that it points to", str(folder)) from None
+            raise OSError(errno.ELOOP, "it is a symbolic link, which is not followed; remove the link, or replace it with the folder that it points "
+                                       "to", str(folder)) from None
         raise error

@@ -135,5 +135,5 @@ def _found(call: dict[str, Any], read: Callable[[], Any], what: str) -> Any:
         if not call["script"]:
             raise
         script = os.path.basename(call["script"]["path"])
-        raise RuntimeError(f"{error}. Other processes import {script}, where code under `if __name__ == \"__main__\":` does not run: move the {what}, and "
-                           f"everything that it uses, out of it") from None
+        raise RuntimeError(f"{error}. Other processes import {script}, where code under `if __name__ == \"__main__\":` does not run: move the "
+                           f"{what}, and everything that it uses, out of it") from None

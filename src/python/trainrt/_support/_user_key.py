@@ -73,8 +73,8 @@ def _read() -> bytes | None:
         found = os.fstat(descriptor)
         mode = stat.S_IMODE(found.st_mode)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or mode & 0o077:
-            raise KeyRefused(f"the key {where} is not used, since other users have access to it (owner {found.st_uid}, mode {mode:04o}). Remove it; a "
-                             f"new one is made")
+            raise KeyRefused(f"the key {where} is not used, since other users have access to it (owner {found.st_uid}, mode {mode:04o}). Remove it; "
+                             f"a new one is made")
         if found.st_size != _BYTES:
             raise KeyRefused(f"the key {where} has {found.st_size} bytes, not {_BYTES}, and is not used. Remove it; a new one is made")
         return file.read(_BYTES)

@@ -16,8 +16,8 @@ checkpoint. Needs NumPy.
 """
 
 from ._dataset import Dataset, MaterializedDataset
-from ._iterator import DataIterator
 from ._from_memory import from_huggingface, from_items, from_numpy, from_pandas, from_torch, range, range_tensor
+from ._iterator import DataIterator
 from ._read import read_csv, read_hdf5, read_idx, read_json, read_numpy, read_parquet, read_sql, read_text, read_tokens
 from ._read_images import read_images, read_webdataset
 from ._schema import Schema

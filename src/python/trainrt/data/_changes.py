@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Union
 
 from ._arguments import OF_CLUSTERS, check_ignored
 from ._operations import AddColumn, Call, Drop, Map, MapBatches, Rename, Select
@@ -18,8 +18,8 @@ Concurrency = Union[int, tuple[int, ...], None]
 class ChangeMethods(DatasetParts):
     """Part of Dataset."""
 
-    def map(self, fn: Callable[..., Any], *, fn_args: Optional[Sequence] = None, fn_kwargs: Optional[Mapping[str, Any]] = None,
-            fn_constructor_args: Optional[Sequence] = None, fn_constructor_kwargs: Optional[Mapping[str, Any]] = None,
+    def map(self, fn: Callable[..., Any], *, fn_args: Sequence | None = None, fn_kwargs: Mapping[str, Any] | None = None,
+            fn_constructor_args: Sequence | None = None, fn_constructor_kwargs: Mapping[str, Any] | None = None,
             concurrency: Concurrency = None, random: bool = False, **resources: Any) -> Dataset:
         """Replaces each sample by the result of a function.
 
@@ -41,9 +41,9 @@ class ChangeMethods(DatasetParts):
         call = Call("map", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)
         return self._and_then(Map(call, _workers_of("map", concurrency), random))
 
-    def map_batches(self, fn: Callable[..., Any], *, batch_size: Any = "default", batch_format: Optional[str] = "default",
-                    fn_args: Optional[Sequence] = None, fn_kwargs: Optional[Mapping[str, Any]] = None,
-                    fn_constructor_args: Optional[Sequence] = None, fn_constructor_kwargs: Optional[Mapping[str, Any]] = None,
+    def map_batches(self, fn: Callable[..., Any], *, batch_size: Any = "default", batch_format: str | None = "default",
+                    fn_args: Sequence | None = None, fn_kwargs: Mapping[str, Any] | None = None,
+                    fn_constructor_args: Sequence | None = None, fn_constructor_kwargs: Mapping[str, Any] | None = None,
                     zero_copy_batch: bool = True, concurrency: Concurrency = None, random: bool = False, **resources: Any) -> Dataset:
         """Replaces each batch by `fn(batch)`: {name: array}, or a DataFrame, with any columns and the same number of samples.
 
@@ -68,12 +68,12 @@ class ChangeMethods(DatasetParts):
         check_ignored("add_column", resources)
         return self._and_then(AddColumn(col, Call("add_column", fn)))
 
-    def select_columns(self, cols: Union[str, Sequence[str]], **resources: Any) -> Dataset:
+    def select_columns(self, cols: str | Sequence[str], **resources: Any) -> Dataset:
         """Keeps the columns `cols`, a name or a list of names, in this order. Taking a batch raises KeyError for an unknown name."""
         check_ignored("select_columns", resources)
         return self._and_then(Select(cols))
 
-    def drop_columns(self, cols: Union[str, Sequence[str]], **resources: Any) -> Dataset:
+    def drop_columns(self, cols: str | Sequence[str], **resources: Any) -> Dataset:
         """Removes the columns `cols`, a name or a list of names. Taking a batch raises KeyError for an unknown name."""
         check_ignored("drop_columns", resources)
         return self._and_then(Drop(cols))

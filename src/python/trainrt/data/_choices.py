@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable
 
 from ._arguments import check_ignored
 from ._numpy import numpy
@@ -23,8 +23,8 @@ _MAX_SHUFFLED = 1 << 25  # rows of a shuffled list, which needs about 1 GB
 class ChoiceMethods(ReshapeMethods, ReadMethods):
     """Part of Dataset."""
 
-    def filter(self, fn: Optional[Callable[..., Any]] = None, expr: Optional[str] = None, *, fn_args: Optional[Sequence] = None,
-               fn_kwargs: Optional[Mapping[str, Any]] = None, **resources: Any) -> Dataset:
+    def filter(self, fn: Callable[..., Any] | None = None, expr: str | None = None, *, fn_args: Sequence | None = None,
+               fn_kwargs: Mapping[str, Any] | None = None, **resources: Any) -> Dataset:
         """Keeps the samples that meet a condition.
 
         Parameters
@@ -52,8 +52,8 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         if fn is None or expr is not None:
             raise TypeError("filter() needs either a function or expr=CONDITION")
         if self._keys.get("on_error") == "skip":
-            raise ValueError("filter() after options(on_error='skip') is not possible: it selects samples by number, and each sample that is left out "
-                             "changes the numbers after it. Write the readable samples to files first (write_parquet(folder)), and filter those")
+            raise ValueError("filter() after options(on_error='skip') is not possible: it selects samples by number, and each sample that is left "
+                             "out changes the numbers after it. Write the readable samples to files first (write_parquet(folder)), and filter those")
         call = Call("filter", fn, fn_args, fn_kwargs)
         return self._with(rows=_Once(lambda: self._rows_where(keeps(call))))
 
@@ -67,7 +67,7 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         numbers = numpy.concatenate(found) if found else numpy.empty(0, "i8")
         return numbers if rows is None else numpy.asarray(rows)[numbers]
 
-    def random_shuffle(self, *, seed: Optional[int] = None, **resources: Any) -> Dataset:
+    def random_shuffle(self, *, seed: int | None = None, **resources: Any) -> Dataset:
         """Uses the samples in a new random order in each epoch. The order depends on run.seed, the dataset's name, the epoch, and `seed` (int,
         default 0)."""
         check_ignored("random_shuffle", resources)
@@ -75,7 +75,7 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
 
     randomize_block_order = random_shuffle
 
-    def repartition(self, num_blocks: Optional[int] = None, **others: Any) -> Dataset:
+    def repartition(self, num_blocks: int | None = None, **others: Any) -> Dataset:
         """Returns this dataset: its samples are not stored in blocks."""
         del num_blocks, others
         return self  # type: ignore[return-value]
@@ -85,7 +85,7 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         integer, ValueError if it is negative."""
         return self._part(0, whole_number("limit()", limit, 0))
 
-    def _part(self, first: Optional[int], end: Optional[int]) -> Dataset:
+    def _part(self, first: int | None, end: int | None) -> Dataset:
         return self._with(rows=self._rows_in_order()[first:end])
 
     def _rows_in_order(self) -> Any:
@@ -121,8 +121,8 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         count = self.count()
         return self.split_at_indices([int(count * sum(proportions[:number + 1])) for number in range(len(proportions))])
 
-    def train_test_split(self, test_size: Union[int, float], *, shuffle: bool = False, seed: Optional[int] = None,
-                         stratify: Optional[str] = None) -> tuple[Dataset, Dataset]:
+    def train_test_split(self, test_size: int | float, *, shuffle: bool = False, seed: int | None = None,
+                         stratify: str | None = None) -> tuple[Dataset, Dataset]:
         """Returns two datasets, (train, test).
 
         Parameters

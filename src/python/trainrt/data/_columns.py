@@ -92,8 +92,8 @@ def _ragged(items, origin):
     for number, item in enumerate(items):
         column[number] = _supported(numpy.asarray(item), origin)
         if column[number].ndim != 1:
-            raise ValueError(f"{origin} has arrays of several shapes, such as {numpy.shape(items[0])} and {numpy.shape(item)}; only lists of numbers may "
-                             f"vary in length")
+            raise ValueError(f"{origin} has arrays of several shapes, such as {numpy.shape(items[0])} and {numpy.shape(item)}; only lists of numbers "
+                             f"may vary in length")
     return column
 
 

@@ -61,8 +61,8 @@ def _of_columns(columns: Any, what: str) -> MaterializedDataset:
 def from_items(items: Iterable[Any], **ray: Any) -> MaterializedDataset:
     """Returns one sample per item.
 
-    Dicts with equal keys become columns; other values become the column `item`. Raises TypeError and ValueError for values that are not numbers, bools,
-    strings or arrays of them.
+    Dicts with equal keys become columns; other values become the column `item`. Raises TypeError and ValueError for values that are not numbers,
+    bools, strings or arrays of them.
 
     Examples
     --------
@@ -80,8 +80,8 @@ def from_items(items: Iterable[Any], **ray: Any) -> MaterializedDataset:
 
 
 def from_numpy(ndarrays: Any, **ray: Any) -> MaterializedDataset:
-    """Returns the samples of an array, or of several arrays one after another, in the column `data`. A dict of arrays gives one column each. The first
-    axis counts the samples.
+    """Returns the samples of an array, or of several arrays one after another, in the column `data`. A dict of arrays gives one column each. The
+    first axis counts the samples.
 
     Examples
     --------

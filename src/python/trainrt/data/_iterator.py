@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import _server
 from ._columns import concatenated, rows_of
@@ -46,16 +46,16 @@ class DataIterator:
     [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(self, link: Optional[Link], name: Optional[str], dataset: Optional[DatasetParts] = None, before: Optional[Callable[[], Any]] = None,
-                 epochs: Optional[Iterator[int]] = None, empty_columns: Optional[dict[str, Any]] = None,
-                 in_memory: Optional[Callable[[dict[str, Any]], MaterializedDataset]] = None) -> None:
+    def __init__(self, link: Link | None, name: str | None, dataset: DatasetParts | None = None, before: Callable[[], Any] | None = None,
+                 epochs: Iterator[int] | None = None, empty_columns: dict[str, Any] | None = None,
+                 in_memory: Callable[[dict[str, Any]], MaterializedDataset] | None = None) -> None:
         """`before()` is called before each epoch. `epochs` yields the numbers of epochs if the runtime does not count them. `empty_columns`,
         {name: array}, are the columns of a dataset without samples; `link` and `name` are then None. `in_memory` makes the result of
         materialize()."""
         self._link, self._name, self._before, self._epochs, self._empty_columns = link, name, before, epochs, empty_columns
-        self.at_padding: Optional[Callable[[int], Any]] = None  # called with count() after an epoch that may have repeated samples by default
+        self.at_padding: Callable[[int], Any] | None = None  # called with count() after an epoch that may have repeated samples by default
         self._operations: Sequence[Operation] = dataset._operations if dataset is not None else ()
-        self._workers: Optional[MapWorkers] = None  # processes that apply the operations, started when needed
+        self._workers: MapWorkers | None = None  # processes that apply the operations, started when needed
         self._encoding = dataset._encoding if dataset is not None else "utf-8"
         self._in_memory = in_memory
 
@@ -70,9 +70,9 @@ class DataIterator:
         """Returns the iterator of an empty dataset. `columns`, {name: array}, are its columns before its operations."""
         return cls(None, None, dataset, empty_columns=columns, in_memory=dataset._in_memory)
 
-    def iter_batches(self, *, batch_size: Optional[int] = 256, prefetch_batches: int = 1, batch_format: Optional[str] = "default",
-                     drop_last: bool = False, local_shuffle_buffer_size: Optional[int] = None, local_shuffle_seed: Optional[int] = None,
-                     epoch: Optional[int] = None, remainder: Optional[str] = None, **others: Any) -> Iterable[Any]:
+    def iter_batches(self, *, batch_size: int | None = 256, prefetch_batches: int = 1, batch_format: str | None = "default",
+                     drop_last: bool = False, local_shuffle_buffer_size: int | None = None, local_shuffle_seed: int | None = None,
+                     epoch: int | None = None, remainder: str | None = None, **others: Any) -> Iterable[Any]:
         """Returns an iterable over batches: {name: array}, arrays of shape [batch_size, ...]. The caller owns the arrays.
 
         Parameters
@@ -102,20 +102,21 @@ class DataIterator:
         if others:
             raise TypeError(f"iter_batches() got an unexpected argument: {', '.join(sorted(others))}")
         if local_shuffle_buffer_size is not None:
-            raise ValueError("local_shuffle_buffer_size is not supported: random_shuffle() of the dataset shuffles all samples, at no additional cost")
+            raise ValueError("local_shuffle_buffer_size is not supported: random_shuffle() of the dataset shuffles all samples, at no additional "
+                             "cost")
         size, batch_format = self._checked_size(batch_size), checked_format(batch_format)
         at_end = self.at_padding if remainder is None and not drop_last else None
         return Epochs(lambda: self._batches(size, batch_format, remainder or ("drop" if drop_last else "pad"), epoch, at_end))
 
-    def _checked_size(self, batch_size: Optional[int]) -> int:
+    def _checked_size(self, batch_size: int | None) -> int:
         if batch_size is None:
             return max(self.count(), 1)
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"batch_size={batch_size!r}: it must be an integer, 1 or more")
         return batch_size
 
-    def _batches(self, batch_size: int, batch_format: str, remainder: str, epoch: Optional[int],
-                 at_end: Optional[Callable[[int], Any]] = None) -> Iterator[Any]:
+    def _batches(self, batch_size: int, batch_format: str, remainder: str, epoch: int | None,
+                 at_end: Callable[[int], Any] | None = None) -> Iterator[Any]:
         if self._empty_columns is not None:
             return
         if self._before is not None:
@@ -140,7 +141,7 @@ class DataIterator:
             yield batch
             del batch
 
-    def _map_workers(self) -> Optional[MapWorkers]:
+    def _map_workers(self) -> MapWorkers | None:
         count = max((operation.workers for operation in self._operations), default=0)
         if count and self._workers is None:
             self._workers = MapWorkers(self._operations, count)
@@ -151,8 +152,8 @@ class DataIterator:
         batches = self.iter_batches(batch_size=_LARGE_BATCH, remainder="uneven")
         return Epochs(lambda: (row for batch in batches for row in rows_of(batch)))
 
-    def iter_torch_batches(self, *, batch_size: Optional[int] = 256, dtypes: Any = None, device: Any = "auto",
-                           collate_fn: Optional[Callable[[Any], Any]] = None, pin_memory: bool = False, **others: Any) -> Iterable[Any]:
+    def iter_torch_batches(self, *, batch_size: int | None = 256, dtypes: Any = None, device: Any = "auto",
+                           collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False, **others: Any) -> Iterable[Any]:
         """Returns an iterable over batches of torch tensors: {name: tensor of shape [batch_size, ...]}.
 
         Parameters
@@ -174,7 +175,7 @@ class DataIterator:
         batches = self.iter_batches(batch_size=batch_size, **others)
         return Epochs(lambda: map(tensors_of, batches))
 
-    def iter_tf_batches(self, *, batch_size: Optional[int] = 256, dtypes: Any = None, **others: Any) -> Iterable[Any]:
+    def iter_tf_batches(self, *, batch_size: int | None = 256, dtypes: Any = None, **others: Any) -> Iterable[Any]:
         """Returns an iterable over batches of TensorFlow tensors, {name: tf.Tensor}. `dtypes`: one type, or {name: type}; `others`: arguments of
         iter_batches()."""
         import tensorflow
@@ -186,7 +187,7 @@ class DataIterator:
         batches = self.iter_batches(batch_size=batch_size, **others)
         return Epochs(lambda: map(tensors_of, batches))
 
-    def to_torch(self, *, label_column: Optional[str] = None, feature_columns: Union[str, Sequence[str], None] = None, batch_size: Optional[int] = 1,
+    def to_torch(self, *, label_column: str | None = None, feature_columns: str | Sequence[str] | None = None, batch_size: int | None = 1,
                  label_column_dtype: Any = None, feature_column_dtypes: Any = None, unsqueeze_label_tensor: bool = True,
                  unsqueeze_feature_tensors: bool = True, **others: Any) -> Iterable[Any]:
         """Returns a torch IterableDataset of (features, labels) batches, or of features if `label_column` is None.
@@ -207,7 +208,7 @@ class DataIterator:
         return pairs_of(self, label_column, feature_columns, batch_size, label_column_dtype, feature_column_dtypes, unsqueeze_label_tensor,
                         unsqueeze_feature_tensors, others)
 
-    def to_tf(self, feature_columns: Any, label_columns: Any, *, batch_size: Optional[int] = 1, **others: Any) -> Any:
+    def to_tf(self, feature_columns: Any, label_columns: Any, *, batch_size: int | None = 1, **others: Any) -> Any:
         """Returns a tf.data.Dataset of (features, labels) batches: a tensor for one column's name, a dict for a list of names."""
         import tensorflow
         first = self._empty_batch()

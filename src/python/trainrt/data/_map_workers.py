@@ -3,7 +3,7 @@
 import os
 import pickle
 
-from .._support import _script, _pickling
+from .._support import _pickling, _script
 from .._support._side_process import SideProcess
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Union
 
 from ._operations import Operation
 from ._sources import checked_keys
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 Rows = Union[Sequence[int], Callable[[], Any], None]  # None: all samples; or a function that returns the numbers, called when they are needed
 _READING_KEYS = ("shuffle", "shuffle_seed", "memory", "threads", "block", "window", "read_method")
-_SET_BY_METHODS = {"source", "format", "subset", "subset_after", "every", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack", "draw_by_weight"}
+_SET_BY_METHODS = {"source", "format", "subset", "subset_after", "every", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack",
+                   "draw_by_weight"}
 
 
 class Reshape:
@@ -22,7 +23,7 @@ class Reshape:
     ORDER = {"where": 0, "explode": 1, "sequence": 2, "pack": 3, "draw_by_weight": 5}  # in which the runtime applies these keys
     ORDER_OF_ROWS = 4  # the choice of samples among them
 
-    def __init__(self, keys: Optional[dict[str, str]] = None, rows: Rows = None) -> None:
+    def __init__(self, keys: dict[str, str] | None = None, rows: Rows = None) -> None:
         self.keys, self.rows = dict(keys or {}), rows
 
     def with_key(self, name: str, text: str) -> Reshape:
@@ -37,8 +38,8 @@ class Reshape:
 class DatasetParts:
     """Part of Dataset: a source of samples, the numbers of the chosen rows, operations on batches, and keys of [data.NAME]."""
 
-    def __init__(self, source: Any, rows: Rows = None, operations: Sequence[Operation] = (), keys: Optional[dict[str, str]] = None,
-                 encoding: str = "utf-8", reshape: Optional[Reshape] = None) -> None:
+    def __init__(self, source: Any, rows: Rows = None, operations: Sequence[Operation] = (), keys: dict[str, str] | None = None,
+                 encoding: str = "utf-8", reshape: Reshape | None = None) -> None:
         self._source = source
         self._rows = rows
         self._reshape = reshape or Reshape()  # `rows` are numbers of the samples that these operations make
@@ -75,8 +76,8 @@ class DatasetParts:
         memory="4 GiB"). Raises ValueError for keys that methods set; reading raises ValueError for unknown keys and invalid values."""
         others = sorted(_SET_BY_METHODS & set(keys))
         if others:
-            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), filter(expr=...), limit(), split(), random_shuffle(), "
-                             f"explode(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
+            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), filter(expr=...), limit(), split(), "
+                             f"random_shuffle(), explode(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """read_*(): datasets from files.
 
-All functions take `paths`: a file, a folder, a pattern (*, ?, [a-z]), a URL of an object store (s3://, gs://), or a list of these, in a file system that
-all nodes see. They return a Dataset; the files are listed now and read when samples are needed. They raise FileNotFoundError for a path that does not
-exist, TypeError for an unknown argument, and ValueError for one that is not supported. Dataset.options() sets further keys of [data.NAME]. Arguments of
-Ray Data that only place tasks on a cluster are ignored; shuffle="files" means random_shuffle().
+All functions take `paths`: a file, a folder, a pattern (*, ?, [a-z]), a URL of an object store (s3://, gs://), or a list of these, in a file system
+that all nodes see. They return a Dataset; the files are listed now and read when samples are needed. They raise FileNotFoundError for a path that
+does not exist, TypeError for an unknown argument, and ValueError for one that is not supported. Dataset.options() sets further keys of [data.NAME].
+Arguments of Ray Data that only place tasks on a cluster are ignored; shuffle="files" means random_shuffle().
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def read_csv(paths: Paths, *, columns: Names = None, types: dict[str, str] | Non
     >>> trainrt.data.read_csv(path, types={"price": "f32"}).take(1)
     [{'price': 1.5, 'city': 'Bern'}]
     """
-    return dataset_of_files("read_csv", paths, ray, format="csv", columns=joined_names(columns), types=_types(types), delimiter=delimiter, header=header,
-                     quotes=quotes, na=joined_names(na), vector=vector)
+    return dataset_of_files("read_csv", paths, ray, format="csv", columns=joined_names(columns), types=_types(types), delimiter=delimiter,
+                            header=header, quotes=quotes, na=joined_names(na), vector=vector)
 
 
 def read_parquet(paths: Paths, *, columns: Names = None, types: dict[str, str] | None = None, vector: str | None = None, **ray: Any) -> Dataset:
@@ -92,8 +92,8 @@ def read_sql(sql: str, database: str | os.PathLike[str] | Callable[[], Any], *, 
     ----------
     sql : str
     database : path or function
-        Path of the database or, as in Ray, a function that returns a connection of the module sqlite3 to it. Other connections, and databases in memory,
-        raise ValueError.
+        Path of the database or, as in Ray, a function that returns a connection of the module sqlite3 to it. Other connections, and databases in
+        memory, raise ValueError.
     types, vector
         As of read_csv().
 
@@ -117,7 +117,8 @@ def read_sql(sql: str, database: str | os.PathLike[str] | Callable[[], Any], *, 
         if not path:
             raise ValueError("read_sql(): other processes cannot read a database in memory: use the path of a file")
         database = path
-    return dataset_of_files("read_sql", database, ray, format="sqlite", query=" ".join(sql.split()), types=_types(types), vector=vector)  # type: ignore[arg-type]
+    query = " ".join(sql.split())
+    return dataset_of_files("read_sql", database, ray, format="sqlite", query=query, types=_types(types), vector=vector)  # type: ignore[arg-type]
 
 
 def read_json(paths: Paths, *, columns: Names = None, types: dict[str, str] | None = None, lines: bool = True, **ray: Any) -> Dataset:
@@ -229,5 +230,5 @@ def read_tokens(paths: Paths, *, length: int, dtype: str | None = None, stride: 
     >>> trainrt.data.read_tokens(path, length=4).take_batch()["tokens"].tolist()
     [[0, 1, 2, 3, 4], [4, 5, 6, 7, 8]]
     """
-    return dataset_of_files("read_tokens", paths, ray, format="tokens", length=length, dtype=dtype, stride=stride, header=header, document_end=document_end,
-                     pad=pad, next_token=next_token)
+    return dataset_of_files("read_tokens", paths, ray, format="tokens", length=length, dtype=dtype, stride=stride, header=header,
+                            document_end=document_end, pad=pad, next_token=next_token)

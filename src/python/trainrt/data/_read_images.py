@@ -25,8 +25,8 @@ def _image_keys(function: str, size: Any, mode: str | None, resize_mode: str | N
 
 
 def read_images(paths: Paths, *, size: tuple[int, int] | None = None, mode: str | None = None, include_paths: bool = False, labels: str | None = None,
-                classes: Names = None, resize_mode: str | None = None, layout: str | None = None, dtype: str | None = None, decode: bool | None = None,
-                max_pixels: int | None = None, **ray: Any) -> Dataset:
+                classes: Names = None, resize_mode: str | None = None, layout: str | None = None, dtype: str | None = None,
+                decode: bool | None = None, max_pixels: int | None = None, **ray: Any) -> Dataset:
     """Reads JPEG, PNG and WebP images, one file each, into the column `image` of shape [height, width, channels].
 
     If they are in folders of classes, or in a list with lines "path,label", the column `label` (i64) has the positions of the classes in `classes`.
@@ -59,7 +59,7 @@ def read_images(paths: Paths, *, size: tuple[int, int] | None = None, mode: str 
     >>> trainrt.data.read_images("/lustre/data/flowers", size=(224, 224), layout="planar", dtype="f32")   # doctest: +SKIP
     """
     return dataset_of_files("read_images", paths, ray, format="images", labels=labels, classes=joined_names(classes), paths=include_paths or None,
-                     **_image_keys("read_images", size, mode, resize_mode, layout, dtype, decode, max_pixels))
+                            **_image_keys("read_images", size, mode, resize_mode, layout, dtype, decode, max_pixels))
 
 
 def read_webdataset(paths: Paths, *, fields: Names | dict[str, str] = None, size: tuple[int, int] | None = None, mode: str | None = None,
@@ -85,4 +85,4 @@ def read_webdataset(paths: Paths, *, fields: Names | dict[str, str] = None, size
     if unsupported:
         raise ValueError(f"read_webdataset({unsupported[0]}=...) is not supported; use fields and decode")
     return dataset_of_files("read_webdataset", paths, ray, format="tar", fields=joined_names(fields),
-                     **_image_keys("read_webdataset", size, mode, resize_mode, layout, dtype, decode, max_pixels))
+                            **_image_keys("read_webdataset", size, mode, resize_mode, layout, dtype, decode, max_pixels))

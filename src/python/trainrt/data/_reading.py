@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from . import _files, _write
 from ._columns import concatenated
@@ -19,7 +19,7 @@ from ._whole_number import whole_number
 if TYPE_CHECKING:
     import pandas
 
-    from ._dataset import Dataset, MaterializedDataset
+    from ._dataset import MaterializedDataset
 
 BATCH_OF_SCANS = 1024  # samples per batch when this process reads all of them
 Path = Union[str, os.PathLike]
@@ -33,14 +33,14 @@ class ReadMethods(DatasetParts):
         rows = self._row_numbers()
         return self._count_all() if rows is None else len(rows)
 
-    def schema(self) -> Optional[Schema]:
+    def schema(self) -> Schema | None:
         """Returns the Schema of the first sample; of an empty dataset, that of the samples it would have, or None if it is unknown."""
         first = next(iter(self._local_batches(1)), None)
         if first is None:
             first = self._empty_batch()
         return Schema(first) if first else None
 
-    def columns(self) -> Optional[list[str]]:
+    def columns(self) -> list[str] | None:
         """Returns the names of the columns, or None if they are unknown, as for from_items([])."""
         schema = self.schema()
         return None if schema is None else schema.names
@@ -49,14 +49,14 @@ class ReadMethods(DatasetParts):
         """Returns the first `limit` samples as a list of dicts."""
         return list(itertools.islice(self.iter_rows(), whole_number("take()", limit, 0)))
 
-    def take_all(self, limit: Optional[int] = None) -> list[dict[str, Any]]:
+    def take_all(self, limit: int | None = None) -> list[dict[str, Any]]:
         """Returns all samples as a list of dicts. Raises ValueError if there are more than `limit`."""
         rows = self.take((limit or self.count()) + 1)
         if limit is not None and len(rows) > limit:
             raise ValueError(f"take_all(limit={limit}): the dataset has {self.count()} samples")
         return rows
 
-    def take_batch(self, batch_size: int = 20, *, batch_format: Optional[str] = "default") -> Any:
+    def take_batch(self, batch_size: int = 20, *, batch_format: str | None = "default") -> Any:
         """Returns the first batch, as of iter_batches(). Raises ValueError if there is no sample."""
         for batch in self.iter_batches(batch_size=batch_size, batch_format=batch_format):
             return batch
@@ -83,7 +83,7 @@ class ReadMethods(DatasetParts):
         """Returns an iterable over batches, {name: tensor}; arguments as of DataIterator.iter_torch_batches()."""
         return self._local().iter_torch_batches(**arguments)
 
-    def to_pandas(self, limit: Optional[int] = None) -> pandas.DataFrame:
+    def to_pandas(self, limit: int | None = None) -> pandas.DataFrame:
         """Returns the samples as a DataFrame. Raises ValueError if there are more than `limit`."""
         import pandas
         rows = self.take_all(limit)
@@ -100,7 +100,7 @@ class ReadMethods(DatasetParts):
 
     # ---- files, written by this process ----
 
-    def write_parquet(self, path: Path, *, mode: str = "append", max_rows_per_file: Optional[int] = None, **others: Any) -> None:
+    def write_parquet(self, path: Path, *, mode: str = "append", max_rows_per_file: int | None = None, **others: Any) -> None:
         """Writes the samples after all operations as Parquet files. Needs pyarrow (ImportError without it).
 
         Arrays of several axes become fixed-size lists.
@@ -119,12 +119,12 @@ class ReadMethods(DatasetParts):
         ours = {key: others.pop(key) for key in list(others) if key in (*_write.IGNORED, "filesystem", "filename_provider")}
         _write.write_parquet(self._local_batches, path, mode, max_rows_per_file, others, ours)
 
-    def write_csv(self, path: Path, *, mode: str = "append", max_rows_per_file: Optional[int] = None, delimiter: str = ",", **others: Any) -> None:
+    def write_csv(self, path: Path, *, mode: str = "append", max_rows_per_file: int | None = None, delimiter: str = ",", **others: Any) -> None:
         """Writes the samples as CSV files with a header; arguments as of write_parquet(). NaN becomes an empty value; other numbers have the same
         bits when they are read again. Raises ValueError for columns of arrays."""
         _write.write_csv(self._local_batches, path, mode, max_rows_per_file, {"delimiter": delimiter}, others)
 
-    def write_numpy(self, path: Path, *, column: str, mode: str = "append", max_rows_per_file: Optional[int] = None, **others: Any) -> None:
+    def write_numpy(self, path: Path, *, column: str, mode: str = "append", max_rows_per_file: int | None = None, **others: Any) -> None:
         """Writes one column as .npy files; arguments as of write_parquet(). Raises ValueError for an unknown column and for samples of different
         lengths."""
         _write.write_numpy(self._local_batches, path, column, mode, max_rows_per_file, others)
@@ -149,7 +149,7 @@ class ReadMethods(DatasetParts):
     def _local_batches(self, batch_size: int) -> Iterator[dict[str, Any]]:
         return iter(self._local().iter_batches(batch_size=batch_size))
 
-    def _empty_columns(self) -> Optional[dict[str, Any]]:
+    def _empty_columns(self) -> dict[str, Any] | None:
         """Returns the columns before the operations, {name: array}, if there are no samples; else None."""
         if not self.is_empty():
             return None
@@ -169,7 +169,9 @@ class ReadMethods(DatasetParts):
     def _config(self, folder: str) -> dict[str, str]:
         """Returns the keys of [data.NAME]. Values in memory are written into `folder`, which all nodes must see."""
         keys = {**self._source.keys(folder), **self._keys, **self._reshape.keys}
-        chosen = {"subset": numbers_of(self._reshape.rows), "subset_after": self._row_numbers()} if self._reshape.keys else {"subset": self._row_numbers()}
+        chosen = {"subset": self._row_numbers()}
+        if self._reshape.keys:
+            chosen = {"subset": numbers_of(self._reshape.rows), "subset_after": self._row_numbers()}
         for key, rows in chosen.items():
             if rows is None:
                 continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable
 
 from ._arguments import check_ignored
 from ._columns import stacked
@@ -22,8 +22,8 @@ class ReshapeMethods(DatasetParts):
     """Part of Dataset. The runtime applies filter(expr=...), explode(), window(), pack(), a choice of samples, and draw_by_weight() in this order.
     In another order, or after map() and similar methods, all samples are computed once in the script's process, when they are first needed."""
 
-    def flat_map(self, fn: Callable[..., Any], *, fn_args: Optional[Sequence] = None, fn_kwargs: Optional[Mapping[str, Any]] = None,
-                 fn_constructor_args: Optional[Sequence] = None, fn_constructor_kwargs: Optional[Mapping[str, Any]] = None, concurrency: Any = None,
+    def flat_map(self, fn: Callable[..., Any], *, fn_args: Sequence | None = None, fn_kwargs: Mapping[str, Any] | None = None,
+                 fn_constructor_args: Sequence | None = None, fn_constructor_kwargs: Mapping[str, Any] | None = None, concurrency: Any = None,
                  **resources: Any) -> Dataset:
         """Replaces each sample by the samples that `fn(row)` returns, a list of dicts; arguments as of map(), except that `concurrency` is ignored.
         All samples are computed once, in the script's process, before the first is used, and written where the ranks read them. Counting or
@@ -46,13 +46,13 @@ class ReshapeMethods(DatasetParts):
         """Makes one sample of each element of the lists in `column`; the other columns are repeated. A sample with an empty list makes no sample."""
         return self._with_reshape_key("explode", _column_name("explode", column))
 
-    def pack(self, column: str, length: int, separator: Optional[int] = None) -> Dataset:
+    def pack(self, column: str, length: int, separator: int | None = None) -> Dataset:
         """Concatenates the lists of numbers in `column`, such as documents of tokens, with the number `separator` after each, and cuts them
         into samples of `length` values. It becomes the only column. Values that do not fill the last sample are left out."""
         between = "" if separator is None else f" separator={whole_number('pack(separator=...)', separator)}"
         return self._with_reshape_key("pack", f"{_column_name('pack', column)} {whole_number('pack(length=...)', length, 1)}{between}")
 
-    def window(self, length: int, stride: int = 1, within: Optional[str] = None, pad: bool = False) -> Dataset:
+    def window(self, length: int, stride: int = 1, within: str | None = None, pad: bool = False) -> Dataset:
         """Makes samples of `length` neighbours: columns get the shape [length, ...]. The next sample starts `stride` samples later.
 
         within: a column of integers or text; only samples with the same value in it are neighbours, wherever they are stored.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from .._client import Context
 from ._dataset import Dataset, MaterializedDataset
@@ -11,7 +11,7 @@ from ._shared_batches import Link
 from ._sources import MemorySource
 
 
-def open_shard(ctx: Context, name: str, dataset: Optional[Dataset], before: Optional[Callable[[], Any]]) -> DataIterator:
+def open_shard(ctx: Context, name: str, dataset: Dataset | None, before: Callable[[], Any] | None) -> DataIterator:
     """Returns this rank's shard of [data.NAME]. `dataset` has its operations, and `before()` is called before each epoch."""
     if ctx._batches is None:
         ctx._batches = Link(ctx._ask)

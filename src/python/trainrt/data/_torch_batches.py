@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
     from ._iterator import DataIterator
 
 
-def converter(dtypes: Any, device: Any, collate_fn: Optional[Callable[[Any], Any]], pin_memory: bool) -> Callable[[Mapping[str, Any]], Any]:
+def converter(dtypes: Any, device: Any, collate_fn: Callable[[Any], Any] | None, pin_memory: bool) -> Callable[[Mapping[str, Any]], Any]:
     """Returns the function that converts a batch, {name: array}, into tensors. Arguments as of DataIterator.iter_torch_batches()."""
     import torch
     target = _device_of(torch, device)
@@ -57,7 +57,7 @@ def _moved(torch: Any, value: Any, device: Any) -> Any:
     return value
 
 
-def pairs_of(iterator: DataIterator, label: Optional[str], features: Any, batch_size: Optional[int], label_dtype: Any, feature_dtypes: Any,
+def pairs_of(iterator: DataIterator, label: str | None, features: Any, batch_size: int | None, label_dtype: Any, feature_dtypes: Any,
              unsqueeze_label: bool, unsqueeze_features: bool, others: Mapping[str, Any]) -> Iterable[Any]:
     """Returns the torch IterableDataset of (features, label) batches, or of features only if `label` is None. Arguments as of
     DataIterator.to_torch()."""
@@ -71,7 +71,8 @@ def pairs_of(iterator: DataIterator, label: Optional[str], features: Any, batch_
     class Pairs(torch.utils.data.IterableDataset):
         def __iter__(self):
             if torch.utils.data.get_worker_info() is not None:
-                raise RuntimeError("to_torch() must be iterated in the process of the rank, which reads ahead in threads: DataLoader(..., num_workers=0)")
+                raise RuntimeError("to_torch() must be iterated in the process of the rank, which reads ahead in threads: DataLoader(..., "
+                                   "num_workers=0)")
             for batch in iterator.iter_batches(batch_size=batch_size, **others):
                 found = features_of(batch)
                 yield found if label is None else (found, _tensor(torch, batch[label], label_dtype, unsqueeze_label))

@@ -17,13 +17,28 @@
 from ..train import Checkpoint, CheckpointConfig, FailureConfig, Result, RunConfig, get_checkpoint, get_context, report
 from . import schedulers, search
 from ._results import ResultGrid
-from ._spaces import (choice, grid_search, lograndint, loguniform, qlograndint, qloguniform, qrandint, qrandn, quniform, randint, randn, sample_from, uniform)
+from ._spaces import (
+    choice,
+    grid_search,
+    lograndint,
+    loguniform,
+    qlograndint,
+    qloguniform,
+    qrandint,
+    qrandn,
+    quniform,
+    randint,
+    randn,
+    sample_from,
+    uniform,
+)
 from ._trainable import with_parameters, with_resources
 from ._tune_config import TuneConfig
 from ._tuner import Tuner
 from .schedulers import create_scheduler
 from .search import create_searcher
 
-__all__ = ["Checkpoint", "CheckpointConfig", "FailureConfig", "Result", "ResultGrid", "RunConfig", "TuneConfig", "Tuner", "choice", "create_scheduler",
-           "create_searcher", "get_checkpoint", "get_context", "grid_search", "lograndint", "loguniform", "qlograndint", "qloguniform", "qrandint",
-           "qrandn", "quniform", "randint", "randn", "report", "sample_from", "schedulers", "search", "uniform", "with_parameters", "with_resources"]
+__all__ = ["Checkpoint", "CheckpointConfig", "FailureConfig", "Result", "ResultGrid", "RunConfig", "TuneConfig", "Tuner", "choice",
+           "create_scheduler", "create_searcher", "get_checkpoint", "get_context", "grid_search", "lograndint", "loguniform", "qlograndint",
+           "qloguniform", "qrandint", "qrandn", "quniform", "randint", "randn", "report", "sample_from", "schedulers", "search", "uniform",
+           "with_parameters", "with_resources"]

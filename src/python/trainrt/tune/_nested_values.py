@@ -8,7 +8,6 @@ from typing import Any
 
 from ._spaces import Categorical, Domain
 
-
 Path = tuple  # of keys of dicts and indices of lists, from the root
 
 

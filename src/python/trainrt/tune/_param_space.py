@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..train._config._recorded_values import text_of, texts
 from .._support._value_json import decoded, encoded
+from ..train._config._recorded_values import text_of, texts
 from ._nested_values import Path, domains_in, leaves, name_of, replaced
 from ._spaces import Categorical, Domain, Function, from_json
 from ._spec import with_functions
@@ -83,8 +83,8 @@ class ParamSpace:
         """Reserves the name of a value. Raises ValueError if another value has it: the sweep's config and tables identify values by name."""
         name = name_of(path)
         if name in self._paths:
-            raise ValueError(f"param_space has two values with the name '{name}': at {self._paths[name]!r} and at {path!r}. Rename one: a name is the keys "
-                             f"of the dicts, joined by '/'")
+            raise ValueError(f"param_space has two values with the name '{name}': at {self._paths[name]!r} and at {path!r}. Rename one: a name is "
+                             f"the keys of the dicts, joined by '/'")
         self._paths[name] = path
 
     def _take(self, path: Path, value: Any, mutation: Domain | None) -> None:
@@ -120,8 +120,8 @@ class ParamSpace:
         functions: list[tuple[Path, Callable[..., Any]]] = []
         for place, domain in inner:
             if isinstance(domain, Categorical) and domain.kind == "grid":
-                raise ValueError(f"param_space: '{name_of(path)}' has a grid_search in its values, which would multiply all trials; use tune.choice() "
-                                 f"there, or move the grid to the top level")
+                raise ValueError(f"param_space: '{name_of(path)}' has a grid_search in its values, which would multiply all trials; use "
+                                 f"tune.choice() there, or move the grid to the top level")
             if isinstance(domain, Function):
                 functions.append((place, domain.function))
             else:

@@ -24,7 +24,8 @@ def require_same(path: str, texts: Mapping[str, str], sections: Sections, has_sp
     compared = ("loop.train_loop_", *(("loop.param_space.", "tune.space.", "tune.mutations.") if has_space else ()))
     before = {key: text for key, text in texts.items() if key.startswith(compared)}
     now = {key: text for key, text in texts_of(sections).items() if key.startswith(compared)}
-    changed = [f"{key} was {before.get(key, 'not set')}, is {now.get(key, 'not set')}" for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
+    changed = [f"{key} was {before.get(key, 'not set')}, is {now.get(key, 'not set')}" for key in sorted({*before, *now})
+               if before.get(key) != now.get(key)]
     if changed:
         raise ValueError(f"Tuner.restore({path!r}): the sweep was started with other values: {'; '.join(changed)}. Use the same trainable and "
                          f"param_space; Tuner(..., run_config=RunConfig(name=...)) with another name starts a new sweep")
@@ -38,8 +39,8 @@ def require_own_programs(path: str, texts: Mapping[str, str], program: str, reas
         named["train.program"] = texts.get("train.program", "")
     if named:
         lines = "".join(f"\n{key} = {text}" for key, text in named.items())
-        raise ValueError(f"Tuner.restore({path!r}): {path}/sweep.json names code that the trials would start or load, or where they would write, and is not "
-                         f"trusted: {reason}. Tuner(trainable, ...).fit() with the arguments of the first start continues the sweep. "
+        raise ValueError(f"Tuner.restore({path!r}): {path}/sweep.json names code that the trials would start or load, or where they would write, and "
+                         f"is not trusted: {reason}. Tuner(trainable, ...).fit() with the arguments of the first start continues the sweep. "
                          f"This call would start {program}, and sweep.json has:{lines}")
 
 

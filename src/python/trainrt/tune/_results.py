@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import subprocess
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..train import Result
 from .._support import _executable, _notes
+from ..train import Result
 from ..train._results import _record, _run_state
 from ..train.errors import TrainingFailedError
 from ._param_space import ParamSpace
@@ -139,8 +138,8 @@ class ResultGrid:
         if scope not in ("last", "all", "avg"):
             raise ValueError(f"get_best_result(scope={scope!r}): it must be 'last', 'all' or 'avg'")
         sign = 1 if mode == "max" else -1
-        scored = [(sign * score, result) for result, score in ((each, _score(each, metric, sign, scope, filter_nan_and_inf)) for each in self._results)
-                  if score is not None]
+        scores = [(_score(result, metric, sign, scope, filter_nan_and_inf), result) for result in self._results]
+        scored = [(sign * score, result) for score, result in scores if score is not None]
         count = sum(not math.isfinite(report[metric]) for result in self._results for report in _reports_of(result, scope)
                       if _is_number(report.get(metric)) and (filter_nan_and_inf or math.isnan(report[metric])))
         ignored = f"{count} reports have {'NaN or infinity' if filter_nan_and_inf else 'NaN'}" if count else ""

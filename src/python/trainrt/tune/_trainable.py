@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..train import Checkpoint, ScalingConfig
+from ..train import ScalingConfig
 from ..train._results import _run_directory
 from ..train._sessions import _session
 from ..train._sessions._metrics import flat_metrics
@@ -63,7 +63,8 @@ def _scaling_of(resources: Any) -> ScalingConfig:
     given = {name.upper(): amount for name, amount in resources.items()}
     if given.get("GPU", 0) != int(given.get("GPU", 0)):
         raise ValueError(f"tune.with_resources(gpu={given['GPU']}): it must be an integer")
-    return ScalingConfig(num_workers=1, use_gpu=bool(given.get("GPU")), resources_per_worker={name: amount for name, amount in given.items() if amount})
+    return ScalingConfig(num_workers=1, use_gpu=bool(given.get("GPU")),
+                         resources_per_worker={name: amount for name, amount in given.items() if amount})
 
 
 class FunctionTrainer(DataParallelTrainer):

@@ -5,25 +5,25 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
 from .. import _cluster
-from ..train import RunConfig
-from ..train._fit import _allocation, _local_ranks
-from .._support import _executable, _notes, _private_folder, _script, _pickling
-from ..train._config import _paths, _settings
-from ..train._sessions import _session
-from ..train._config._run_config import is_store
-from ..train._fit._launch import name_in_job
+from .._support import _executable, _pickling, _private_folder, _script
 from .._support._storage import default_storage
+from ..train import RunConfig
+from ..train._config import _paths, _settings
+from ..train._config._run_config import is_store
+from ..train._fit import _allocation, _local_ranks
+from ..train._fit._launch import name_in_job
+from ..train._sessions import _session
 from ..train.errors import ControllerError, RunStopped
 from ._param_space import ParamSpace
 from ._restoring import directory_of, recorded_space, require_own_programs, require_same
 from ._results import ResultGrid
 from ._sections import Sections, as_ini, sections_of
 from ._sweep_record import is_sweep, read_sweep
+from ._time_budget import TimeBudget
 from ._trainable import Trainable
 from ._tune_config import TuneConfig
 from .schedulers import FIFOScheduler
@@ -127,7 +127,8 @@ class Tuner:
         limit = found.pop("failure.max_failures", "0")
         fast = self._run_config.failure_config is not None and bool(self._run_config.failure_config.fail_fast)
         tune = {"num_samples": self._tune.num_samples, "metric": self._metric, "mode": self._mode, "scheduler": self._scheduler.name,
-                "workers": scaling.most_workers, "max_concurrent_trials": self._max_concurrent_trials(scaling), "max_failures": min(int(limit), 1000000),
+                "workers": scaling.most_workers, "max_concurrent_trials": self._max_concurrent_trials(scaling),
+                "max_failures": min(int(limit), 1000000),
                 "fail_fast": "true" if fast else None, **self._search.settings()}
         if self._tune.max_concurrent_trials:
             tune["max_concurrent_trials"] = self._tune.max_concurrent_trials
@@ -166,7 +167,7 @@ class Tuner:
                 environment["TRAINRT_SRUN_ARGS"] = f"--cpus-per-task={max(1, int(cpus))} {environment.get('TRAINRT_SRUN_ARGS', '')}"
         command = [_executable.trainrt(), "tune", "--config", config, *_settings.trust_words(self._trust_owner)]
         processes = _local_ranks.Processes(command, environment, _local_ranks.stop_signal_of(command))
-        budget = _Budget(self._tune.time_budget_s, processes)
+        budget = TimeBudget(self._tune.time_budget_s, processes)
         try:
             return processes.run(), budget.is_over
         finally:
@@ -179,7 +180,8 @@ class Tuner:
             raise RunStopped(f"the sweep '{self._name}' was stopped and saved: start the same script again to continue it")
         if end.code == _USAGE or not is_sweep(self._path):
             lines = [line for line in end.last_lines if "error" in line] or end.last_lines[-5:]
-            raise ControllerError("the sweep could not start: " + ("\n".join(lines) or "the messages of trainrt above have the reason"), exit_code=end.code)
+            raise ControllerError("the sweep could not start: " + ("\n".join(lines) or "the messages of trainrt above have the reason"),
+                                  exit_code=end.code)
 
     # ---- restore ----
 
@@ -221,7 +223,8 @@ class Tuner:
             raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not supported")
         texts, reason = read_sweep(path)
         texts.update({"run.name": os.path.basename(path), "run.storage_path": os.path.dirname(path)})  # it may have been moved
-        tuner = cls(trainable, param_space=param_space, run_config=RunConfig(name=os.path.basename(path), storage_path=_paths.Written(os.path.dirname(path))))
+        run_config = RunConfig(name=os.path.basename(path), storage_path=_paths.Written(os.path.dirname(path)))
+        tuner = cls(trainable, param_space=param_space, run_config=run_config)
         require_same(path, texts, tuner._sections(), param_space is not None)
         tuner._space = tuner._trainable.space = tuner._space if param_space is not None else recorded_space(path)
         tuner._trust_owner = trust_owner
@@ -263,8 +266,8 @@ def _check_caller() -> None:
     """Raises RuntimeError if this process must not start a sweep."""
     importing = _script.importing()
     if importing is not None:
-        raise RuntimeError(f"Tuner.fit() was called while a trial imports {importing}, to find the function in it. Put the code that starts the sweep "
-                           f"under\n    if __name__ == \"__main__\":")
+        raise RuntimeError(f"Tuner.fit() was called while a trial imports {importing}, to find the function in it. Put the code that starts the "
+                           f"sweep under\n    if __name__ == \"__main__\":")
     if _session.is_running() or _session.is_program_of_a_rank():
         raise RuntimeError("Tuner.fit() starts its trials itself: start the script without trainrt and srun (python3 tune.py)")
 
@@ -276,25 +279,3 @@ def _default_name() -> str:
     name = name_in_job(f"Tuner_{os.path.splitext(os.path.basename(script))[0] if script else 'interactive'}")
     _default_names[name] = _default_names.get(name, 0) + 1
     return name if _default_names[name] == 1 else f"{name}-{_default_names[name]}"
-
-
-class _Budget:
-    """Stops the sweep after `seconds`; None: never."""
-
-    def __init__(self, seconds: float | None, processes: Any) -> None:
-        self.is_over = False
-        self._processes = processes
-        self._timer: threading.Timer | None = None
-        if seconds:
-            self._timer = threading.Timer(seconds, self._stop)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _stop(self) -> None:
-        self.is_over = True
-        _notes.say("TuneConfig(time_budget_s=...) has elapsed: the trials stop and save")
-        self._processes.ask_to_stop()
-
-    def end(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()

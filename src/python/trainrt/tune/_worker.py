@@ -6,12 +6,11 @@ import os
 import sys
 from typing import Any
 
-from .._support import _call_place
 from .. import _client
+from .._support import _call_place, _pickling
 from ..train import Checkpoint
 from ..train._fit import _fit_in_rank
 from ..train._results import _record, _run_directory
-from .._support import _pickling
 from ..train.errors import WorkerGroupError
 from ._param_space import write_space
 from ._trainable import TrialSession

@@ -38,7 +38,7 @@ __all__ = ["NotExact", "TorchConfig", "TorchTrainer", "accelerate", "backward", 
 
 _process_group.register()
 
-_OF_DCP = {"CheckpointReader": "_dcp_reader", "CheckpointWriter": "_dcp_writer"}  # imported when needed: torch.distributed.checkpoint is slow to import
+_OF_DCP = {"CheckpointReader": "_dcp_reader", "CheckpointWriter": "_dcp_writer"}  # not imported at once: torch.distributed.checkpoint is slow
 
 
 def __getattr__(name: str) -> Any:

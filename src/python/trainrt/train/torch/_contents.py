@@ -43,8 +43,8 @@ class _PlainPart:
 
 
 class Contents:
-    """`things` is {name: module, optimizer, object with state_dict(), tensor, bool, int, float or str}. `sums` is {name: tensor}, this rank's parts of
-    sums over the ranks. Raises TypeError or ValueError for an object that checkpoints do not support."""
+    """`things` is {name: module, optimizer, object with state_dict(), tensor, bool, int, float or str}. `sums` is {name: tensor}, this rank's parts
+    of sums over the ranks. Raises TypeError or ValueError for an object that checkpoints do not support."""
 
     def __init__(self, things: dict[str, Any], sums: dict[str, torch.Tensor] | None = None) -> None:
         self.values: dict[str, Any] = {}
@@ -111,8 +111,8 @@ class Contents:
         elif hasattr(thing, "state_dict") and hasattr(thing, "load_state_dict"):
             self._parts[name] = _PlainPart(name, thing)
         else:
-            raise TypeError(f"'{name}' is a {type(thing).__name__}, which checkpoints do not support: it must be a module, an optimizer, an object with "
-                            f"state_dict() and load_state_dict(), a tensor, a bool, an int, a float or a str")
+            raise TypeError(f"'{name}' is a {type(thing).__name__}, which checkpoints do not support: it must be a module, an optimizer, an object "
+                            f"with state_dict() and load_state_dict(), a tensor, a bool, an int, a float or a str")
 
 
 def _inner(thing: Any) -> Any:
@@ -125,8 +125,8 @@ def _inner(thing: Any) -> Any:
 
 
 def _parameter_names(things: dict[str, Any]) -> tuple[dict[int, str], dict[int, list]]:
-    """Returns {id(parameter): name}, where names of other modules than the first have the module's name as prefix, and, for parameters in flat arrays,
-    {id(parameter): [(name, Share)]}."""
+    """Returns {id(parameter): name}, where names of other modules than the first have the module's name as prefix, and, for parameters in flat
+    arrays, {id(parameter): [(name, Share)]}."""
     names: dict[int, str] = {}
     shares: dict[int, list] = {}
     is_first = True

@@ -79,8 +79,8 @@ def _first_of(dicts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _assigned(tensors: Mapping[str, Any], whole: Sequence[Sequence[str]]) -> list[set[str]]:
-    """Returns the unsharded tensors that each rank writes, about equally many elements each. `whole` are the tensors that each rank has. The result is
-    the same on all ranks."""
+    """Returns the unsharded tensors that each rank writes, about equally many elements each. `whole` are the tensors that each rank has. The result
+    is the same on all ranks."""
     holders: dict[str, list[int]] = {}
     for rank, keys in enumerate(whole):
         for key in keys:

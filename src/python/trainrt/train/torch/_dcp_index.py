@@ -66,7 +66,8 @@ def names_of(keys: list[str]) -> dict[str, str]:
 def write(path: str, tensors: Mapping[str, Any], objects: Mapping[str, Any], paths: Mapping[str, Iterable[Any]]) -> None:
     """Writes the index: {key: described()}, {key: plain()}, and {key: path in the state_dict}."""
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"format": "trainrt dcp", "version": 1, "tensors": tensors, "objects": objects, "paths": {key: list(path) for key, path in paths.items()}},
+        json.dump({"format": "trainrt dcp", "version": 1, "tensors": tensors, "objects": objects,
+                   "paths": {key: list(path) for key, path in paths.items()}},
                   file, allow_nan=False)
 
 
@@ -75,5 +76,6 @@ def read(path: str) -> dict[str, Any]:
     with open(path, encoding="utf-8") as file:
         index = json.load(file)
     if index.get("format") != "trainrt dcp" or index.get("version") != 1:
-        raise ValueError(f"{path} has an unsupported format: {index.get('format')!r}, version {index.get('version')!r}; supported is 'trainrt dcp', version 1")
+        raise ValueError(f"{path} has an unsupported format: {index.get('format')!r}, version {index.get('version')!r}; supported is 'trainrt dcp', "
+                         f"version 1")
     return index

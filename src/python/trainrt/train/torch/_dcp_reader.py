@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch.distributed.checkpoint.metadata import BytesStorageMetadata, ChunkStorageMetadata, Metadata, StorageMeta, TensorProperties, TensorStorageMetadata
+from torch.distributed.checkpoint.metadata import (
+    BytesStorageMetadata,
+    ChunkStorageMetadata,
+    Metadata,
+    StorageMeta,
+    TensorProperties,
+    TensorStorageMetadata,
+)
 from torch.distributed.checkpoint.planner import LoadItemType
 from torch.distributed.checkpoint.storage import StorageReader
 from torch.futures import Future
@@ -102,7 +109,8 @@ class CheckpointReader(StorageReader):
         session = _session.current()
         if session.runtime is None:
             if self.checkpoint_id is not None:
-                raise RuntimeError(f"CheckpointReader({str(self.checkpoint_id)!r}): only ranks of a run can read checkpoints: start this program by trainrt -n 1 -- python3 ...")
+                raise RuntimeError(f"CheckpointReader({str(self.checkpoint_id)!r}): only ranks of a run can read checkpoints: start this program by "
+                                   f"trainrt -n 1 -- python3 ...")
             return None
         session._restore_by_files()
         session._newest_index()  # waits for a checkpoint that is being saved

@@ -12,8 +12,8 @@ from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from torch.distributed.checkpoint.storage import StorageWriter, WriteResult
 from torch.futures import Future
 
-from .._sessions import _session
 from .._results._checkpoint import Checkpoint
+from .._sessions import _session
 from .._sessions._metrics import flat_metrics, has_numbers_to_reduce
 from . import _dcp_contents, _dcp_index
 

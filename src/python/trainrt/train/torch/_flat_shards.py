@@ -1,5 +1,5 @@
-"""Modules in torch's class FullyShardedDataParallel, which joins parameters to flat arrays and divides these among the ranks. A rank holds an interval
-of the elements of a parameter: a few boxes of the tensor, which become slabs of a checkpoint without a copy."""
+"""Modules in torch's class FullyShardedDataParallel, which joins parameters to flat arrays and divides these among the ranks. A rank holds an
+interval of the elements of a parameter: a few boxes of the tensor, which become slabs of a checkpoint without a copy."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def named_parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tenso
 
 
 def named_tensors(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, Share | None]]:
-    """Yields (name, array, Share or None) for each tensor in state_dict() of the module, without gathering the shards. Raises TypeError for a part with
-    get_extra_state()."""
+    """Yields (name, array, Share or None) for each tensor in state_dict() of the module, without gathering the shards. Raises TypeError for a part
+    with get_extra_state()."""
     held = _shares_by_part(module)
     for prefix, part in module.named_modules(remove_duplicate=False):
         if type(part).get_extra_state is not torch.nn.Module.get_extra_state:
-            raise TypeError(f"the part '{plain_name(prefix + '.')[:-1]}' of the module has state that is not a tensor (get_extra_state()): pass it to "
-                            f"save_state() and load_state() as a separate value")
+            raise TypeError(f"the part '{plain_name(prefix + '.')[:-1]}' of the module has state that is not a tensor (get_extra_state()): pass it "
+                            f"to save_state() and load_state() as a separate value")
         for own, (flat, _, share) in held.get(id(part), {}).items():
             yield _name(prefix, own), getattr(flat, "_local_shard", flat.data), share  # exists after the first forward()
         for own, tensor in [*_others(part, part._parameters, held), *part._buffers.items()]:
@@ -140,8 +140,8 @@ def _flat_of(wrapper: Any) -> Any:
     handle = getattr(wrapper, "_handle", _flat_of)
     flat = getattr(handle, "flat_param", None)
     if handle is _flat_of or (flat is not None and not hasattr(flat, "_shard_param_infos")):
-        raise TypeError(f"the module is wrapped by FullyShardedDataParallel, which load_state() and save_state() support with torch 2.3 and later; this is "
-                        f"torch {torch.__version__}: use prepare_model(parallel_strategy='ddp'), or write its state_dict() to a file "
+        raise TypeError(f"the module is wrapped by FullyShardedDataParallel, which load_state() and save_state() support with torch 2.3 and later; "
+                        f"this is torch {torch.__version__}: use prepare_model(parallel_strategy='ddp'), or write its state_dict() to a file "
                         f"(trainrt.State.file)")
     if flat is not None and not all(getattr(flat, "_contiguities", ())):
         raise TypeError("the module is wrapped by FullyShardedDataParallel, and has parameters that are not contiguous (row-major): set "

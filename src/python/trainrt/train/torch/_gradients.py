@@ -44,8 +44,8 @@ class Averaging:
 
     @staticmethod
     def _averaged(buffers: list[torch.Tensor]) -> list[torch.Tensor]:
-        """Returns the averages in shared memory. DDP copies them into the gradients before the end of the backward pass, so before the next collective
-        overwrites them."""
+        """Returns the averages in shared memory. DDP copies them into the gradients before the end of the backward pass, so before the next
+        collective overwrites them."""
         parts = _world.runtime()._all_reduced(buffers, "mean")
         return [torch.frombuffer(part, dtype=buffer.dtype) if buffer.numel() else buffer for buffer, (_, part) in zip(buffers, parts)]
 

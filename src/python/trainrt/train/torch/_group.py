@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.rendezvous import rendezvous
 
-from . import _world, _transfer
+from . import _transfer, _world
 
 _METHODS = ("env", "tcp")
 _numbers = itertools.count(1)  # numbers of the groups of this process, the same on all ranks
@@ -40,8 +40,8 @@ def begin(backend: str | None = None, init_method: str = "env", timeout_s: float
 
 
 def _store(url: str, timeout: datetime.timedelta) -> dist.Store:
-    """Returns torch's store with a prefix for this group: while an object refers to the group of an earlier fit(), torch returns the same store, which
-    has the old addresses of the ranks."""
+    """Returns torch's store with a prefix for this group: while an object refers to the group of an earlier fit(), torch returns the same store,
+    which has the old addresses of the ranks."""
     store, _, _ = next(rendezvous(url, _world.world_rank(), _world.world_size(), timeout=timeout))
     store.set_timeout(timeout)
     return dist.PrefixStore(f"trainrt-{next(_numbers)}", store)

@@ -25,7 +25,8 @@ def of_runtime(op: Any) -> str | None:
     if word := _found(_OF_RUNTIME, op):
         return word
     if _found(_BY_RANKS, op) is None:
-        raise NotImplementedError(f"the process group '{NAME}' does not support the reduction {op}; supported are sum, avg, min, max, product, band, bor and bxor")
+        raise NotImplementedError(f"the process group '{NAME}' does not support the reduction {op}; supported are sum, avg, min, max, product, band, "
+                                  f"bor and bxor")
     return None
 
 
@@ -43,8 +44,8 @@ def reduced(parts: Sequence[torch.Tensor], op: Any) -> torch.Tensor:
 
 
 def array_of(tensor: torch.Tensor, widened: bool = False) -> torch.Tensor:
-    """Returns the tensor, or a contiguous copy. If `widened`, small integers become int32, since the runtime does not reduce them. Raises ValueError for
-    a tensor on a GPU, NotImplementedError for a sparse one."""
+    """Returns the tensor, or a contiguous copy. If `widened`, small integers become int32, since the runtime does not reduce them. Raises ValueError
+    for a tensor on a GPU, NotImplementedError for a sparse one."""
     if tensor.device.type != "cpu":
         raise ValueError(f"the process group '{NAME}' supports tensors on the CPU only, not on {tensor.device}: use nccl")
     if tensor.layout != torch.strided:

@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from torch.utils.data import DataLoader, DistributedSampler, IterableDataset, RandomSampler, SequentialSampler
 import torch
+from torch.utils.data import DataLoader, DistributedSampler, IterableDataset, RandomSampler, SequentialSampler
 
 from ..._support import _notes
-from . import _world, _seeding, _transfer
+from . import _seeding, _transfer, _world
 from ._sampler import EpochSampler, ResumableBatches
 
 # Arguments of a DataLoader besides the sampler. Some exist in newer versions of torch only.
@@ -78,7 +78,8 @@ def _sampling(loader: Any, add_dist_sampler: bool, remainder: str | None) -> dic
 
 def _require_default_remainder(remainder: str | None, kept: str) -> None:
     if remainder in ("uneven", "drop") and _world.world_size() > 1:
-        raise ValueError(f"prepare_data_loader(remainder={remainder!r}): the loader keeps its own {kept}, which defines the samples of each rank; leave remainder out")
+        raise ValueError(f"prepare_data_loader(remainder={remainder!r}): the loader keeps its own {kept}, which defines the samples of each rank; "
+                         f"leave remainder out")
 
 
 def _sampler(loader: Any, add_dist_sampler: bool, remainder: str | None) -> Any:
@@ -96,7 +97,8 @@ def _sampler(loader: Any, add_dist_sampler: bool, remainder: str | None) -> Any:
 
 
 class PreparedDataLoader(DataLoader):
-    """The result of prepare_data_loader(). `sampling` are the arguments that define the order; `notes_padding` is whether to report repeated samples."""
+    """The result of prepare_data_loader(). `sampling` are the arguments that define the order; `notes_padding` is whether to report repeated
+    samples."""
 
     _resumable: ResumableBatches | None = None  # the batch sampler of torch's iterators
 
@@ -142,7 +144,8 @@ class PreparedDataLoader(DataLoader):
         self._current_loop = loop = object()
         batches = self._loaded(self._position["epoch"], self._position["batches"])
         if self._device.type == "cuda":
-            batches = _transfer.moved_ahead(batches, self._device) if self._auto_transfer else (_transfer.moved(each, self._device) for each in batches)
+            move = _transfer.moved_ahead if self._auto_transfer else _transfer.moved_each
+            batches = move(batches, self._device)
         return self._counted(batches, loop)
 
     def _begin_epoch(self) -> None:
@@ -178,8 +181,8 @@ class PreparedDataLoader(DataLoader):
         repeated = order.total_size - len(self.dataset)
         if repeated > 0:
             _notes.say(f"warning: prepare_data_loader(): the last batches repeat {repeated} of the {len(self.dataset)} samples, so that all "
-                       f"{order.num_replicas} ranks have equally many: sums and means of an evaluation count them twice. remainder='uneven' uses each "
-                       f"sample once, 'drop' leaves out the rest, and remainder='pad' repeats them without this note")
+                       f"{order.num_replicas} ranks have equally many: sums and means of an evaluation count them twice. remainder='uneven' uses "
+                       f"each sample once, 'drop' leaves out the rest, and remainder='pad' repeats them without this note")
 
     def _go_to(self, epoch: int, batches: int = 0, samples: int = 0) -> None:
         self._position = {"epoch": epoch, "batches": batches, "samples": samples}

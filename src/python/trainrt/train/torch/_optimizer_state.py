@@ -28,8 +28,8 @@ class OptimizerPart:
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if id(parameter) not in names:
-                    raise ValueError(f"{prefix}: the optimizer has a parameter of shape {list(parameter.shape)} that is in none of the given modules and "
-                                     f"tensors: pass its module, too: load_state(module, optimizer, other=module)")
+                    raise ValueError(f"{prefix}: the optimizer has a parameter of shape {list(parameter.shape)} that is in none of the given modules "
+                                     f"and tensors: pass its module, too: load_state(module, optimizer, other=module)")
                 self._parameters[names[id(parameter)]] = parameter
         self._shares = {name: shares[id(parameter)] for name, parameter in self._parameters.items() if id(parameter) in shares}
         self._forms = self._forms_of_state()
@@ -57,7 +57,8 @@ class OptimizerPart:
             if share.count == 0:
                 state.pop(self._parameters[name], None)
                 if name in known:
-                    state[self._parameters[name]] = {key: _with_number(self._forms.get(name, {}).get(key), value) for key, value in known[name].items()}
+                    forms = self._forms.get(name, {})
+                    state[self._parameters[name]] = {key: _with_number(forms.get(key), value) for key, value in known[name].items()}
 
     def text(self) -> str:
         """Returns the state that is not tensors, as JSON."""
@@ -78,8 +79,8 @@ class OptimizerPart:
             group.update(values)
         for tensor, copy in self._copies:
             if not torch.equal(tensor, copy.array):
-                raise ValueError(f"{copy.name} is {copy.array.item()} in the checkpoint, but {tensor.item()} for another parameter of the same flat array, which "
-                                 f"has one value for all: wrap the module with use_orig_params=True")
+                raise ValueError(f"{copy.name} is {copy.array.item()} in the checkpoint, but {tensor.item()} for another parameter of the same flat "
+                                 f"array, which has one value for all: wrap the module with use_orig_params=True")
         for name, parameter in self._parameters.items():
             self._optimizer.state.pop(parameter, None)
             if name in taken["state"]:
@@ -99,8 +100,8 @@ class OptimizerPart:
                                  f"requires_grad and add its group before that")
             for key, value in state.items():
                 if isinstance(value, torch.Tensor) != isinstance(forms.get(key), torch.Tensor):
-                    raise ValueError(f"{self.prefix}/{path_of(name)}/{key} is now a {type(value).__name__}, and was a {type(forms.get(key)).__name__} "
-                                     f"when load_state() was called: the type must not change")
+                    raise ValueError(f"{self.prefix}/{path_of(name)}/{key} is now a {type(value).__name__}, and was a "
+                                     f"{type(forms.get(key)).__name__} when load_state() was called: the type must not change")
             yield name, state
 
     def _tensor(self, name, key, form):
@@ -121,7 +122,8 @@ class OptimizerPart:
                 leaves.append(Leaf(where, tensor.clone() if number else tensor))
                 self._copies += [(tensor, leaves[-1])] if number else []
             else:
-                raise TypeError(f"{where} has the shape {list(tensor.shape)}, neither that of this rank's part of the parameter nor of a number: checkpoints do not support "
+                raise TypeError(f"{where} has the shape {list(tensor.shape)}, neither that of this rank's part of the parameter nor of a number: "
+                                f"checkpoints do not support "
                                 f"the optimizer {type(self._optimizer).__name__} with FullyShardedDataParallel; use fully_shard()")
         return leaves
 
@@ -146,8 +148,8 @@ class OptimizerPart:
         where = f"{self.prefix}/{path_of(name)}/{key}"
         if not isinstance(value, torch.Tensor):
             if isinstance(value, (list, tuple, dict)):
-                raise TypeError(f"{where} is a {type(value).__name__}, whose size changes from step to step: checkpoints do not support the optimizer "
-                                f"{type(self._optimizer).__name__} as tensors; write its state_dict() to a file (trainrt.State.file)")
+                raise TypeError(f"{where} is a {type(value).__name__}, whose size changes from step to step: checkpoints do not support the "
+                                f"optimizer {type(self._optimizer).__name__} as tensors; write its state_dict() to a file (trainrt.State.file)")
             _plain_state.text_of(where, value)
             return value
         if type(value) is not torch.Tensor:
@@ -191,8 +193,8 @@ def _step_on_zeros(optimizer: Any, parameters: list[Any], undo: contextlib.ExitS
     try:
         type(optimizer).step(optimizer)  # that of the instance may count steps for a scheduler
     except TypeError as error:
-        raise TypeError(f"the optimizer {type(optimizer).__name__} makes no step without a closure ({error}), so its state is unknown before the training; "
-                        f"write its state_dict() to a file (trainrt.State.file)") from None
+        raise TypeError(f"the optimizer {type(optimizer).__name__} makes no step without a closure ({error}), so its state is unknown before the "
+                        f"training; write its state_dict() to a file (trainrt.State.file)") from None
 
 
 @torch.no_grad()

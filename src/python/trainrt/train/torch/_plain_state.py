@@ -33,8 +33,8 @@ def _encoded(what: str, value: Any) -> Any:
         return [_encoded(f"{what}/{number}", one) for number, one in enumerate(value)]
     if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a scalar of NumPy
         return value.item()
-    raise TypeError(f"{what} is a {type(value).__name__}, which checkpoints do not support: it must be a number, string, bool, None, or a list or dict "
-                    f"of these; write other objects to a file (trainrt.State.file), or create them in the script")
+    raise TypeError(f"{what} is a {type(value).__name__}, which checkpoints do not support: it must be a number, string, bool, None, or a list or "
+                    f"dict of these; write other objects to a file (trainrt.State.file), or create them in the script")
 
 
 def _key(what: str, key: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from . import _amp, _gradients, _group, _world, _transfer
+from . import _amp, _gradients, _group, _transfer, _world
 
 _STRATEGIES = ("ddp", "fsdp", None)
 
@@ -77,7 +77,7 @@ def _sharded(model: Any, arguments: dict[str, Any]) -> Any:
     if fully_shard is not None and set(arguments) <= set(inspect.signature(fully_shard).parameters) | {"policy"}:
         return fully_shard(model, **arguments)
     if not torch.cuda.is_available():
-        raise RuntimeError(f"prepare_model(parallel_strategy='fsdp') of torch {torch.__version__} with {sorted(arguments) or 'no arguments'} needs GPUs: "
-                           f"on the CPU it needs torch 2.6 or later, and arguments of torch.distributed.fsdp.fully_shard only")
+        raise RuntimeError(f"prepare_model(parallel_strategy='fsdp') of torch {torch.__version__} with {sorted(arguments) or 'no arguments'} needs "
+                           f"GPUs: on the CPU it needs torch 2.6 or later, and arguments of torch.distributed.fsdp.fully_shard only")
     from torch.distributed.fsdp import FullyShardedDataParallel
     return FullyShardedDataParallel(model, **arguments)

@@ -10,8 +10,8 @@ import torch.distributed as dist
 
 from ..._support import _notes
 from . import _world
-from ._group_arrays import NAME, array_of, flat, of_runtime, put_back, reduced, split_evenly, split_rows
 from ._deferred import DeferredReductions
+from ._group_arrays import NAME, array_of, flat, of_runtime, put_back, reduced, split_evenly, split_rows
 
 _MAX_ALL_TO_ALL_BYTES = 1 << 30  # that a rank receives
 
@@ -19,8 +19,8 @@ _MAX_ALL_TO_ALL_BYTES = 1 << 30  # that a rank receives
 class ProcessGroup(dist.ProcessGroup):
     """The group of all ranks of the run, or of this rank only. Methods have the names that torch calls.
 
-    Each collective is complete when it returns, also with async_op=True, except the all_reduces of DDP, which complete at the end of the backward pass.
-    Only the thread that made the group may call it.
+    Each collective is complete when it returns, also with async_op=True, except the all_reduces of DDP, which complete at the end of the backward
+    pass. Only the thread that made the group may call it.
 
     all_to_all() sends all data to all ranks, since the runtime has no collective for it: the sum over the ranks is O(ranks^2) times the data of one
     rank. It raises ValueError if a rank would receive more than 1 GiB."""
@@ -34,8 +34,8 @@ class ProcessGroup(dist.ProcessGroup):
             if self._ctx is None:
                 raise RuntimeError(f"the process group '{NAME}' of {size} ranks needs a run, but trainrt did not start this process: use gloo")
             if (rank, size) != (self._ctx.world_rank, self._ctx.world_size):
-                raise RuntimeError(f"rank {rank} of {size} was requested, but this is rank {self._ctx.world_rank} of {self._ctx.world_size}: the process "
-                                   f"group '{NAME}' contains all ranks of the run in their order, or one rank; use gloo for other groups")
+                raise RuntimeError(f"rank {rank} of {size} was requested, but this is rank {self._ctx.world_rank} of {self._ctx.world_size}: the "
+                                   f"process group '{NAME}' contains all ranks of the run in their order, or one rank; use gloo for other groups")
         self._deferred = DeferredReductions(self._reduce_by_runtime)
         self._name = self._description = ""
 
@@ -247,8 +247,8 @@ class ProcessGroup(dist.ProcessGroup):
         length = max(int(count.sum()) for count in counts)
         nbytes = self._size * length * inputs[0].element_size()
         if nbytes > _MAX_ALL_TO_ALL_BYTES:
-            raise ValueError(f"all_to_all of the process group '{NAME}' would send {nbytes} bytes to each rank, since all ranks receive the data of all; the "
-                             f"maximum is {_MAX_ALL_TO_ALL_BYTES}: use group=torch.distributed.new_group(backend='gloo')")
+            raise ValueError(f"all_to_all of the process group '{NAME}' would send {nbytes} bytes to each rank, since all ranks receive the data of "
+                             f"all; the maximum is {_MAX_ALL_TO_ALL_BYTES}: use group=torch.distributed.new_group(backend='gloo')")
         whole = torch.zeros(length, dtype=inputs[0].dtype)
         mine = flat(inputs)
         whole[:mine.numel()] = mine

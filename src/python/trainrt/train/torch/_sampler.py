@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.utils.data import DistributedSampler
 
-from . import _world, _seeding
+from . import _seeding, _world
 
 
 class EpochSampler(DistributedSampler):
@@ -16,7 +16,8 @@ class EpochSampler(DistributedSampler):
     are divided among the present number of ranks. `remainder` as of prepare_data_loader()."""
 
     def __init__(self, dataset: Any, shuffle: bool, remainder: str, seed: int) -> None:
-        super().__init__(dataset, num_replicas=_world.world_size(), rank=_world.world_rank(), shuffle=shuffle, seed=seed, drop_last=remainder == "drop")
+        super().__init__(dataset, num_replicas=_world.world_size(), rank=_world.world_rank(), shuffle=shuffle, seed=seed,
+                         drop_last=remainder == "drop")
         if remainder == "uneven":
             self.total_size = len(dataset)
             self.num_samples = len(range(self.rank, self.total_size, self.num_replicas))

@@ -56,6 +56,12 @@ def moved(batch: Any, device: torch.device) -> Any:
     return batch
 
 
+def moved_each(batches: Iterable[Any], device: torch.device) -> Iterator[Any]:
+    """Yields the batches on the device."""
+    for batch in batches:
+        yield moved(batch, device)
+
+
 def moved_ahead(batches: Iterable[Any], device: torch.device) -> Iterator[Any]:
     """Yields the batches on the GPU. A separate stream copies the next batch while the program uses the current one."""
     copies = torch.cuda.Stream(device)

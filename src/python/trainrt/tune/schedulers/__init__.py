@@ -170,7 +170,8 @@ class PopulationBasedTraining(TrialScheduler):
     def __init__(self, time_attr: str = "time_total_s", metric: str | None = None, mode: str | None = None, perturbation_interval: float = 60.0,
                  burn_in_period: float = 0.0, hyperparam_mutations: dict[str, Any] | None = None, quantile_fraction: float = 0.25,
                  resample_probability: float = 0.25, perturbation_factors: Sequence[float] = (1.2, 0.8),
-                 custom_explore_fn: Callable[..., Any] | None = None, log_config: bool = True, require_attrs: bool = True, synch: bool = False) -> None:
+                 custom_explore_fn: Callable[..., Any] | None = None, log_config: bool = True, require_attrs: bool = True,
+                 synch: bool = False) -> None:
         del log_config, require_attrs  # the journal logs the config; a report without the metric is an error
         super().__init__(time_attr, metric, mode)
         self._refuse(custom_explore_fn=custom_explore_fn, synch=synch)
@@ -198,7 +199,8 @@ def _paths(mutations: dict[str, Any], path: tuple = ()) -> Iterator[tuple[tuple,
                              f"tune.loguniform(1e-4, 1e-1)")
 
 
-_SCHEDULERS: dict[str, type[Any]] = {"fifo": FIFOScheduler, "async_hyperband": AsyncHyperBandScheduler, "asynchyperband": AsyncHyperBandScheduler, "asha": ASHAScheduler,
+_SCHEDULERS: dict[str, type[Any]] = {"fifo": FIFOScheduler, "async_hyperband": AsyncHyperBandScheduler, "asynchyperband": AsyncHyperBandScheduler,
+                                     "asha": ASHAScheduler,
                "hyperband": HyperBandScheduler, "median_stopping_rule": MedianStoppingRule, "medianstopping": MedianStoppingRule,
                "pbt": PopulationBasedTraining}
 

@@ -50,7 +50,8 @@ class BasicVariantGenerator(Searcher):
     {'seed': '7'}
     """
 
-    def __init__(self, points_to_evaluate: Any = None, max_concurrent: int = 0, constant_grid_search: bool = False, random_state: int | None = None) -> None:
+    def __init__(self, points_to_evaluate: Any = None, max_concurrent: int = 0, constant_grid_search: bool = False,
+                 random_state: int | None = None) -> None:
         if points_to_evaluate or constant_grid_search:
             raise ValueError("BasicVariantGenerator: points_to_evaluate and constant_grid_search are not supported")
         self._settings = {**seed_setting(random_state), **({"max_concurrent_trials": str(max_concurrent)} if max_concurrent else {})}

@@ -25,7 +25,8 @@ class OptunaSearch(Searcher):
 
     def __init__(self, space: Any = None, metric: str | None = None, mode: str | None = None, points_to_evaluate: Any = None, sampler: Any = None,
                  seed: int | None = None, evaluated_rewards: Any = None) -> None:
-        for name, value in (("space", space), ("points_to_evaluate", points_to_evaluate), ("sampler", sampler), ("evaluated_rewards", evaluated_rewards)):
+        for name, value in (("space", space), ("points_to_evaluate", points_to_evaluate), ("sampler", sampler),
+                            ("evaluated_rewards", evaluated_rewards)):
             if value:
                 raise ValueError(f"OptunaSearch({name}=...) is not supported: the space is the Tuner's param_space, and the sampler is TPE")
         if importlib.util.find_spec("optuna") is None:
