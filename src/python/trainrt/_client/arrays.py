@@ -16,21 +16,21 @@ _TORCH_DTYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16
 class HostArray:
     """View of an array in host memory. It keeps the array alive."""
 
-    def __init__(self, what: str, array: Any) -> None:
+    def __init__(self, label: str, array: Any) -> None:
         try:
             view = memoryview(array)
         except (TypeError, ValueError, BufferError) as error:
-            raise TypeError(f"{what} is a {type(array).__name__}; it must be a NumPy array, an array.array, another writable "
+            raise TypeError(f"{label} is a {type(array).__name__}; it must be a NumPy array, an array.array, another writable "
                             f"buffer, or a torch tensor ({error})") from None
         layout = view.format.lstrip("@=" + ("<" if sys.byteorder == "little" else ">"))
         dtype = _BUFFER_DTYPES.get((layout, view.itemsize))
         if dtype is None:
-            raise TypeError(f"{what} has elements of the type {view.format!r}; it must be one of {', '.join(_BUFFER_DTYPES.values())}, in the "
+            raise TypeError(f"{label} has elements of the type {view.format!r}; it must be one of {', '.join(_BUFFER_DTYPES.values())}, in the "
                             f"byte order of this machine")
         if view.readonly:
-            raise ValueError(f"{what} is read-only, and a restore must fill it: use a copy that owns its memory")
+            raise ValueError(f"{label} is read-only, and a restore must fill it: use a copy that owns its memory")
         if not view.c_contiguous:
-            raise ValueError(f"{what} is not contiguous (row-major): use numpy.ascontiguousarray(...) or tensor.contiguous()")
+            raise ValueError(f"{label} is not contiguous (row-major): use numpy.ascontiguousarray(...) or tensor.contiguous()")
         self.dtype = dtype
         self.shape = list(view.shape or ())
         self.nbytes = view.nbytes
@@ -68,23 +68,23 @@ class TorchTensor:
             self._tensor.copy_(self._on_host(memory))
 
 
-def array_view(what: str, array: Any) -> Any:
+def array_view(label: str, array: Any) -> Any:
     """Returns a view with `dtype`, `shape`, `nbytes`, write_to() and read_from(); an array of a framework that has these methods is returned
-    as it is. Raises TypeError or ValueError for an array that cannot be copied; `what` names it in messages."""
+    as it is. Raises TypeError or ValueError for an array that cannot be copied; `label` names it in messages."""
     if hasattr(array, "write_to") and hasattr(array, "read_from"):
         return array
     torch: Any = sys.modules.get("torch")
     if torch is None or not isinstance(array, torch.Tensor):
-        return HostArray(what, array)
+        return HostArray(label, array)
     name = str(array.dtype).removeprefix("torch.")
     if name not in _TORCH_DTYPES:
-        raise TypeError(f"{what} has elements of the type {array.dtype}; it must be one of {', '.join(_TORCH_DTYPES)}")
+        raise TypeError(f"{label} has elements of the type {array.dtype}; it must be one of {', '.join(_TORCH_DTYPES)}")
     if array.device.type == "cpu" and not array.is_contiguous():
-        raise ValueError(f"{what} is not contiguous (row-major): use tensor.contiguous()")
+        raise ValueError(f"{label} is not contiguous (row-major): use tensor.contiguous()")
     return TorchTensor(torch, array, _TORCH_DTYPES[name])
 
 
-def copy_of(what: str, array: Any) -> Any:
+def copy_of(label: str, array: Any) -> Any:
     """Returns a new array of the same kind, type and shape. Raises TypeError if the array cannot be copied."""
     torch: Any = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
@@ -92,5 +92,5 @@ def copy_of(what: str, array: Any) -> Any:
     try:
         return copy.copy(array)
     except TypeError:
-        raise TypeError(f"{what} is a {type(array).__name__}, which cannot be copied; use a NumPy array, an array.array or a torch "
+        raise TypeError(f"{label} is a {type(array).__name__}, which cannot be copied; use a NumPy array, an array.array or a torch "
                         f"tensor") from None

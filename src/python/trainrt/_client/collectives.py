@@ -117,8 +117,8 @@ class Collectives(Identity):
             self._collective_memory = self._node_memory(shared.nbytes) or shared
 
     def _node_memory(self, nbytes: int) -> RuntimeMemory | None:
-        """Returns memory for later collectives that all ranks of the node can access, so that no bytes are copied between ranks; None if the
-        runtime has none. Collective: all ranks have new memory at the same time."""
+        """Returns memory for later collectives that all ranks of the node can access, so that no bytes are copied between ranks, or None if the
+        runtime cannot make it. Collective: all ranks have new memory at the same time."""
         place = self._ask("share", bytes=nbytes)
         return RuntimeMemory(self._channel.file, place["at"], place["bytes"]) if self._channel.file is not None else None
 

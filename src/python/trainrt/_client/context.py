@@ -171,7 +171,7 @@ class Context(Collectives):
 
     def checkpoint(self) -> dict[str, Any] | None:
         """Returns the newest committed checkpoint, or the one that the run was restored from, as {"index": 12, "path": its directory,
-        "files": whether report() was given a directory}; None if there is none. The files are in path/files. Waits for a checkpoint that is
+        "files": whether report() was given a directory}, or None if none exists. The files are in path/files. Waits for a checkpoint that is
         being saved. Not collective."""
         pause_s = 0.002
         while True:

@@ -47,7 +47,7 @@ def leave_stops_to_runtime() -> None:
 
 def _register_stacks_signal() -> dict[str, int]:
     """Makes this process, and those that it forks, print the stacks of all threads on a free real-time signal, which the runtime sends if the
-    run hangs. Returns the field with its number; {} if there is none."""
+    run hangs. Returns the field with its number; {} if all are in use."""
     try:
         with open("/proc/self/status") as status:  # libraries in C may have handlers that Python does not know
             caught = int(next(line for line in status if line.startswith("SigCgt:")).split()[1], 16)

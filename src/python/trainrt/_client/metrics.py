@@ -83,10 +83,10 @@ def _in_64_bits(name: str, value: Value) -> Value:
         raise OverflowError(f"metric '{name}' has {value.bit_length()} bits, which is beyond the range of a float") from None
 
 
-def metadata_of(what: str, metadata: dict | None, directory_name: Any) -> dict:
+def metadata_of(label: str, metadata: dict | None, directory_name: Any) -> dict:
     """Returns the metadata of a checkpoint for JSON, with `directory_name` under its key. Raises TypeError unless `metadata` is a dict or None;
-    `what` names it in the message."""
+    `label` names it in the message."""
     if metadata is not None and not isinstance(metadata, dict):
-        raise TypeError(f"{what} must be a dict, not a {type(metadata).__name__}")
+        raise TypeError(f"{label} must be a dict, not a {type(metadata).__name__}")
     name = {} if directory_name is None else {"checkpoint_dir_name": str(directory_name)}
     return {**(metadata or {}), **name}

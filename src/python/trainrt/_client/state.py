@@ -135,7 +135,7 @@ class State:
 
     def before_save(self, function: Callable[[], Any]) -> Callable[[], Any]:
         """Decorator of a function that is called before each checkpoint is taken, and before ranks compare their state
-        (checkpoint.replica_check_every). It updates what the State refers to, and must not call the Context."""
+        (checkpoint.replica_check_every). It updates the arrays and values of the State, and must not call the Context."""
         self._before_save.append(function)
         return function
 

@@ -10,18 +10,18 @@ INT_LIMIT = 2**63  # integers of the runtime are below it
 Value = Union[bool, int, float, str]
 
 
-def plain_value(what: str, value: Any) -> Value:
+def plain_value(label: str, value: Any) -> Value:
     """Returns `value` as a bool, int, float or str. A NumPy scalar or torch tensor of one element becomes a Python number. Raises TypeError
-    for other types; `what` names the value in the message."""
+    for other types; `label` names the value in the message."""
     if not isinstance(value, VALUE_TYPES) and hasattr(value, "item"):
         try:
             value = value.item()
         except (TypeError, ValueError, RuntimeError) as error:
-            raise TypeError(f"{what} must be one number: {error}") from None
+            raise TypeError(f"{label} must be one number: {error}") from None
     for kind in VALUE_TYPES:  # converts instances of subclasses, such as numpy.float64 or IntEnum
         if isinstance(value, kind):
             return kind(value)
-    raise TypeError(f"{what} is a {type(value).__name__}; it must be a bool, int, float or str")
+    raise TypeError(f"{label} is a {type(value).__name__}; it must be a bool, int, float or str")
 
 
 def fits_64_bits(value: Any) -> bool:

@@ -41,7 +41,7 @@ def name_stage(text: str) -> None:
 
 
 def place_of_raise(trace: TracebackType | None) -> str:
-    """Returns the innermost line of the user's code in the traceback of an exception, "train.py:8"; "" if there is none."""
+    """Returns the innermost line of the user's code in the traceback of an exception, "train.py:8"; "" without user code."""
     place = ""
     while trace is not None:
         if _kind(trace.tb_frame.f_code.co_filename) == _USER:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 def trainrt() -> str:
     """Returns the path of the program: that in TRAINRT_EXECUTABLE, else the one that was built or installed with this package, else the one in
-    PATH. Raises FileNotFoundError if there is none."""
+    PATH. Raises FileNotFoundError if it is not found."""
     named = os.environ.get("TRAINRT_EXECUTABLE")
     if named:
         if not _is_program(named):

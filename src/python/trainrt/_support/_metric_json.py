@@ -16,7 +16,7 @@ def encoded(metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 def decoded(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Returns the metrics that encoded() was given; None becomes NaN."""
+    """Returns the metrics that encoded() was given, with NaN for None."""
     return {name: number_or_text(value) for name, value in metrics.items()}
 
 
@@ -27,7 +27,7 @@ def _encoded(value: Any) -> Any:
 
 
 def number_or_text(value: Any) -> Any:
-    """Returns the metric for one value of encoded(); None becomes NaN."""
+    """Returns the metric for one value of encoded(), NaN for None."""
     if value is None:
         return math.nan
     if isinstance(value, str) and _LIKE_INFINITY.fullmatch(value):

@@ -51,8 +51,8 @@ class _ByName(pickle.Pickler):
         return NotImplemented
 
 
-def pickled(thing: Any, script: dict[str, Any], what: str = "the train function and its arguments") -> tuple[bytes, bool]:
-    """Returns the pickle of `thing`, and whether its reader must import `script` first. Raises ValueError if it cannot be pickled; `what` names
+def pickled(thing: Any, script: dict[str, Any], label: str = "the train function and its arguments") -> tuple[bytes, bool]:
+    """Returns the pickle of `thing`, and whether its reader must import `script` first. Raises ValueError if it cannot be pickled; `label` names
     it in the message."""
     buffer = io.BytesIO()
     pickler = _ByName(buffer, bool(script["path"]))
@@ -60,13 +60,13 @@ def pickled(thing: Any, script: dict[str, Any], what: str = "the train function 
         pickler.dump(thing)
         return buffer.getvalue(), pickler.needs_script
     except _HasNoName as error:
-        return _by_cloudpickle(thing, f"{_definition(error.thing)}: {error.why}, so that other processes cannot find it by its name", what), False
+        return _by_cloudpickle(thing, f"{_definition(error.thing)}: {error.why}, so that other processes cannot find it by its name", label), False
     except (pickle.PicklingError, TypeError, AttributeError) as error:
-        return _by_cloudpickle(thing, f"{type(thing).__name__}: {error}", what), False
+        return _by_cloudpickle(thing, f"{type(thing).__name__}: {error}", label), False
 
 
-def _failure(what: str) -> str:
-    return f"{what} cannot be sent to the processes that run it"
+def _failure(label: str) -> str:
+    return f"{label} cannot be sent to the processes that run it"
 
 
 def _definition(thing: Any) -> str:
@@ -74,17 +74,17 @@ def _definition(thing: Any) -> str:
     return f"{thing.__qualname__} ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})" if code else thing.__qualname__
 
 
-def _by_cloudpickle(thing: Any, why: str, what: str) -> bytes:
+def _by_cloudpickle(thing: Any, why: str, label: str) -> bytes:
     try:
         cloudpickle = importlib.import_module("cloudpickle")
     except ImportError:
-        raise ValueError(f"{_failure(what)}.\n{why}.\nDefine it by `def` at the top level of "
+        raise ValueError(f"{_failure(label)}.\n{why}.\nDefine it by `def` at the top level of "
                          f"a script or a module, or install cloudpickle (pip install cloudpickle), or start the script on every "
                          f"rank: srun trainrt -- python3 train.py") from None
     try:
         return cloudpickle.dumps(thing, protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # any exception of an object's method
-        raise ValueError(f"{_failure(what)}, not even by cloudpickle: "
+        raise ValueError(f"{_failure(label)}, not even by cloudpickle: "
                          f"{type(error).__name__}: {error}. Create the objects that it uses inside of the function") from error
 
 
@@ -125,7 +125,7 @@ def loaded(data: bytes, call: dict[str, Any]) -> Any:
     return _found(call, lambda: pickle.loads(data), "function")
 
 
-def _found(call: dict[str, Any], read: Callable[[], Any], what: str) -> Any:
+def _found(call: dict[str, Any], read: Callable[[], Any], label: str) -> Any:
     """Imports the script, if the pickle needs it, and returns `read()`."""
     if call["script"]:
         _script.import_as_main(call["script"])
@@ -136,4 +136,4 @@ def _found(call: dict[str, Any], read: Callable[[], Any], what: str) -> Any:
             raise
         script = os.path.basename(call["script"]["path"])
         raise RuntimeError(f"{error}. Other processes import {script}, where code under `if __name__ == \"__main__\":` does not run: move the "
-                           f"{what}, and everything that it uses, out of it") from None
+                           f"{label}, and everything that it uses, out of it") from None

@@ -72,9 +72,9 @@ def read(folder: str, name: str) -> bytes | None:
     except FileNotFoundError:
         return None
     with os.fdopen(descriptor, "rb") as file:
-        for what, found in ((folder, os.lstat(folder)), (os.path.join(folder, name), os.fstat(descriptor))):
+        for label, found in ((folder, os.lstat(folder)), (os.path.join(folder, name), os.fstat(descriptor))):
             if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
-                raise PermissionError(f"{what} is not read, since other users could have written it (owner {found.st_uid}, mode "
+                raise PermissionError(f"{label} is not read, since other users could have written it (owner {found.st_uid}, mode "
                                       f"{stat.S_IMODE(found.st_mode):04o}; it must be yours with mode 0600 or 0700)")
         return file.read()
 

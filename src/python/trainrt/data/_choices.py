@@ -104,7 +104,7 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         return [self._part(first, end) for first, end in zip(ends, ends[1:])]
 
     def split(self, n: int, *, equal: bool = False, locality_hints: Any = None) -> list[Dataset]:
-        """Returns `n` datasets of consecutive samples, whose sizes differ by at most one; equal=True leaves out samples to make them equal.
+        """Returns `n` datasets of consecutive samples; their sizes differ by at most one, and equal=True leaves out samples to make them equal.
         Raises ValueError if `n` is below 1."""
         del locality_hints
         if n < 1:

@@ -1,4 +1,4 @@
-"""Converts samples from Python, NumPy, pandas and torch into columns: {name: array}, whose first axis counts the samples. A column of texts,
+"""Converts samples from Python, NumPy, pandas and torch into columns: {name: array}. The first axis counts the samples. A column of texts,
 or of arrays of different lengths, is an array of objects."""
 
 import math

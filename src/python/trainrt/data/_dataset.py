@@ -38,7 +38,7 @@ class Dataset(ChangeMethods, ChoiceMethods):
 
 
 class MaterializedDataset(Dataset):
-    """A Dataset whose samples are in memory, as materialize() and from_*() return it.
+    """A Dataset with its samples in memory, as materialize() and from_*() return it.
 
     Examples
     --------

@@ -80,7 +80,7 @@ def _plain(value):
 
 
 def _types_of(columns):
-    """Returns the key `types` for the columns whose type JSON does not determine. Raises ValueError if a name cannot be in that key."""
+    """Returns the key `types` for the columns of types that JSON does not determine. Raises ValueError if a name cannot be in that key."""
     types = {name: _JSON_TYPES[column.dtype.str[1:]] for name, column in columns.items() if column.dtype.str[1:] in _JSON_TYPES}
     for name in [name for name in types if not name.strip() or "," in name]:
         if types[name] != "f64" or numpy.isnan(columns[name]).all():

@@ -32,7 +32,7 @@ def range(n: int, **ray: Any) -> Dataset:
 
 
 class _Filled:
-    """Makes arrays of one shape whose elements all are the sample's number."""
+    """Makes arrays of one shape; all elements are the sample's number."""
 
     def __init__(self, shape: Sequence[int]) -> None:
         self.shape = tuple(shape)

@@ -163,7 +163,7 @@ class DataIterator:
         device : torch.device or str
             "auto" (default): the rank's GPU if there is one, else the CPU.
         collate_fn : function, optional
-            Called with {name: array}; returns the batch to yield, whose tensors are moved to the device.
+            Called with {name: array}; returns the batch to yield. Its tensors are moved to the device.
         pin_memory : bool
             True copies through pinned memory, without blocking, if the device is a GPU.
         others

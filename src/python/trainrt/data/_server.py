@@ -51,7 +51,7 @@ class _Server:
     def open(self, keys, seed, reading=None):
         """Opens the dataset with these keys of [data.NAME] and returns its name in the server. `reading` identifies the read_*() call: a new one
         lists the files again. The name depends on keys and seed only, because random orders depend on it; a dataset that is opened again
-        replaces the previous one, whose walks continue."""
+        replaces the previous one; walks of that continue."""
         name = "d" + hashlib.sha256(json.dumps([keys, seed], sort_keys=True).encode()).hexdigest()[:16]
         if reading not in self._opened.get(name, ()):
             self.ask("data_open", name=name, keys=keys, seed=seed)

@@ -31,7 +31,7 @@ class FileSource:
 
 
 class MemorySource:
-    """Columns in the memory of this process: {name: array}, whose first axis counts the samples. keys(folder) writes them into `folder`; a
+    """Columns in the memory of this process: {name: array}. The first axis counts the samples. keys(folder) writes them into `folder`; a
     pickled source has only the file's path."""
 
     reading = None  # its files are named by their content
@@ -115,7 +115,7 @@ def _path_of(path):
 
 
 def checked_keys(keys):
-    """Returns the keys with their values as text. Keys whose value is None are left out."""
+    """Returns the keys with their values as text. Keys with the value None are left out."""
     return {key: ("true" if value else "false") if isinstance(value, bool) else str(value) for key, value in keys.items() if value is not None}
 
 

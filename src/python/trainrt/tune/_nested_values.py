@@ -12,7 +12,7 @@ Path = tuple  # of keys of dicts and indices of lists, from the root
 
 
 def as_domain(value: Any) -> Domain | None:
-    """Returns the domain for a domain or a grid; None for another value, which is the same for all trials."""
+    """Returns the domain for a domain or a grid, and None for another value, which is the same for all trials."""
     if isinstance(value, Domain):
         return value
     if isinstance(value, dict) and set(value) == {"grid_search"}:
@@ -23,7 +23,7 @@ def as_domain(value: Any) -> Domain | None:
 
 
 def domains_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, Domain]]:
-    """Yields (path, domain) for each domain in the tree, in order. Raises ValueError for a domain in a set, whose elements cannot be replaced."""
+    """Yields (path, domain) for each domain in the tree, in order. Raises ValueError for a domain in a set, since its elements cannot be replaced."""
     found = as_domain(value)
     if found is not None:
         yield path, found

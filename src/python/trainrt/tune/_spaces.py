@@ -20,7 +20,7 @@ class Domain:
         raise NotImplementedError
 
     def value(self, text: str) -> Any:
-        """Returns the value whose text is in the record of a trial."""
+        """Returns the value for a text in the record of a trial."""
         raise NotImplementedError
 
     def json(self) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def quniform(lower: float, upper: float, q: float) -> Float:
 
 
 def loguniform(lower: float, upper: float, base: float = 10) -> Float:
-    """Returns the domain of real numbers from `lower` to `upper` whose logarithms are equally likely. `base` has no effect on the distribution.
+    """Returns the domain of real numbers from `lower` to `upper` with equally likely logarithms. `base` has no effect on the distribution.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def randint(lower: int, upper: int) -> Integer:
 
 
 def lograndint(lower: int, upper: int, base: float = 10) -> Integer:
-    """Returns the domain of the integers from `lower` to `upper` - 1 whose logarithms are equally likely. `base` has no effect.
+    """Returns the domain of the integers from `lower` to `upper` - 1 with equally likely logarithms. `base` has no effect.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def grid_search(values: Sequence[Any]) -> dict[str, list[Any]]:
 
 
 def sample_from(func: Callable[..., Any]) -> Function:
-    """Returns the domain whose value is `func(spec)`, where spec.config has the other values of the trial, or `func()`.
+    """Returns the domain of the value `func(spec)`, where spec.config has the other values of the trial, or `func()`.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def with_resources(trainable: Callable[..., Any], resources: dict[str, float] | 
     ----------
     trainable : function
     resources : dict or ScalingConfig
-        {"cpu": 2, "gpu": 1}, or a ScalingConfig, whose workers are the ranks of the trial.
+        {"cpu": 2, "gpu": 1}, or a ScalingConfig; its workers are the ranks of the trial.
 
     Examples
     --------

@@ -80,7 +80,7 @@ class Tuner:
         self._storage = default_storage() if is_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
         self._name = self._run_config.name
         self._restored: Sections | None = None  # the config of the sweep, after restore()
-        self._trust_owner: str | None = None  # users whose sweep fit() may continue
+        self._trust_owner: str | None = None  # owners of sweeps that fit() may continue
 
     def fit(self) -> ResultGrid:
         """Runs the trials, and returns their ResultGrid, also if some have failed.
@@ -208,7 +208,7 @@ class Tuner:
         resume_errored : bool
             Tries failed trials once more, from their last checkpoints.
         trust_owner : str, optional
-            The user whose sweep it is, if it is another user's.
+            The owner of the sweep, if it is another user.
 
         Raises
         ------

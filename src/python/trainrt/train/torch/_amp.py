@@ -45,7 +45,7 @@ def backward(tensor: torch.Tensor) -> None:
 
 
 def prepare_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
-    """Returns an optimizer whose step() reverses the scaling of backward(); without scaling, the optimizer itself.
+    """Returns an optimizer with a step() that reverses the scaling of backward(); without scaling, the optimizer itself.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class _TensorPart:
 
 
 class _PlainPart:
-    """An object with state_dict() and load_state_dict(), whose state is numbers and strings."""
+    """An object with state_dict() and load_state_dict() for a state of numbers and strings."""
 
     def __init__(self, name, stateful):
         self._name, self._stateful = name, stateful
@@ -78,7 +78,7 @@ class Contents:
         return {f"{name}_state": part.text() for name, part in self._parts.items() if hasattr(part, "text")}
 
     def take(self, texts: dict[str, str]) -> None:
-        """Restores all objects from the leaves, whose arrays were filled, and from the result of texts()."""
+        """Restores all objects from the leaves, after their arrays were filled, and from the result of texts()."""
         for leaf in self.leaves:
             leaf.put_back()
         for name, part in self._parts.items():

@@ -1,4 +1,4 @@
-"""prepare_data_loader(): a DataLoader with this rank's samples, whose position is part of checkpoints."""
+"""prepare_data_loader(): a DataLoader with this rank's samples and a position that is part of checkpoints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def prepare_data_loader(data_loader: DataLoader, add_dist_sampler: bool = True, 
                         remainder: str | None = None) -> PreparedDataLoader:
     """Returns a DataLoader with this rank's part of the data.
 
-    Each loop over it is an epoch, whose order depends on run.seed and the epoch only; set_epoch() need not be called. state_dict() is the position in
+    Each loop over it is an epoch. The order depends on run.seed and the epoch only; set_epoch() need not be called. state_dict() is the position in
     the epoch, which save_state() and load_state() use: after a restart the next loop skips the batches that were used, without loading them. Before
     each batch, it seeds all random numbers from run.seed, epoch, batch and rank, in this process and in its workers: dropout and augmentation are the
     same after a restart.

@@ -68,7 +68,7 @@ class OptimizerPart:
         return _plain_state.text_of(self.prefix, {"groups": groups, "state": plain})
 
     def take(self, text: str) -> None:
-        """Sets the state from the leaves, whose arrays were filled, and from the result of text(). Raises ValueError if they do not match the
+        """Sets the state from the leaves, after their arrays were filled, and from the result of text(). Raises ValueError if they do not match the
         optimizer."""
         groups = [{key: value for key, value in group.items() if key != "params"} for group in self._optimizer.param_groups]
         plain: dict[str, dict] = {name: {} for name in self._parameters}

@@ -11,10 +11,10 @@ import torch
 _CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 
 
-def text_of(what: str, state: Any) -> str:
-    """Returns the JSON text of a state. Functions in it are left out, since the script defines them. Raises TypeError for unsupported types; `what`
+def text_of(label: str, state: Any) -> str:
+    """Returns the JSON text of a state. Functions in it are left out, since the script defines them. Raises TypeError for unsupported types; `label`
     names the object in the message."""
-    return json.dumps(_encoded(what, state), sort_keys=True)
+    return json.dumps(_encoded(label, state), sort_keys=True)
 
 
 def from_text(text: str, current: Any) -> Any:
@@ -22,24 +22,24 @@ def from_text(text: str, current: Any) -> Any:
     return _decoded(json.loads(text), current)
 
 
-def _encoded(what: str, value: Any) -> Any:
+def _encoded(label: str, value: Any) -> Any:
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, torch.Tensor) and value.numel() == 1:
         return {"tensor": value.item()}
     if isinstance(value, dict):
-        return {"pairs": [[_key(what, key), _encoded(f"{what}/{key}", one)] for key, one in value.items() if not isinstance(one, _CODE)]}
+        return {"pairs": [[_key(label, key), _encoded(f"{label}/{key}", one)] for key, one in value.items() if not isinstance(one, _CODE)]}
     if isinstance(value, (list, tuple)):
-        return [_encoded(f"{what}/{number}", one) for number, one in enumerate(value)]
+        return [_encoded(f"{label}/{number}", one) for number, one in enumerate(value)]
     if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a scalar of NumPy
         return value.item()
-    raise TypeError(f"{what} is a {type(value).__name__}, which checkpoints do not support: it must be a number, string, bool, None, or a list or "
+    raise TypeError(f"{label} is a {type(value).__name__}, which checkpoints do not support: it must be a number, string, bool, None, or a list or "
                     f"dict of these; write other objects to a file (trainrt.State.file), or create them in the script")
 
 
-def _key(what: str, key: Any) -> Any:
+def _key(label: str, key: Any) -> Any:
     if type(key) not in (str, int):
-        raise TypeError(f"{what} has the key {key!r}; keys must be strings or ints")
+        raise TypeError(f"{label} has the key {key!r}; keys must be strings or ints")
     return key
 
 

@@ -30,7 +30,7 @@ def prepare_model(model: torch.nn.Module, move_to_device: bool | str | torch.dev
     wrap_ddp, ddp_kwargs
         Arguments of Ray Train 1.
     gradients_by : {"trainrt", "torch"}, optional
-        On the CPU, what averages the gradients of DDP: the runtime (default), or the process group.
+        On the CPU: whether the runtime (default) or the process group averages the gradients of DDP.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Samplers whose order depends on seed and epoch only, and which can start at any position."""
+"""Samplers with an order that depends on seed and epoch only, and with any start position."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class HyperBandScheduler(TrialScheduler):
 
 
 class MedianStoppingRule(TrialScheduler):
-    """Stops a trial whose best report is worse than the median of the means of the other trials.
+    """Stops a trial if its best report is worse than the median of the means of the other trials.
 
     Pass ``time_attr="training_iteration"``: Ray Tune's default, seconds, is not supported.
 
@@ -138,7 +138,7 @@ class MedianStoppingRule(TrialScheduler):
 
 
 class PopulationBasedTraining(TrialScheduler):
-    """Population based training: replaces bad trials with clones of good ones, whose values are changed a little.
+    """Population based training: replaces bad trials with clones of good ones with slightly changed values.
 
     The train function must save checkpoints. Pass ``time_attr="training_iteration"``: Ray Tune's default, seconds, is not supported.
 
