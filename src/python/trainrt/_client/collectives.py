@@ -11,7 +11,7 @@ from .channel import Channel
 from .identity import Identity
 from .shared_memory import RuntimeMemory, SharedMemory, size_with_reserve
 
-_NODE_MEMORY_BYTES = 64 << 10  # larger memory is shared by the ranks of a node; up to this size the runtime sends the bytes
+_NODE_MEMORY_BYTES = 64 << 10  # arrays above this size use memory that the ranks of a node share; smaller ones are sent
 _Array = TypeVar("_Array")
 _Memory = Union[SharedMemory, RuntimeMemory]
 

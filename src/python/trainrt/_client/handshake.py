@@ -38,7 +38,8 @@ def leave_stops_to_runtime() -> None:
     """Ignores and blocks the signals that stop a run. Processes that this one starts inherit that, so their terminate() sends SIGKILL."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    # Workers of torch's DataLoader install their own handler of SIGTERM, which ends them and then this process; they keep the mask.
+    # Workers of torch's DataLoader replace the handler of SIGTERM: the signal would end them, and then this process. They inherit the mask, which
+    # blocks it.
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     # Processes that are started from here ignore SIGTERM: ending a Pool, or waiting for a terminated server, would block forever.
     for kind in (Popen, subprocess.Popen):

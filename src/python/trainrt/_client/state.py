@@ -10,7 +10,7 @@ from typing import Any, Callable
 from .arrays import array_view
 from .values import Value, decoded, encoded, fits_64_bits, plain_value
 
-_PAGE_ALIGNED_BYTES = 1 << 20  # tensors of this size or more begin on a page: the runtime writes them to the disk without another copy
+_PAGE_ALIGNED_BYTES = 1 << 20  # larger tensors begin at a page boundary, so that the runtime writes them without a copy
 
 
 class _Tensor:

@@ -6,7 +6,7 @@ import math
 from typing import Any, Union
 
 VALUE_TYPES = (bool, int, float, str)
-INT_LIMIT = 2**63  # integers of the runtime are below it
+INT_LIMIT = 2**63  # the runtime's integers are from -INT_LIMIT to INT_LIMIT - 1
 Value = Union[bool, int, float, str]
 
 

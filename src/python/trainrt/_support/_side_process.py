@@ -59,7 +59,7 @@ class SideProcess:
             self._process.wait()
 
 
-# ---- in that process ------------------------------------------------------------------------------------------------------------
+# ---- called in the side process ----
 
 
 def connection_here() -> multiprocessing.connection.Connection:

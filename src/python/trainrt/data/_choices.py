@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
 from ._arguments import check_ignored
+from ._integers import checked_integer
 from ._numpy import numpy
 from ._operations import Call, keeps
 from ._reading import BATCH_OF_SCANS, ReadMethods
 from ._samples import ReshapeMethods
-from ._whole_number import whole_number
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
@@ -83,7 +83,7 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
     def limit(self, limit: int) -> Dataset:
         """Keeps the first `limit` samples; of a shuffled dataset, random ones, the same at each call. Raises TypeError if `limit` is not an
         integer, ValueError if it is negative."""
-        return self._part(0, whole_number("limit()", limit, 0))
+        return self._part(0, checked_integer("limit()", limit, 0))
 
     def _part(self, first: int | None, end: int | None) -> Dataset:
         return self._with(rows=self._rows_in_order()[first:end])

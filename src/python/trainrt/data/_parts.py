@@ -11,7 +11,7 @@ from ._sources import checked_keys
 if TYPE_CHECKING:
     from ._dataset import Dataset
 
-Rows = Union[Sequence[int], Callable[[], Any], None]  # None: all samples; or a function that returns the numbers, called when they are needed
+Rows = Union[Sequence[int], Callable[[], Any], None]  # row numbers, or a function that computes them when needed; None: all rows
 _READING_KEYS = ("shuffle", "shuffle_seed", "memory", "threads", "block", "window", "read_method")
 _SET_BY_METHODS = {"source", "format", "subset", "subset_after", "every", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack",
                    "draw_by_weight"}

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Union
 
 from . import _files, _write
 from ._columns import concatenated
+from ._integers import checked_integer
 from ._iterator import DataIterator
 from ._numpy import numpy
 from ._parts import DatasetParts, Reshape, numbers_of
 from ._schema import Schema
 from ._sources import MemorySource, local_folder
-from ._whole_number import whole_number
 
 if TYPE_CHECKING:
     import pandas
@@ -47,7 +47,7 @@ class ReadMethods(DatasetParts):
 
     def take(self, limit: int = 20) -> list[dict[str, Any]]:
         """Returns the first `limit` samples as a list of dicts."""
-        return list(itertools.islice(self.iter_rows(), whole_number("take()", limit, 0)))
+        return list(itertools.islice(self.iter_rows(), checked_integer("take()", limit, 0)))
 
     def take_all(self, limit: int | None = None) -> list[dict[str, Any]]:
         """Returns all samples as a list of dicts. Raises ValueError if there are more than `limit`."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from ._arguments import check_ignored
 from ._columns import stacked
+from ._integers import checked_integer
 from ._operations import Call
 from ._parts import DatasetParts, Reshape
 from ._sources import MadeSource
-from ._whole_number import whole_number
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
@@ -49,8 +49,8 @@ class ReshapeMethods(DatasetParts):
     def pack(self, column: str, length: int, separator: int | None = None) -> Dataset:
         """Concatenates the lists of numbers in `column`, such as documents of tokens, with the number `separator` after each, and cuts them
         into samples of `length` values. It becomes the only column. Values that do not fill the last sample are left out."""
-        between = "" if separator is None else f" separator={whole_number('pack(separator=...)', separator)}"
-        return self._with_reshape_key("pack", f"{_column_name('pack', column)} {whole_number('pack(length=...)', length, 1)}{between}")
+        between = "" if separator is None else f" separator={checked_integer('pack(separator=...)', separator)}"
+        return self._with_reshape_key("pack", f"{_column_name('pack', column)} {checked_integer('pack(length=...)', length, 1)}{between}")
 
     def window(self, length: int, stride: int = 1, within: str | None = None, pad: bool = False) -> Dataset:
         """Makes samples of `length` neighbours: columns get the shape [length, ...]. The next sample starts `stride` samples later.
@@ -58,7 +58,7 @@ class ReshapeMethods(DatasetParts):
         within: a column of integers or text; only samples with the same value in it are neighbours, wherever they are stored.
         pad: True fills incomplete samples with zeros, and the new column `count` has the number of real ones; otherwise they are left out."""
         group = "" if within is None else f" within={_column_name('window', within)}"
-        size, step = whole_number("window(length=...)", length, 1), whole_number("window(stride=...)", stride, 1)
+        size, step = checked_integer("window(length=...)", length, 1), checked_integer("window(stride=...)", stride, 1)
         return self._with_reshape_key("sequence", f"{size} stride={step}{group}{' pad' if pad else ''}")
 
     def draw_by_weight(self, column: str) -> Dataset:

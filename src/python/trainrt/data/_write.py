@@ -68,7 +68,7 @@ class FileWriter:
         return os.path.join(self.folder, f"{self._name}_{number:06}{self.ending}")
 
     def _pieces(self, batch, rows):
-        """Yields the parts of the batch by files, of which the current one has `rows` rows."""
+        """Yields the part of the batch for each file. The current file already has `rows` rows."""
         count, at = _length(batch), 0
         while at < count:
             end = count if self.rows is None else min(count, at + self.rows - rows)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ._spaces import Categorical, Domain
 
-Path = tuple  # of keys of dicts and indices of lists, from the root
+Path = tuple  # keys of dicts and indices of lists that lead from the root to a value
 
 
 def as_domain(value: Any) -> Domain | None:

@@ -31,7 +31,7 @@ from .search import BasicVariantGenerator
 
 _STOPPED, _USAGE = 75, 64
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_default_names: dict[str, int] = {}  # how many sweeps of this process have got each
+_default_names: dict[str, int] = {}  # default name -> number of sweeps of this process that have got it
 
 
 class Tuner:
@@ -154,7 +154,7 @@ class Tuner:
             fits = min(fits, there.get("GPU", 0) // (scaling.most_workers * scaling.num_gpus_per_worker))
         return max(1, int(fits))
 
-    # ---- the sweep ----
+    # ---- run `trainrt tune` ----
 
     def _run(self, config: str, folder: str) -> tuple[Any, bool]:
         """Runs `trainrt tune`. Returns how it ended, and whether time_budget_s was exceeded."""

@@ -8,7 +8,7 @@ from .. import _files
 from .._iterator import DataIterator
 from .._numpy import numpy
 
-_SAMPLES_PER_FILE = 1 << 16  # of samples that Python has changed
+_SAMPLES_PER_FILE = 1 << 16  # when samples that Python has changed are written to files
 
 
 def stats_learned_from(ds, description, columns):

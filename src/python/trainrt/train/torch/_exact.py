@@ -9,7 +9,7 @@ import torch
 from . import _seeding
 from ._contents import Contents
 
-_OTHER_SEED = 987654321  # for random numbers that checkpoints do not restore
+_OTHER_SEED = 987654321  # of the second run: random numbers that no checkpoint restores then differ
 
 
 class NotExact(AssertionError):

@@ -14,7 +14,7 @@ from torch.distributed.rendezvous import rendezvous
 from . import _transfer, _world
 
 _METHODS = ("env", "tcp")
-_numbers = itertools.count(1)  # numbers of the groups of this process, the same on all ranks
+_numbers = itertools.count(1)  # number of the next group of this process, the same on all ranks
 
 
 def begin(backend: str | None = None, init_method: str = "env", timeout_s: float = 1800) -> bool:

@@ -13,7 +13,7 @@ from . import _world
 from ._deferred import DeferredReductions
 from ._group_arrays import NAME, array_of, flat, of_runtime, put_back, reduced, split_evenly, split_rows
 
-_MAX_ALL_TO_ALL_BYTES = 1 << 30  # that a rank receives
+_MAX_ALL_TO_ALL_BYTES = 1 << 30  # received by one rank
 
 
 class ProcessGroup(dist.ProcessGroup):
@@ -174,7 +174,7 @@ class ProcessGroup(dist.ProcessGroup):
             self._ctx.barrier()
         return _done([])
 
-    # ---- coalescing: each collective is carried out at its call ----
+    # ---- coalescing, which has no effect: each collective runs at its call ----
 
     def start_coalescing(self, device=None):
         pass
