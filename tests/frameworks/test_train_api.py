@@ -564,7 +564,7 @@ print(key())
 """
     job = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python"}, cwd=scratch())
     equal((job.code, job.out), (0, "False 7 mine\nNone\n"), "what the function finds", job)
-    equal(job.err.count("init(runtime_env=...) changes nothing: but for env_vars"), 1, "the line of pip", job)
+    equal(job.err.count("init(runtime_env=...) changes nothing: except for env_vars"), 1, "the line of pip", job)
     for wrong in ("x", {"env_vars": ["KEY"]}):
         raises(TypeError, "runtime_env", repr(wrong), of=lambda wrong=wrong: trainrt.init(runtime_env=wrong))
 
