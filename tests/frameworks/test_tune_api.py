@@ -260,6 +260,7 @@ def scripts_that_are_killed_or_stopped_go_on_and_lose_nothing():
             kill([job.process.pid])
             job.process.wait()
         else:
+            job.wait_for("trainrt: ")  # the script handles signals from here on
             job.process.send_signal(stop)
             equal(job.wait(60), 75, "exit", job)
     check(kills >= 2, "the sweep was over too early", job)

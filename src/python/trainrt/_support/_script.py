@@ -8,7 +8,7 @@ import sys
 import types
 from typing import Any
 
-_importing: str | None = None
+importing: str | None = None  # name of the script that import_as_main() is importing, else None
 
 
 def of_this_process() -> dict[str, str | None]:
@@ -22,15 +22,10 @@ def of_this_process() -> dict[str, str | None]:
     return {"module": name, "path": os.path.abspath(path)}
 
 
-def importing() -> str | None:
-    """Returns the name of the script while import_as_main() runs it, else None."""
-    return _importing
-
-
 def import_as_main(script: dict[str, Any]) -> None:
     """Runs the script of of_this_process() under the name __mp_main__, and lets pickles find it as __main__."""
-    global _importing
-    _importing = os.path.basename(script["path"])
+    global importing
+    importing = os.path.basename(script["path"])
     try:
         module = types.ModuleType("__mp_main__")
         if script["module"]:
@@ -40,4 +35,4 @@ def import_as_main(script: dict[str, Any]) -> None:
         module.__dict__.update(content)
         sys.modules["__main__"] = sys.modules["__mp_main__"] = module
     finally:
-        _importing = None
+        importing = None

@@ -69,10 +69,9 @@ class MapWorkers:
                 self.close()
 
     def _start(self) -> None:
-        importing = _script.importing()
-        if importing is not None:
-            raise RuntimeError(f"{self._names} cannot start its processes: they import {importing} to find the function, and this import uses the "
-                               f"dataset again. Move the use of the dataset under `if __name__ == \"__main__\":` or into a function")
+        if _script.importing is not None:
+            raise RuntimeError(f"{self._names} cannot start its processes: they import {_script.importing} to find the function, and this import "
+                               f"uses the dataset again. Move the use of the dataset under `if __name__ == \"__main__\":` or into a function")
         script = _script.of_this_process()
         work, needs_script = _pickling.pickled(self._operations, script, "the arguments of map() or map_batches()")
         message = pickle.dumps((_pickling.call_of(script if needs_script else None), work))

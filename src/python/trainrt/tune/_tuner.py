@@ -264,10 +264,9 @@ def _with_stop(run_config: RunConfig, stop: Any) -> RunConfig:
 
 def _check_caller() -> None:
     """Raises RuntimeError if this process must not start a sweep."""
-    importing = _script.importing()
-    if importing is not None:
-        raise RuntimeError(f"Tuner.fit() was called while a trial imports {importing}, to find the function in it. Put the code that starts the "
-                           f"sweep under\n    if __name__ == \"__main__\":")
+    if _script.importing is not None:
+        raise RuntimeError(f"Tuner.fit() was called while a trial imports {_script.importing}, to find the function in it. Put the code that starts "
+                           f"the sweep under\n    if __name__ == \"__main__\":")
     if _session.is_running() or _session.is_program_of_a_rank():
         raise RuntimeError("Tuner.fit() starts its trials itself: start the script without trainrt and srun (python3 tune.py)")
 

@@ -7,13 +7,12 @@ from .._sessions import _session
 
 def fit(trainer):
     """On the ranks that are there, in this process, or on ranks that are started now."""
-    importing = _script.importing()
-    if importing is not None:
+    if _script.importing is not None:
         raise RuntimeError(
-            f"fit() was called while a worker imports {importing}, to find the train function in it. Put what starts the training under\n"
+            f"fit() was called while a worker imports {_script.importing}, to find the train function in it. Put what starts the training under\n"
             f"    if __name__ == \"__main__\":\n"
             f"        trainer.fit()\n"
-            f"or start the whole script on every rank: srun trainrt -- python3 {importing}")
+            f"or start the whole script on every rank: srun trainrt -- python3 {_script.importing}")
     if _session.is_running():
         raise RuntimeError("fit() was called inside of a train function; a run starts no other")
     if trainer.scaling_config is not None and trainer.scaling_config.num_workers == 0:
