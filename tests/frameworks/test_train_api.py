@@ -16,7 +16,7 @@ PACKAGE = SOURCE / "src/python"
 sys.path.insert(0, str(PACKAGE))
 os.environ.pop("TRAINRT_FD", None)
 import trainrt  # noqa: E402
-from trainrt import _client  # noqa: E402
+from trainrt._client.metrics import metrics_for_message  # noqa: E402
 from trainrt import train  # noqa: E402
 from trainrt.train import *  # noqa: E402,F403
 from trainrt._support import _plain_tree, _private_folder  # noqa: E402
@@ -485,9 +485,9 @@ def metrics_that_are_none_are_refused_by_name():
 
 @test
 def ints_that_64_bits_cannot_hold_become_floats():
-    sent = _client._metrics({"most": 2**63 - 1, "more": 2**63, "less": -2**63 - 1, "sum": trainrt.Number(2**64, "sum")})
+    sent = metrics_for_message({"most": 2**63 - 1, "more": 2**63, "less": -2**63 - 1, "sum": trainrt.Number(2**64, "sum")})
     equal(repr(sent), repr({"most": 2**63 - 1, "more": 2.0**63, "less": -2.0**63, "sum": {"value": 2.0**64, "reduce": "sum", "weight": 1}}), "metrics")
-    raises(OverflowError, "'x'", "1329 bits", of=lambda: _client._metrics({"x": 10**400}))
+    raises(OverflowError, "'x'", "1329 bits", of=lambda: metrics_for_message({"x": 10**400}))
 
 
 @test
@@ -564,7 +564,7 @@ print(key())
 """
     job = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python"}, cwd=scratch())
     equal((job.code, job.out), (0, "False 7 mine\nNone\n"), "what the function finds", job)
-    equal(job.err.count("init(runtime_env=...) changes nothing: but for env_vars"), 1, "the line of pip", job)
+    equal(job.err.count("init(runtime_env=...) changes nothing: except for env_vars"), 1, "the line of pip", job)
     for wrong in ("x", {"env_vars": ["KEY"]}):
         raises(TypeError, "runtime_env", repr(wrong), of=lambda wrong=wrong: trainrt.init(runtime_env=wrong))
 
@@ -631,18 +631,23 @@ def modules_of_ray_train_have_its_names():
 
 
 @test
+def the_package_and_the_program_have_the_same_version():
+    equal(f"trainrt {trainrt.__version__}", run([TRAINRT, "--version"]).out.splitlines()[0], "version")
+
+
+@test
 def the_wheel_has_the_version_of_the_runtime_and_the_package():
     if run([PYTHON, "-c", "import setuptools, wheel, pip"]).code != 0:
         skip("pip, setuptools or wheel is not there (packages python3-pip, python3-setuptools, python3-wheel)")
-    version = re.search(r"project\(trainrt VERSION ([\d.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
     built = run(["cmake", "--build", BUILD, "--target", "python_wheel"], timeout=120)
     equal(built.code, 0, "exit of the build", built)
     target = scratch()
-    done = run([PYTHON, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", target, BUILD / f"wheel/trainrt-{version}-py3-none-any.whl"])
+    done = run([PYTHON, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", target, BUILD / f"wheel/trainrt-{trainrt.__version__}-py3-none-any.whl"])
     equal(done.code, 0, "exit of pip", done)
     packed = sorted(str(path.relative_to(target)) for path in target.rglob("trainrt/**/*.py"))
     generated = "trainrt/data/preprocessors/_generated.py"
     equal(packed, sorted([generated, *(str(path.relative_to(PACKAGE)) for path in (PACKAGE / "trainrt").rglob("*.py"))]), "files")
+    check((target / "trainrt/py.typed").exists(), "py.typed is not in the wheel")
     text = "import trainrt.train; trainrt.train.report({'x': 1}); print(trainrt.train.get_context().get_world_size())"
     equal(run([PYTHON, "-c", text], env={"PYTHONPATH": target}).out.strip(), "1", "a rank alone")
     text = "from trainrt.data.preprocessors import Normalizer; print(Normalizer(['x', 'y']).transform_batch({'x': [3.0], 'y': [4.0]})['y'][0])"

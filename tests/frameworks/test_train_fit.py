@@ -810,7 +810,7 @@ def a_record_without_a_code_and_a_key_that_others_may_know_need_the_function_aga
     (script.folder / "file").write_text("")
     equal(script.run("first", env={"XDG_STATE_HOME": nowhere}).code, 0, "exit without a state folder")
     for text in (restored(script), restored(script, XDG_STATE_HOME=nowhere)):
-        check("it has no code" in text and "train_loop_per_worker=" in text, f"it says {text}")
+        check("it is not signed" in text and "train_loop_per_worker=" in text, f"it says {text}")
     state = script.folder / "state"
     shutil.rmtree(script.runs)
     equal(script.run("first", env={"XDG_STATE_HOME": state}).code, 0, "exit")
@@ -818,14 +818,14 @@ def a_record_without_a_code_and_a_key_that_others_may_know_need_the_function_aga
     equal((key.stat().st_mode & 0o777, key.stat().st_size, key.parent.stat().st_mode & 0o777), (0o600, 32, 0o700), "the key")
     equal(restored(script, XDG_STATE_HOME=state)[0], "__main__", "with the key")
     key.chmod(0o640)
-    check("is not this user's alone" in restored(script, XDG_STATE_HOME=state), "a key that the group can read is used")
+    check("other users have access to it" in restored(script, XDG_STATE_HOME=state), "a key that the group can read is used")
     check(script.run("first", env={"XDG_STATE_HOME": state, "RUNS": script.folder / "others"}).code == 0, "a key that is refused ends the run")
     if os.geteuid() == 0:
         key.chmod(0o600)
         os.chown(key, 65534, 65534)
         check("owner 65534" in restored(script, XDG_STATE_HOME=state), "the key of another user is used")
     key.unlink()
-    check("has no key to check it" in restored(script, XDG_STATE_HOME=state), "a code is taken without a key")
+    check("has no key to verify" in restored(script, XDG_STATE_HOME=state), "a code is taken without a key")
     equal(script.run("first", env={"XDG_STATE_HOME": state, "RUNS": script.folder / "anew"}).code, 0, "exit with a new key")
     check("its code is not valid" in restored(script, XDG_STATE_HOME=state), "a code of an older key is taken")
 

@@ -571,7 +571,7 @@ for epoch in range(3):
     config = torch_program(text)
     run_program(1, config)
     job = run_program(1, config, "--loop.loads=false")
-    check("has not loaded: call load_state() before training begins" in error_of(config), "other words", job)
+    check("has not loaded: call load_state() before the training" in error_of(config), "other words", job)
 
 
 main(setup)

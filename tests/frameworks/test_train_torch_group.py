@@ -153,6 +153,8 @@ assert whole.tolist() == [float(one) for one in range(size) for _ in range(taken
 refused(ValueError, "split sizes [1, 1] do not divide 3 rows among 3 ranks", lambda: dist.all_to_all_single(torch.zeros(3), torch.zeros(3), [1, 1]))
 refused(ValueError, f"all_to_all on rank {rank} have [1, 1, 2] elements|send [1, 1, 1]",
         lambda: dist.all_to_all(list(torch.zeros(4).split([1, 1, 2])), list(torch.zeros(3).split(1))))
+trainrt.train.torch._process_group._MAX_ALL_TO_ALL_BYTES = 100
+refused(ValueError, "all_to_all|108 bytes to each rank|backend='gloo'", lambda: dist.all_to_all_single(torch.zeros(9), torch.zeros(9)))
 dist.barrier()
 """)
 
@@ -216,7 +218,7 @@ one.fill_(1)
 dist.all_reduce(one, group=whole)
 assert one.item() == 3
 for function in (dist.send, dist.recv, dist.isend, dist.irecv):
-    refused(NotImplementedError, "'trainrt' has no |is of two|new_group(backend=\\"gloo\\")", lambda: function(one, (rank + 1) % size))
+    refused(NotImplementedError, "'trainrt' has no |need all ranks|new_group(backend=\\"gloo\\")", lambda: function(one, (rank + 1) % size))
 refused(NotImplementedError, "has no recv_anysource", lambda: dist.recv(one))
 two = dist.new_group(backend="gloo")
 if rank == 0:
@@ -226,7 +228,7 @@ if rank == 2:
     assert one.item() == 7
 dist.barrier()
 """)
-    check("process groups of some of the ranks are gloo's: those of 'trainrt' are of all 3" in job.err, "nothing says whose the small group is", job)
+    check("a process group of some of the ranks uses gloo: 'trainrt' supports groups of all 3 ranks" in job.err, "nothing says whose the small group is", job)
 
 
 @test
@@ -234,7 +236,7 @@ def a_group_of_all_in_another_order_or_without_a_run_is_refused():
     run(2, IN_GROUP + """
 dist.destroy_process_group()
 store = dist.HashStore()
-refused(RuntimeError, f"rank {1 - rank} of 2 was asked for|rank {rank} of 2|use gloo",
+refused(RuntimeError, f"rank {1 - rank} of 2 was requested|rank {rank} of 2|use gloo",
         lambda: trainrt.train.torch._process_group.ProcessGroup(1 - rank, 2))
 """)
 

@@ -260,6 +260,7 @@ def scripts_that_are_killed_or_stopped_go_on_and_lose_nothing():
             kill([job.process.pid])
             job.process.wait()
         else:
+            job.wait_for("trainrt: ")  # the script handles signals from here on
             job.process.send_signal(stop)
             equal(job.wait(60), 75, "exit", job)
     check(kills >= 2, "the sweep was over too early", job)
@@ -285,7 +286,7 @@ def a_time_budget_stops_the_sweep_which_goes_on_later():
     made = Tuning("grid = tuner(num_samples=2, time_budget_s=2 if 'short' in sys.argv else None, space={'lr': 0.1, 'steps': 6, 'pause': 0.7}, max_concurrent_trials=1).fit()\n"
                   "print('terminated', grid.num_terminated)")
     job = made.run("short", timeout=60)
-    check(job.code == 0 and "terminated 0" in job.out and "time_budget_s=...) is over" in job.err, "the budget", job)
+    check(job.code == 0 and "terminated 0" in job.out and "time_budget_s=...) has elapsed" in job.err, "the budget", job)
     job = made.run(timeout=60)
     check(job.code == 0 and "terminated 2" in job.out, "the rest", job)
 
@@ -358,27 +359,27 @@ REFUSED = [
     ("uniform('a', 1)", "lower='a'"),
     ("loguniform(0, 1)", "above 0"),
     ("quniform(0, 1, 2)", "q=2"),
-    ("choice([])", "no value"),
+    ("choice([])", "must not be empty"),
     ("randn(0, 1)", "tune.sample_from"),
     ("sample_from(3)", "function"),
-    ("randint(1.5, 4)", "1.5", "whole number"),
-    ("Tuner(function, param_space={'a': {'b': uniform(0, 1)}, 'a/b': 2})", "two values of the name 'a/b'"),
-    ("Tuner(function, param_space={0: 1, '0': 2})", "two values of the name '0'"),
+    ("randint(1.5, 4)", "1.5", "integer"),
+    ("Tuner(function, param_space={'a': {'b': uniform(0, 1)}, 'a/b': 2})", "two values with the name 'a/b'"),
+    ("Tuner(function, param_space={0: 1, '0': 2})", "two values with the name '0'"),
     ("Tuner(DataParallelTrainer(function, train_loop_config={'a': [uniform(0, 1)]}))", "a domain at 'a/0'", "param_space"),
     ("Tuner(function, param_space={'a': {uniform(0, 1)}})", "'a' is a set", "list"),
-    ("Tuner(function, param_space={'a': choice([1, grid_search([2])])})", "'a' has a grid_search within"),
+    ("Tuner(function, param_space={'a': choice([1, grid_search([2])])})", "'a' has a grid_search in"),
     ("with_parameters(3)", "function"),
-    ("with_resources(function, {'gpu': 0.5})", "whole GPUs"),
+    ("with_resources(function, {'gpu': 0.5})", "must be an integer"),
     ("schedulers.PopulationBasedTraining(time_attr='training_iteration')", "hyperparam_mutations"),
     ("schedulers.PopulationBasedTraining(hyperparam_mutations={'lr': [1]})", "time_attr='training_iteration'"),
-    ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': lambda: 1})", "a domain such as"),
+    ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': lambda: 1})", "a domain with limits"),
     ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': [1]}, synch=True)", "synch=True"),
     ("schedulers.MedianStoppingRule()", "time_attr='training_iteration'"),
     ("create_scheduler('best')", "median_stopping_rule"),
     ("create_searcher('best')", "optuna"),
     ("search.ConcurrencyLimiter(3, 1)", "searcher"),
     ("search.BasicVariantGenerator(random_state=-1)", "-1"),
-    ("Tuner.restore('/no/such', function)", "no sweep is there"),
+    ("Tuner.restore('/no/such', function)", "not the directory of a sweep"),
 ]
 
 

@@ -159,7 +159,7 @@ def fit_in_a_bad_environment_says_what_to_do():
 def a_connection_of_another_program_is_refused_in_words():
     for value in ("7", "x", "", "1"):
         job = run([PYTHON, "-c", "import trainrt; trainrt.context()"], env={"PYTHONPATH": BUILD / "python", "TRAINRT_FD": value})
-        check(f"RuntimeError: TRAINRT_FD={value} is left from another program" in job.err, f"TRAINRT_FD={value}", job)
+        check(f"RuntimeError: TRAINRT_FD={value} is inherited from another program" in job.err, f"TRAINRT_FD={value}", job)
 
 
 main()

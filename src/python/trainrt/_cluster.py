@@ -1,19 +1,45 @@
-"""init() and what goes with it: Ray's names for a cluster, where there is none to start."""
+"""Ray's functions for a cluster. There is no cluster to start: they limit the ranks that fit() starts on this machine."""
+
+from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
+from typing import Any
 
-_limits = {}  # num_cpus, num_gpus of init()
-_env_vars = {}  # of init(runtime_env={"env_vars": ...}), as texts
+_limits: dict[str, float] = {}  # num_cpus, num_gpus of init()
+_env_vars: dict[str, str] = {}  # of init(runtime_env={"env_vars": ...})
 _is_initialized = False
 _WHY = {"address": "there is no head node to connect to: ranks are started by srun, or by fit() itself",
-        "runtime_env": "but for env_vars the ranks have the environment that the script is started in",
-        "_": "there is no cluster of its own to configure"}
+        "runtime_env": "except for env_vars, the ranks have the environment of the script",
+        "_": "there is no cluster to configure"}
 
 
-def init(address=None, *, num_cpus=None, num_gpus=None, runtime_env=None, **others):
-    """num_cpus and num_gpus limit the ranks that fit() starts on this machine, and runtime_env's env_vars are set on the ranks of each
-    fit(); nothing else changes anything, and one line an argument says so. Not needed."""
+def init(address: str | None = None, *, num_cpus: float | None = None, num_gpus: float | None = None, runtime_env: dict[str, Any] | None = None,
+         **others: Any) -> dict[str, float]:
+    """Limits the ranks that fit() starts on this machine. The call is optional.
+
+    Parameters
+    ----------
+    num_cpus, num_gpus : float, optional
+        Maximum number of CPUs and GPUs.
+    runtime_env : dict, optional
+        ``{"env_vars": {"NAME": "value"}}`` sets environment variables of the ranks; other keys have no effect.
+    address, others
+        No effect, which a message on standard error reports.
+
+    Returns
+    -------
+    dict
+        As cluster_resources().
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> trainrt.init(num_cpus=2)["CPU"]
+    2.0
+    >>> trainrt.shutdown()
+    """
     global _is_initialized
     for name, value in (("num_cpus", num_cpus), ("num_gpus", num_gpus)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0):
@@ -28,15 +54,77 @@ def init(address=None, *, num_cpus=None, num_gpus=None, runtime_env=None, **othe
     return cluster_resources()
 
 
-def shutdown():
-    """Forgets what init() was given."""
+def shutdown() -> None:
+    """Removes the limits and variables of init().
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> trainrt.shutdown()
+    >>> trainrt.is_initialized()
+    False
+    """
     global _is_initialized
     _is_initialized = False
     _limits.clear()
     _env_vars.clear()
 
 
-def _env_vars_of(runtime_env):
+def is_initialized() -> bool:
+    """Returns whether init() was called, without shutdown() after it.
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> trainrt.is_initialized()
+    False
+    """
+    return _is_initialized
+
+
+def cluster_resources() -> dict[str, float]:
+    """Returns {"CPU": number, "GPU": number}: the CPUs of the tasks of a Slurm job, otherwise those of this machine, within the limits of init().
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> trainrt.cluster_resources()["CPU"] >= 1
+    True
+    """
+    tasks = int(os.environ.get("SLURM_NTASKS", 0)) * int(os.environ.get("SLURM_CPUS_PER_TASK", 1))
+    cpus = tasks if tasks and "SLURM_JOB_ID" in os.environ else len(os.sched_getaffinity(0))
+    found = {"CPU": float(_limits.get("num_cpus", cpus)), "GPU": float(min(_num_visible_gpus(), _limits.get("num_gpus", float("inf"))))}
+    return {name: amount for name, amount in found.items() if amount}
+
+
+def available_resources() -> dict[str, float]:
+    """Returns the same as cluster_resources(): nothing is reserved between two runs.
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> trainrt.available_resources() == trainrt.cluster_resources()
+    True
+    """
+    return cluster_resources()
+
+
+def env_vars() -> dict[str, str]:
+    """Returns the environment variables that init() sets for ranks of fit()."""
+    return dict(_env_vars)
+
+
+def check_fits(scaling: Any) -> None:
+    """Raises ValueError if the ranks of a ScalingConfig need more than the limits of init()."""
+    each = {"num_cpus": scaling.num_cpus_per_worker or 1, "num_gpus": scaling.num_gpus_per_worker}
+    for name, limit in _limits.items():
+        wanted = scaling.max_workers * each[name]
+        if wanted > limit:
+            raise ValueError(f"ScalingConfig(num_workers={scaling.num_workers}) needs {wanted:g} {name[4:-1].upper()}s; the limit is "
+                             f"trainrt.init({name}={limit:g})")
+
+
+def _env_vars_of(runtime_env: Mapping[str, Any] | None) -> dict[str, str]:
     if runtime_env is not None and not isinstance(runtime_env, dict):
         raise TypeError(f"trainrt.init(runtime_env={runtime_env!r}): it must be a dict such as {{'env_vars': {{'NAME': 'value'}}}}")
     found = (runtime_env or {}).get("env_vars") or {}
@@ -45,17 +133,8 @@ def _env_vars_of(runtime_env):
     return {str(name): str(value) for name, value in found.items()}
 
 
-def env_vars():
-    """What the ranks of a fit() have in their environment beside the script's."""
-    return dict(_env_vars)
-
-
-def is_initialized():
-    return _is_initialized
-
-
-def _visible_gpus():
-    """How many a process here may use: CUDA_VISIBLE_DEVICES, else what the driver shows."""
+def _num_visible_gpus() -> int:
+    """Returns the number of GPUs that a process may use: by CUDA_VISIBLE_DEVICES, else by the driver."""
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is not None:
         return len([each for each in named.split(",") if each.strip() not in ("", "-1")])
@@ -63,26 +142,3 @@ def _visible_gpus():
         return len(os.listdir("/proc/driver/nvidia/gpus"))
     except OSError:
         return 0
-
-
-def cluster_resources():
-    """{"CPU": ..., "GPU": ...}: in a Slurm job the CPUs of its tasks, elsewhere this machine's, within the limits of init()."""
-    tasks = int(os.environ.get("SLURM_NTASKS", 0)) * int(os.environ.get("SLURM_CPUS_PER_TASK", 1))
-    cpus = tasks if tasks and "SLURM_JOB_ID" in os.environ else len(os.sched_getaffinity(0))
-    found = {"CPU": float(_limits.get("num_cpus", cpus)), "GPU": float(min(_visible_gpus(), _limits.get("num_gpus", float("inf"))))}
-    return {name: amount for name, amount in found.items() if amount}
-
-
-def available_resources():
-    """The same: nothing is held between two runs."""
-    return cluster_resources()
-
-
-def check_fits(scaling):
-    """ValueError if ranks on this machine would go beyond what init() was given."""
-    each = {"num_cpus": scaling.num_cpus_per_worker or 1, "num_gpus": scaling.num_gpus_per_worker}
-    for name, limit in _limits.items():
-        wanted = scaling.max_workers * each[name]
-        if wanted > limit:
-            raise ValueError(f"ScalingConfig(num_workers={scaling.num_workers}) takes {wanted:g} {name[4:-1].upper()}s, and "
-                             f"trainrt.init({name}={limit:g}) allows {limit:g}")

@@ -1,1 +1,1 @@
-"""Helpers without a public name: files, notes, pickling, side processes."""
+"""Private helpers that depend on no other part of the package: files, notes, pickling, side processes."""

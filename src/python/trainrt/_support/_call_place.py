@@ -1,44 +1,47 @@
-"""Where the user's code makes a call of this package: for messages about ranks that do not make the same calls."""
+"""Finds the line of the user's code that calls this package, for messages about ranks that do not make the same calls."""
+
+from __future__ import annotations
 
 import functools
 import os
 import sys
 import threading
+from types import FrameType, TracebackType
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _OWN, _LIBRARY, _USER = range(3)
-_stage = None
+_stage: str | None = None
 
 
 @functools.lru_cache(maxsize=4096)
-def _kind(file):
+def _kind(file: str) -> int:
     if file.startswith(_PACKAGE):
         return _OWN
     inner = file.startswith((_STANDARD_LIBRARY, "<frozen ")) or "/site-packages/" in file or "/dist-packages/" in file
     return _LIBRARY if inner else _USER
 
 
-def call_place(op):
-    """{"place": the user's own call that leads here, "report() at train.py:12"}. Called by a library, whose thread may have no frame of the
-    user's: the line at which the main thread is in it. {"stage": text} of a call that this package makes by itself around the user's code.
-    `op` names a call that nothing else names."""
+def call_place(op: str) -> dict[str, str]:
+    """Returns {"place": the call in the user's code that leads here, "report() at train.py:12"}. If a thread of a library calls, it is the line at
+    which the main thread calls the library. Returns {"stage": text} for a call that this package makes outside of the user's code. `op` is the
+    name of the call if no function of the package has a public name."""
     place = _place(sys._getframe(1), op)
     if place is None and threading.current_thread() is not threading.main_thread():
-        place = _place(sys._current_frames().get(threading.main_thread().ident), op)
+        place = _place(sys._current_frames().get(threading.main_thread().ident or 0), op)
     if place is None and _stage:
         return {"stage": _stage}
     return {"place": place or f"{op}()"}
 
 
-def name_stage(text):
-    """What this process is at while no frame of the user's is there, for one that fit() or a Tuner has started."""
+def name_stage(text: str) -> None:
+    """Sets the stage that call_place() returns while no code of the user runs, in a process that fit() or a Tuner has started."""
     global _stage
     _stage = text
 
 
-def place_of_raise(trace):
-    """The user's line that raised an exception, "train.py:8"; "" if none is in its traceback."""
+def place_of_raise(trace: TracebackType | None) -> str:
+    """Returns the innermost line of the user's code in the traceback of an exception, "train.py:8"; "" without user code."""
     place = ""
     while trace is not None:
         if _kind(trace.tb_frame.f_code.co_filename) == _USER:
@@ -47,8 +50,8 @@ def place_of_raise(trace):
     return place
 
 
-def _place(frame, name):
-    """By the innermost frame of the user's; else by the innermost of a library; None if there is neither."""
+def _place(frame: FrameType | None, name: str) -> str | None:
+    """Returns the place of the innermost frame of the user's code, else that of a library, or None if there is neither."""
     in_library = None
     while frame is not None:
         code = frame.f_code
@@ -63,5 +66,5 @@ def _place(frame, name):
     return in_library
 
 
-def _line(file, number):
+def _line(file: str, number: int) -> str:
     return f"{os.path.basename(file)}:{number}"

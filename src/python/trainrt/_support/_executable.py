@@ -1,29 +1,31 @@
-"""Where the program `trainrt` is."""
+"""Finds the program `trainrt`."""
 
 import os
 import shutil
+from collections.abc import Iterator
 
 
-def trainrt():
-    """Its path: what TRAINRT_EXECUTABLE names, else beside this package (a build folder, an installation), else of PATH."""
+def trainrt() -> str:
+    """Returns the path of the program: that in TRAINRT_EXECUTABLE, else the one that was built or installed with this package, else the one in
+    PATH. Raises FileNotFoundError if it is not found."""
     named = os.environ.get("TRAINRT_EXECUTABLE")
     if named:
         if not _is_program(named):
-            raise FileNotFoundError(f"TRAINRT_EXECUTABLE is {named}, and no program is there")
+            raise FileNotFoundError(f"TRAINRT_EXECUTABLE is {named}, which is not an executable file")
         return os.path.abspath(named)
-    for path in (*_beside_the_package(), shutil.which("trainrt")):
+    for path in (*_of_same_build(), shutil.which("trainrt")):
         if path and _is_program(path):
             return path
-    raise FileNotFoundError("fit() starts the ranks by the program trainrt, which is not in PATH: load its module, add it to PATH, or set "
-                            "TRAINRT_EXECUTABLE to its path. RunConfig and function need nothing else")
+    raise FileNotFoundError("the program trainrt, which starts the ranks of fit(), is not in PATH: load its module, add it to PATH, or set "
+                            "TRAINRT_EXECUTABLE to its path")
 
 
-def _is_program(path):
+def _is_program(path: str) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
-def _beside_the_package():
-    """build/python/trainrt -> build/trainrt; PREFIX/lib/trainrt/python/trainrt -> PREFIX/bin/trainrt."""
+def _of_same_build() -> Iterator[str]:
+    """Yields build/trainrt for the package build/python/trainrt, and PREFIX/bin/trainrt for PREFIX/lib/trainrt/python/trainrt."""
     folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     yield os.path.join(os.path.dirname(folder), "trainrt")
     yield os.path.normpath(os.path.join(folder, "../../../bin/trainrt"))

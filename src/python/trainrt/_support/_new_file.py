@@ -1,14 +1,17 @@
-"""Files that appear as a whole: written beside their name, synced, and renamed to it."""
+"""Writes files so that readers see the old or the new content, never a part of it."""
+
+from __future__ import annotations
 
 import errno
 import os
 import secrets
+from collections.abc import Callable
+from typing import Any, BinaryIO
 
 
-def replace(folder, name, write, may_be_link=True):
-    """Replaces `folder`/`name` by what `write(file)` writes to the open binary file; a reader sees the old file or the new one, and a
-    failure leaves the old one. The file gets the rights that the umask leaves, unlike one of tempfile.mkstemp(). `may_be_link`: whether
-    `folder` may be a symbolic link; OSError if it is one and may not."""
+def replace(folder: str, name: str, write: Callable[[BinaryIO], Any], may_be_link: bool = True) -> None:
+    """Replaces `folder`/`name` with the content that `write(file)` writes to the open binary file. A failure leaves the old file. The mode follows
+    the umask, unlike that of tempfile.mkstemp(). Raises OSError if `folder` is a symbolic link and `may_be_link` is false."""
     directory = _opened(folder, may_be_link)
     aside = f".{name}.{secrets.token_hex(8)}"
     try:
@@ -27,10 +30,11 @@ def replace(folder, name, write, may_be_link=True):
         os.close(directory)
 
 
-def _opened(folder, may_be_link):
+def _opened(folder: str, may_be_link: bool) -> int:
     try:
         return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | (0 if may_be_link else os.O_NOFOLLOW))
     except OSError as error:
         if not may_be_link and os.path.islink(folder):
-            raise OSError(errno.ELOOP, "it is a symbolic link and is not followed; remove the link, or replace it by what it leads to", str(folder)) from None
+            raise OSError(errno.ELOOP, "it is a symbolic link, which is not followed; remove the link, or replace it with the folder that it points "
+                                       "to", str(folder)) from None
         raise error

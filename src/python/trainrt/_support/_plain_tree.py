@@ -1,19 +1,25 @@
-"""Nested Python values in a folder, without pickle: what save_checkpoint() of Ray Train 1.x takes. dicts, lists, tuples, numbers, texts, bytes,
-None, NumPy arrays and torch tensors; the bytes of arrays lie one behind the other in arrays.bin, everything else is in tree.json."""
+"""Nested Python values in a folder, without pickle, for save_checkpoint() of Ray Train 1.x: dicts, lists, tuples, numbers, strings, bytes, None,
+NumPy arrays and torch tensors. The file arrays.bin has the bytes of all arrays one after another, tree.json everything else."""
+
+from __future__ import annotations
 
 import json
 import math
 import os
 import sys
+from typing import Any, BinaryIO
 
 _TREE, _ARRAYS = "tree.json", "arrays.bin"
 
 
-class _Writer:
-    def __init__(self, file):
+class Writer:
+    """Converts values to their JSON form, and writes the bytes of arrays to `file`."""
+
+    def __init__(self, file: BinaryIO | None) -> None:
         self._file, self._at = file, 0
 
-    def encoded(self, where, value):
+    def encoded(self, where: str, value: Any) -> Any:
+        """Returns the JSON form of `value`. Raises TypeError for an unsupported type; `where` names the value in the message."""
         if value is None or isinstance(value, (bool, int, str)):
             return value
         if isinstance(value, float):
@@ -27,33 +33,35 @@ class _Writer:
             return {"bytes": self._place(bytes(value))}
         return self._array(where, value)
 
-    def _array(self, where, value):
-        torch = sys.modules.get("torch")
+    def _array(self, where: str, value: Any) -> Any:
+        torch: Any = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Tensor):
             host = value.detach().cpu().contiguous()
             data = bytes(host.reshape(-1).view(torch.uint8).numpy()) if host.numel() else b""
             return {"torch": str(host.dtype).split(".")[1], "shape": list(host.shape), "at": self._place(data)}
         if hasattr(value, "__array_interface__") and not value.dtype.hasobject:
             return {"numpy": value.dtype.str, "shape": list(value.shape), "at": self._place(value.tobytes())}
-        raise TypeError(f"save_checkpoint(): {where} is a {type(value).__name__}; it takes numbers, texts, bytes, arrays, tensors, and dicts and "
-                        f"lists of them. Write other things into a directory, and report(checkpoint=Checkpoint.from_directory(...))")
+        raise TypeError(f"save_checkpoint(): {where} is a {type(value).__name__}; supported are numbers, strings, bytes, arrays, tensors, and dicts "
+                        f"and lists of these. Write other objects into a directory, and call report(checkpoint=Checkpoint.from_directory(...))")
 
-    def _place(self, data):
+    def _place(self, data: bytes) -> list[int]:
+        assert self._file is not None
         self._file.write(data)
         self._at += len(data)
         return [self._at - len(data), len(data)]
 
 
-def _decoded(value, data):
+def decoded(value: Any, data: bytes) -> Any:
+    """Returns the value of a JSON form. `data` has the bytes of the arrays."""
     if not isinstance(value, dict):
         return value
     kind, content = next(iter(value.items()))
     if kind == "float":
         return float(content)
     if kind == "dict":
-        return {_decoded(key, data): _decoded(each, data) for key, each in content}
+        return {decoded(key, data): decoded(each, data) for key, each in content}
     if kind in ("list", "tuple"):
-        return (list if kind == "list" else tuple)(_decoded(each, data) for each in content)
+        return (list if kind == "list" else tuple)(decoded(each, data) for each in content)
     at, size = content if kind == "bytes" else value["at"]
     part = data[at:at + size]
     if kind == "bytes":
@@ -66,17 +74,19 @@ def _decoded(value, data):
     return numpy.frombuffer(bytearray(part), dtype=numpy.dtype(content)).reshape(value["shape"])
 
 
-def save(folder, values):
+def save(folder: str, values: dict[str, Any]) -> None:
+    """Writes the values, {name: value}, into the folder. Raises TypeError for an unsupported type."""
     with open(os.path.join(folder, _ARRAYS), "wb") as file:
-        writer = _Writer(file)
+        writer = Writer(file)
         tree = {name: writer.encoded(name, value) for name, value in values.items()}
     with open(os.path.join(folder, _TREE), "w", encoding="utf-8") as file:
         json.dump(tree, file, allow_nan=False)
 
 
-def load(folder):
+def load(folder: str) -> dict[str, Any]:
+    """Returns the values that save() has written into the folder."""
     with open(os.path.join(folder, _TREE), encoding="utf-8") as file:
         tree = json.load(file)
     with open(os.path.join(folder, _ARRAYS), "rb") as file:
         data = file.read()
-    return {name: _decoded(value, data) for name, value in tree.items()}
+    return {name: decoded(value, data) for name, value in tree.items()}

@@ -1,5 +1,7 @@
-"""A Python process beside this one, which runs the user's functions: it is reached through a socket, its standard input, and ends when this
-process does, however that ends. Never made by fork: libraries keep threads and locks."""
+"""Python processes that run functions of the user for this process. They communicate through a socket, which is their standard input, and exit when
+this process exits for any reason. They are not forked, since threads and locks of libraries do not survive a fork."""
+
+from __future__ import annotations
 
 import multiprocessing.connection
 import os
@@ -9,46 +11,47 @@ import socket
 import subprocess
 import sys
 import threading
+from typing import NoReturn
 
-from .. import _client
+from ._signals import STOP_SIGNALS
 
-_PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # where trainrt lies
-# It is no rank, and frameworks in it shall not think so.
+_PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # the folder that contains trainrt
+# Prefixes of variables by which frameworks recognise a rank. A side process is not a rank.
 _OF_RANKS = ("PMI_", "PMIX_", "SLURM_PROCID", "TRAINRT_FD", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK",
              "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_", "TF_CONFIG", "HOROVOD_", "JAX_COORDINATOR_", "KERAS_DISTRIBUTION_")
 
 
-def without_ranks():
-    """The environment for a process that is no rank's program."""
+def without_ranks() -> dict[str, str]:
+    """Returns the environment for a process that is not the program of a rank."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_OF_RANKS)}
 
 
 class SideProcess:
-    """`module`: its main program, which calls connection_here(). It has its own environment variables `more`."""
+    """A process that runs the module `module`, which calls connection_here(). `more` are additional environment variables."""
 
-    def __init__(self, module, **more):
+    def __init__(self, module: str, **more: str) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             environment = {**without_ranks(), **more}
             environment["PYTHONPATH"] = os.pathsep.join([_PACKAGES, *filter(None, [environment.get("PYTHONPATH")])])
-            self._process = subprocess.Popen([sys.executable, "-m", module], stdin=theirs, env=environment)
+            self._process = subprocess.Popen([sys.executable, "-m", module], stdin=theirs.fileno(), env=environment)
         self.connection = multiprocessing.connection.Connection(ours.detach())
 
     @property
-    def pid(self):
+    def pid(self) -> int:
         return self._process.pid
 
-    def end_in_words(self):
-        """How it ended, of one that is gone."""
+    def end_in_words(self) -> str:
+        """Returns how the process ended, for messages, after its connection has closed."""
         try:
             code = self._process.wait(10)
         except subprocess.TimeoutExpired:
-            return "and does not end"
+            return "it closed its connection and did not exit within 10 s"
         return f"killed by signal {-code}" if code < 0 else f"exit {code}"
 
-    def close(self):
-        """Ends it, also inside of a function."""
-        self.connection.close()  # at which it ends
+    def close(self) -> None:
+        """Ends the process, also while it runs a function."""
+        self.connection.close()  # the process exits when it notices
         try:
             self._process.wait(1)
         except subprocess.TimeoutExpired:
@@ -56,12 +59,13 @@ class SideProcess:
             self._process.wait()
 
 
-# ---- in that process ------------------------------------------------------------------------------------------------------------
+# ---- called in the side process ----
 
 
-def connection_here():
-    """To the process that started this one, which decides when this one ends: signals of the batch system are its to obey."""
-    for each in (*_client._STOP_SIGNALS, signal.SIGINT):
+def connection_here() -> multiprocessing.connection.Connection:
+    """Returns the connection to the process that started this one. That process handles the signals of the batch system, so this one ignores
+    them, and exits when the connection closes."""
+    for each in STOP_SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     connection = multiprocessing.connection.Connection(os.dup(0))
     with open(os.devnull) as nothing:
@@ -70,8 +74,8 @@ def connection_here():
     return connection
 
 
-def _end_with(descriptor):
-    """Ends this process when the one that started it is gone, whatever function runs here."""
+def _end_with(descriptor: int) -> NoReturn:
+    """Waits until the other end of the connection closes, and ends this process, whatever function runs here."""
     poll = select.poll()
     poll.register(descriptor, select.POLLRDHUP)
     while not poll.poll():

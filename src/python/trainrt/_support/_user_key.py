@@ -1,8 +1,10 @@
-"""The key of this user. A record with a valid code was written by this user's processes and was not changed since.
+"""The key of this user, which signs records. A record with a valid code was written by a process of this user and has not changed since.
 
 The key is 32 random bytes in the user's state folder, made when the first record is written; core/files/user_key.hpp of the runtime uses the
-same file. A user who removes it gets a new one: records with codes of the old key count as unsigned from then on.
+same file. If the user removes it, a new one is made, and records with codes of the old key count as unsigned.
 """
+
+from __future__ import annotations
 
 import hashlib
 import hmac
@@ -15,8 +17,8 @@ from . import _notes
 _BYTES = 32
 
 
-def path():
-    """Where the key is; None if this user has no home."""
+def path() -> str | None:
+    """Returns the path of the key file, or None if this user has no home."""
     state = os.environ.get("XDG_STATE_HOME", "")
     if not os.path.isabs(state):  # the XDG specification ignores relative paths
         state = os.path.join(os.path.expanduser("~"), ".local", "state")
@@ -27,37 +29,37 @@ class KeyRefused(Exception):
     """The key file exists and is not used."""
 
 
-def code_of(message):
-    """The HMAC-SHA256 of `message` in hexadecimal digits. None if this user has no key and none can be made; a note says why if the key
-    file is refused."""
+def code_of(message: bytes) -> str | None:
+    """Returns the HMAC-SHA256 of `message` in hexadecimal digits. Returns None if this user has no key and cannot make one; if the key file is
+    refused, a note has the reason."""
     try:
         key = _read() or _made()
     except KeyRefused as error:
-        _notes.say(f"{error}. Records of runs get no code, so that restore() needs the train function again")
+        _notes.say(f"{error}. Records of runs are not signed, so restore() needs the train function again")
         return None
     return _code(key, message) if key else None
 
 
-def reason_against(code, message):
-    """Why `code` does not prove that this user's processes wrote `message`; None if it does."""
+def reason_against(code: object, message: bytes) -> str | None:
+    """Returns why `code` does not prove that a process of this user wrote `message`, or None if it does."""
     if code is None:
-        return "it has no code: an older version of trainrt wrote it, or the home of its user could not be written"
+        return "it is not signed: an older version of trainrt wrote it, or the home of its user was read-only"
     try:
         key = _read()
     except KeyRefused as error:
         return str(error)
     if key is None:
-        return f"this user has no key to check it ({path() or 'no home is known'})"
+        return f"this user has no key to verify its code ({path() or 'the home folder is unknown'})"
     is_valid = isinstance(code, str) and hmac.compare_digest(_code(key, message).encode(), code.encode("utf-8", "replace"))
-    return None if is_valid else "its code is not valid: another user wrote it, it was changed, or the key is a new one"
+    return None if is_valid else "its code is not valid: another user wrote it, it was changed, or the key is new"
 
 
-def _code(key, message):
+def _code(key: bytes, message: bytes) -> str:
     return hmac.new(key, message, hashlib.sha256).hexdigest()
 
 
-def _read():
-    """The key, or None if there is none. Raises KeyRefused if other users own the file or have rights on it."""
+def _read() -> bytes | None:
+    """Returns the key, or None if it does not exist. Raises KeyRefused if another user owns the file or has rights on it."""
     where = path()
     if where is None:
         return None
@@ -71,15 +73,15 @@ def _read():
         found = os.fstat(descriptor)
         mode = stat.S_IMODE(found.st_mode)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or mode & 0o077:
-            raise KeyRefused(f"the key {where} is not this user's alone (owner {found.st_uid}, mode {mode:04o}) and is not used. Remove it; a new "
-                             f"one is made")
+            raise KeyRefused(f"the key {where} is not used, since other users have access to it (owner {found.st_uid}, mode {mode:04o}). Remove it; "
+                             f"a new one is made")
         if found.st_size != _BYTES:
             raise KeyRefused(f"the key {where} has {found.st_size} bytes, not {_BYTES}, and is not used. Remove it; a new one is made")
         return file.read(_BYTES)
 
 
-def _made():
-    """A new key; None if the state folder cannot be written. Of several processes that make one, all return the same."""
+def _made() -> bytes | None:
+    """Makes and returns a new key; returns None if the state folder cannot be written. If several processes make one, all return the same."""
     where = path()
     if where is None:
         return None
@@ -100,8 +102,8 @@ def _made():
     return _read()
 
 
-def _link(temporary, where):
-    """Gives the key its name, unless another process was first."""
+def _link(temporary: str, where: str) -> None:
+    """Gives the key file its name, unless another process has done so."""
     try:
         os.link(temporary, where)
     except FileExistsError:

@@ -1,13 +1,16 @@
-"""Python values in JSON, without pickle, so that they come back equal and of the same types: a train_loop_config.
+"""Python values as JSON, without pickle: decoding returns equal values of the same types. Used for a train_loop_config.
 
-None, bools, texts, ints, finite floats, lists, and dicts whose keys are texts are what JSON makes of them. All other values are objects
+None, bools, strings, ints, finite floats, lists, and dicts whose keys are strings have their usual form. All other values are objects
 {"__trainrt__": kind, ...}: tuples, sets, dicts with other keys, bytes, NaN, infinities, complex numbers, paths, NumPy scalars and arrays.
 """
+
+from __future__ import annotations
 
 import base64
 import math
 import pathlib
 import re
+from typing import Any
 
 _TAG = "__trainrt__"
 _DTYPE = re.compile(r"[<>|=]?[biufcSUmM]\d+(\[[\w/]+\])?")
@@ -16,11 +19,11 @@ _MAX_DEPTH = 60
 
 
 class NotRecordable(TypeError):
-    """A value has no form in JSON; the text names the value and its type."""
+    """A value has no form in JSON. The message names the value and its type."""
 
 
-def encoded(value, where="config", depth=0):
-    """The JSON form of `value`. Raises NotRecordable; `where` names the value in its text."""
+def encoded(value: Any, where: str = "config", depth: int = 0) -> Any:
+    """Returns the JSON form of `value`. Raises NotRecordable; `where` names the value in its message."""
     kind = type(value)
     if depth > _MAX_DEPTH:
         raise NotRecordable(f"{where} is nested deeper than {_MAX_DEPTH} levels")
@@ -41,7 +44,7 @@ def encoded(value, where="config", depth=0):
     if kind in (list, tuple, set, frozenset):
         items = [encoded(each, f"{where}[{number}]", depth + 1) for number, each in enumerate(value)]
         return items if kind is list else {_TAG: kind.__name__, "items": items}
-    if isinstance(value, str):  # one of an enumeration, say, which equals its value
+    if isinstance(value, str):  # an enumeration member, for example, which equals its value
         return str.__str__(value)
     for base in (int, float):
         if isinstance(value, base):
@@ -49,25 +52,25 @@ def encoded(value, where="config", depth=0):
     raise NotRecordable(f"{where} is a {kind.__name__}")
 
 
-def _of_dict(value, where, depth):
+def _of_dict(value: dict, where: str, depth: int) -> Any:
     items = [(key, encoded(each, f"{where}[{key!r}]", depth + 1)) for key, each in value.items()]
     if all(type(key) is str for key, _ in items) and _TAG not in value:
         return dict(items)
     return {_TAG: "dict", "items": [[encoded(key, f"the key {key!r} of {where}", depth + 1), each] for key, each in items]}
 
 
-def _of_numpy(value, where):
+def _of_numpy(value: Any, where: str) -> Any:
     import numpy
     if not isinstance(value, (numpy.ndarray, numpy.generic)) or not _DTYPE.fullmatch(value.dtype.str) or not value.dtype.itemsize:
-        raise NotRecordable(f"{where} is a {type(value).__name__} of NumPy")
+        raise NotRecordable(f"{where} is a NumPy {type(value).__name__}")
     if value.nbytes > _MAX_ARRAY_BYTES:
         raise NotRecordable(f"{where} is an array of {value.nbytes} bytes, more than {_MAX_ARRAY_BYTES}")
     shape = list(value.shape) if isinstance(value, numpy.ndarray) else None
     return {_TAG: "numpy", "dtype": value.dtype.str, "shape": shape, "value": base64.b64encode(value.tobytes()).decode()}
 
 
-def decoded(form):
-    """The value that encoded() made `form` of. Raises ValueError if it is the form of no value. Runs nothing that `form` names."""
+def decoded(form: Any) -> Any:
+    """Returns the value that encoded() was given. Raises ValueError if `form` is invalid. Runs no code that `form` names."""
     if isinstance(form, list):
         return [decoded(each) for each in form]
     if not isinstance(form, dict):
@@ -77,10 +80,10 @@ def decoded(form):
     try:
         return _decoded_object(form[_TAG], form)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{form!r:.200} is not the form of a value: {type(error).__name__}: {error}") from None
+        raise ValueError(f"{form!r:.200} is not a valid form of a value: {type(error).__name__}: {error}") from None
 
 
-def _decoded_object(kind, form):
+def _decoded_object(kind: str, form: dict) -> Any:
     if kind in ("tuple", "set", "frozenset"):
         return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](decoded(each) for each in form["items"])
     if kind == "dict":

@@ -1,4 +1,4 @@
-"""Ray AIR's names, for scripts of that time: all of them are trainrt.train's."""
+"""Ray AIR's names for classes of trainrt.train, for older scripts."""
 
 from ..train import Checkpoint, CheckpointConfig, DataConfig, FailureConfig, Result, RunConfig, ScalingConfig
 from . import config, session

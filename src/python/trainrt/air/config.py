@@ -1,4 +1,4 @@
-"""ray.air.config."""
+"""Names of ray.air.config."""
 
 from ..train import CheckpointConfig, DataConfig, FailureConfig, RunConfig, ScalingConfig, SyncConfig
 

@@ -1,4 +1,4 @@
-"""ray.air.session: what a train function asks and says."""
+"""Names of ray.air.session: the functions that a train function calls."""
 
 from ..train import get_checkpoint, get_context, get_dataset_shard, report
 

@@ -15,9 +15,12 @@ The runtime reads the files, ahead of the train function, into memory that the t
 checkpoint. Needs NumPy.
 """
 
-from ._dataset import Dataset, MaterializedDataset, Schema
+from ._dataset import Dataset, MaterializedDataset
+from ._from_memory import from_huggingface, from_items, from_numpy, from_pandas, from_torch, range, range_tensor
 from ._iterator import DataIterator
-from ._read import (from_huggingface, from_items, from_numpy, from_pandas, from_torch, range, range_tensor, read_csv, read_hdf5, read_idx, read_images, read_json, read_numpy, read_parquet, read_sql, read_text, read_tokens, read_webdataset)
+from ._read import read_csv, read_hdf5, read_idx, read_json, read_numpy, read_parquet, read_sql, read_text, read_tokens
+from ._read_images import read_images, read_webdataset
+from ._schema import Schema
 
 __all__ = ["DataIterator", "Dataset", "MaterializedDataset", "Schema", "from_huggingface", "from_items", "from_numpy", "from_pandas", "from_torch",
            "range", "range_tensor", "read_csv", "read_hdf5", "read_idx", "read_images", "read_json", "read_numpy", "read_parquet", "read_sql",

@@ -1,11 +1,17 @@
 """Checks of the arguments that callers pass."""
 
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
 # Arguments of Ray Data that place its tasks on a cluster. They are accepted and have no effect.
 OF_CLUSTERS = frozenset(("concurrency", "compute", "num_cpus", "num_gpus", "memory", "parallelism", "ray_remote_args", "ray_remote_args_fn",
                          "override_num_blocks", "num_blocks"))
 
 
-def check_ignored(function, given, ignored=OF_CLUSTERS, refused=(), hint=""):
+def check_ignored(function: str, given: dict[str, Any], ignored: Collection[str] = OF_CLUSTERS, refused: Collection[str] = (),
+                  hint: str = "") -> None:
     """Raises TypeError if `given`, a dict of arguments, has names that are not in `ignored`, and ValueError if one named in `refused` is not
     None. `function` is the caller's name for messages; `hint` is appended to the TypeError."""
     unknown = sorted(set(given) - set(ignored) - set(refused))
@@ -16,6 +22,6 @@ def check_ignored(function, given, ignored=OF_CLUSTERS, refused=(), hint=""):
         raise ValueError(f"{function}({unsupported[0]}=...) is not supported: files are in a file system that all nodes see, or in an object store")
 
 
-def names_of(columns):
+def names_of(columns: str | Sequence[str]) -> list[str]:
     """Returns the list of column names for one name or several."""
     return [columns] if isinstance(columns, str) else list(columns)

@@ -1,4 +1,4 @@
-"""Converts samples from Python, NumPy, pandas and torch into columns: {name: array}, whose first axis counts the samples. A column of texts,
+"""Converts samples from Python, NumPy, pandas and torch into columns: {name: array}. The first axis counts the samples. A column of texts,
 or of arrays of different lengths, is an array of objects."""
 
 import math
@@ -25,7 +25,7 @@ def columns_of(batch, origin, did="returned", has_missing=False):
 def _names_of(keys, origin, did):
     """Returns [(key, name)], where `name` is the key as text. Raises ValueError if two keys have the same name."""
     names = [(key, str(key)) for key in keys]
-    known = {}
+    known: dict = {}
     for key, name in names:
         if name in known:
             raise ValueError(f"{origin} {did} the columns {known[name]!r} and {key!r}, which have one name as text: rename one")
@@ -92,8 +92,8 @@ def _ragged(items, origin):
     for number, item in enumerate(items):
         column[number] = _supported(numpy.asarray(item), origin)
         if column[number].ndim != 1:
-            raise ValueError(f"{origin} has arrays of several shapes, such as {numpy.shape(items[0])} and {numpy.shape(item)}; only lists of numbers may "
-                             f"vary in length")
+            raise ValueError(f"{origin} has arrays of several shapes, such as {numpy.shape(items[0])} and {numpy.shape(item)}; only lists of numbers "
+                             f"may vary in length")
     return column
 
 

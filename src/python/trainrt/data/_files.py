@@ -62,11 +62,11 @@ def _digest_of(columns):
 def _as_lines(columns):
     for name, column in columns.items():
         if column.dtype != object and column.ndim > 2:
-            raise ValueError(f"'{name}' has samples of the shape {column.shape[1:]}; {_AS_TEXT} a sample has at most one axis: reshape it, rename the "
-                             f"column, or write the data as HDF5")
+            raise ValueError(f"'{name}' has samples of the shape {column.shape[1:]}; {_AS_TEXT} a sample has at most one axis: reshape it, rename "
+                             f"the column, or write the data as HDF5")
         if column.dtype.kind == "f" and numpy.isinf(column).any():
-            raise ValueError(f"'{name}' has an infinity in row {int(numpy.argwhere(numpy.isinf(column))[0][0])}; {_AS_TEXT} numbers must be finite or "
-                             f"NaN: replace it, or write the data as CSV, Parquet or HDF5")
+            raise ValueError(f"'{name}' has an infinity in row {int(numpy.argwhere(numpy.isinf(column))[0][0])}; {_AS_TEXT} numbers must be finite "
+                             f"or NaN: replace it, or write the data as CSV, Parquet or HDF5")
     rows = zip(*columns.values())
     return "".join(json.dumps(dict(zip(columns, map(_plain, row))), ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode()
 
@@ -80,7 +80,7 @@ def _plain(value):
 
 
 def _types_of(columns):
-    """Returns the key `types` for the columns whose type JSON does not determine. Raises ValueError if a name cannot be in that key."""
+    """Returns the key `types` for the columns of types that JSON does not determine. Raises ValueError if a name cannot be in that key."""
     types = {name: _JSON_TYPES[column.dtype.str[1:]] for name, column in columns.items() if column.dtype.str[1:] in _JSON_TYPES}
     for name in [name for name in types if not name.strip() or "," in name]:
         if types[name] != "f64" or numpy.isnan(columns[name]).all():

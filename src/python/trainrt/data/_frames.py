@@ -13,8 +13,8 @@ def columns_of_frame(frame, origin, keeps_missing):
     names = [str(name) for name in frame.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ValueError(f"{origin} has {names.count(repeated[0])} columns named '{repeated[0]}' (names are compared as texts): rename them, or remove "
-                         f"some: df.loc[:, ~df.columns.duplicated()]")
+        raise ValueError(f"{origin} has {names.count(repeated[0])} columns named '{repeated[0]}' (names are compared as texts): rename them, or "
+                         f"remove some: df.loc[:, ~df.columns.duplicated()]")
     series = [frame.iloc[:, number] for number in range(len(names))]
     if keeps_missing:
         return {name: each.to_numpy() for name, each in zip(names, series)}
@@ -46,6 +46,6 @@ def _without_missing(series, origin):
 def _as_floats(values, is_missing, origin):
     for row in numpy.flatnonzero(~is_missing):
         if not isinstance(values[row], (float, numpy.floating)) and abs(int(values[row])) > _MAX_EXACT:
-            raise ValueError(f"{origin} has missing values and the integer {values[row]} in row {row}: with missing values, numbers become floats, which are "
-                             f"exact up to 2**53. Fill in the missing values, or convert the column to text: astype(str)")
+            raise ValueError(f"{origin} has missing values and the integer {values[row]} in row {row}: with missing values, numbers become floats, "
+                             f"which are exact up to 2**53. Fill in the missing values, or convert the column to text: astype(str)")
     return numpy.where(is_missing, numpy.nan, values).astype("f8")

@@ -1,13 +1,23 @@
 """DataIterator: the batches of one rank's shard, which get_dataset_shard() returns."""
 
-import itertools
-import sys
+from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable
+
+from . import _server
 from ._columns import concatenated, rows_of
 from ._map_workers import MapWorkers
 from ._numpy import numpy
-from ._operations import applied, checked_format, formatted
-from ._shared_batches import Walk
+from ._operations import Operation, applied, checked_format, formatted
+from ._schema import Schema
+from ._shared_batches import Link, Walk
+from ._torch_batches import converter, dtype_of, pairs_of
+
+if TYPE_CHECKING:
+    from ._dataset import MaterializedDataset
+    from ._parts import DatasetParts
 
 _LARGE_BATCH = 1024  # samples
 
@@ -15,70 +25,98 @@ _LARGE_BATCH = 1024  # samples
 class Epochs:
     """An iterable; each iteration over it is the next epoch."""
 
-    def __init__(self, walk):
-        self._walk = walk
+    def __init__(self, begin_epoch: Callable[[], Iterator[Any]]) -> None:
+        self._begin_epoch = begin_epoch
 
-    def __iter__(self):
-        return self._walk()
+    def __iter__(self) -> Iterator[Any]:
+        return self._begin_epoch()
 
 
 class DataIterator:
-    """The batches of this rank. Each iteration over the result of an iter_...() method is one epoch, the next one; after a restart, the first
-    one is the rest of the epoch in which the checkpoint was saved. All ranks must iterate over datasets that are split among them. A rank
-    iterates in one thread."""
+    """The batches of this rank's shard, as get_dataset_shard() returns it.
 
-    def __init__(self, link, name, dataset=None, before=None, epochs=None, empty_columns=None):
+    Each iteration over the result of an iter_...() method is one epoch, the next one; after a restart, the first one is the rest of the epoch
+    in which the checkpoint was saved. All ranks must iterate over datasets that are split among them. A rank iterates in one thread.
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> iterator = trainrt.data.range(5).iterator()
+    >>> [batch["id"].tolist() for batch in iterator.iter_batches(batch_size=2, remainder="uneven")]
+    [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(self, link: Link | None, name: str | None, dataset: DatasetParts | None = None, before: Callable[[], Any] | None = None,
+                 epochs: Iterator[int] | None = None, empty_columns: dict[str, Any] | None = None,
+                 in_memory: Callable[[dict[str, Any]], MaterializedDataset] | None = None) -> None:
         """`before()` is called before each epoch. `epochs` yields the numbers of epochs if the runtime does not count them. `empty_columns`,
-        {name: array}, are the columns of a dataset without samples; `link` and `name` are then None."""
+        {name: array}, are the columns of a dataset without samples; `link` and `name` are then None. `in_memory` makes the result of
+        materialize()."""
         self._link, self._name, self._before, self._epochs, self._empty_columns = link, name, before, epochs, empty_columns
-        self.at_padding = None  # called with count() after an epoch that may have repeated samples by default
-        self._operations = dataset._operations if dataset is not None else ()
-        self._workers = None  # processes that apply the operations, started when needed
+        self.at_padding: Callable[[int], Any] | None = None  # called with count() after an epoch that may have repeated samples by default
+        self._operations: Sequence[Operation] = dataset._operations if dataset is not None else ()
+        self._workers: MapWorkers | None = None  # processes that apply the operations, started when needed
         self._encoding = dataset._encoding if dataset is not None else "utf-8"
+        self._in_memory = in_memory
 
     @classmethod
-    def local(cls, dataset):
+    def local(cls, dataset: Any) -> DataIterator:
         """Returns an iterator over all samples, for this process."""
-        from . import _server
         server = _server.server()
-        return cls(server.link, dataset._open_at(server), dataset, epochs=itertools.count())
+        return cls(server.link, dataset._open_at(server), dataset, epochs=itertools.count(), in_memory=dataset._in_memory)
 
     @classmethod
-    def without_samples(cls, dataset, columns):
+    def without_samples(cls, dataset: Any, columns: dict[str, Any]) -> DataIterator:
         """Returns the iterator of an empty dataset. `columns`, {name: array}, are its columns before its operations."""
-        return cls(None, None, dataset, empty_columns=columns)
+        return cls(None, None, dataset, empty_columns=columns, in_memory=dataset._in_memory)
 
-    def iter_batches(self, *, batch_size=256, prefetch_batches=1, batch_format="default", drop_last=False, local_shuffle_buffer_size=None,
-                     local_shuffle_seed=None, epoch=None, remainder=None, **others):
+    def iter_batches(self, *, batch_size: int | None = 256, prefetch_batches: int = 1, batch_format: str | None = "default",
+                     drop_last: bool = False, local_shuffle_buffer_size: int | None = None, local_shuffle_seed: int | None = None,
+                     epoch: int | None = None, remainder: str | None = None, **others: Any) -> Iterable[Any]:
         """Returns an iterable over batches: {name: array}, arrays of shape [batch_size, ...]. The caller owns the arrays.
 
-        batch_size: samples of this rank per batch; None: all samples.
-        batch_format: "numpy" (default), or "pandas" for DataFrames.
-        remainder: treatment of samples that do not fill the last batch on all ranks. "pad" (default) repeats the first samples of the
-        epoch, so that all ranks have equally many batches; "uneven" uses each sample once, for evaluation; "drop" (drop_last=True) leaves
-        them out.
-        epoch: number of the epoch, for a loop that counts itself; default: the next one.
-        prefetch_batches, local_shuffle_seed: ignored; the keys `threads` and `memory` control reading ahead.
+        Parameters
+        ----------
+        batch_size : int or None
+            Samples of this rank per batch; None: all samples.
+        batch_format : {"numpy", "pandas"}
+            "pandas" gives DataFrames.
+        remainder : {"pad", "uneven", "drop"}
+            Treatment of samples that do not fill the last batch on all ranks. "pad" (default) repeats the first samples of the epoch, so that
+            all ranks have equally many batches; "uneven" uses each sample once, for evaluation; "drop" (drop_last=True) leaves them out.
+        epoch : int, optional
+            Number of the epoch, for a loop that counts itself; default: the next one.
+        prefetch_batches, local_shuffle_seed
+            Ignored; the keys `threads` and `memory` control reading ahead.
 
-        Raises ValueError for invalid values and for local_shuffle_buffer_size, TypeError for unknown arguments; the iteration raises
-        RuntimeError if samples cannot be read, and TypeError or ValueError for invalid results of map functions."""
+        Raises
+        ------
+        ValueError
+            A value is invalid, or local_shuffle_buffer_size is given.
+        TypeError
+            An argument is unknown.
+        RuntimeError
+            In the iteration: samples cannot be read. It raises TypeError or ValueError for invalid results of map functions.
+        """
         del prefetch_batches, local_shuffle_seed
         if others:
             raise TypeError(f"iter_batches() got an unexpected argument: {', '.join(sorted(others))}")
         if local_shuffle_buffer_size is not None:
-            raise ValueError("local_shuffle_buffer_size is not supported: random_shuffle() of the dataset shuffles all samples, at no additional cost")
+            raise ValueError("local_shuffle_buffer_size is not supported: random_shuffle() of the dataset shuffles all samples, at no additional "
+                             "cost")
         size, batch_format = self._checked_size(batch_size), checked_format(batch_format)
         at_end = self.at_padding if remainder is None and not drop_last else None
         return Epochs(lambda: self._batches(size, batch_format, remainder or ("drop" if drop_last else "pad"), epoch, at_end))
 
-    def _checked_size(self, batch_size):
+    def _checked_size(self, batch_size: int | None) -> int:
         if batch_size is None:
             return max(self.count(), 1)
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"batch_size={batch_size!r}: it must be an integer, 1 or more")
         return batch_size
 
-    def _batches(self, batch_size, batch_format, remainder, epoch, at_end=None):
+    def _batches(self, batch_size: int, batch_format: str, remainder: str, epoch: int | None,
+                 at_end: Callable[[int], Any] | None = None) -> Iterator[Any]:
         if self._empty_columns is not None:
             return
         if self._before is not None:
@@ -86,6 +124,7 @@ class DataIterator:
         if epoch is None and self._epochs is not None:
             epoch = next(self._epochs)
         workers = self._map_workers()
+        assert self._link is not None and self._name is not None
         walk = Walk(self._link, self._name, batch_size, remainder, epoch, encoding=self._encoding, is_ahead=workers is not None,
                     has_draws=any(operation.is_random for operation in self._operations))
         batches = self._applied_here(walk) if workers is None else walk.counted(workers.apply(iter(walk)))
@@ -96,77 +135,90 @@ class DataIterator:
         if at_end is not None:
             at_end(self.count())
 
-    def _applied_here(self, walk):
+    def _applied_here(self, walk: Walk) -> Iterator[dict[str, Any]]:
         for batch, draws in walk:
             batch = applied(self._operations, batch, draws)
             yield batch
             del batch
 
-    def _map_workers(self):
+    def _map_workers(self) -> MapWorkers | None:
         count = max((operation.workers for operation in self._operations), default=0)
         if count and self._workers is None:
             self._workers = MapWorkers(self._operations, count)
         return self._workers
 
-    def iter_rows(self):
+    def iter_rows(self) -> Iterable[dict[str, Any]]:
         """Returns an iterable over this rank's samples as dicts, each once."""
         batches = self.iter_batches(batch_size=_LARGE_BATCH, remainder="uneven")
         return Epochs(lambda: (row for batch in batches for row in rows_of(batch)))
 
-    def iter_torch_batches(self, *, batch_size=256, dtypes=None, device="auto", collate_fn=None, pin_memory=False, **others):
+    def iter_torch_batches(self, *, batch_size: int | None = 256, dtypes: Any = None, device: Any = "auto",
+                           collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False, **others: Any) -> Iterable[Any]:
         """Returns an iterable over batches of torch tensors: {name: tensor of shape [batch_size, ...]}.
 
-        dtypes: one torch dtype for all columns, or {name: dtype}; default: that of the column.
-        device: a torch device; "auto": the rank's GPU if there is one, else the CPU.
-        collate_fn: function of {name: array} that returns the batch to yield; its tensors are moved to the device.
-        pin_memory: True copies through pinned memory, without blocking, if the device is a GPU.
-        others: arguments of iter_batches().
+        Parameters
+        ----------
+        dtypes : torch.dtype or dict, optional
+            One dtype for all columns, or {name: dtype}; default: that of the column.
+        device : torch.device or str
+            "auto" (default): the rank's GPU if there is one, else the CPU.
+        collate_fn : function, optional
+            Called with {name: array}; returns the batch to yield. Its tensors are moved to the device.
+        pin_memory : bool
+            True copies through pinned memory, without blocking, if the device is a GPU.
+        others
+            Arguments of iter_batches().
 
-        The iteration raises TypeError for a column of texts or of arrays with different lengths, unless collate_fn is given."""
-        import torch
-        device = _device_of(torch, device)
-
-        def tensors_of(batch):
-            if collate_fn is not None:
-                return _moved(torch, collate_fn(batch), device)
-            return {name: _tensor(torch, name, column, _dtype_of(dtypes, name), device, pin_memory) for name, column in batch.items()}
-
+        The iteration raises TypeError for a column of strings or of arrays with different lengths, unless collate_fn is given.
+        """
+        tensors_of = converter(dtypes, device, collate_fn, pin_memory)
         batches = self.iter_batches(batch_size=batch_size, **others)
         return Epochs(lambda: map(tensors_of, batches))
 
-    def iter_tf_batches(self, *, batch_size=256, dtypes=None, **others):
+    def iter_tf_batches(self, *, batch_size: int | None = 256, dtypes: Any = None, **others: Any) -> Iterable[Any]:
         """Returns an iterable over batches of TensorFlow tensors, {name: tf.Tensor}. `dtypes`: one type, or {name: type}; `others`: arguments of
         iter_batches()."""
         import tensorflow
 
         def tensors_of(batch):
-            return {name: tensorflow.convert_to_tensor(column.tolist() if column.dtype == object else column, dtype=_dtype_of(dtypes, name))
+            return {name: tensorflow.convert_to_tensor(column.tolist() if column.dtype == object else column, dtype=dtype_of(dtypes, name))
                     for name, column in batch.items()}
 
         batches = self.iter_batches(batch_size=batch_size, **others)
         return Epochs(lambda: map(tensors_of, batches))
 
-    def to_torch(self, *, label_column=None, feature_columns=None, batch_size=1, label_column_dtype=None, feature_column_dtypes=None,
-                 unsqueeze_label_tensor=True, unsqueeze_feature_tensors=True, **others):
+    def to_torch(self, *, label_column: str | None = None, feature_columns: str | Sequence[str] | None = None, batch_size: int | None = 1,
+                 label_column_dtype: Any = None, feature_column_dtypes: Any = None, unsqueeze_label_tensor: bool = True,
+                 unsqueeze_feature_tensors: bool = True, **others: Any) -> Iterable[Any]:
         """Returns a torch IterableDataset of (features, labels) batches, or of features if `label_column` is None.
 
-        feature_columns: names; default: all other columns. One column gives its tensor, several their values side by side,
-        [batch_size, columns].
-        feature_column_dtypes: one torch dtype, {name: dtype}, or a list in the order of the columns.
-        unsqueeze_...: True gives tensors of one axis a second one of length 1.
-        others: arguments of iter_batches().
+        Parameters
+        ----------
+        feature_columns : str or list of str, optional
+            Default: all other columns. One column gives its tensor, several their values side by side, [batch_size, columns].
+        feature_column_dtypes : torch.dtype, dict or list, optional
+            One dtype, {name: dtype}, or a list in the order of the columns.
+        unsqueeze_label_tensor, unsqueeze_feature_tensors : bool
+            True gives tensors of one axis a second one of length 1.
+        others
+            Arguments of iter_batches().
 
-        Use DataLoader(dataset, batch_size=None, num_workers=0): iterating in a worker process raises RuntimeError."""
-        from ._torch_dataset import pairs_of
+        Use DataLoader(dataset, batch_size=None, num_workers=0): iterating in a worker process raises RuntimeError.
+        """
         return pairs_of(self, label_column, feature_columns, batch_size, label_column_dtype, feature_column_dtypes, unsqueeze_label_tensor,
                         unsqueeze_feature_tensors, others)
 
-    def to_tf(self, feature_columns, label_columns, *, batch_size=1, **others):
+    def to_tf(self, feature_columns: Any, label_columns: Any, *, batch_size: int | None = 1, **others: Any) -> Any:
         """Returns a tf.data.Dataset of (features, labels) batches: a tensor for one column's name, a dict for a list of names."""
         import tensorflow
         first = self._empty_batch()
-        pick = lambda batch, names: batch[names] if isinstance(names, str) else {name: batch[name] for name in names}
-        spec = lambda column: tensorflow.TensorSpec((None, *column.shape[1:]), tensorflow.string if column.dtype == object else column.dtype)
+
+        def pick(batch: Any, names: Any) -> Any:
+            return batch[names] if isinstance(names, str) else {name: batch[name] for name in names}
+
+        def spec(column: Any) -> Any:
+            return tensorflow.TensorSpec((None, *column.shape[1:]), tensorflow.string if column.dtype == object else column.dtype)
+
         specs = [pick({name: spec(column) for name, column in first.items()}, names) for names in (feature_columns, label_columns)]
 
         def batches():
@@ -175,70 +227,36 @@ class DataIterator:
 
         return tensorflow.data.Dataset.from_generator(batches, output_signature=tuple(specs))
 
-    def count(self):
+    def count(self) -> int:
         """Returns the number of samples of the dataset, over all ranks."""
-        return 0 if self._empty_columns is not None else self._link.fields(self._name)[1]
+        if self._empty_columns is not None:
+            return 0
+        assert self._link is not None and self._name is not None
+        return self._link.fields(self._name)[1]
 
-    def schema(self):
+    def schema(self) -> Schema:
         """Returns the Schema of the batches. Reads no samples."""
-        from ._dataset import Schema
         return Schema(self._empty_batch())
 
-    def _empty_batch(self):
+    def _empty_batch(self) -> dict[str, Any]:
         """Returns a batch without samples, after the operations. Reads nothing and does not change the position."""
         columns = self._empty_columns
         if columns is None:
+            assert self._link is not None and self._name is not None
             fields, _ = self._link.fields(self._name)
-            columns = {field.name: numpy.empty((0, *field.shape), object if field.varies else field.dtype) for field in fields}
+            columns = {field.name: numpy.empty((0, *field.shape), object if field.varies else field.dtype) for field in fields or ()}
         return applied(self._operations, columns, ())
 
-    def materialize(self):
+    def materialize(self) -> MaterializedDataset:
         """Returns this rank's samples as a MaterializedDataset in memory, in the order of epoch 0."""
-        from ._dataset import MaterializedDataset
-        from ._sources import MemorySource
-        return MaterializedDataset(MemorySource(self.columns_at_once()))
+        assert self._in_memory is not None
+        return self._in_memory(self.columns_at_once())
 
-    def columns_at_once(self):
+    def columns_at_once(self) -> dict[str, Any]:
         """Returns this rank's samples as {name: array}, in the order of epoch 0; empty arrays if it has no samples."""
         batches = self.iter_batches(batch_size=_LARGE_BATCH, remainder="uneven", epoch=0)
         found = [{name: column.copy() for name, column in batch.items()} for batch in batches]
         return concatenated(found) if found else self._empty_batch()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"DataIterator({self._name})"
-
-
-# ---- torch -----------------------------------------------------------------------------------------------------------------
-
-
-def _device_of(torch, device):
-    if device != "auto":
-        return torch.device(device)
-    if "trainrt.train.torch" in sys.modules and torch.cuda.is_available():
-        from ..train.torch import get_device
-        return get_device()
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def _dtype_of(dtypes, name):
-    return dtypes.get(name) if isinstance(dtypes, dict) else dtypes
-
-
-def _tensor(torch, name, column, dtype, device, pin_memory):
-    if column.dtype == object:
-        raise TypeError(f"the column '{name}' has texts or arrays of several lengths, which do not make one tensor: remove it by "
-                        f"drop_columns(['{name}']), or convert it by collate_fn, map or map_batches")
-    tensor = torch.from_numpy(column)
-    if pin_memory and device.type == "cuda":
-        tensor = tensor.pin_memory()
-    return tensor.to(device=device, dtype=dtype, non_blocking=pin_memory)
-
-
-def _moved(torch, value, device):
-    if isinstance(value, torch.Tensor):
-        return value.to(device)
-    if isinstance(value, dict):
-        return {name: _moved(torch, part, device) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_moved(torch, part, device) for part in value)
-    return value

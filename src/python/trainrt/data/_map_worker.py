@@ -4,6 +4,7 @@ standard input."""
 import pickle
 import sys
 import traceback
+from typing import Any
 
 from .._support import _pickling
 from .._support._side_process import connection_here
@@ -19,7 +20,7 @@ def _serve(connection):
         except EOFError:
             return
         try:
-            answer = ("batch", applied(operations, batch, draws))
+            answer: tuple[str, Any] = ("batch", applied(operations, batch, draws))
         except Exception:
             answer = ("error", traceback.format_exc())
         connection.send(answer)

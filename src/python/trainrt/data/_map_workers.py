@@ -1,26 +1,31 @@
 """Processes that run the map functions of a dataset ahead of the train function."""
 
+from __future__ import annotations
+
 import os
 import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from .._support import _script, _pickling
+from .._support import _pickling, _script
 from .._support._side_process import SideProcess
+from ._operations import Operation
 
 
 class _Worker:
     """One process, which has one batch at a time: receive() must be called before the next send()."""
 
-    def __init__(self, work):
+    def __init__(self, work: bytes) -> None:
         self._process = SideProcess("trainrt.data._map_worker", OMP_NUM_THREADS="1")  # the number of workers sets the number of threads
         self._process.connection.send_bytes(work)
 
-    def send(self, batch, draws):
+    def send(self, batch: dict[str, Any], draws: Any) -> None:
         try:
             self._process.connection.send((batch, draws))
         except OSError:
             pass  # receive() reports the reason
 
-    def receive(self, names):
+    def receive(self, names: str) -> dict[str, Any]:
         """Returns the batch after the operations. Raises RuntimeError, with `names` of the functions, if one raised or the process exited."""
         try:
             kind, value = self._process.connection.recv()
@@ -30,20 +35,20 @@ class _Worker:
             raise RuntimeError(f"{names}, in the process {self._process.pid}:\n{value}")
         return value
 
-    def close(self):
+    def close(self) -> None:
         self._process.close()
 
 
 class MapWorkers:
     """`count` processes that apply `operations`. They start with the first batch, and exit with this object or this process."""
 
-    def __init__(self, operations, count):
+    def __init__(self, operations: Sequence[Operation], count: int) -> None:
         self._operations, self._count = operations, count
         self._names = " and ".join(dict.fromkeys(operation.name for operation in operations if operation.workers))
-        self._workers = []
+        self._workers: list[_Worker] = []
         self._owner = os.getpid()
 
-    def apply(self, batches):
+    def apply(self, batches: Iterable[tuple[dict[str, Any], Any]]) -> Iterator[dict[str, Any]]:
         """Yields the results for `batches`, pairs of (batch, draws), in their order. Each worker is one batch ahead."""
         if not self._workers:
             self._start()
@@ -63,16 +68,16 @@ class MapWorkers:
             if taken < given:  # results are pending that nobody will receive
                 self.close()
 
-    def _start(self):
+    def _start(self) -> None:
         if _script.importing is not None:
-            raise RuntimeError(f"{self._names} cannot start its processes: they import {_script.importing} to find the function, and this import uses the "
-                               f"dataset again. Move the use of the dataset under `if __name__ == \"__main__\":` or into a function")
+            raise RuntimeError(f"{self._names} cannot start its processes: they import {_script.importing} to find the function, and this import "
+                               f"uses the dataset again. Move the use of the dataset under `if __name__ == \"__main__\":` or into a function")
         script = _script.of_this_process()
         work, needs_script = _pickling.pickled(self._operations, script, "the arguments of map() or map_batches()")
         message = pickle.dumps((_pickling.call_of(script if needs_script else None), work))
         self._workers = [_Worker(message) for _ in range(self._count)]
 
-    def close(self):
+    def close(self) -> None:
         workers, self._workers = self._workers, []
         for worker in workers if self._owner == os.getpid() else ():
             worker.close()

@@ -1,11 +1,18 @@
 """Operations on the batches of a dataset: each takes a batch, {name: array}, and returns one."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
 from ._arguments import names_of
 from ._columns import columns_of, rows_of, stacked
 from ._numpy import numpy
 
+Batch = dict[str, Any]  # arrays by the names of columns
 
-def applied(operations, batch, draws):
+
+def applied(operations: Iterable[Operation], batch: Batch, draws: Sequence[int]) -> Batch:
     """Returns the batch after all `operations`, in order. `draws` has a random integer of 64 bits per sample if an operation is random."""
     for number, operation in enumerate(operations):
         batch = operation(batch, [(draw, number) for draw in draws]) if operation.is_random else operation(batch)
@@ -16,21 +23,22 @@ class Call:
     """A user's function, or a class with __call__. A class is instantiated once per process, at the first call. `method` is the name of the
     Dataset method that got it, for messages. Raises TypeError if `function` is not callable."""
 
-    def __init__(self, method, function, args=(), kwargs=None, constructor_args=(), constructor_kwargs=None):
+    def __init__(self, method: str, function: Callable[..., Any], args: Sequence | None = (), kwargs: Mapping[str, Any] | None = None,
+                 constructor_args: Sequence | None = (), constructor_kwargs: Mapping[str, Any] | None = None) -> None:
         if not callable(function):
             raise TypeError(f"{method}() takes a function, not {function!r}")
         self._function, self._args, self._kwargs = function, tuple(args or ()), dict(kwargs or {})
         self._constructor_args, self._constructor_kwargs = tuple(constructor_args or ()), dict(constructor_kwargs or {})
         self.name = f"{method}({getattr(function, '__qualname__', type(function).__name__)})"
-        self._callable = None
+        self._callable: Callable[..., Any] | None = None
 
-    def __call__(self, *values):
+    def __call__(self, *values: Any) -> Any:
         if self._callable is None:
             is_class = isinstance(self._function, type)
             self._callable = self._function(*self._constructor_args, **self._constructor_kwargs) if is_class else self._function
         return self._callable(*values, *self._args, **self._kwargs)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_callable": None}
 
 
@@ -41,25 +49,28 @@ class Operation:
     workers = 0  # number of processes that run it; 0: the process that takes the batches
     name = ""
 
+    def __call__(self, batch: Batch, draws: Sequence[Any] = ()) -> Batch:
+        raise NotImplementedError
+
 
 class _UserOperation(Operation):
-    def __init__(self, call, workers=0, is_random=False):
+    def __init__(self, call: Call, workers: int = 0, is_random: bool = False) -> None:
         self._call, self.workers, self.is_random = call, workers, is_random
         self.name = call.name
 
 
 class MapBatches(_UserOperation):
-    def __init__(self, call, batch_format, workers=0, is_random=False):
+    def __init__(self, call: Call, batch_format: str | None, workers: int = 0, is_random: bool = False) -> None:
         super().__init__(call, workers, is_random)
         self._batch_format = checked_format(batch_format)
 
-    def __call__(self, batch, draws=()):
+    def __call__(self, batch: Batch, draws: Sequence[Any] = ()) -> Batch:
         generators = [numpy.random.default_rng(draws[0] if draws else 0)] if self.is_random else []
         return columns_of(self._call(formatted(batch, self._batch_format), *generators), self.name)
 
 
 class Map(_UserOperation):
-    def __call__(self, batch, draws=()):
+    def __call__(self, batch: Batch, draws: Sequence[Any] = ()) -> Batch:
         if self.is_random:
             rows = [self._call(row, numpy.random.default_rng(draw)) for row, draw in zip(rows_of(batch), draws)]
         else:
@@ -68,33 +79,33 @@ class Map(_UserOperation):
 
 
 class AddColumn(Operation):
-    def __init__(self, name, call):
+    def __init__(self, name: str, call: Call) -> None:
         self._name, self._call = name, call
 
-    def __call__(self, batch):
+    def __call__(self, batch: Batch, draws: Sequence[Any] = ()) -> Batch:
         return columns_of({**batch, self._name: self._call(formatted(batch, "pandas"))}, self._call.name)
 
 
 class Select(Operation):
-    def __init__(self, names):
+    def __init__(self, names: str | Sequence[str]) -> None:
         self._names = names_of(names)
 
-    def __call__(self, batch):
+    def __call__(self, batch: Batch, draws: Sequence[Any] = ()) -> Batch:
         _check_columns(batch, self._names)
         return {name: batch[name] for name in self._names}
 
 
 class Drop(Select):
-    def __call__(self, batch):
+    def __call__(self, batch: Batch, draws: Sequence[Any] = ()) -> Batch:
         _check_columns(batch, self._names)
         return {name: column for name, column in batch.items() if name not in self._names}
 
 
 class Rename(Operation):
-    def __init__(self, names):
+    def __init__(self, names: Mapping[str, str]) -> None:
         self._names = dict(names)
 
-    def __call__(self, batch):
+    def __call__(self, batch: Batch, draws: Sequence[Any] = ()) -> Batch:
         _check_columns(batch, self._names)
         renamed = {self._names.get(name, name): column for name, column in batch.items()}
         if len(renamed) < len(batch):
@@ -102,13 +113,13 @@ class Rename(Operation):
         return renamed
 
 
-def _check_columns(batch, names):
+def _check_columns(batch: Batch, names: Iterable[str]) -> None:
     for name in names:
         if name not in batch:
             raise KeyError(f"there is no column '{name}'; there are: {', '.join(batch)}")
 
 
-def checked_format(name):
+def checked_format(name: str | None) -> str:
     """Returns "numpy" or "pandas". Raises ValueError for another batch_format."""
     if name in (None, "default", "numpy"):
         return "numpy"
@@ -117,7 +128,7 @@ def checked_format(name):
     raise ValueError(f"batch_format={name!r}: it must be 'numpy' (a dict of arrays) or 'pandas' (a DataFrame)")
 
 
-def formatted(batch, batch_format):
+def formatted(batch: Batch, batch_format: str) -> Any:
     """Returns the batch, {name: array}, as a DataFrame if `batch_format` is "pandas". Arrays of several axes become columns of arrays."""
     if batch_format != "pandas":
         return batch
@@ -125,8 +136,8 @@ def formatted(batch, batch_format):
     return pandas.DataFrame({name: column if column.ndim == 1 else list(column) for name, column in batch.items()})
 
 
-def keeps(call):
+def keeps(call: Call) -> Callable[[Batch], Any]:
     """Returns the function that calls `call` for each row of a batch and returns a bool array: which rows to keep."""
-    def kept(batch):
+    def kept(batch: Batch) -> Any:
         return numpy.fromiter((bool(call(row)) for row in rows_of(batch)), bool)
     return kept

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 
-from .. import _client
+from .._client.channel import Channel, message_line
 from .._support import _executable
 from .._support._side_process import without_ranks
 from ._shared_batches import Link
@@ -18,9 +18,9 @@ class _Server:
     def __init__(self):
         ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen([_executable.trainrt(), "data", "serve"], stdin=theirs, stdout=subprocess.DEVNULL,
+            self._process = subprocess.Popen([_executable.trainrt(), "data", "serve"], stdin=theirs.fileno(), stdout=subprocess.DEVNULL,
                                              env=without_ranks(), start_new_session=True)
-        self._channel = _client._Channel(ours.detach())
+        self._channel = Channel(ours.detach())
         self._lock = threading.Lock()
         self._lock_owner = None  # thread that holds the lock
         self._opened = {}  # name -> the read_*() calls that have opened it
@@ -35,13 +35,13 @@ class _Server:
         with self._lock:
             self._lock_owner = threading.get_ident()
             try:
-                self._channel.send(_client._line_of({"op": op, **fields}), with_memory.fd if with_memory else None)
+                self._channel.send(message_line({"op": op, **fields}), with_memory.fd if with_memory else None)
                 if with_memory:
-                    with_memory.handed_over()
+                    with_memory.close_descriptor()
                 answer = self._channel.receive()
             except (EOFError, OSError) as error:
-                raise RuntimeError(f"`trainrt data serve` (process {self._process.pid}) has exited with {self._process.poll()}; the next call starts a "
-                                   f"new one") from error
+                raise RuntimeError(f"`trainrt data serve` (process {self._process.pid}) has exited with {self._process.poll()}; the next call starts "
+                                   f"a new one") from error
             finally:
                 self._lock_owner = None
         if "ok" in answer:
@@ -51,7 +51,7 @@ class _Server:
     def open(self, keys, seed, reading=None):
         """Opens the dataset with these keys of [data.NAME] and returns its name in the server. `reading` identifies the read_*() call: a new one
         lists the files again. The name depends on keys and seed only, because random orders depend on it; a dataset that is opened again
-        replaces the previous one, whose walks continue."""
+        replaces the previous one; walks of that continue."""
         name = "d" + hashlib.sha256(json.dumps([keys, seed], sort_keys=True).encode()).hexdigest()[:16]
         if reading not in self._opened.get(name, ()):
             self.ask("data_open", name=name, keys=keys, seed=seed)
@@ -69,7 +69,7 @@ class _Server:
     def close(self):
         if self._lock.acquire(timeout=0.1):  # otherwise another thread is waiting for an answer and will see the channel's end
             try:
-                self._channel.send(_client._line_of({"op": "data_quit"}), None)
+                self._channel.send(message_line({"op": "data_quit"}), None)
             except OSError:
                 pass  # the server has exited
             self._lock.release()

@@ -1,9 +1,12 @@
 """Batches in memory that this process shares with the reader of the files: a rank of a run, or `trainrt data serve`."""
 
+from __future__ import annotations
+
 import ctypes
 import weakref
 
-from .. import _client
+from .._client.errors import Stop
+from .._client.shared_memory import SharedMemory, size_with_reserve
 from ._numpy import numpy
 
 _MAX_BYTES_PER_ANSWER = 512 << 10  # small batches are sent together, up to this size
@@ -27,20 +30,21 @@ class _Slot:
 
     def __init__(self, number):
         self.number = number
-        self._memory = None
-        self._lent = []
+        self._memory: SharedMemory | None = None
+        self._lent: list[weakref.ref] = []
 
     def is_free(self):
         return all(lent() is None for lent in self._lent)
 
     def lend(self, at, nbytes):
         """Returns a part of the memory as a buffer."""
+        assert self._memory is not None
         part = (ctypes.c_char * nbytes).from_buffer(self._memory.bytes, at)  # an array keeps this object alive, unlike a memoryview
         self._lent.append(weakref.ref(part))
         return part
 
     def new_memory(self, nbytes):
-        self._memory = _client._SharedMemory(max(1 << max(nbytes - 1, 0).bit_length(), 1 << 16))
+        self._memory = SharedMemory(size_with_reserve(nbytes, 1 << 16))
         return self._memory
 
     def begin(self):
@@ -72,7 +76,7 @@ class Link:
         the next walk."""
         try:
             self.end(walk)
-        except (Exception, _client.Stop):  # another call reports that the run has ended
+        except (Exception, Stop):  # another call reports that the run has ended
             pass
 
     def send_ended(self):

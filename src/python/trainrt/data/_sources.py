@@ -1,11 +1,15 @@
 """Sources of a Dataset, each of which returns the keys of [data.NAME] that read its samples."""
 
+from __future__ import annotations
+
 import atexit
 import glob
 import os
 import shutil
 import tempfile
 import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from . import _files
 
@@ -14,41 +18,41 @@ class FileSource:
     """Files, or a format without files. `reading` identifies the read_*() call, also in copies and other processes: a later call lists the same
     files again, and so reads their new content. The arguments are keys of [data.NAME]."""
 
-    def __init__(self, **keys):
+    def __init__(self, **keys: Any) -> None:
         self._keys = checked_keys(keys)
         self.reading = uuid.uuid4().hex if "source" in self._keys else None
 
-    def keys(self, folder):
+    def keys(self, folder: str) -> dict[str, str]:
         del folder
         return dict(self._keys)
 
-    def empty_columns(self):
+    def empty_columns(self) -> dict[str, Any] | None:
         """Returns None: whether files have samples is known when they are read."""
         return None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return ", ".join(f"{key}={text}" for key, text in self._keys.items())
 
 
 class MemorySource:
-    """Columns in the memory of this process: {name: array}, whose first axis counts the samples. keys(folder) writes them into `folder`; a
+    """Columns in the memory of this process: {name: array}. The first axis counts the samples. keys(folder) writes them into `folder`; a
     pickled source has only the file's path."""
 
     reading = None  # its files are named by their content
 
-    def __init__(self, columns):
+    def __init__(self, columns: dict[str, Any] | None) -> None:
         self._columns = columns
-        self._keys = {}  # by folder
+        self._keys: dict[str, dict[str, str]] = {}  # by folder
 
-    def empty_columns(self):
+    def empty_columns(self) -> dict[str, Any] | None:
         """Returns {name: array} if there are no samples, else None."""
-        is_empty = self._columns is not None and not any(len(column) for column in self._columns.values())
-        return dict(self._columns) if is_empty else None
+        columns = self._columns
+        return dict(columns) if columns is not None and not any(len(column) for column in columns.values()) else None
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {"_columns": None if self._keys else self._columns, "_keys": self._keys}
 
-    def keys(self, folder):
+    def keys(self, folder: str) -> dict[str, str]:
         if self._columns is None:
             return dict(next(iter(self._keys.values())))
         if not self._columns or not len(next(iter(self._columns.values()))):
@@ -57,38 +61,39 @@ class MemorySource:
             self._keys[folder] = _files.put_columns(folder, self._columns)
         return dict(self._keys[folder])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "in memory: " + ", ".join(self._columns or ["written into a file"])
 
 
 class MadeSource(MemorySource):
     """Columns that the function `make` computes when they are first needed. `words` describe them in repr()."""
 
-    def __init__(self, make, words):
+    def __init__(self, make: Callable[[], dict[str, Any]], words: str) -> None:
         super().__init__(None)
-        self._make, self._words = make, words
+        self._make: Callable[[], dict[str, Any]] | None = make
+        self._words = words
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         self._compute()
         return {**super().__getstate__(), "_make": None, "_words": self._words}
 
-    def keys(self, folder):
+    def keys(self, folder: str) -> dict[str, str]:
         self._compute()
         return super().keys(folder)
 
-    def empty_columns(self):
+    def empty_columns(self) -> dict[str, Any] | None:
         self._compute()
         return super().empty_columns()
 
-    def _compute(self):
+    def _compute(self) -> None:
         if self._make is not None:
             self._columns, self._make = self._make(), None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self._words
 
 
-def paths_of(paths):
+def paths_of(paths: str | os.PathLike | Sequence[str | os.PathLike]) -> str:
     """Returns the value of the key `source` for one path or several: absolute paths, or URLs of object stores. Raises FileNotFoundError for a
     path that does not exist, and ValueError for another kind of URL and for a path with a comma."""
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
@@ -97,7 +102,7 @@ def paths_of(paths):
     return ", ".join(_path_of(path) for path in several)
 
 
-def _path_of(path):
+def _path_of(path: str | os.PathLike) -> str:
     text = os.fspath(path)
     for scheme in ("file://", "local://"):
         text = text[len(scheme):] if text.startswith(scheme) else text
@@ -114,15 +119,15 @@ def _path_of(path):
     return full
 
 
-def checked_keys(keys):
-    """Returns the keys with their values as text. Keys whose value is None are left out."""
+def checked_keys(keys: dict[str, Any]) -> dict[str, str]:
+    """Returns the keys with their values as text. Keys with the value None are left out."""
     return {key: ("true" if value else "false") if isinstance(value, bool) else str(value) for key, value in keys.items() if value is not None}
 
 
-_folder = None
+_folder: tuple[str, int] | None = None
 
 
-def local_folder():
+def local_folder() -> str:
     """Returns a temporary folder of this process, for data in memory that it reads itself. The folder is removed at exit."""
     global _folder
     if _folder is None or _folder[1] != os.getpid():
@@ -131,6 +136,6 @@ def local_folder():
     return _folder[0]
 
 
-def _remove(folder, process):
+def _remove(folder: str, process: int) -> None:
     if process == os.getpid():
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,11 @@
 """Writes a Dataset into files: Dataset.write_parquet(), write_csv(), write_numpy()."""
 
+from __future__ import annotations
+
 import csv
 import os
 import uuid
+from typing import Any
 
 from .._support import _notes
 from ._arguments import check_ignored
@@ -65,7 +68,7 @@ class FileWriter:
         return os.path.join(self.folder, f"{self._name}_{number:06}{self.ending}")
 
     def _pieces(self, batch, rows):
-        """Yields the parts of the batch by files, of which the current one has `rows` rows."""
+        """Yields the part of the batch for each file. The current file already has `rows` rows."""
         count, at = _length(batch), 0
         while at < count:
             end = count if self.rows is None else min(count, at + self.rows - rows)
@@ -79,7 +82,8 @@ def _length(batch):
 
 class _Parquet:
     def __init__(self, path, arguments):
-        self._path, self._arguments, self._file = path, arguments, None
+        self._path, self._arguments = path, arguments
+        self._file: Any = None
 
     def write(self, batch):
         from pyarrow import parquet, table
@@ -140,22 +144,22 @@ class _Npy:
             numpy.save(file, numpy.concatenate(self._parts), allow_pickle=False)
 
 
-def write_parquet(dataset, path, mode, rows_per_file, arrow_arguments, others):
+def write_parquet(batches_of, path, mode, rows_per_file, arrow_arguments, others):
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise ImportError(f"write_parquet() needs the package pyarrow (pip install pyarrow): {error}") from error
     FileWriter("write_parquet", path, ".parquet", mode, rows_per_file, others).write(
-        dataset._local_batches(_ROWS), lambda file: _Parquet(file, arrow_arguments))
+        batches_of(_ROWS), lambda file: _Parquet(file, arrow_arguments))
 
 
-def write_csv(dataset, path, mode, rows_per_file, csv_arguments, others):
-    FileWriter("write_csv", path, ".csv", mode, rows_per_file, others).write(dataset._local_batches(_ROWS), lambda file: _Csv(file, csv_arguments))
+def write_csv(batches_of, path, mode, rows_per_file, csv_arguments, others):
+    FileWriter("write_csv", path, ".csv", mode, rows_per_file, others).write(batches_of(_ROWS), lambda file: _Csv(file, csv_arguments))
 
 
-def write_numpy(dataset, path, column, mode, rows_per_file, others):
+def write_numpy(batches_of, path, column, mode, rows_per_file, others):
     def batches():
-        for batch in dataset._local_batches(_ROWS):
+        for batch in batches_of(_ROWS):
             if column not in batch:
                 raise ValueError(f"write_numpy(): there is no column '{column}'; there are: {', '.join(batch)}")
             if batch[column].dtype == object:

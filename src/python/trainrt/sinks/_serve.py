@@ -1,48 +1,64 @@
-"""What programs that get a run's reports on standard input have in common."""
+"""The protocol of a program that receives the reports of a run on standard input."""
+
+from __future__ import annotations
+
 import json
 import os
 import re
 import signal
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
 
 from .._support import _metric_json
 
 _LIKE_OWN = re.compile(r"(metric/)*runtime/")
-IS_OF_NO_USE = 64  # the exit code that says that another start would not help
+EXIT_NO_RESTART = 64  # exit code after which trainrt does not start the program again
 
 
 @dataclass(frozen=True)
 class Begin:
-    """What the program is told first."""
-    run: str  # its name
-    run_id: str  # 16 hexadecimal digits, the same over restarts
+    """The first message: the run.
+
+    Examples
+    --------
+    >>> from trainrt.sinks import Begin
+    >>> Begin(run="first", run_id="0123456789abcdef", run_dir="runs/first", after=0, config={}).run
+    'first'
+    """
+
+    run: str  # name of the run
+    run_id: str  # 16 hexadecimal digits, the same after restarts
     run_dir: str
-    after: int  # reports up to this one have been kept before
+    after: int  # number of the last report that the tracker has stored before
     config: dict  # "section.key": text
 
 
 class CannotServe(Exception):
-    """Another start would not help: what is missing, and what to do."""
+    """The program cannot work, and another start would not help. The message names the cause and the solution."""
 
 
-def serve(open_tracker):
-    """Hands the reports to open_tracker(Begin), an object with
+def serve(open_tracker: Callable[[Begin], Any]) -> None:
+    """Sends the reports to a tracker. Returns when the attempt of the run has ended.
 
-    log(iteration, metrics, time)   metrics: numbers by key, NaN and infinities among them; time: seconds since 1970
-    finish(complete)                the run's attempt ended in order, or not
-
-    and, if the tracker can tell, `last`: the report that it had last. Returns when the run's attempt is over."""
+    Parameters
+    ----------
+    open_tracker : function
+        Called with Begin. It returns an object with `log(iteration, metrics, time)` and `finish(complete)`. `metrics` is {key: number}, which may be
+        NaN and infinite; `time` is seconds since 1970; `complete` is whether the attempt has ended without an error. The object may have an attribute
+        `last`, the number of the last report that the tracker has stored. The function raises CannotServe or ImportError if the program cannot work.
+    """
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2):
-        signal.signal(each, signal.SIG_IGN)  # Slurm sends them to all of a job; the end of the input says when it is over
+        signal.signal(each, signal.SIG_IGN)  # Slurm sends them to all processes of a job; the program ends at the end of its input
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a library prints is no answer
-    print(0, file=answers, flush=True)  # from here on only what is printed counts as kept
+    os.dup2(2, 1)  # output of libraries must not be read as an answer
+    print(0, file=answers, flush=True)  # reports count as stored when their number is printed
     messages = map(json.loads, sys.stdin)
     first = next(messages, None)
     if first is None:
         return
-    tracker = _opened(open_tracker, Begin(*(first[key] for key in Begin.__dataclass_fields__)))
+    tracker = _opened(open_tracker, Begin(*(first[field.name] for field in fields(Begin))))
     complete = False
     for message in messages:
         if message["type"] == "report":
@@ -53,7 +69,7 @@ def serve(open_tracker):
     tracker.finish(complete)
 
 
-def _opened(open_tracker, begin):
+def _opened(open_tracker: Callable[[Begin], Any], begin: Begin) -> Any:
     try:
         return open_tracker(begin)
     except ImportError as error:
@@ -61,23 +77,23 @@ def _opened(open_tracker, begin):
     except CannotServe as error:
         why = str(error)
     print(why, file=sys.stderr)
-    sys.exit(IS_OF_NO_USE)
+    sys.exit(EXIT_NO_RESTART)
 
 
-def numbers(metrics):
-    """The numbers of a line of result.json, each under a name of its own. The runtime's own keys are below `runtime/`, since trackers have keys
-    with `_` themselves; a user's key that begins so is below `metric/`: `metric/runtime/x`. src/metrics/outputs/event_file.cpp does the same."""
+def numbers(metrics: dict[str, Any]) -> dict[str, float]:
+    """Returns the numbers of a line of result.json by name. Keys of the runtime are below `runtime/`, since trackers use keys with `_` themselves; a
+    user's key that begins with `runtime/` is below `metric/`. src/metrics/outputs/event_file.cpp does the same."""
     own = {"_training_iteration", "_timestamp"}
     values = {key: _number(value) for key, value in metrics.items() if key not in own}
     return {_name_of(key): value for key, value in values.items() if value is not None}
 
 
-def _name_of(key):
+def _name_of(key: str) -> str:
     if key.startswith("_"):
         return f"runtime/{key[1:]}"
     return f"metric/{key}" if _LIKE_OWN.match(key) else key
 
 
-def _number(value):
+def _number(value: Any) -> Any:
     found = _metric_json.number_or_text(value)
     return None if isinstance(found, str) else found

@@ -1,15 +1,19 @@
 """Comet: `[sink.NAME] program = python3 -m trainrt.sinks.comet`.
 
-Comet's own variables count: COMET_API_KEY, COMET_WORKSPACE, COMET_PROJECT_NAME (trainrt if it is not given). Without a key, or with
-COMET_MODE=offline, RUN_DIR/comet gets a ZIP file at the end of each attempt, for `comet upload`. Restarts continue the same experiment."""
+Environment variables of Comet: COMET_API_KEY, COMET_WORKSPACE, COMET_PROJECT_NAME (default: trainrt). Without a key, or with COMET_MODE=offline, a
+ZIP file for `comet upload` is written into RUN_DIR/comet at the end of each attempt. Restarts continue the same experiment."""
+
+from __future__ import annotations
+
 import hashlib
 import os
+from typing import Any
 
-from ._serve import serve
+from ._serve import Begin, serve
 
 
 class CometTracker:
-    def __init__(self, begin):
+    def __init__(self, begin: Begin) -> None:
         import comet_ml
 
         folder = os.environ.get("COMET_OFFLINE_DIRECTORY", os.path.join(begin.run_dir, "comet"))
@@ -21,10 +25,10 @@ class CometTracker:
                                          project_name=os.environ.get("COMET_PROJECT_NAME", "trainrt"))
         self.experiment.log_parameters(begin.config)
 
-    def log(self, iteration, metrics, time):
+    def log(self, iteration: int, metrics: dict[str, Any], time: float | None) -> None:
         self.experiment.log_metrics(metrics, step=iteration)
 
-    def finish(self, complete):
+    def finish(self, complete: bool) -> None:
         self.experiment.log_other("trainrt attempt", "ended in order" if complete else "broken off")
         self.experiment.end()
 

@@ -1,46 +1,50 @@
 """MLflow: `[sink.NAME] program = python3 -m trainrt.sinks.mlflow`.
 
-MLflow's names have letters and digits of any script, and _ - . / and spaces. Another character becomes its code: `acc@1` is
-`acc_u0040_1`. original_name() reverses this. A name of more than 250 characters is cut, and ends with a digest.
+Names in MLflow consist of letters and digits of any script, _ - . / and spaces. Other characters are replaced with their code: `acc@1` becomes
+`acc_u0040_1`; original_name() reverses this. Names of more than 250 characters are cut, and end with a digest.
 
-MLFLOW_TRACKING_URI names a server or a database (sqlite:///PATH); sqlite:///RUN_DIR/mlflow.db if it is not given. MLFLOW_EXPERIMENT_NAME
-is trainrt if it is not given. Restarts continue the same run of MLflow, and no report is there twice."""
+MLFLOW_TRACKING_URI names a server or a database (default: sqlite:///RUN_DIR/mlflow.db), MLFLOW_EXPERIMENT_NAME the experiment (default: trainrt).
+Restarts continue the same run of MLflow, and each report is stored once."""
+
+from __future__ import annotations
+
 import hashlib
 import os
 import re
+from typing import Any
 
-from ._serve import serve
+from ._serve import Begin, serve
 
-MOST_PARAMS = 100  # of one call
-MOST_METRICS = 1000  # of one call
-LONGEST_PARAM = 6000
-LONGEST_NAME = 250
+MAX_PARAMS = 100  # per call
+MAX_METRICS = 1000  # per call
+MAX_PARAM_LENGTH = 6000
+MAX_NAME_LENGTH = 250
 _ESCAPED = re.compile(r"_u([0-9a-f]{4,6})_")
-_NOT_PLAIN = re.compile(r"[^\w\-. /]|_(?=u[0-9a-f]{4})|^$")  # an underscore that would look like the begin of a code
-_FOLDERS = re.compile(r"(?<![^/])\.{1,2}(?![^/])|^\.(?=\.)|^/|/$|(?<=/)/|/(?=/)")  # names that a path would not keep
+_NOT_PLAIN = re.compile(r"[^\w\-. /]|_(?=u[0-9a-f]{4})|^$")  # and underscores that would be read as the start of a code
+_FOLDERS = re.compile(r"(?<![^/])\.{1,2}(?![^/])|^\.(?=\.)|^/|/$|(?<=/)/|/(?=/)")  # parts of names that a path would change
 
 
-def name_of(key):
-    """The name in MLflow of a metric: another one for each key."""
+def name_of(key: str) -> str:
+    """Returns the name of a metric in MLflow. Different keys have different names."""
     coded = _NOT_PLAIN.sub(_code, key)
     coded = _FOLDERS.sub(_code, coded)
-    if len(coded) <= LONGEST_NAME:
+    if len(coded) <= MAX_NAME_LENGTH:
         return coded
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return f"{coded[:LONGEST_NAME - 33]}_{digest}"
+    return f"{coded[:MAX_NAME_LENGTH - 33]}_{digest}"
 
 
-def original_name(name):
-    """The key of which name_of() made `name`, unless that was cut."""
+def original_name(name: str) -> str:
+    """Returns the key for a result of name_of(), unless the name was cut."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] != "0000" else "", name)
 
 
-def _code(found):
+def _code(found: re.Match[str]) -> str:
     return "".join(f"_u{ord(each):04x}_" for each in found[0]) or "_u0000_"
 
 
 class MlflowTracker:
-    def __init__(self, begin):
+    def __init__(self, begin: Begin) -> None:
         from mlflow import MlflowClient, entities
 
         self.entities = entities
@@ -48,11 +52,11 @@ class MlflowTracker:
         run = self._run_of(begin, os.environ.get("MLFLOW_EXPERIMENT_NAME", "trainrt"))
         self.id = run.info.run_id
         self.last = int(run.data.metrics.get("runtime/iteration", 0))
-        new = [entities.Param(name_of(key), value[:LONGEST_PARAM]) for key, value in begin.config.items() if name_of(key) not in run.data.params]
-        for start in range(0, len(new), MOST_PARAMS):
-            self.client.log_batch(self.id, params=new[start:start + MOST_PARAMS])
+        new = [entities.Param(name_of(key), value[:MAX_PARAM_LENGTH]) for key, value in begin.config.items() if name_of(key) not in run.data.params]
+        for start in range(0, len(new), MAX_PARAMS):
+            self.client.log_batch(self.id, params=new[start:start + MAX_PARAMS])
 
-    def _run_of(self, begin, name):
+    def _run_of(self, begin: Begin, name: str) -> Any:
         experiment = self.client.get_experiment_by_name(name)
         folder = experiment.experiment_id if experiment else self.client.create_experiment(name)
         found = self.client.search_runs([folder], f"tags.`trainrt.run_id` = '{begin.run_id}'")
@@ -61,14 +65,14 @@ class MlflowTracker:
             return found[0]
         return self.client.create_run(folder, run_name=begin.run, tags={"trainrt.run_id": begin.run_id, "trainrt.run_dir": begin.run_dir})
 
-    def log(self, iteration, metrics, time):
+    def log(self, iteration: int, metrics: dict[str, Any], time: float | None) -> None:
         milliseconds = int((time or 0) * 1000)
-        named = {**{name_of(key): value for key, value in metrics.items()}, "runtime/iteration": iteration}  # which says that all are there
+        named = {**{name_of(key): value for key, value in metrics.items()}, "runtime/iteration": iteration}  # stored last: marks a complete report
         entries = [self.entities.Metric(key, float(value), milliseconds, iteration) for key, value in named.items()]
-        for start in range(0, len(entries), MOST_METRICS):
-            self.client.log_batch(self.id, entries[start:start + MOST_METRICS])
+        for start in range(0, len(entries), MAX_METRICS):
+            self.client.log_batch(self.id, entries[start:start + MAX_METRICS])
 
-    def finish(self, complete):
+    def finish(self, complete: bool) -> None:
         self.client.set_terminated(self.id, "FINISHED" if complete else "KILLED")
 
 

@@ -1,4 +1,4 @@
-"""Ray Tune's API over trainrt: a script of Ray Tune runs here when the word `ray` in it becomes `trainrt`.
+"""Ray Tune's API: a script of Ray Tune works after the word `ray` in it is replaced with `trainrt`.
 
     from trainrt import tune
 
@@ -11,19 +11,34 @@
                            tune_config=tune.TuneConfig(metric="loss", mode="min", num_samples=20, scheduler=tune.schedulers.ASHAScheduler()))
         print(tuner.fit().get_best_result().config)
 
-`python3 tune.py` runs the trials on this machine; in a Slurm job each is a step of it. src/tune/README.md has what a sweep is.
+`python3 tune.py` runs the trials on this machine; in a Slurm job each trial is a job step. src/tune/README.md describes sweeps.
 """
 
 from ..train import Checkpoint, CheckpointConfig, FailureConfig, Result, RunConfig, get_checkpoint, get_context, report
 from . import schedulers, search
 from ._results import ResultGrid
-from ._spaces import (choice, grid_search, lograndint, loguniform, qlograndint, qloguniform, qrandint, qrandn, quniform, randint, randn, sample_from, uniform)
+from ._spaces import (
+    choice,
+    grid_search,
+    lograndint,
+    loguniform,
+    qlograndint,
+    qloguniform,
+    qrandint,
+    qrandn,
+    quniform,
+    randint,
+    randn,
+    sample_from,
+    uniform,
+)
 from ._trainable import with_parameters, with_resources
 from ._tune_config import TuneConfig
 from ._tuner import Tuner
 from .schedulers import create_scheduler
 from .search import create_searcher
 
-__all__ = ["Checkpoint", "CheckpointConfig", "FailureConfig", "Result", "ResultGrid", "RunConfig", "TuneConfig", "Tuner", "choice", "create_scheduler",
-           "create_searcher", "get_checkpoint", "get_context", "grid_search", "lograndint", "loguniform", "qlograndint", "qloguniform", "qrandint",
-           "qrandn", "quniform", "randint", "randn", "report", "sample_from", "schedulers", "search", "uniform", "with_parameters", "with_resources"]
+__all__ = ["Checkpoint", "CheckpointConfig", "FailureConfig", "Result", "ResultGrid", "RunConfig", "TuneConfig", "Tuner", "choice",
+           "create_scheduler", "create_searcher", "get_checkpoint", "get_context", "grid_search", "lograndint", "loguniform", "qlograndint",
+           "qloguniform", "qrandint", "qrandn", "quniform", "randint", "randn", "report", "sample_from", "schedulers", "search", "uniform",
+           "with_parameters", "with_resources"]

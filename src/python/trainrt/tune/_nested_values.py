@@ -1,12 +1,18 @@
-"""A param_space as a tree of dicts, lists and tuples: where its domains are, and the same tree with other values there."""
+"""A param_space as a tree of dicts, lists and tuples: finds its domains, and replaces values."""
+
+from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from ._spaces import Categorical, Domain
 
+Path = tuple  # keys of dicts and indices of lists that lead from the root to a value
 
-def as_domain(value):
-    """The domain that `value` is; None if it is a value that is the same for all trials."""
+
+def as_domain(value: Any) -> Domain | None:
+    """Returns the domain for a domain or a grid, and None for another value, which is the same for all trials."""
     if isinstance(value, Domain):
         return value
     if isinstance(value, dict) and set(value) == {"grid_search"}:
@@ -16,24 +22,24 @@ def as_domain(value):
     return None
 
 
-def domains_in(value, path=()):
-    """(path, domain) of each domain in the tree, from the first to the last. ValueError for one in a container that no value can be put into."""
+def domains_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, Domain]]:
+    """Yields (path, domain) for each domain in the tree, in order. Raises ValueError for a domain in a set, since its elements cannot be replaced."""
     found = as_domain(value)
     if found is not None:
         yield path, found
     elif isinstance(value, (set, frozenset)) and any(isinstance(each, Domain) for each in value):
-        raise ValueError(f"param_space: '{name_of(path)}' is a {type(value).__name__} with a domain in it; put it into a list")
+        raise ValueError(f"param_space: '{name_of(path)}' is a {type(value).__name__} that contains a domain; use a list")
     else:
         for key, inner in _items(value):
             yield from domains_in(inner, (*path, key))
 
 
-def _items(value):
+def _items(value: Any) -> Iterable[tuple[Any, Any]]:
     return value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
 
 
-def leaves(value, is_leaf, path=()):
-    """(path, value) of all that is no dict, is empty or a domain, or of which `is_leaf(path)` holds."""
+def leaves(value: Any, is_leaf: Callable[[Path], bool], path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yields (path, value) for values that are not dicts, for empty dicts and domains, and where `is_leaf(path)` is true."""
     if isinstance(value, dict) and value and as_domain(value) is None and not is_leaf(path):
         for key, inner in value.items():
             yield from leaves(inner, is_leaf, (*path, key))
@@ -41,12 +47,13 @@ def leaves(value, is_leaf, path=()):
         yield path, value
 
 
-def name_of(path):
+def name_of(path: Path) -> str:
+    """Returns the name of a value: its path with slashes."""
     return "/".join(map(str, path))
 
 
-def replaced(tree, path, value):
-    """A copy of the tree with `value` at `path`; dicts that are missing on the way are made."""
+def replaced(tree: Any, path: Path, value: Any) -> Any:
+    """Returns a copy of the tree with `value` at `path`. Missing dicts are added."""
     if not path:
         return value
     key, rest = path[0], path[1:]

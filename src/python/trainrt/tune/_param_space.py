@@ -1,15 +1,18 @@
-"""A param_space: from nested dicts of values and domains to names and texts of [tune.space], and back to a config."""
+"""ParamSpace: converts a param_space of values and domains into keys of [tune.space], and the keys of a trial into its config."""
+
+from __future__ import annotations
 
 import json
 import os
 import re
 import secrets
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..train._config._recorded_values import flat_texts, value_text
 from .._support._value_json import decoded, encoded
-from ._nested_values import domains_in, leaves, name_of, replaced
+from ..train._config._recorded_values import flat_texts, value_text
+from ._nested_values import Path, domains_in, leaves, name_of, replaced
 from ._spaces import Categorical, Domain, Function, from_json
 from ._spec import with_functions
 
@@ -18,14 +21,17 @@ _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/-]*")
 
 
 class ParamSpace:
-    """`mutated`: {path: Domain}, what a scheduler changes along the way: such a value is part of the search even if it is given."""
+    """A param_space. `mutated`, {path: Domain}, has the values that a scheduler changes during a trial: they are part of the search even if they are
+    fixed in `param_space`. Raises TypeError and ValueError for an invalid one."""
 
-    def __init__(self, param_space, mutated=None):
+    def __init__(self, param_space: dict[str, Any], mutated: Mapping[Path, Domain] | None = None) -> None:
         if not isinstance(param_space, dict):
             raise TypeError(f"Tuner(param_space=...) must be a dict, not a {type(param_space).__name__}")
-        self._fixed, self._functions, self._domains = [], [], {}
-        self._alternatives = {}  # {(name of a choice, index of its value): _Alternative}, of values with domains in them
-        self._paths = {}  # {name: path} of all values
+        self._fixed: list[tuple[Path, Any]] = []
+        self._functions: list[tuple[Path, Callable[..., Any]]] = []
+        self._domains: dict[str, tuple[Path, Domain, Domain | None]] = {}  # name -> (path, domain, mutation)
+        self._alternatives: dict[tuple[str, int], _Alternative] = {}  # (name of a choice, index of its value) -> a value that contains domains
+        self._paths: dict[str, Path] = {}  # name -> path, of all values
         mutated = dict(mutated or {})
         found = list(leaves(param_space, mutated.__contains__))
         for path, value in found:
@@ -37,10 +43,10 @@ class ParamSpace:
         for path, value in found:
             self._take(path, value, mutated.pop(path, None))
         for path in mutated:
-            raise ValueError(f"hyperparam_mutations has '{name_of(path)}', which param_space does not: give it its first value there")
+            raise ValueError(f"hyperparam_mutations has '{name_of(path)}', which param_space lacks: add its first value there")
 
-    def json(self):
-        """What from_json() makes the same of; None if a value of it has no form in JSON."""
+    def json(self) -> dict[str, Any] | None:
+        """Returns the form for from_json(), or None if a value has no form in JSON."""
         if self._functions or any(each.functions for each in self._alternatives.values()):
             return None
         try:
@@ -53,16 +59,17 @@ class ParamSpace:
         except TypeError:
             return None
 
-    def _domain_json(self, name, domain):
-        """[the given value, the domain]: one of them is None."""
+    def _domain_json(self, name: str, domain: Domain) -> list[Any]:
+        """Returns [the fixed value, the domain], one of which is None."""
         if isinstance(domain, _Given):
             return [encoded(domain.given), None]
         alternatives = {index: each.tree for (owner, index), each in self._alternatives.items() if owner == name}
-        return [None, domain.json(alternatives) if alternatives else domain.json()]
+        return [None, domain.json(alternatives) if isinstance(domain, Categorical) else domain.json()]
 
     @classmethod
-    def from_json(cls, made):
-        read = decoded if "encoding" in made else lambda value: value
+    def from_json(cls, made: dict[str, Any]) -> ParamSpace:
+        """Returns the space of a form of json(), of this or an earlier version."""
+        read: Callable[[Any], Any] = decoded if "encoding" in made else lambda value: value
         space = cls({})
         space._fixed = [(tuple(read(path)), read(value)) for path, value in made["fixed"]]
         for name, path, given, domain, mutation in made["domains"]:
@@ -72,23 +79,23 @@ class ParamSpace:
             space._alternatives[name, index] = _Alternative(read(tree), [(tuple(read(path)), inner) for path, inner in slots], [])
         return space
 
-    def _claim(self, path):
-        """Names tell values apart in the sweep's config and in tables."""
+    def _claim(self, path: Path) -> None:
+        """Reserves the name of a value. Raises ValueError if another value has it: the sweep's config and tables identify values by name."""
         name = name_of(path)
         if name in self._paths:
-            raise ValueError(f"param_space has two values of the name '{name}': at {self._paths[name]!r} and at {path!r}. Rename one: names are texts, and "
-                             f"'/' stands between the keys of dicts")
+            raise ValueError(f"param_space has two values with the name '{name}': at {self._paths[name]!r} and at {path!r}. Rename one: a name is "
+                             f"the keys of the dicts, joined by '/'")
         self._paths[name] = path
 
-    def _take(self, path, value, mutation):
+    def _take(self, path: Path, value: Any, mutation: Domain | None) -> None:
         if mutation is not None:
             if any(True for each in getattr(mutation, "values", ()) for _ in domains_in(each)):
-                raise ValueError(f"hyperparam_mutations: a value of '{name_of(path)}' has a domain in it; give values")
+                raise ValueError(f"hyperparam_mutations: a value of '{name_of(path)}' contains a domain; use values only")
             domain = next((each for inner, each in domains_in(value, path) if inner == path), None)
             self._domains[self._name_of(path)] = (path, domain if domain is not None else _Given(value, mutation), mutation)
             return
         inner = list(domains_in(value, path))
-        if not inner or inner[0][0] != path:  # a domain alone leaves nothing that is fixed
+        if not inner or inner[0][0] != path:  # otherwise the value is a domain, and nothing is fixed
             for place, _ in inner:
                 value = replaced(value, place[len(path):], None)
             self._fixed.append((path, value))
@@ -98,8 +105,8 @@ class ParamSpace:
             else:
                 self._add(place, domain)
 
-    def _add(self, path, domain):
-        """Returns the domain's name. Of a choice also what is drawn within its values, whether that value is chosen or not."""
+    def _add(self, path: Path, domain: Domain) -> str:
+        """Adds a domain, and those in the values of a choice, and returns its name. Domains in values are drawn even if the value is not chosen."""
         name = self._name_of(path)
         self._domains[name] = (path, domain, None)
         for index, value in enumerate(domain.values if isinstance(domain, Categorical) else ()):
@@ -108,12 +115,13 @@ class ParamSpace:
                 self._alternatives[name, index] = self._alternative(path, index, value, inner)
         return name
 
-    def _alternative(self, path, index, value, inner):
-        slots, functions = [], []
+    def _alternative(self, path: Path, index: int, value: Any, inner: list[tuple[Path, Domain]]) -> _Alternative:
+        slots: list[tuple[Path, str]] = []
+        functions: list[tuple[Path, Callable[..., Any]]] = []
         for place, domain in inner:
             if isinstance(domain, Categorical) and domain.kind == "grid":
-                raise ValueError(f"param_space: '{name_of(path)}' has a grid_search within its values, which would multiply all trials; use tune.choice() "
-                                 f"there, or make the grid a value of its own")
+                raise ValueError(f"param_space: '{name_of(path)}' has a grid_search in its values, which would multiply all trials; use "
+                                 f"tune.choice() there, or move the grid to the top level")
             if isinstance(domain, Function):
                 functions.append((place, domain.function))
             else:
@@ -121,7 +129,7 @@ class ParamSpace:
             value = replaced(value, place, None)
         return _Alternative(value, slots, functions)
 
-    def _name_of(self, path):
+    def _name_of(self, path: Path) -> str:
         name = name_of(path)
         if _PLAIN.fullmatch(name) and name not in self._domains:
             return name
@@ -130,18 +138,18 @@ class ParamSpace:
             number += 1
         return f"param{number}"
 
-    def section(self):
-        """{name: text} of [tune.space]; one that is empty is not allowed there."""
+    def section(self) -> dict[str, str]:
+        """Returns [tune.space], {name: text}, which must not be empty."""
         return {name: domain.text() for name, (_, domain, _) in self._domains.items()} or {"all": "0"}
 
-    def mutations(self):
-        """{name: text} of [tune.mutations]."""
+    def mutations(self) -> dict[str, str]:
+        """Returns [tune.mutations], {name: text}."""
         return {name: domain.text() for name, (_, _, domain) in self._domains.items() if domain is not None}
 
-    def recorded(self):
-        """{key: text}: what the names and texts of section() and mutations() do not tell: fixed values, values of a choice that are no plain
-        texts, the names of functions."""
-        found = {}
+    def recorded(self) -> dict[str, str]:
+        """Returns {key: text} for the values that section() and mutations() do not contain: fixed values, choices between other values than strings,
+        names of functions."""
+        found: dict[str, str] = {}
         for path, value in self._fixed:
             if path:
                 found.update(flat_texts({str(path[-1]): value}, ".".join(["param_space", *map(_key_of, path[:-1])])))
@@ -153,9 +161,10 @@ class ParamSpace:
                 found[".".join(["param_space", *map(_key_of, path)])] = value_text(values)
         return found
 
-    def config(self, texts, trial):
-        """The config of a trial, by the texts of its values: {name: text}. What functions draw is the same at each start of it."""
-        config, functions = {}, list(self._functions)
+    def config(self, texts: Mapping[str, str], trial: int) -> Any:
+        """Returns the config of the trial with that number. `texts` has its values, {name: text}. A restart gets the same results of functions."""
+        config: Any = {}
+        functions = list(self._functions)
         for path, value in self._fixed:
             config = replaced(config, path, value)
         within = {inner for each in self._alternatives.values() for _, inner in each.slots}
@@ -164,10 +173,10 @@ class ParamSpace:
                 config = replaced(config, path, self._drawn(name, texts, path, functions))
         return with_functions(config, functions, trial)
 
-    def _drawn(self, name, texts, path, functions):
-        """The value of that domain, which is at `path` of the config; its functions are added to `functions`."""
+    def _drawn(self, name: str, texts: Mapping[str, str], path: Path, functions: list[tuple[Path, Callable[..., Any]]]) -> Any:
+        """Returns the value of the domain `name`, which is at `path` of the config. Functions in it are appended to `functions`."""
         _, domain, mutation = self._domains[name]
-        index = domain.texts.index(texts[name]) if isinstance(domain, Categorical) and texts[name] in domain.texts else None
+        index = domain.texts.index(texts[name]) if isinstance(domain, Categorical) and texts[name] in domain.texts else -1
         alternative = self._alternatives.get((name, index))
         if alternative is None:
             return _value(texts[name], domain, mutation)
@@ -180,19 +189,19 @@ class ParamSpace:
 
 @dataclass
 class _Alternative:
-    """A value of a choice, with None where its domains are: `slots`, [(path, name of the domain)], and `functions`, [(path, function)]."""
+    """A value of a choice that contains domains, with None in their places."""
 
     tree: Any
-    slots: list
-    functions: list
+    slots: list[tuple[Path, str]]  # path and name of each domain
+    functions: list[tuple[Path, Callable[..., Any]]]
 
 
-def _key_of(part):
+def _key_of(part: Any) -> str:
     return _OTHER.sub("_", str(part)) or "_"
 
 
-def _hidden_values(domain):
-    """The lists of values that the domain's text does not show."""
+def _hidden_values(domain: Domain | None) -> Iterator[Any]:
+    """Yields the lists of values that are not in the domain's text."""
     if isinstance(domain, _Given) and not isinstance(domain.given, (bool, int, float, str)):
         yield domain.given
     if isinstance(domain, Categorical) and [str(value) for value in domain.values] != domain.texts:
@@ -202,8 +211,9 @@ def _hidden_values(domain):
 _FILE = "tuner.json"  # in the sweep's directory
 
 
-def write_space(folder, space):
-    """For restore(), which may be given no param_space; if it is JSON. All or nothing."""
+def write_space(folder: str, space: ParamSpace) -> None:
+    """Writes the space into the directory of the sweep, for restore(). Does nothing if a value has no form in JSON, or the file exists. The file
+    appears complete or not at all."""
     made = space.json()
     path = os.path.join(folder, _FILE)
     if made is None or os.path.exists(path):
@@ -214,28 +224,28 @@ def write_space(folder, space):
     os.replace(temporary, path)
 
 
-def read_space(folder):
-    """OSError, ValueError or KeyError if there is none."""
+def read_space(folder: str) -> ParamSpace:
+    """Returns the space of write_space(). Raises OSError, ValueError or KeyError if there is none."""
     with open(os.path.join(folder, _FILE), encoding="utf-8") as file:
         return ParamSpace.from_json(json.load(file)["param_space"])
 
 
 class _Given(Domain):
-    """One value at first, which a mutation changes."""
+    """A fixed value, which a mutation may change later."""
 
-    def __init__(self, value, mutation):
+    def __init__(self, value: Any, mutation: Domain | None) -> None:
         self.given = value
         self._text = mutation.texts[mutation.values.index(value)] if isinstance(mutation, Categorical) and value in mutation.values else str(value)
 
-    def text(self):
+    def text(self) -> str:
         return self._text
 
-    def value(self, text):
+    def value(self, text: str) -> Any:
         return self.given if text == self._text else None
 
 
-def _value(text, domain, mutation):
-    """What is drawn may have become what the mutation says."""
+def _value(text: str, domain: Domain, mutation: Domain | None) -> Any:
+    """Returns the value for its text: of the domain, or of the mutation that has replaced it."""
     try:
         found = domain.value(text)
     except ValueError:

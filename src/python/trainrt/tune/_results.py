@@ -1,127 +1,171 @@
-"""ResultGrid: what came out of a sweep, read from its directory."""
+"""ResultGrid: the results of a sweep, read from its directory."""
+
+from __future__ import annotations
 
 import json
 import math
-import os
-import re
 import subprocess
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from ..train import Result
 from .._support import _executable, _notes
-from ..train._results import _trainer_record, _run_state
+from ..train import Result
+from ..train._results import _run_state, _trainer_record
 from ..train.errors import TrainingFailedError
-from ._trainable import FunctionTrainer, merged
+from ._param_space import ParamSpace
+from ._trainable import FunctionTrainer, merged, trial_number
+
+if TYPE_CHECKING:
+    import pandas
 
 
-def trials_of(path):
-    """What `trainrt tune status --json` says of the sweep in that directory."""
+def trials_of(path: str) -> list[dict[str, Any]]:
+    """Returns the trials of the sweep in that directory, as `trainrt tune status --json` prints them. Raises RuntimeError if that fails."""
     done = subprocess.run([_executable.trainrt(), "tune", "status", path, "--json"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip())
     return json.loads(done.stdout)
 
 
-def _config_of(trial, space, under):
-    """Returns the trial's config in the form of the param_space; for a Trainer {"train_loop_config": {...}}, complete. It is read from the
-    trial's own record, or made of its values. In a sweep that no Tuner began the values are texts."""
+def _config_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> Any:
+    """Returns the trial's config in the form of the param_space; for a Trainer the complete {"train_loop_config": {...}}. It is read from the trial's
+    record, or made of its values. In a sweep that was not started by a Tuner the values are strings."""
     record = _trainer_record.read(trial["path"])
     recorded, _ = _trainer_record.config_in(record)
     if recorded is not None:
         return recorded if record.get("trainer") == FunctionTrainer.__name__ else {"train_loop_config": recorded}
     texts = {name[len("loop."):] if name.startswith("loop.") else name: text for name, text in trial["config"].items()}
-    config = texts if space is None else space.config(texts, int(re.match(r"trial_(\d+)", trial["trial"])[1]))
+    config = texts if space is None else space.config(texts, trial_number(trial["trial"]))
     return merged({"train_loop_config": under}, config) if under else config
 
 
-def _result_of(trial, space, under):
+def _result_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> Result:
     try:
         result = Result.from_path(trial["path"])
-    except RuntimeError:  # it did not come to make a run
+    except RuntimeError:  # the trial failed before it made a run
         result = Result(trial["path"], [], [])
     result._state = trial["state"]
     result.config = _config_of(trial, space, under)
     if trial["state"] == _run_state.FAILED and result.error is None:
-        result.error = TrainingFailedError(trial.get("why", "the trial failed; its log says why"))
+        result.error = TrainingFailedError(trial.get("why", "the trial failed; its log has the reason"))
     elif trial["state"] != _run_state.FAILED:
         result.error = None
     return result
 
 
 class ResultGrid:
-    """The trials' Results, in the order of their numbers: len(grid), grid[0], iteration. `under`: the train_loop_config of the Trainer, which
-    trials complete."""
+    """The Results of all trials, as Tuner.fit() returns them, in the order of their numbers: len(grid), grid[0], iteration.
 
-    def __init__(self, path, metric, mode, space=None, under=None):
+    Parameters
+    ----------
+    path : str
+        Directory of the sweep.
+    metric : str, optional
+        Default metric of the methods.
+    mode : {"min", "max"}, optional
+        Whether a lower or a higher metric is better.
+    space, under
+        Used by the Tuner: the param_space, and the train_loop_config of its Trainer.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from trainrt import tune
+    >>> def train(config):
+    ...     tune.report({"loss": (config["x"] - 2) ** 2})
+    >>> tuner = tune.Tuner(train, param_space={"x": tune.grid_search([1, 2])},
+    ...                    run_config=tune.RunConfig(name="grid", storage_path=tempfile.mkdtemp()))
+    >>> grid = tuner.fit()
+    >>> len(grid), grid.num_errors, grid.get_best_result("loss", "min").config
+    (2, 0, {'x': 2})
+    """
+
+    def __init__(self, path: str, metric: str | None, mode: str | None, space: ParamSpace | None = None, under: Any = None) -> None:
         self.experiment_path, self._metric, self._mode = path, metric, mode
         self._trials = trials_of(path)
         self._results = [_result_of(trial, space, under) for trial in self._trials]
 
     @property
-    def filesystem(self):
-        """None: it is a folder that all nodes see."""
+    def filesystem(self) -> None:
+        """Always None: the directory is in a file system that all nodes see."""
         return None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._results)
 
-    def __getitem__(self, number):
+    def __getitem__(self, number: int) -> Result:
         return self._results[number]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Result]:
         return iter(self._results)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ResultGrid({self.experiment_path!r}, {len(self)} trials, {self.num_errors} errors)"
 
     @property
-    def errors(self):
-        """Of the trials that have failed."""
+    def errors(self) -> list[Exception]:
+        """The errors of the failed trials."""
         return [result.error for result in self._results if result.error is not None]
 
     @property
-    def num_errors(self):
+    def num_errors(self) -> int:
+        """Number of failed trials."""
         return len(self.errors)
 
     @property
-    def num_terminated(self):
-        """Trials that have ended well."""
+    def num_terminated(self) -> int:
+        """Number of trials that have finished without an error."""
         return sum(trial["state"] == _run_state.FINISHED for trial in self._trials)
 
-    def get_best_result(self, metric=None, mode=None, scope="last", filter_nan_and_inf=True):
-        """The Result with the best metric: scope 'last': of the last report; 'all': of any; 'avg': of their mean. NaN and, unless
-        filter_nan_and_inf=False, infinities are ignored, and a note says so."""
+    def get_best_result(self, metric: str | None = None, mode: str | None = None, scope: str = "last", filter_nan_and_inf: bool = True) -> Result:
+        """Returns the Result with the best metric.
+
+        Parameters
+        ----------
+        metric, mode : str, optional
+            Default: those of the TuneConfig.
+        scope : {"last", "all", "avg"}
+            Compares the last report, the best report, or the mean of the reports of each trial.
+        filter_nan_and_inf : bool
+            False also compares infinities. NaN is always ignored. A note reports ignored values.
+
+        Raises
+        ------
+        RuntimeError
+            No trial has reported the metric as a number.
+        """
         metric, mode = self._asked(metric, mode)
         if scope not in ("last", "all", "avg"):
             raise ValueError(f"get_best_result(scope={scope!r}): it must be 'last', 'all' or 'avg'")
         sign = 1 if mode == "max" else -1
-        scored = [(sign * score, result) for result, score in ((each, _score(each, metric, sign, scope, filter_nan_and_inf)) for each in self._results)
-                  if score is not None]
-        ignored = sum(not math.isfinite(report[metric]) for result in self._results for report in _reports_of(result, scope)
+        scores = [(_score(result, metric, sign, scope, filter_nan_and_inf), result) for result in self._results]
+        scored = [(sign * score, result) for score, result in scores if score is not None]
+        count = sum(not math.isfinite(report[metric]) for result in self._results for report in _reports_of(result, scope)
                       if _is_number(report.get(metric)) and (filter_nan_and_inf or math.isnan(report[metric])))
-        ignored = f"{ignored} reports have {'NaN or infinity' if filter_nan_and_inf else 'NaN'}" if ignored else ""
+        ignored = f"{count} reports have {'NaN or infinity' if filter_nan_and_inf else 'NaN'}" if count else ""
         if not scored:
             names = sorted({name for result in self._results for name in result.metrics if not name.startswith("_")})
             raise RuntimeError(f"get_best_result(metric={metric!r}): no trial has reported it as a number{ignored and f' ({ignored})'}; they have: "
-                               f"{', '.join(names) or 'none'}")
+                               f"{', '.join(names) or 'no metrics'}")
         if ignored:
             _notes.say(f"get_best_result({metric!r}): {ignored} and were ignored")
         return max(scored, key=lambda each: each[0])[1]
 
-    def _asked(self, metric, mode):
+    def _asked(self, metric: str | None, mode: str | None) -> tuple[str, str]:
         metric, mode = metric or self._metric, mode or self._mode
         if metric is None or mode is None:
-            raise ValueError("get_best_result() needs a metric and a mode: give them here, or to the TuneConfig")
+            raise ValueError("get_best_result() needs a metric and a mode: pass them here, or to the TuneConfig")
         if mode not in ("min", "max"):
             raise ValueError(f"mode={mode!r}: it must be 'min' or 'max'")
         return metric, mode
 
-    def get_dataframe(self, filter_metric=None, filter_mode=None):
-        """A pandas.DataFrame with a row a trial: its last report, or with filter_metric its best, of which NaN is none; and config/NAME of
-        its values."""
+    def get_dataframe(self, filter_metric: str | None = None, filter_mode: str | None = None) -> pandas.DataFrame:
+        """Returns a pandas.DataFrame with one row per trial: the values of its config as config/NAME, and its last report, or its best by
+        `filter_metric`, where NaN is ignored. Raises ImportError without pandas."""
         try:
             import pandas
         except ImportError:
-            raise ImportError("ResultGrid.get_dataframe() needs pandas (pip install pandas); each Result's metrics and config have the same") from None
+            raise ImportError("ResultGrid.get_dataframe() needs pandas (pip install pandas); each Result has the same metrics and config") from None
         rows = []
         for trial, result in zip(self._trials, self._results):
             report = result.metrics
@@ -133,8 +177,8 @@ class ResultGrid:
         return pandas.DataFrame(rows)
 
 
-def _score(result, metric, sign, scope, filters):
-    """None of a trial without such a number."""
+def _score(result: Result, metric: str, sign: int, scope: str, filters: bool) -> float | None:
+    """Returns the number that represents the trial, or None if it has none."""
     numbers = [report[metric] for report in _reports_of(result, scope) if _is_number(report.get(metric))]
     numbers = [number for number in numbers if (math.isfinite(number) if filters else not math.isnan(number))]
     if not numbers:
@@ -143,16 +187,16 @@ def _score(result, metric, sign, scope, filters):
     return None if math.isnan(score) else score  # the mean of inf and -inf
 
 
-def _reports_of(result, scope):
+def _reports_of(result: Result, scope: str) -> list[dict[str, Any]]:
     return result.reports[-1:] if scope == "last" else result.reports
 
 
-def _is_number(value):
+def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _flat_config(config, path="config"):
-    found = {}
+def _flat_config(config: dict[str, Any], path: str = "config") -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for key, value in config.items():
         found.update(_flat_config(value, f"{path}/{key}") if isinstance(value, dict) else {f"{path}/{key}": value})
     return found

@@ -1,60 +1,66 @@
-"""What the functions of sample_from() are given, and their values."""
+"""Calls the functions of sample_from() with the other values of the trial."""
+
+from __future__ import annotations
 
 import inspect
 import random
+from collections.abc import Callable
+from typing import Any
 
-from ._nested_values import domains_in, name_of, replaced
+from ._nested_values import Path, domains_in, name_of, replaced
 
 
 class _Unresolved(Exception):
-    """A function asked for the value of another one that has none yet."""
+    """A function has read the value of another function that was not called yet."""
 
 
-_NO_VALUE_YET = object()
+_NO_VALUE_YET: Any = object()
 
 
 class _Values(dict):
-    """A config, or a dict in it: values["a"] and values.a."""
+    """A config, or a dict in it. Values are read as values["a"] and values.a."""
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         return _seen(super().__getitem__(key))
 
-    def get(self, key, default=None):
+    def get(self, key: Any, default: Any = None) -> Any:
         return self[key] if key in self else default
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"the config has no '{name}'; it has: {', '.join(map(str, self)) or 'nothing'}") from None
+            raise AttributeError(f"the config has no '{name}'; it has: {', '.join(map(str, self)) or 'no values'}") from None
 
 
 class _Spec(_Values):
-    """The config, which is its own `config`, too: spec.config.a, spec.config["a"], spec["config"]["a"], and config["a"] of newer scripts."""
+    """The argument of the functions: a config that is also its own attribute `config`. spec.config.a, spec.config["a"], spec["config"]["a"] and,
+    in newer scripts, config["a"] are the same."""
 
     @property
-    def config(self):
+    def config(self) -> _Values:
         return _Values(self)
 
-    def __missing__(self, key):
+    def __missing__(self, key: Any) -> Any:
         if key == "config":
             return dict(self)
         raise KeyError(key)
 
 
-def _seen(value):
+def _seen(value: Any) -> Any:
     if _lacks_value(value):
         raise _Unresolved
     return _Values(value) if type(value) is dict else value
 
 
-def _lacks_value(value):
+def _lacks_value(value: Any) -> bool:
     return value is _NO_VALUE_YET or (isinstance(value, (list, tuple)) and any(map(_lacks_value, value)))
 
 
-def with_functions(config, functions, trial):
-    """The config with the values of `functions`, [(path, function)], at their paths. A function may use the values of others. What they draw by
-    `random` and numpy.random is the same at each start of the trial."""
+def with_functions(config: Any, functions: list[tuple[Path, Callable[..., Any]]], trial: int) -> Any:
+    """Returns the config with the results of `functions`, [(path, function)], at their paths. A function may read the results of others. `random`
+    and numpy.random are seeded with the number of the trial, so that a restart gets the same values. Raises ValueError if functions need each
+    other's results."""
     if functions:
         _seed(trial)
     for path, _ in functions:
@@ -68,21 +74,21 @@ def with_functions(config, functions, trial):
             except _Unresolved:
                 waiting.append((path, function))
         if len(waiting) == len(before):
-            raise ValueError(f"sample_from(): the functions of {', '.join(name_of(path) for path, _ in waiting)} need each other's values")
+            raise ValueError(f"sample_from(): the functions of {', '.join(name_of(path) for path, _ in waiting)} need each other's results")
     return config
 
 
-def _called(function, config):
+def _called(function: Callable[..., Any], config: Any) -> Any:
     return function(_Spec(config)) if inspect.signature(function).parameters else function()
 
 
-def _checked(path, value):
+def _checked(path: Path, value: Any) -> Any:
     if any(True for _ in domains_in(value)):
         raise ValueError(f"sample_from(): the function of {name_of(path)} returned a domain: it must return a value")
     return dict(value) if isinstance(value, _Values) else value
 
 
-def _seed(trial):
+def _seed(trial: int) -> None:
     random.seed(trial)
     try:
         import numpy

@@ -1,8 +1,10 @@
-"""sweep.json: the config that a sweep was begun with, as texts of keys, which `trainrt tune` writes.
+"""sweep.json: the config that a sweep was started with, as strings of keys, which `trainrt tune` writes.
 
-It may name programs, and carries a code that only its user's processes can make (train/_user_key). restore() takes programs from it only
-with a valid code.
+The file may name programs, and has a code that only processes of its user can make (_support/_user_key). restore() starts programs from it
+only if the code is valid.
 """
+
+from __future__ import annotations
 
 import json
 import os
@@ -14,17 +16,18 @@ from .._support import _user_key
 
 _NAME, _CODE, _ALGORITHM = "sweep.json", "_code", "hmac_sha256"
 _SEARCHER = "tune.searcher_program"
-_PLAIN_SECTIONS = ("run", "scaling", "checkpoint", "metrics", "failure", "loop", "stop", "data", "tune")  # they name no code
+_PLAIN_SECTIONS = ("run", "scaling", "checkpoint", "metrics", "failure", "loop", "stop", "data", "tune")  # their keys name no code
 _PLAIN_KEY = re.compile(r"[\w./-]+")
-_PLACES = ("checkpoint.mirror",)  # models are copied to it
+_DESTINATIONS = ("checkpoint.mirror",)  # models are copied there
 
 
-def is_sweep(path):
+def is_sweep(path: str) -> bool:
+    """Returns whether `path` is the directory of a sweep."""
     return os.path.isfile(os.path.join(path, _NAME))
 
 
-def read_sweep(path):
-    """({key: text}, why it is not certain that this user's processes wrote it, or None if it is)."""
+def read_sweep(path: str) -> tuple[dict[str, str], str | None]:
+    """Returns ({key: text}, reason): None, or the reason why another user may have written the file. Raises ValueError for a damaged file."""
     where = os.path.join(path, _NAME)
     try:
         with open(where, encoding="utf-8") as file:
@@ -32,33 +35,34 @@ def read_sweep(path):
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{where} is damaged: {error}") from None
     if not isinstance(record, dict):
-        raise ValueError(f"{where} is damaged: it holds no JSON object")
+        raise ValueError(f"{where} is damaged: it is not a JSON object")
     texts = {key: text for key, text in record.items() if isinstance(text, str)}
     code = record.get(_CODE)
     return texts, _user_key.reason_against(code.get(_ALGORITHM) if isinstance(code, dict) else code, _signed(texts))
 
 
-def _signed(texts):
-    """The bytes that the code is of; src/tune/record/sweep_record.cpp makes the same."""
-    strings = [b"trainrt sweep 1", *(each for key, text in sorted((_bytes(key), _bytes(text)) for key, text in texts.items()) for each in (key, text))]
+def _signed(texts: dict[str, str]) -> bytes:
+    """Returns the bytes that the code signs; src/tune/record/sweep_record.cpp makes the same."""
+    strings = [b"trainrt sweep 1", *(each for key, text in sorted((_bytes(key), _bytes(text)) for key, text in texts.items())
+                                     for each in (key, text))]
     return b"".join(b"%d:%s" % (len(each), each) for each in strings)
 
 
-def _bytes(text):
+def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def programs_in(texts):
-    """The keys that name what is loaded or started, or where models are copied to, but for the program of the trials."""
+def programs_in(texts: dict[str, str]) -> list[str]:
+    """Returns the keys that name code or destinations of models, except the program of the trials."""
     return sorted(key for key, text in texts.items() if key != "train.program" and _names_code(key, text))
 
 
-def _names_code(key, text):
-    return not _is_plain(key) or not text.isprintable() or key in _PLACES or (key == _SEARCHER and not _is_own(text))
+def _names_code(key: str, text: str) -> bool:
+    return not _is_plain(key) or not text.isprintable() or key in _DESTINATIONS or (key == _SEARCHER and not _is_own(text))
 
 
-def _is_plain(key):
-    """Whether it is a key of a section without code. A space may set any key of the trials; one that a Tuner makes sets plain names."""
+def _is_plain(key: str) -> bool:
+    """Returns whether the key names no code. [tune.space] may set any key of the trials; keys that a Tuner writes there have no dots."""
     if not _PLAIN_KEY.fullmatch(key):
         return False
     for space in ("tune.space.", "tune.mutations."):
@@ -67,8 +71,8 @@ def _is_plain(key):
     return key.split(".", 1)[0] in _PLAIN_SECTIONS
 
 
-def _is_own(command):
-    """Whether the command is a searcher of this package, in this Python, without anything for a shell."""
+def _is_own(command: str) -> bool:
+    """Returns whether the command runs a searcher of this package with this Python, and contains nothing that a shell would interpret."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -1,9 +1,13 @@
-"""What a Tuner runs: a function, or a Trainer; and how one trial of it runs on its ranks."""
+"""The function or Trainer of a Tuner, and the session of a trial."""
+
+from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from ..train import Checkpoint, ScalingConfig
+from ..train import ScalingConfig
 from ..train._results import _run_directory
 from ..train._sessions import _current
 from ..train._sessions._metrics import flat_metrics
@@ -12,37 +16,61 @@ from ..train.data_parallel_trainer import DataParallelTrainer
 from ._nested_values import domains_in, name_of
 
 
-def with_parameters(trainable, **parameters):
-    """The function with more arguments, which travel to the trials: with_parameters(train, data=data)."""
+def with_parameters(trainable: Callable[..., Any], **parameters: Any) -> Callable[..., Any]:
+    """Returns the function with additional arguments, which are sent to the trials.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> def train(config, data):
+    ...     return config["x"] * sum(data)
+    >>> tune.with_parameters(train, data=[1, 2])({"x": 3})
+    9
+    """
     if isinstance(trainable, DataParallelTrainer) or not callable(trainable):
         raise TypeError(f"tune.with_parameters({trainable!r}): it must be a function")
     return functools.partial(trainable, **parameters)
 
 
-def with_resources(trainable, resources):
-    """The function with what a trial of it takes: {"cpu": 2, "gpu": 1}, or a ScalingConfig, whose workers are the trial's ranks."""
+def with_resources(trainable: Callable[..., Any], resources: dict[str, float] | ScalingConfig) -> Callable[..., Any]:
+    """Returns the function with the resources of one trial.
+
+    Parameters
+    ----------
+    trainable : function
+    resources : dict or ScalingConfig
+        {"cpu": 2, "gpu": 1}, or a ScalingConfig; its workers are the ranks of the trial.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> def train(config):
+    ...     tune.report({"loss": config["x"]})
+    >>> tuner = tune.Tuner(tune.with_resources(train, {"cpu": 2}), param_space={"x": tune.uniform(0, 1)})
+    """
     if isinstance(trainable, DataParallelTrainer):
-        raise TypeError("tune.with_resources() of a Trainer: give the Trainer a scaling_config")
-    made = functools.partial(trainable)
+        raise TypeError("tune.with_resources() takes a function; a Trainer has a scaling_config")
+    made: Any = functools.partial(trainable)
     made._trainrt_scaling = _scaling_of(resources)
     return made
 
 
-def _scaling_of(resources):
+def _scaling_of(resources: Any) -> ScalingConfig:
     if isinstance(resources, ScalingConfig):
         return resources
     if not isinstance(resources, dict):
         raise TypeError(f"tune.with_resources(resources={resources!r}): it must be a dict such as {{'cpu': 2, 'gpu': 1}}, or a ScalingConfig")
     given = {name.upper(): amount for name, amount in resources.items()}
     if given.get("GPU", 0) != int(given.get("GPU", 0)):
-        raise ValueError(f"tune.with_resources(gpu={given['GPU']}): a rank has whole GPUs")
-    return ScalingConfig(num_workers=1, use_gpu=bool(given.get("GPU")), resources_per_worker={name: amount for name, amount in given.items() if amount})
+        raise ValueError(f"tune.with_resources(gpu={given['GPU']}): it must be an integer")
+    return ScalingConfig(num_workers=1, use_gpu=bool(given.get("GPU")),
+                         resources_per_worker={name: amount for name, amount in given.items() if amount})
 
 
 class FunctionTrainer(DataParallelTrainer):
-    """A function of Ray Tune may return its last report."""
+    """The Trainer of a function. A dict that the function returns is its last report, as in Ray Tune."""
 
-    def call_train_function(self):
+    def call_train_function(self) -> Any:
         returned = super().call_train_function()
         if isinstance(returned, dict):
             _current.session().report(flat_metrics(returned))
@@ -50,26 +78,26 @@ class FunctionTrainer(DataParallelTrainer):
 
 
 class TrialSession(RuntimeSession):
-    """A report with done=True, or one for which stop(trial_id, result) holds, ends the trial."""
+    """The session of a trial. It ends the trial at a report with done=True, or for which `stop(trial_id, result)` is true."""
 
-    def __init__(self, runtime, job, stop):
+    def __init__(self, runtime: Any, job: Any, stop: Callable[[str, dict[str, Any]], Any] | None) -> None:
         super().__init__(runtime, job)
         self._stop = stop
-        self._iteration = None  # of the newest report, once it is known
+        self._iteration: int | None = None  # number of the newest report; None: not read yet
 
-    def report(self, metrics, *given, **named):
+    def report(self, metrics: dict[str, Any], *given: Any, **named: Any) -> None:
         if metrics.get("done") in (True, 1):
             self.runtime.request_stop("the train function reported done=True")
-        elif self._stop is not None and self.world_rank == 0 and self._stop(self.run_name, {**metrics, **self._place()}):
+        elif self._stop is not None and self.world_rank == 0 and self._stop(self.run_name, {**metrics, **self._trial_fields()}):
             self.runtime.request_stop("the stop function of the RunConfig")
         super().report(metrics, *given, **named)
 
-    def take_reports(self):
-        """Of a clone that had nothing left to do, and made no report: those of its line are its own all the same. Collective."""
+    def take_reports(self) -> None:
+        """Adds the reports of its ancestors to a clone that has finished without a report of its own. Collective."""
         self.restore_from_files()
 
-    def _place(self):
-        """What Ray Tune adds to a report."""
+    def _trial_fields(self) -> dict[str, Any]:
+        """Returns the fields that Ray Tune adds to a report."""
         if self._iteration is None:
             self.restore_from_files()
             newest = self.runtime.checkpoint()
@@ -79,44 +107,52 @@ class TrialSession(RuntimeSession):
 
 
 class Trainable:
-    """What travels to the trials."""
+    """The object that is sent to the trials. Raises TypeError or ValueError for an invalid trainable."""
 
-    def __init__(self, trainable, space, stop, run_config):
+    def __init__(self, trainable: Any, space: Any, stop: Callable[[str, dict[str, Any]], Any] | None, run_config: Any) -> None:
         if isinstance(trainable, type) or isinstance(trainable, str):
-            raise TypeError(f"Tuner({trainable!r}): it must be a function of a config, or a Trainer; of a class write a function that makes and "
-                            f"trains it, and calls tune.report()")
+            raise TypeError(f"Tuner({trainable!r}): it must be a function of a config, or a Trainer; for a class, write a function that creates "
+                            f"the object, trains it, and calls tune.report()")
         self.is_function = not isinstance(trainable, DataParallelTrainer)
         self.trainer = FunctionTrainer(trainable, scaling_config=getattr(trainable, "_trainrt_scaling", None), run_config=run_config) \
             if self.is_function else trainable
         for path, _ in domains_in(self.trainer.train_loop_config):
-            raise ValueError(f"Tuner(a Trainer): its train_loop_config has a domain at '{name_of(path)}'; domains are in "
+            raise ValueError(f"Tuner(a Trainer): its train_loop_config has a domain at '{name_of(path)}'; move it to "
                              f"Tuner(param_space={{'train_loop_config': ...}})")
         self.space, self.stop = space, stop
 
     @property
-    def scaling(self):
+    def scaling(self) -> ScalingConfig:
         return self.trainer.scaling_config or ScalingConfig()
 
     @property
-    def under(self):
-        """The Trainer's own train_loop_config, which trials complete; None of a function."""
+    def under(self) -> dict[str, Any] | None:
+        """The Trainer's train_loop_config, to which trials add values; None for a function."""
         return None if self.is_function else self.trainer.train_loop_config
 
-    def trainer_of(self, texts, run_name):
-        """The Trainer of a trial, by the texts of its values."""
-        config = self.space.config(texts, int(re.match(r"trial_(\d+)", run_name)[1]))
+    def trainer_of(self, texts: Mapping[str, str], run_name: str) -> DataParallelTrainer:
+        """Returns the Trainer of a trial, by its values, {name: text}, and its name."""
+        config = self.space.config(texts, trial_number(run_name))
         if self.is_function:
             self.trainer.train_loop_config = config
         else:
             others = sorted(set(config) - {"train_loop_config"})
             if others:
-                raise ValueError(f"Tuner(a Trainer, param_space=...): trials set train_loop_config, and not {', '.join(others)}")
+                raise ValueError(f"Tuner(a Trainer, param_space=...): trials can set train_loop_config only, not {', '.join(others)}")
             self.trainer.train_loop_config = merged(self.trainer.train_loop_config or {}, config.get("train_loop_config", {}))
         return self.trainer
 
 
-def merged(under, over):
-    """`over` counts before `under`; dicts in dicts are merged too."""
+def trial_number(run_name: str) -> int:
+    """Returns 7 for trial_00007."""
+    found = re.match(r"trial_(\d+)", run_name)
+    if found is None:
+        raise ValueError(f"'{run_name}' is not the name of a trial")
+    return int(found[1])
+
+
+def merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Returns the entries of both dicts. `over` takes precedence; nested dicts are merged."""
     found = dict(under)
     for key, value in over.items():
         found[key] = merged(found[key], value) if isinstance(value, dict) and isinstance(found.get(key), dict) else value

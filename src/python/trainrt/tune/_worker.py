@@ -1,33 +1,35 @@
-"""A rank of a trial that a Tuner has started: python3 -m trainrt.tune._worker lr=0.1, with the private folder in TRAINRT_FIT."""
+"""Main program of a rank of a trial: `python3 -m trainrt.tune._worker lr=0.1`, with the private folder in TRAINRT_FIT."""
+
+from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
-from .._support import _call_place
 from .. import _client
+from .._support import _call_place, _pickling
 from ..train import Checkpoint
 from ..train._fit import _in_rank
-from ..train._results import _trainer_record, _run_directory
-from .._support import _pickling
+from ..train._results import _run_directory, _trainer_record
 from ..train.errors import WorkerGroupError
 from ._param_space import write_space
 from ._trainable import TrialSession
 
 
-def main():
+def main() -> None:
     texts = dict(word.split("=", 1) for word in sys.argv[1:])
     folder = os.environ.pop("TRAINRT_FIT")
     _call_place.name_stage("the start of the train function")
-    runtime = _client.context()  # first of all: what fails from here on is told with its rank
+    runtime = _client.context()  # first, so that later failures are reported with the rank
     try:
         _run(folder, texts, runtime)
     except WorkerGroupError as failure:
         _fail(runtime, failure.__cause__)
-    except Exception as error:  # of the script's import, say
+    except Exception as error:  # for example of the script's import
         _fail(runtime, error)
 
 
-def _run(folder, texts, runtime):
+def _run(folder: str, texts: dict[str, str], runtime: _client.Context) -> None:
     trainable = _pickling.receive(folder, _pickling.options_of(folder))
     trainer = trainable.trainer_of(texts, runtime.run_name)
     if runtime.world_rank == 0:
@@ -42,8 +44,8 @@ def _run(folder, texts, runtime):
         session.take_reports()
 
 
-def _donor_of(run_dir):
-    """The checkpoint that a clone goes on from, if it has files; None of any other trial. It is in the folder `clones` of the sweep, which may
+def _donor_of(run_dir: str) -> Checkpoint | None:
+    """Returns the checkpoint with files that a clone resumes from, or None for other trials. It is in the folder `clones` of the sweep, which may
     have been moved since the path was recorded."""
     recorded = (_run_directory.run_record(run_dir) or {}).get("config", {}).get("run.resume_from_checkpoint")
     sweep, trial = os.path.split(run_dir)
@@ -52,9 +54,9 @@ def _donor_of(run_dir):
     return checkpoint if checkpoint is not None and not checkpoint.is_native() else None
 
 
-def _fail(runtime, error):
-    if runtime._end is None:
-        _in_rank.report_failure(runtime, error)
+def _fail(runtime: _client.Context, error: Any) -> None:
+    if not runtime._has_ended:
+        _in_rank.tell(runtime, error)
     raise SystemExit(1)
 
 

@@ -1,1 +1,1 @@
-"""Ray's older places of callbacks."""
+"""Callbacks under the module names of Ray AIR."""

@@ -1,4 +1,4 @@
-"""ReportCheckpointCallback, at its older place."""
+"""ReportCheckpointCallback under its older module name."""
 
 from ...train.tensorflow.keras import ReportCheckpointCallback
 

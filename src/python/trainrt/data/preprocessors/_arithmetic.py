@@ -1,5 +1,5 @@
-"""The transformations in NumPy, one class for each preprocessor of the C++ table that is usable without the runtime. The generated classes derive from
-them. Their results are the same, bit for bit, as those of C++."""
+"""The transformations in NumPy, one class for each preprocessor of the C++ table that is usable without the runtime. The generated classes derive
+from them. Their results are the same, bit for bit, as those of C++."""
 
 import functools
 import hashlib
@@ -150,7 +150,8 @@ class SimpleImputer(Columnwise):
             raise ValueError(f"SimpleImputer: column '{name}' has no fill value: all values in fit() were missing")
         column, fill = _of_one_kind(column, fill)
         if isinstance(fill, str) != (column.dtype == object) or column.ndim != 1:
-            raise TypeError(f"SimpleImputer: column '{name}' contains {'texts' if column.dtype == object else 'numbers'}, but the fill value is {fill!r}")
+            raise TypeError(f"SimpleImputer: column '{name}' contains {'texts' if column.dtype == object else 'numbers'}, but the fill value is "
+                            f"{fill!r}")
         if column.dtype == object:
             return numpy.array([text or fill for text in column], object)
         if column.dtype.kind != "f":
@@ -160,7 +161,8 @@ class SimpleImputer(Columnwise):
 
 
 def _of_one_kind(column, fill):
-    """Return column and fill value as numbers or both as texts. Config files write numbers as texts, and a column with only missing values may be either."""
+    """Return column and fill value as numbers or both as texts. Config files write numbers as texts, and a column with only missing values may be
+    either."""
     if isinstance(fill, str) and column.dtype != object:
         number = _number_in(fill)
         fill = fill if number is None else number
@@ -319,6 +321,8 @@ class FeatureHasher(RuntimePreprocessor):
 class Binning(Columnwise):
     """A discretizer: the number of a bin, as pandas.cut(labels=False), but -1 for NaN and numbers outside all bins."""
 
+    _edges: dict
+
     def convert(self, name, column):
         values, edges = self.numbers_of(name, column), self._edges[name]
         numbers = numpy.searchsorted(edges, values, "left" if self.parameters["right"] else "right")
@@ -356,7 +360,8 @@ class UniformKBinsDiscretizer(Binning):
 class CustomKBinsDiscretizer(Binning):
     def _prepare(self):
         edges = {name: self._bins_of(name) for name in self.columns}
-        self._edges = {name: self._increasing([float(edge) for edge in (each.split(",") if isinstance(each, str) else each)]) for name, each in edges.items()}
+        self._edges = {name: self._increasing([float(edge) for edge in (each.split(",") if isinstance(each, str) else each)])
+                       for name, each in edges.items()}
 
 
 class Concatenator(RuntimePreprocessor):
@@ -378,7 +383,8 @@ class Concatenator(RuntimePreprocessor):
 
 
 def _require_range(name, column, dtype):
-    """Raise ValueError if `dtype` is an integer type that cannot store a number of the column. Fractions are cut off, as in C++ (concatenator.cpp)."""
+    """Raise ValueError if `dtype` is an integer type that cannot store a number of the column. Fractions are cut off, as in C++
+    (concatenator.cpp)."""
     kind = numpy.dtype(ELEMENT_TYPES[dtype])
     if kind.kind not in "iu" or column.dtype.kind == "b" or not column.size:
         return

@@ -8,7 +8,7 @@ from .. import _files
 from .._iterator import DataIterator
 from .._numpy import numpy
 
-_SAMPLES_PER_FILE = 1 << 16  # of samples that Python has changed
+_SAMPLES_PER_FILE = 1 << 16  # when samples that Python has changed are written to files
 
 
 def stats_learned_from(ds, description, columns):
@@ -24,7 +24,8 @@ def stages_learned_from(ds, chain, columns):
 def _fitted(ds, description, columns):
     if isinstance(ds, DataIterator):
         if ds._operations:
-            raise ValueError("fit() does not accept a shard that is changed by map() or a similar method; fit the dataset before you pass it to the Trainer")
+            raise ValueError("fit() does not accept a shard that is changed by map() or a similar method; fit the dataset before you pass it to the "
+                             "Trainer")
         return _ask(ds._link, ds._name, description)
     if not hasattr(ds, "_local_batches"):
         raise TypeError(f"fit() takes a dataset of trainrt.data or a shard of one, not {type(ds).__name__}")
@@ -120,7 +121,8 @@ class _Parts:
             yield from (line for row, line in enumerate(file) if row not in left_out)
 
     def _as_jsonl(self):
-        """Write one file of JSON lines. The runtime checks the first 10000 samples for lists of different lengths, so samples with such lists come first."""
+        """Write one file of JSON lines. The runtime checks the first 10000 samples for lists of different lengths, so samples with such lists come
+        first."""
         early = {(part, row): sample for part, row, sample in self._others.values()}
         result = os.path.join(self._folder, "all.jsonl")
         with open(result, "wb") as file:

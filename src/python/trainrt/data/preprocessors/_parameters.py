@@ -3,8 +3,8 @@
 import math
 from typing import NamedTuple
 
+from .._integers import checked_integer
 from .._numpy import numpy
-from .._whole_number import whole_number
 
 ELEMENT_TYPES = {"f64": "f8", "f32": "f4", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1"}
 
@@ -94,7 +94,7 @@ def _numbers(parameter, value):
 
 
 def _integer(parameter, value):
-    return whole_number(parameter.name, int(value) if isinstance(value, str) else value, 1, parameter.maximum or None)
+    return checked_integer(parameter.name, int(value) if isinstance(value, str) else value, 1, parameter.maximum or None)
 
 
 def _per_column(convert):

@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import Any
 
 from .._columns import columns_of
 from .._numpy import numpy
@@ -35,7 +36,8 @@ class Preprocessor:
     def transform(self, ds, **others):
         """Return the dataset with batches that are transformed when they are read. others: arguments of map_batches(), such as concurrency."""
         if not hasattr(ds, "map_batches"):
-            raise TypeError(f"{type(self).__name__}.transform() takes a dataset of trainrt.data, not {type(ds).__name__}; transform_batch() takes a batch")
+            raise TypeError(f"{type(self).__name__}.transform() takes a dataset of trainrt.data, not {type(ds).__name__}; transform_batch() takes a "
+                            f"batch")
         self._require_fitted()
         return ds.map_batches(self.transform_columns, batch_format="numpy", **others)
 
@@ -61,8 +63,8 @@ class Preprocessor:
     def from_dict(given):
         """Create a preprocessor from the result of to_dict(), which C++ (trainrt/preprocessor.hpp) may have written."""
         if not isinstance(given, dict) or not isinstance(given.get("parameters"), dict) or given.get("version") != _VERSION:
-            raise ValueError(f"{str(given)[:80]!r} is not the JSON of a preprocessor: it must be an object with \"preprocessor\", \"version\": {_VERSION} "
-                             f"and \"parameters\"")
+            raise ValueError(f"{str(given)[:80]!r} is not the JSON of a preprocessor: it must be an object with \"preprocessor\", \"version\": "
+                             f"{_VERSION} and \"parameters\"")
         name = given.get("preprocessor")
         if name == "Tokenizer":
             Tokenizer()
@@ -83,7 +85,8 @@ class RuntimePreprocessor(Preprocessor):
     `_parameters`. `parameters` are the arguments as a dict for JSON."""
 
     _kind = ""  # name in the table
-    _parameters = ()
+    _parameters: tuple = ()
+    _stats: Any
     needs_fit = False
 
     def __init_subclass__(cls, **others):
@@ -100,13 +103,14 @@ class RuntimePreprocessor(Preprocessor):
         """Check the arguments further, and prepare values for transform_columns()."""
 
     def transform_columns(self, columns):
-        raise NotImplementedError(f"{self._kind} has no NumPy code in trainrt/data/preprocessors/_arithmetic.py: use the key preprocess of the dataset")
+        raise NotImplementedError(f"{self._kind} has no NumPy code in trainrt/data/preprocessors/_arithmetic.py: use the key preprocess of the "
+                                  f"dataset")
 
     # ---- fit ----
 
     def fit(self, ds):
-        """Compute the statistics of all samples and return self. For a dataset, this process reads all samples. For a shard (get_dataset_shard()), all
-        ranks must call fit() together, and each reads its part."""
+        """Compute the statistics of all samples and return self. For a dataset, this process reads all samples. For a shard (get_dataset_shard()),
+        all ranks must call fit() together, and each reads its part."""
         if self.needs_fit:
             self._take_stats(stats_learned_from(ds, self._description(), self.needed_columns()))
         return self

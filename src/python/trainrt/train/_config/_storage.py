@@ -1,17 +1,8 @@
-"""The storage path of runs: its default, and the paths that RunConfig accepts."""
+"""Storage paths of runs that RunConfig accepts."""
 
 import os
 
 from . import _filesystem, _paths
-
-
-def default_storage():
-    """Returns `runs` in the directory of submission, else in the working directory; `trainrt -- python3 train.py` has the same default."""
-    try:
-        return os.path.join(os.environ.get("SLURM_SUBMIT_DIR") or os.getcwd(), "runs")
-    except FileNotFoundError as error:
-        raise FileNotFoundError(error.errno, "the working directory no longer exists; change to another one, or give "
-                                             "RunConfig(storage_path=...)") from None
 
 
 def is_object_store(path):

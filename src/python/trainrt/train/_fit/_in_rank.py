@@ -37,7 +37,7 @@ def fit(trainer):
         returned = _value_of_rank_zero(session, run_function(trainer, session))
     except WorkerGroupError as failure:
         report_failure(runtime, failure.__cause__)
-        runtime._told = failure  # if it is not caught, it is not reported again
+        runtime._reported_failure = failure  # if it is not caught, it is not reported again
         raise
     if closes:
         runtime.close_run()
@@ -53,17 +53,17 @@ def run_function(trainer, session):
             if session.spec.validation is not None and session.world_rank == 0:
                 session.begin_validations(Validator(session.spec.validation, session.run_dir))
             returned = _hooks.run(trainer, session)
-            session.runtime._left = "the train function"
+            session.runtime._finished_part = "the train function"
             session.wait_for_validations()
             session.remove_committed_directories()
             return returned
         except _client.Stop:
             raise
         except SystemExit as end:
-            session.runtime._left = f"the program by sys.exit() at {place_of_raise(end.__traceback__) or 'an unknown line'}"
+            session.runtime._finished_part = f"the program by sys.exit() at {place_of_raise(end.__traceback__) or 'an unknown line'}"
             raise
         except Exception as error:
-            if session.runtime._end is not None:  # the runtime already knows the cause: another rank failed, or the runtime did
+            if session.runtime._has_ended:  # the runtime already knows the cause: another rank failed, or the runtime did
                 raise ControllerError(str(error)) from error
             for callback in session.spec.callbacks:
                 callback.after_exception(session.run_context(), {session.world_rank: error})
@@ -75,7 +75,7 @@ def run_function(trainer, session):
 
 def report_failure(runtime, error):
     """Reports an exception, with the traceback from the user's code on, to the runtime, which ends the other ranks."""
-    runtime._failed(type(error), error, user_traceback(error.__traceback__))
+    runtime._report_failure(type(error), error, user_traceback(error.__traceback__))
 
 
 def user_traceback(trace):
@@ -113,7 +113,7 @@ def _open(trainer):
         _notes.say(line)
     settings = trainer.settings()
     settings.pop("scaling.gpus_per_worker", None)  # the launch has given GPUs to each rank
-    if _fit_count == 1 and _client._context is not None:
+    if _fit_count == 1 and _client.has_context():
         _check_open_run(settings, _client.context())
         return True, False
     return _client.open_run(settings, _fit_count), True

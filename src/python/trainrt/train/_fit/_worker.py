@@ -36,7 +36,7 @@ def _run(folder, runtime):
 def _fail(folder, runtime, error):
     """Sends the exception to the script, and reports it to the runtime, which may end this process. Exits with 1. An exception of the runtime is
     only followed by the exit."""
-    if runtime._end is None:
+    if not runtime._has_ended:
         _outcomes.write_failure(folder, runtime.world_rank, error, _in_rank.user_traceback(error.__traceback__))
         _in_rank.report_failure(runtime, error)
     raise SystemExit(1)

@@ -3,7 +3,8 @@
 import math
 import sys
 
-from ..._client import Number, _plain
+from ..._client import Number
+from ..._client.values import plain_value
 
 _PLAIN = frozenset((float, int, str, bool))  # types of metrics that need no conversion
 
@@ -43,7 +44,7 @@ def _checked(name, value):
     if value is None:  # a missing number, which is recorded as null
         return math.nan
     try:
-        return _plain(f"metric '{name}'", value)
+        return plain_value(f"metric '{name}'", value)
     except TypeError:
         raise TypeError(f"metric '{name}' is a {type(value).__name__}; a metric is a number, bool, string, None, or a dict of these. Save other "
                         f"values in files of a checkpoint") from None

@@ -1,22 +1,27 @@
-"""Ray Train's functions for PyTorch, on ranks of trainrt; in a process of its own each works too, as one rank.
+"""Ray Train's functions for PyTorch. They also work in a process that trainrt has not started, as one rank.
 
     def train_func():
-        model = prepare_model(Net())                                       # in DDP if there are several ranks
+        model = prepare_model(Net())                                       # in DDP on several ranks
         loader = prepare_data_loader(DataLoader(data, batch_size=64, shuffle=True))
         optimizer = torch.optim.AdamW(model.parameters())
         at = load_state(model, optimizer, data=loader, epoch=0)            # the last checkpoint, if there is one
         for epoch in range(at["epoch"], 10):
-            for x, y in loader:                                            # after a restart: behind what was seen
+            for x, y in loader:                                            # after a restart: the rest of the epoch
                 ...
-                save_point()                                               # here the run may stop, and lose nothing
+                save_point()                                               # the run may stop here without a loss
             save_state(model, optimizer, data=loader, epoch=epoch + 1, metrics={"loss": loss.item()})
 
     TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
-load_state(), save_state() and save_point() are trainrt's own: checkpoints of tensors by name, without pickle, of any number of ranks.
-Importing this also makes torch.distributed.init_process_group("trainrt") known.
-Ray Train's way, files in a directory that report() takes, works as well. Needs torch 1.13 or later.
+load_state(), save_state() and save_point() are additions of trainrt: their checkpoints hold tensors by name, without pickle, and are loaded on
+any number of ranks. Ray Train's method, report() with a directory of files, works, too. The import registers the backend of
+torch.distributed.init_process_group("trainrt"). Needs torch 1.13 or later.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
 
 from . import _process_group
 from ._amp import accelerate, backward, prepare_optimizer
@@ -33,21 +38,20 @@ __all__ = ["NotExact", "TorchConfig", "TorchTrainer", "accelerate", "backward", 
 
 _process_group.register()
 
-_OF_DCP = {"CheckpointReader": "_dcp_reader", "CheckpointWriter": "_dcp_writer"}  # torch.distributed.checkpoint takes long to import
+_OF_DCP = {"CheckpointReader": "_dcp_reader", "CheckpointWriter": "_dcp_writer"}  # not imported at once: torch.distributed.checkpoint is slow
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name not in _OF_DCP:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(_dcp_module(name), name)
 
 
-def _dcp_module(name):
-    import importlib
+def _dcp_module(name: str) -> Any:
     try:
         import torch.distributed.checkpoint.staging  # noqa: F401
     except ImportError:
         import torch
-        raise ImportError(f"trainrt.train.torch.{name} needs torch 2.4 or later, and this is {torch.__version__}: save_state() and load_state() work "
-                          f"here") from None
+        raise ImportError(f"trainrt.train.torch.{name} needs torch 2.4 or later, and this is {torch.__version__}: use save_state() and "
+                          f"load_state()") from None
     return importlib.import_module(f"{__name__}.{_OF_DCP[name]}")

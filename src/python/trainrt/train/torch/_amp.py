@@ -1,35 +1,65 @@
 """accelerate(), prepare_optimizer(), backward(): mixed precision by the names of Ray Train 1."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import torch
 
 _enabled = False
-_scaler = None
+_scaler: Any = None
 
 
-def accelerate(amp=False):
-    """amp=True: models of prepare_model() compute in mixed precision from now on, and losses are scaled on GPUs; call it first."""
+def accelerate(amp: bool = False) -> None:
+    """Switches mixed precision on or off for later calls of prepare_model(), prepare_optimizer() and backward(). On GPUs it scales losses.
+
+    Examples
+    --------
+    >>> from trainrt.train.torch import accelerate
+    >>> accelerate(amp=False)
+    """
     global _enabled, _scaler
     _enabled = bool(amp)
     _scaler = torch.cuda.amp.GradScaler() if amp and torch.cuda.is_available() else None
 
 
-def autocast_forward(model, device):
+def autocast_forward(model: torch.nn.Module, device: torch.device) -> None:
+    """Makes forward() of the model use mixed precision, if accelerate(amp=True) was called."""
     if _enabled:
         model.forward = torch.autocast(device.type)(model.forward)
 
 
-def backward(tensor):
-    """loss.backward(), of the scaled loss if accelerate(amp=True) has asked for it."""
+def backward(tensor: torch.Tensor) -> None:
+    """Calls tensor.backward(), of the scaled loss after accelerate(amp=True).
+
+    Examples
+    --------
+    >>> import torch
+    >>> from trainrt.train.torch import backward
+    >>> weight = torch.ones(1, requires_grad=True)
+    >>> backward(3 * weight.sum())
+    >>> weight.grad
+    tensor([3.])
+    """
     (_scaler.scale(tensor) if _scaler is not None else tensor).backward()
 
 
-def prepare_optimizer(optimizer):
-    """The optimizer, whose steps undo the scaling of backward()."""
+def prepare_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
+    """Returns an optimizer with a step() that reverses the scaling of backward(); without scaling, the optimizer itself.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from trainrt.train.torch import prepare_optimizer
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+    >>> prepare_optimizer(optimizer) is optimizer
+    True
+    """
     return ScaledOptimizer(optimizer, _scaler) if _scaler is not None else optimizer
 
 
 class ScaledOptimizer(torch.optim.Optimizer):
-    """A view of an optimizer: only step() is another."""
+    """Forwards to an optimizer; step() reverses the scaling of the gradients first."""
 
     def __init__(self, optimizer, scaler):  # pylint: disable=super-init-not-called
         self.__dict__.update(optimizer.__dict__)
@@ -40,7 +70,7 @@ class ScaledOptimizer(torch.optim.Optimizer):
 
     def step(self, closure=None):
         if closure is not None:
-            raise ValueError("a step with a closure cannot be scaled: call step() without one, or prepare no optimizer")
+            raise ValueError("step() with a closure does not support scaled gradients: call step() without one, or do not use prepare_optimizer()")
         self.scaler.step(self.optimizer)
         self.scaler.update()
 

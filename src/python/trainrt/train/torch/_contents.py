@@ -1,4 +1,8 @@
-"""All that a checkpoint holds of a training in torch: modules, optimizers, schedulers, loaders, tensors and values, by name."""
+"""The content of a checkpoint of a training in torch, by name: modules, optimizers, schedulers, loaders, tensors and values."""
+
+from __future__ import annotations
+
+from typing import Any
 
 import torch
 
@@ -26,25 +30,25 @@ class _TensorPart:
 
 
 class _PlainPart:
-    """Anything with state_dict() and load_state_dict(), of numbers and texts."""
+    """An object with state_dict() and load_state_dict() for a state of numbers and strings."""
 
     def __init__(self, name, stateful):
         self._name, self._stateful = name, stateful
 
     def text(self):
-        return _plain_state.text_of(self._name, self._stateful.state_dict())
+        return _plain_state.value_text(self._name, self._stateful.state_dict())
 
     def take(self, text):
         self._stateful.load_state_dict(_plain_state.from_text(text, self._stateful.state_dict()))
 
 
 class Contents:
-    """`things`: {name: module, optimizer, anything with a state_dict(), tensor, bool, int, float or str}; `sums`: {name: tensor}, this rank's parts
-    of sums over the ranks."""
+    """`things` is {name: module, optimizer, object with state_dict(), tensor, bool, int, float or str}. `sums` is {name: tensor}, this rank's parts
+    of sums over the ranks. Raises TypeError or ValueError for an object that checkpoints do not support."""
 
-    def __init__(self, things, sums=None):
-        self.values = {}
-        self._parts = {}
+    def __init__(self, things: dict[str, Any], sums: dict[str, torch.Tensor] | None = None) -> None:
+        self.values: dict[str, Any] = {}
+        self._parts: dict[str, Any] = {}
         self._things = {name: thing for name, thing in things.items() if thing is not None}
         self._sums = dict(sums or {})
         names, shares = _parameter_names(self._things)
@@ -54,45 +58,46 @@ class Contents:
             if name in self._things:
                 raise ValueError(f"the name '{name}' was given twice")
             self._parts[name] = _TensorPart(name, tensor, part_of_sum=True)
-        self.leaves = []
+        self.leaves: list[Leaf] = []
         self.refresh()
         self.texts()
 
-    def refresh(self):
-        """Looks at all tensors as they are now; returns them as leaves."""
+    def refresh(self) -> list[Leaf]:
+        """Reads the current tensors, and returns them as leaves."""
         self.leaves = [leaf for part in self._parts.values() if hasattr(part, "leaves") for leaf in part.leaves()]
         return self.leaves
 
-    def meet(self):
-        """What a rank must hear of the others before all is taken: of flat shards alone. Collective."""
+    def exchange(self) -> None:
+        """Exchanges what ranks must know of each other before a checkpoint: the state of optimizers of flat shards. Collective."""
         for part in self._parts.values():
-            if hasattr(part, "meet"):
-                part.meet()
+            if hasattr(part, "exchange"):
+                part.exchange()
 
-    def texts(self):
+    def texts(self) -> dict[str, str]:
+        """Returns the state that is not tensors, as JSON by name."""
         return {f"{name}_state": part.text() for name, part in self._parts.items() if hasattr(part, "text")}
 
-    def take(self, texts):
-        """After the arrays of the leaves were filled: everything is as it was when they were taken."""
+    def take(self, texts: dict[str, str]) -> None:
+        """Restores all objects from the leaves, after their arrays were filled, and from the result of texts()."""
         for leaf in self.leaves:
             leaf.put_back()
         for name, part in self._parts.items():
             if hasattr(part, "take"):
                 part.take(texts[f"{name}_state"])
 
-    def is_of(self, things):
-        """Raises if a thing is another than the one that was loaded; returns the values."""
+    def checked_values(self, things: dict[str, Any]) -> dict[str, Any]:
+        """Returns the values among `things`. Raises ValueError if an object is not the one that was loaded."""
         given = {name: thing for name, thing in things.items() if thing is not None}
         lacking = [name for name in given if name not in self._things]
         if lacking:
-            raise ValueError(f"save_state() was given '{lacking[0]}', which load_state() was not: a checkpoint's names are fixed when it is loaded")
+            raise ValueError(f"save_state() was given '{lacking[0]}', which load_state() was not: pass everything to load_state(), too")
         for name, thing in given.items():
             known = self._things[name]
             if not isinstance(known, _VALUES) and _inner(thing) is not _inner(known):
-                raise ValueError(f"save_state() was given another '{name}' than load_state(): give both the same object, and change it in place")
+                raise ValueError(f"save_state() was given another '{name}' than load_state(): pass the same object to both, and change it in place")
         return {name: thing for name, thing in given.items() if name in self.values}
 
-    def _add(self, name, thing, parameter_names, shares):
+    def _add(self, name: str, thing: Any, parameter_names: dict[int, str], shares: dict[int, list]) -> None:
         if isinstance(thing, torch.nn.Module):
             self._parts[name] = _ModulePart(name, thing)
         elif isinstance(thing, torch.Tensor):
@@ -106,12 +111,12 @@ class Contents:
         elif hasattr(thing, "state_dict") and hasattr(thing, "load_state_dict"):
             self._parts[name] = _PlainPart(name, thing)
         else:
-            raise TypeError(f"'{name}' is a {type(thing).__name__}, which has no form in a checkpoint: it must be a module, an optimizer, anything with "
-                            f"state_dict() and load_state_dict(), a tensor, a bool, an int, a float or a str")
+            raise TypeError(f"'{name}' is a {type(thing).__name__}, which checkpoints do not support: it must be a module, an optimizer, an object "
+                            f"with state_dict() and load_state_dict(), a tensor, a bool, an int, a float or a str")
 
 
-def _inner(thing):
-    """Of an optimizer in a wrapper, of a module in DDP."""
+def _inner(thing: Any) -> Any:
+    """Returns the optimizer in a wrapper, or the module in DDP."""
     if isinstance(thing, torch.nn.Module):
         return unwrapped(thing)
     optimizer = getattr(thing, "optimizer", None)
@@ -119,10 +124,12 @@ def _inner(thing):
     return optimizer if wraps else thing
 
 
-def _parameter_names(things):
-    """id(parameter) -> its name, where those of the first module are the module's own; and, of what is in flat arrays, id(parameter) ->
-    [(name, the Share of it)]."""
-    names, shares, is_first = {}, {}, True
+def _parameter_names(things: dict[str, Any]) -> tuple[dict[int, str], dict[int, list]]:
+    """Returns {id(parameter): name}, where names of other modules than the first have the module's name as prefix, and, for parameters in flat
+    arrays, {id(parameter): [(name, Share)]}."""
+    names: dict[int, str] = {}
+    shares: dict[int, list] = {}
+    is_first = True
     for name, thing in things.items():
         if isinstance(thing, torch.nn.Module):
             prefix, is_first = ("" if is_first else f"{name}."), False

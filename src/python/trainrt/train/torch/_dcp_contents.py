@@ -1,8 +1,12 @@
-"""What a save of torch.distributed.checkpoint gives the runtime: from the plans of the ranks to a State of slabs, and the index."""
+"""Converts the plans of torch.distributed.checkpoint's ranks into a State of slabs and an index."""
+
+from __future__ import annotations
 
 import hashlib
 import json
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch.distributed.checkpoint.planner import WriteItemType
@@ -12,40 +16,42 @@ from . import _dcp_index
 from ._leaves import Leaf
 
 
-def boxes(plan):
-    """What a plan saves: the same for equal state_dicts."""
+def boxes(plan: Any) -> list[Any]:
+    """Returns names and offsets of the parts that a plan saves; equal state_dicts have equal ones."""
     return sorted((item.index.fqn, () if item.tensor_data is None else tuple(item.tensor_data.chunk.offsets)) for item in plan.items)
 
 
-def gathered(session, plan, items, planner):
-    """(the State of this rank, tensors, objects and paths of all for the index). `items` are those of the plan that this rank writes; None: the
-    ranks have not agreed, and whole tensors are dealt out here. What one rank raises all raise. Collective."""
+def gathered(session: Any, plan: Any, items: Sequence[Any] | None, planner: Any) -> tuple[_client.State, tuple[Any, Any, Any]]:
+    """Returns the State of this rank, and the tensors, objects and paths of all ranks for the index. Collective.
+
+    `items` are the items of the plan that this rank writes; None: the ranks have not agreed yet, and unsharded tensors are assigned to ranks here.
+    If one rank raises, all do."""
     mine = {"tensors": {item.index.fqn: _dcp_index.described(item.tensor_data.size, item.tensor_data.properties.dtype)
                         for item in plan.items if item.type != WriteItemType.BYTE_IO},
             "whole": sorted(item.index.fqn for item in plan.items if item.type == WriteItemType.TENSOR),
             "paths": dict(plan.planner_data or {})}
-    objects = _together(session, lambda: {item.index.fqn: _dcp_index.plain(item.index.fqn, planner.lookup_object(item.index))
+    objects = _on_all(session, lambda: {item.index.fqn: _dcp_index.plain(item.index.fqn, planner.lookup_object(item.index))
                                           for item in plan.items if item.type == WriteItemType.BYTE_IO})
     of_ranks = _of_ranks(session, mine)
     tensors, paths = _first_of(each["tensors"] for each in of_ranks), _first_of(each["paths"] for each in of_ranks)
     if items is None:
-        own = _dealt(tensors, [each["whole"] for each in of_ranks])[session.world_rank]
+        own = _assigned(tensors, [each["whole"] for each in of_ranks])[session.world_rank]
         items = [item for item in plan.items if item.type == WriteItemType.SHARD or item.index.fqn in own]
-    held = {}
+    held: dict[str, list[Any]] = {}
     for item in items:
         if item.type != WriteItemType.BYTE_IO:
             held.setdefault(item.index.fqn, []).append(item)
     state = _client.State()
-    _together(session, lambda: _fill(state, tensors, held, planner))
+    _on_all(session, lambda: _fill(state, tensors, held, planner))
     return state, (tensors, _first_of(objects), paths)
 
 
-def _together(session, work):
-    """What work() returns on each rank. If it raises on one, all raise."""
+def _on_all(session: Any, work: Callable[[], Any]) -> list[Any]:
+    """Returns the results of work() on all ranks. If it raises on one, all raise. Collective."""
     error = result = None
     try:
         result = work()
-    except Exception as failure:  # whatever a state_dict holds
+    except Exception as failure:  # objects of a state_dict may raise anything
         error = failure
     of_ranks = session.gather((result, None if error is None else str(error)))
     if error is not None:
@@ -56,29 +62,31 @@ def _together(session, work):
     return [each for each, _ in of_ranks]
 
 
-def _of_ranks(session, mine):
-    """What each rank has. Most often all have the same, and a digest is all that travels."""
+def _of_ranks(session: Any, mine: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns `mine` of all ranks. If all are equal, as usual, only digests are exchanged. Collective."""
     digest = hashlib.blake2b(json.dumps(mine, sort_keys=True).encode()).digest()
     if len(set(session.gather(digest))) == 1:
         return [mine] * session.world_size
     return session.gather(mine)
 
 
-def _first_of(dicts):
-    """All of them in one; of what several have, the first counts."""
-    united = {}
+def _first_of(dicts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns the entries of all dicts; of equal keys, that of the first dict."""
+    united: dict[str, Any] = {}
     for each in dicts:
         united = {**each, **united}
     return united
 
 
-def _dealt(tensors, whole):
-    """Which of the whole tensors each rank writes: one that has it, so that all write about as much. The same on all ranks."""
-    holders = {}
+def _assigned(tensors: Mapping[str, Any], whole: Sequence[Sequence[str]]) -> list[set[str]]:
+    """Returns the unsharded tensors that each rank writes, about equally many elements each. `whole` are the tensors that each rank has. The result
+    is the same on all ranks."""
+    holders: dict[str, list[int]] = {}
     for rank, keys in enumerate(whole):
         for key in keys:
             holders.setdefault(key, []).append(rank)
-    load, own = [0] * len(whole), [set() for _ in whole]
+    load = [0] * len(whole)
+    own: list[set[str]] = [set() for _ in whole]
     for key in sorted(holders, key=lambda key: (-math.prod(tensors[key][1]), key)):
         rank = min(holders[key], key=load.__getitem__)
         load[rank] += math.prod(tensors[key][1]) + 1
@@ -86,7 +94,7 @@ def _dealt(tensors, whole):
     return own
 
 
-def _fill(state, tensors, held, planner):
+def _fill(state: _client.State, tensors: Mapping[str, Any], held: Mapping[str, list[Any]], planner: Any) -> None:
     for key, name in _dcp_index.names_of(sorted(tensors)).items():
         size, dtype = _dcp_index.size_and_dtype(tensors[key])
         given = [(planner.resolve_data(item).detach(), item.tensor_data.chunk.offsets) for item in held.get(key, [])]
@@ -94,9 +102,9 @@ def _fill(state, tensors, held, planner):
             add_slab(state, name, tensor, offset, size, is_missing=not given)
 
 
-def add_slab(state, name, tensor, offset, size, is_missing=False):
-    """A tensor without axes has one of length 1 there; a complex one has another behind, of real and imaginary parts. Returns the array
-    that is saved and filled: the tensor itself where it can be."""
+def add_slab(state: _client.State, name: str, tensor: torch.Tensor, offset: Sequence[int], size: Sequence[int], is_missing: bool = False) -> Any:
+    """Adds a slab to a State, and returns the array that is saved and filled: the tensor itself if possible. A tensor without axes gets one of length
+    1; a complex tensor gets a last axis of real and imaginary parts."""
     array = Leaf(name, tensor).array
     pair = [2] if tensor.is_complex() else []
     if not size:

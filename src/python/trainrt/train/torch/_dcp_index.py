@@ -1,7 +1,10 @@
-"""What a checkpoint of torch.distributed.checkpoint holds besides the bytes of its tensors, as JSON and without pickle: the file dcp.json
-beside them."""
+"""The file dcp.json of a checkpoint of torch.distributed.checkpoint: everything except the bytes of the tensors, without pickle."""
+
+from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import torch
 
@@ -11,46 +14,48 @@ from ._leaves import path_of
 FILE = "dcp.json"
 
 
-class _Plain(_plain_tree._Writer):
-    """Numbers, texts, None, and lists, tuples and dicts of them, in JSON alone."""
+class _Plain(_plain_tree.Writer):
+    """Converts numbers, strings, None, and lists, tuples and dicts of these."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(None)
 
-    def _array(self, where, value):
+    def _array(self, where: str, value: Any) -> Any:
         if hasattr(value, "item") and getattr(value, "shape", None) == () and not isinstance(value, torch.Tensor):  # a scalar of NumPy
             return self.encoded(where, value.item())
-        raise TypeError(f"CheckpointWriter: '{where}' is a {type(value).__name__}, which has no form in a checkpoint without pickle: tensors have, and "
-                        f"numbers, texts, None, and lists, tuples and dicts of them. Leave it out of the state_dict, or make it one of these")
+        raise TypeError(f"CheckpointWriter: '{where}' is a {type(value).__name__}, which checkpoints do not support: use tensors, numbers, strings, "
+                        f"None, and lists, tuples and dicts of these, or leave it out of the state_dict")
 
-    def _place(self, data):
-        raise TypeError("CheckpointWriter: bytes have no form in a checkpoint of tensors: give a text, or a tensor of uint8")
+    def _place(self, data: bytes) -> Any:
+        raise TypeError("CheckpointWriter: checkpoints do not support bytes: use a string, or a tensor of uint8")
 
 
-def plain(name, value):
-    """An object as JSON has it. TypeError, which names it, if it has no such form."""
+def plain(name: str, value: Any) -> Any:
+    """Returns the object for JSON. Raises TypeError, with its name, if that is not possible."""
     try:
         return _Plain().encoded(name, value)
     except TypeError as error:
         raise TypeError(str(error) if f"'{name}" in str(error) else f"{error} ('{name}')") from None
 
 
-def from_plain(encoded):
-    return _plain_tree._decoded(encoded, b"")
+def from_plain(encoded: Any) -> Any:
+    """Returns the object that plain() was given."""
+    return _plain_tree.decoded(encoded, b"")
 
 
-def described(size, dtype):
-    """A tensor in the index."""
+def described(size: Iterable[int], dtype: torch.dtype) -> list[Any]:
+    """Returns the description of a tensor in the index."""
     return [str(dtype).split(".")[1], list(size)]
 
 
-def size_and_dtype(description):
+def size_and_dtype(description: Any) -> tuple[torch.Size, torch.dtype]:
+    """Returns the arguments of described()."""
     dtype, size = description
     return torch.Size(size), getattr(torch, dtype)
 
 
-def names_of(keys):
-    """{key: its name in HDF5}: layer.weight is layer/weight, unless two names were the same then, or one a folder of the other."""
+def names_of(keys: list[str]) -> dict[str, str]:
+    """Returns {key: name in HDF5}: layer.weight becomes layer/weight, unless two names would be equal, or one would be a folder of another."""
     names = {key: path_of(key) for key in keys}
     folders = {name[:at] for name in names.values() for at, letter in enumerate(name) if letter == "/"}
     if len(set(names.values())) < len(names) or not folders.isdisjoint(names.values()):
@@ -58,16 +63,19 @@ def names_of(keys):
     return names
 
 
-def write(path, tensors, objects, paths):
-    """tensors: {key: described()}; objects: {key: plain()}; paths: {key: where it is in the state_dict}."""
+def write(path: str, tensors: Mapping[str, Any], objects: Mapping[str, Any], paths: Mapping[str, Iterable[Any]]) -> None:
+    """Writes the index: {key: described()}, {key: plain()}, and {key: path in the state_dict}."""
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"format": "trainrt dcp", "version": 1, "tensors": tensors, "objects": objects, "paths": {key: list(path) for key, path in paths.items()}},
+        json.dump({"format": "trainrt dcp", "version": 1, "tensors": tensors, "objects": objects,
+                   "paths": {key: list(path) for key, path in paths.items()}},
                   file, allow_nan=False)
 
 
-def read(path):
+def read(path: str) -> dict[str, Any]:
+    """Returns the index. Raises ValueError for a file of another format."""
     with open(path, encoding="utf-8") as file:
         index = json.load(file)
     if index.get("format") != "trainrt dcp" or index.get("version") != 1:
-        raise ValueError(f"{path} is no index of this version of trainrt: {index.get('format')!r}, version {index.get('version')!r}")
+        raise ValueError(f"{path} has an unsupported format: {index.get('format')!r}, version {index.get('version')!r}; supported is 'trainrt dcp', "
+                         f"version 1")
     return index

@@ -1,10 +1,21 @@
-"""CheckpointReader: torch.distributed.checkpoint loads from the checkpoints of a run."""
+"""CheckpointReader: loads checkpoints of a run by torch.distributed.checkpoint."""
+
+from __future__ import annotations
 
 import io
 import os
+from collections.abc import Sequence
+from typing import Any
 
 import torch
-from torch.distributed.checkpoint.metadata import BytesStorageMetadata, ChunkStorageMetadata, Metadata, StorageMeta, TensorProperties, TensorStorageMetadata
+from torch.distributed.checkpoint.metadata import (
+    BytesStorageMetadata,
+    ChunkStorageMetadata,
+    Metadata,
+    StorageMeta,
+    TensorProperties,
+    TensorStorageMetadata,
+)
 from torch.distributed.checkpoint.planner import LoadItemType
 from torch.distributed.checkpoint.storage import StorageReader
 from torch.futures import Future
@@ -17,52 +28,58 @@ from ._dcp_contents import add_slab
 
 
 class CheckpointReader(StorageReader):
-    """A storage_reader for dcp.load(), of what CheckpointWriter has saved: on any number of ranks, which read the slabs that they ask for.
+    """A storage_reader of dcp.load() for checkpoints of CheckpointWriter. Any number of ranks may read; each reads the slabs that it needs.
 
         reader = CheckpointReader()
         if reader.has_checkpoint():                          # after a restart
             dcp.load(state_dict, storage_reader=reader)
 
-    The newest of this run, or checkpoint_id: the directory of a checkpoint, of any run, or the name that it was saved under in this one.
+    Parameters
+    ----------
+    checkpoint_id : path or str, optional
+        The directory of a checkpoint of any run, or the name under which this run has saved it; default: the newest of this run.
     """
 
-    def __init__(self, checkpoint_id=None):
+    def __init__(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
         super().__init__()
         self.checkpoint_id = checkpoint_id
-        self._path = self._index = None
+        self._path: str | None = None
+        self._index: dict[str, Any] = {}
 
-    def has_checkpoint(self):
-        """Whether there is anything to load. Collective."""
+    def has_checkpoint(self) -> bool:
+        """Returns whether there is a checkpoint to load. Collective."""
         return self._found() is not None
 
-    def reset(self, checkpoint_id=None):
+    # ---- methods that torch calls ----
+
+    def reset(self, checkpoint_id: Any = None) -> None:
         if checkpoint_id is not None:
             self.checkpoint_id = checkpoint_id
 
-    def read_metadata(self, *args, **kwargs):
+    def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
         self._path = self._found()
         if self._path is None:
             named = f" under the name {str(self.checkpoint_id)!r}" if self.checkpoint_id is not None else ""
-            raise FileNotFoundError(f"CheckpointReader: this run has no checkpoint that CheckpointWriter has saved{named}: ask has_checkpoint() first")
+            raise FileNotFoundError(f"CheckpointReader: this run has no checkpoint of CheckpointWriter{named}: check has_checkpoint() first")
         self._index = _dcp_index.read(_index_file(self._path))
         entries = {key: _tensor_metadata(*_dcp_index.size_and_dtype(each)) for key, each in self._index["tensors"].items()}
         entries.update({key: BytesStorageMetadata() for key in self._index["objects"]})
         return Metadata(entries, planner_data={key: tuple(path) for key, path in self._index["paths"].items()}, storage_meta=StorageMeta())
 
-    def set_up_storage_reader(self, metadata, is_coordinator, *args, **kwargs):
+    def set_up_storage_reader(self, metadata: Any, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
         pass
 
-    def prepare_local_plan(self, plan):
+    def prepare_local_plan(self, plan: Any) -> Any:
         return plan
 
-    def prepare_global_plan(self, plans):
+    def prepare_global_plan(self, plans: Any) -> Any:
         return plans
 
-    def read_data(self, plan, planner):
+    def read_data(self, plan: Any, planner: Any) -> Future:
         tensors = [item for item in plan.items if item.type != LoadItemType.BYTE_IO]
         self._read_tensors(tensors, planner)
         for item in plan.items:
-            if item.type == LoadItemType.BYTE_IO:  # planners take the bytes of torch.save(): these are made here
+            if item.type == LoadItemType.BYTE_IO:  # planners expect the bytes of torch.save()
                 file = io.BytesIO()
                 torch.save(_dcp_index.from_plain(self._index["objects"][item.storage_index.fqn]), file)
                 file.seek(0)
@@ -71,7 +88,7 @@ class CheckpointReader(StorageReader):
         done.set_result(None)
         return done
 
-    def _read_tensors(self, items, planner):
+    def _read_tensors(self, items: Sequence[Any], planner: Any) -> None:
         state, names, targets = _client.State(), _dcp_index.names_of(sorted(self._index["tensors"])), []
         for item in items:
             key = item.storage_index.fqn
@@ -87,18 +104,19 @@ class CheckpointReader(StorageReader):
                 target.copy_(filled)
             planner.commit_tensor(item, target)
 
-    def _found(self):
-        """The directory of the checkpoint, as rank 0 finds it; None if there is none. Collective."""
+    def _found(self) -> str | None:
+        """Returns the directory of the checkpoint that rank 0 finds, or None. Collective."""
         session = _current.session()
         if session.runtime is None:
             if self.checkpoint_id is not None:
-                raise RuntimeError(f"CheckpointReader({str(self.checkpoint_id)!r}): only ranks of a run read checkpoints: start this by trainrt -n 1 -- python3 ...")
+                raise RuntimeError(f"CheckpointReader({str(self.checkpoint_id)!r}): only ranks of a run can read checkpoints: start this program by "
+                                   f"trainrt -n 1 -- python3 ...")
             return None
         session.restore_from_files()
-        session.newest_index()  # one on its way is waited for
+        session.newest_index()  # waits for a checkpoint that is being saved
         return session.broadcast(self._path_of(session) if session.world_rank == 0 else None)
 
-    def _path_of(self, session):
+    def _path_of(self, session: Any) -> str | None:
         if self.checkpoint_id is not None and os.path.exists(_index_file(os.fspath(self.checkpoint_id))):
             return os.path.abspath(os.fspath(self.checkpoint_id))
         for path, manifest in reversed(_run_directory.with_directories(session.run_dir)):
@@ -108,15 +126,15 @@ class CheckpointReader(StorageReader):
         return None
 
     @classmethod
-    def validate_checkpoint_id(cls, checkpoint_id):
+    def validate_checkpoint_id(cls, checkpoint_id: Any) -> bool:
         return isinstance(checkpoint_id, (str, os.PathLike))
 
 
-def _index_file(path):
+def _index_file(path: str) -> str:
     return os.path.join(path, "files", _dcp_index.FILE)
 
 
-def _tensor_metadata(size, dtype):
-    """As one chunk: what a rank asks for is read of it."""
+def _tensor_metadata(size: torch.Size, dtype: torch.dtype) -> TensorStorageMetadata:
+    """Describes a tensor as one chunk, of which ranks read any part."""
     whole = ChunkStorageMetadata(offsets=torch.Size([0] * len(size)), sizes=size)
     return TensorStorageMetadata(properties=TensorProperties(dtype=dtype), size=size, chunks=[whole])

@@ -1,103 +1,116 @@
-"""CheckpointWriter: torch.distributed.checkpoint saves into the checkpoints of the run."""
+"""CheckpointWriter: saves checkpoints of the run by torch.distributed.checkpoint."""
+
+from __future__ import annotations
 
 import os
 import shutil
 import tempfile
 import time
+from typing import Any
 
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from torch.distributed.checkpoint.storage import StorageWriter, WriteResult
 from torch.futures import Future
 
-from .._sessions import _current
 from .._results._checkpoint import Checkpoint
+from .._sessions import _current
 from .._sessions._metrics import flat_metrics, has_reductions
 from . import _dcp_contents, _dcp_index
 
 
 class CheckpointWriter(StorageWriter):
-    """A storage_writer for dcp.save() and dcp.async_save(): each is a report of these metrics with a checkpoint of the run, whole or not at all.
+    """A storage_writer of dcp.save() and dcp.async_save(). Each call reports the metrics and saves a checkpoint of the run.
 
         dcp.save(state_dict, storage_writer=CheckpointWriter({"loss": loss}))
-        saved = dcp.async_save(state_dict, storage_writer=CheckpointWriter())      # saved.result(): it is committed
+        saving = dcp.async_save(state_dict, storage_writer=CheckpointWriter())     # saving.result() waits until it is committed
 
-    Tensors are in HDF5 under their names, shards as slabs; all else must be plain: numbers, texts, and lists and dicts of them. save()
-    returns when the checkpoint is committed, async_save() when all is copied. One that cannot be written is an error, and leaves those
-    before it as they are. checkpoint_id is what you call it. In a process of its own the report is made, and nothing is kept.
+    Tensors are stored in HDF5 by name, shards as slabs; other objects must be numbers, strings, and lists and dicts of these. save() returns when
+    the checkpoint is committed, async_save() when everything is copied. A checkpoint that cannot be written raises an error, and earlier ones
+    stay. In a process that trainrt has not started, the report is made, and nothing is saved.
+
+    Parameters
+    ----------
+    metrics : dict, optional
+        As of trainrt.train.report().
+    checkpoint_id : str, optional
+        Name of the checkpoint, for CheckpointReader.
     """
 
-    should_synchronize_after_execute = _synchronize_after_execute = False  # with stage(): what torch calls an AsyncStager
+    should_synchronize_after_execute = _synchronize_after_execute = False  # attributes of torch's AsyncStager, as stage() is its method
 
-    def __init__(self, metrics=None, checkpoint_id=None):
+    def __init__(self, metrics: dict[str, Any] | None = None, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
         super().__init__()
         self.checkpoint_id = None if checkpoint_id is None else os.fspath(checkpoint_id)
         self._metrics = dict(metrics or {})
-        self._local_plan = None
-        self._staged = None  # (the _Save of async_save(), what it holds)
+        self._local_plan: Any = None
+        self._staged: tuple[_Save | _NothingSaved, Any] | None = None  # the save that async_save() has started, and boxes() of its plan
 
-    def __getstate__(self):
-        raise TypeError("CheckpointWriter belongs to the process that trainrt has started: leave out async_save(async_checkpointer_type=...)")
+    def __getstate__(self) -> Any:
+        raise TypeError("CheckpointWriter works only in the process that trainrt has started: leave out async_save(async_checkpointer_type=...)")
 
-    def reset(self, checkpoint_id=None):
+    # ---- methods that torch calls ----
+
+    def reset(self, checkpoint_id: Any = None) -> None:
         if checkpoint_id is None:
             return
         if self._staged is not None:
-            raise ValueError("async_save(checkpoint_id=...) comes after the checkpoint was taken: give it to CheckpointWriter(checkpoint_id=...)")
+            raise ValueError("async_save(checkpoint_id=...) is not supported: use CheckpointWriter(checkpoint_id=...)")
         self.checkpoint_id = os.fspath(checkpoint_id)
 
-    def set_up_storage_writer(self, is_coordinator, *args, **kwargs):
+    def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
         pass
 
-    def prepare_local_plan(self, plan):
+    def prepare_local_plan(self, plan: Any) -> Any:
         self._local_plan = plan if getattr(plan, "usable", True) else None
         if self._staged is not None and self._local_plan is not None and _dcp_contents.boxes(plan) != self._staged[1]:
-            raise ValueError("async_save() was given a planner that saves other things than torch's default one: take it with save()")
+            raise ValueError("async_save() supports torch's default planner only: use save() with this planner")
         return plan
 
-    def prepare_global_plan(self, plans):
+    def prepare_global_plan(self, plans: Any) -> Any:
         return plans
 
-    def write_data(self, plan, planner):
+    def write_data(self, plan: Any, planner: Any) -> Future:
         if self._staged is None:
             _begin(self._metrics, self.checkpoint_id, self._local_plan or plan, plan.items, planner).wait()
         done = Future()
         done.set_result([WriteResult(item.index, item.tensor_storage_size() or 0, None) for item in plan.items])
         return done
 
-    def finish(self, metadata, results):
+    def finish(self, metadata: Any, results: Any) -> None:
         if self._staged is not None:
             self._staged[0].wait()
 
-    def stage(self, state_dict):
-        """Of async_save(), in the train thread: the runtime takes its copy here, and writes it while torch's own thread waits."""
+    def stage(self, state_dict: Any) -> Any:
+        """Called by async_save() in the train thread: the runtime copies everything here, and writes it while torch's thread waits."""
         if self._staged is not None and not self._staged[0].is_concluded():
-            raise RuntimeError("async_save() was called before the one before with this CheckpointWriter was over: wait for its result()")
+            raise RuntimeError("async_save() was called while an earlier one with this CheckpointWriter is still saving: wait for its result()")
         planner = DefaultSavePlanner()
         planner.set_up_planner(state_dict, is_coordinator=_current.session().world_rank == 0)
         plan = planner.create_local_plan()
         self._staged = _begin(self._metrics, self.checkpoint_id, plan, None, planner), _dcp_contents.boxes(plan)
         return state_dict
 
-    def synchronize_staging(self):
+    def synchronize_staging(self) -> None:
         pass
 
-    def close(self):
+    def close(self) -> None:
         pass
 
     @classmethod
-    def validate_checkpoint_id(cls, checkpoint_id):
+    def validate_checkpoint_id(cls, checkpoint_id: Any) -> bool:
         return isinstance(checkpoint_id, (str, os.PathLike))
 
 
 class _Save:
-    """A checkpoint on its way, or what became of it. Any thread may ask."""
+    """A checkpoint that is being saved, or its outcome. Any thread may call its methods."""
 
-    def __init__(self, runtime, index_before):
+    def __init__(self, runtime: Any, index_before: int) -> None:
         self._runtime, self._index_before = runtime, index_before
-        self._committed = None
+        self._committed: bool | None = None  # None: it is being saved
 
-    def is_concluded(self):
-        seen = self._runtime._glance() if self._committed is None else None
+    def is_concluded(self) -> bool:
+        """Returns whether the checkpoint is committed or has failed."""
+        seen = self._runtime._peek_checkpoint() if self._committed is None else None
         if seen is not None:
             newest = seen["checkpoint"]
             if newest is not None and newest["index"] > self._index_before:
@@ -106,39 +119,39 @@ class _Save:
                 self._committed = False
         return self._committed is not None
 
-    def wait(self):
+    def wait(self) -> None:
+        """Waits until it is committed. Raises RuntimeError if it has failed."""
         pause_s = 0.002
         while not self.is_concluded():
             time.sleep(pause_s)
             pause_s = min(1.25 * pause_s, 0.05)
         if not self._committed:
-            raise RuntimeError("the checkpoint could not be written, and is dropped: the run's log says why")
+            raise RuntimeError("the checkpoint could not be written; the run's log has the reason")
 
 
-class _NothingKept:
-    """In a process without a run."""
+class _NothingSaved:
+    """The _Save of a process without a run."""
 
-    def is_concluded(self):
+    def is_concluded(self) -> bool:
         return True
 
-    def wait(self):
+    def wait(self) -> None:
         pass
 
 
-_newest = None  # _Save
+_newest: _Save | None = None
 
 
-def _begin(metrics, name, local_plan, items, planner):
-    """Gives the runtime what this rank has; returns when that may change again. items: what this rank writes of its plan, as the ranks have
-    agreed; None: they have not. Collective."""
+def _begin(metrics: dict[str, Any], name: str | None, local_plan: Any, items: Any, planner: Any) -> _Save | _NothingSaved:
+    """Reports the metrics and starts to save. Returns when this rank's objects may change again. `items` as of gathered(). Collective."""
     global _newest
     session, flat = _current.session(), flat_metrics(metrics)
     if session.runtime is None:
         session.report(flat)
-        return _NothingKept()
+        return _NothingSaved()
     session.restore_from_files()
     if session.runtime._state is not None:
-        raise RuntimeError("CheckpointWriter: load_state() or restore() has said what all checkpoints of this run hold: save by save_state(), or "
+        raise RuntimeError("CheckpointWriter: load_state() or restore() has defined the content of this run's checkpoints: use save_state(), or "
                            "save and load everything by torch.distributed.checkpoint")
     while _newest is not None and not _newest.is_concluded():
         time.sleep(0.002)

@@ -1,24 +1,69 @@
-"""check_exact(): does a training continue from a checkpoint as if nothing had been?"""
+"""check_exact(): checks that a training continues from a checkpoint with the same bits."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
 
 import torch
 
 from . import _seeding
 from ._contents import Contents
 
-_OTHER_SEED = 987654321  # of random numbers that no checkpoint brings back
+_OTHER_SEED = 987654321  # of the second run: random numbers that no checkpoint restores then differ
 
 
 class NotExact(AssertionError):
-    """After a checkpoint the training went on with other numbers than without."""
+    """After a checkpoint, the training continues with other numbers than without it.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from trainrt.train.torch import NotExact, check_exact
+    >>> model = torch.nn.Linear(2, 1)
+    >>> def step():
+    ...     with torch.no_grad():
+    ...         model.weight.add_(torch.rand(1))       # no checkpoint restores these random numbers
+    >>> try:
+    ...     check_exact(step, model)
+    ... except NotExact as error:
+    ...     print(str(error).split(":")[0])
+    step 1 after a checkpoint differs
+    """
 
 
-def check_exact(step_function, module, optimizer=None, scheduler=None, *, steps=3, data=None, **parts):
-    """Runs some steps, puts everything back as a checkpoint would, runs them again, and raises NotExact with the step and the name of the
-    first tensor that differs. In the end all is as it was before, so call it in front of the training, with what save_state() is given.
+def check_exact(step_function: Callable[..., Any], module: torch.nn.Module, optimizer: Any = None, scheduler: Any = None, *, steps: int = 3,
+                data: Any = None, **parts: Any) -> None:
+    """Runs some steps, restores everything as a checkpoint would, runs them again, and compares all tensors. Collective.
 
-    step_function() makes one step; with `data`, a loader of prepare_data_loader(), it is step_function(batch). On several ranks all call it.
-    What no checkpoint holds is found this way: random numbers that do not follow from the step, counters in the module, buffers that are
-    not persistent.
+    It finds state that no checkpoint has: random numbers that do not depend on the step only, counters in the module, buffers that are not
+    persistent. At the end everything is restored, so call it before the training.
+
+    Parameters
+    ----------
+    step_function : function
+        Makes one step. It is called with a batch if `data` is given.
+    module, optimizer, scheduler, parts
+        As of save_state().
+    steps : int
+        Number of steps.
+    data : loader of prepare_data_loader(), optional
+
+    Raises
+    ------
+    NotExact
+        A tensor differs; the message names the step and the first such tensor.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from trainrt.train.torch import check_exact
+    >>> model = torch.nn.Linear(2, 1)
+    >>> optimizer = torch.optim.AdamW(model.parameters())
+    >>> def step():
+    ...     optimizer.zero_grad()
+    ...     model(torch.ones(4, 2)).square().mean().backward()
+    ...     optimizer.step()
+    >>> check_exact(step, model, optimizer)
     """
     contents = Contents({"model": module, "optimizer": optimizer, "scheduler": scheduler, "data": data, **parts})
     begin = _taken(contents)
@@ -33,11 +78,11 @@ def check_exact(step_function, module, optimizer=None, scheduler=None, *, steps=
         different = _first_difference(one, other)
         if different:
             raise NotExact(f"step {number} after a checkpoint differs: {different}. Something that influences it is in no checkpoint: random numbers "
-                           f"that do not follow from the step (prepare_data_loader() sees to that), or what save_state() is not given")
+                           f"that do not depend on the step only (prepare_data_loader() seeds them), or an object that save_state() is not given")
 
 
-def _run(step_function, steps, data, contents):
-    """What there is after each step."""
+def _run(step_function: Callable[..., Any], steps: int, data: Any, contents: Contents) -> list[Any]:
+    """Returns the state after each step."""
     states = []
     if data is None:
         for _ in range(steps):
@@ -52,26 +97,27 @@ def _run(step_function, steps, data, contents):
     return states
 
 
-def _taken(contents):
+def _taken(contents: Contents) -> tuple[dict[Any, Any], dict[str, str]]:
     return {leaf.key: leaf.array.clone() for leaf in contents.refresh()}, contents.texts()
 
 
-def _put_back(contents, state):
+def _put_back(contents: Contents, state: tuple[dict[Any, Any], dict[str, str]]) -> None:
     tensors, texts = state
     for leaf in contents.refresh():
         leaf.array.copy_(tensors[leaf.key])
     contents.take(texts)
 
 
-def _first_difference(one, other):
+def _first_difference(one: Any, other: Any) -> str | None:
     for key, tensor in one[0].items():
         if not _same_bits(tensor, other[0][key]):
             apart = (tensor.double() - other[0][key].double()).abs().max().item()
-            return f"tensor '{key if isinstance(key, str) else key[0]}', by {apart:.3g} at most"
-    return next((f"'{name}' is {text} and {other[1][name]}" for name, text in one[1].items() if text != other[1][name]), None)
+            return f"tensor '{key if isinstance(key, str) else key[0]}', by up to {apart:.3g}"
+    return next((f"'{name}' is {text} without and {other[1][name]} with the checkpoint" for name, text in one[1].items()
+                 if text != other[1][name]), None)
 
 
-def _same_bits(one, other):
-    """NaN is NaN."""
+def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Returns whether all bits are equal; a NaN equals the same NaN."""
     as_bytes = [each.reshape(-1).contiguous().view(torch.uint8) for each in (one, other)]
     return torch.equal(*as_bytes)

@@ -1,8 +1,12 @@
-"""Modules in torch's class FullyShardedDataParallel. It joins parameters to one flat array and cuts that among the ranks, so what a rank
-has of a parameter is an interval of its elements: a few boxes of the whole tensor, and so slabs of a checkpoint, where they lie."""
+"""Modules in torch's class FullyShardedDataParallel, which joins parameters to flat arrays and divides these among the ranks. A rank holds an
+interval of the elements of a parameter: a few boxes of the tensor, which become slabs of a checkpoint without a copy."""
+
+from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 
@@ -11,17 +15,17 @@ _WRAPPERS = ("_fsdp_wrapped_module.", "_checkpoint_wrapped_module.", "_orig_mod.
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """What this rank has of a parameter of this shape: `count` elements from `first` on, in row-major order. They are those from `at` on of the
-    array that holds them. is_cut: other ranks may have others."""
+    """The part of a parameter that this rank holds: `count` elements from `first`, in row-major order, which begin at element `at` of an array.
+    `is_cut` is whether other ranks may hold other elements."""
 
-    shape: tuple
+    shape: tuple[int, ...]
     first: int
     count: int
     at: int
     is_cut: bool
 
-    def pieces(self, array):
-        """[(a part of the array in the shape of its box, where that begins in the whole)]; one without elements if this rank has none."""
+    def pieces(self, array: torch.Tensor) -> list[tuple[torch.Tensor, tuple[int, ...]]]:
+        """Returns [(part of the array in the shape of its box, offset of the box in the tensor)]; one part without elements if `count` is 0."""
         held, pieces = array.view(-1)[self.at:self.at + self.count], []
         done = 0
         for offset, extents in boxes(self.shape, self.first, self.count):
@@ -31,13 +35,14 @@ class Share:
         return pieces or [(held[:0].view([0] * len(self.shape)), (0,) * len(self.shape))]
 
 
-def boxes(shape, first, count):
-    """The interval of elements as boxes, (offset, extents), in the order of the elements: at most two for each axis but the last, and one."""
+def boxes(shape: tuple[int, ...], first: int, count: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Returns the interval of elements as boxes, (offset, extents), in order. There are at most 2 * axes - 1 boxes."""
     if count == 0:
         return []
     if len(shape) == 1:
         return [((first,), (count,))]
-    row, found = math.prod(shape[1:]), []
+    row = math.prod(shape[1:])
+    found: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
     number, skipped = divmod(first, row)
     if skipped:
         head = min(row - skipped, count)
@@ -49,26 +54,26 @@ def boxes(shape, first, count):
     return found + _in_row(number + rows, boxes(shape[1:], 0, tail))
 
 
-def _in_row(number, found):
+def _in_row(number: int, found: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     return [((number, *offset), (1, *extents)) for offset, extents in found]
 
 
-def is_wrapped(module):
-    """Whether it or a part of it is in the class."""
+def is_wrapped(module: torch.nn.Module) -> bool:
+    """Returns whether the module or a part of it is in the class."""
     return any(_is_fsdp(part) for part in module.modules())
 
 
-def plain_name(name):
-    """Without what wrappers have added."""
+def plain_name(name: str) -> str:
+    """Returns the name without the parts that wrappers have added."""
     for wrapper in _WRAPPERS:
         name = name.replace(wrapper, "")
     return name
 
 
-def named_parameters(module):
-    """(name, what an optimizer has for it, the Share of it) of each parameter, with the names of the module before it was wrapped; None for the
-    Share of one that is as it was. With use_orig_params=False the parameters of a flat array are one for the optimizer."""
-    held = _held(module)
+def named_parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, Share | None]]:
+    """Yields (name, parameter of the optimizer, Share) for each parameter, with the names of the module before it was wrapped. The Share is None for
+    a parameter in no flat array. With use_orig_params=False all parameters of a flat array have one parameter of the optimizer."""
+    held = _shares_by_part(module)
     for prefix, part in module.named_modules():
         for own, (flat, number, share) in held.get(id(part), {}).items():
             if number is not None:
@@ -78,38 +83,39 @@ def named_parameters(module):
             yield _name(prefix, own), parameter, None
 
 
-def named_tensors(module):
-    """(name, array, the Share of it or None) of all that the state_dict() of the module would have, without bringing the shards together."""
-    held = _held(module)
+def named_tensors(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, Share | None]]:
+    """Yields (name, array, Share or None) for each tensor in state_dict() of the module, without gathering the shards. Raises TypeError for a part
+    with get_extra_state()."""
+    held = _shares_by_part(module)
     for prefix, part in module.named_modules(remove_duplicate=False):
         if type(part).get_extra_state is not torch.nn.Module.get_extra_state:
-            raise TypeError(f"the part '{plain_name(prefix + '.')[:-1]}' of the module has a state of its own (get_extra_state()), no tensor: give it to "
-                            f"save_state() and load_state() as a value of its own")
+            raise TypeError(f"the part '{plain_name(prefix + '.')[:-1]}' of the module has state that is not a tensor (get_extra_state()): pass it "
+                            f"to save_state() and load_state() as a separate value")
         for own, (flat, _, share) in held.get(id(part), {}).items():
-            yield _name(prefix, own), getattr(flat, "_local_shard", flat.data), share  # there is none before the first forward()
+            yield _name(prefix, own), getattr(flat, "_local_shard", flat.data), share  # exists after the first forward()
         for own, tensor in [*_others(part, part._parameters, held), *part._buffers.items()]:
             if tensor is not None and own not in part._non_persistent_buffers_set:
                 yield _name(prefix, own), tensor, None
 
 
-def _name(prefix, own):
+def _name(prefix: str, own: str) -> str:
     return plain_name(f"{prefix}.{own}" if prefix else own)
 
 
-def _is_fsdp(part):
+def _is_fsdp(part: torch.nn.Module) -> bool:
     return any(each.__name__ == "FullyShardedDataParallel" for each in type(part).__mro__)
 
 
-def _others(part, parameters, held):
-    """Parameters that are in no flat array."""
+def _others(part: torch.nn.Module, parameters: Any, held: dict[int, dict[str, Any]]) -> list[tuple[str, Any]]:
+    """Returns the parameters that are in no flat array."""
     return [(own, each) for own, each in parameters.items()
             if each is not None and own not in held.get(id(part), {}) and not hasattr(each, "_shard_param_infos")]
 
 
-def _held(module):
-    """{id(part): {name of a parameter in it: (the flat array, its number there, its Share)}}; of one that several parts have in common, the others
-    have no number."""
-    held = {}
+def _shares_by_part(module: torch.nn.Module) -> dict[int, dict[str, Any]]:
+    """Returns {id(part): {name of a parameter in it: (flat array, number of the parameter there, Share)}}. The number is None in the second part that
+    has the same parameter."""
+    held: dict[int, dict[str, Any]] = {}
     for wrapper in module.modules():
         flat = _flat_of(wrapper) if _is_fsdp(wrapper) else None
         if flat is None:
@@ -122,22 +128,22 @@ def _held(module):
     return held
 
 
-def _share(wrapper, shape, where):
+def _share(wrapper: Any, shape: Any, where: Any) -> Share:
     is_cut = wrapper._handle.uses_sharded_strategy
     if not where.in_shard:
         return Share(tuple(shape), 0, 0, 0, is_cut)
     return Share(tuple(shape), where.intra_param_start_idx, where.numel_in_shard, where.offset_in_shard, is_cut)
 
 
-def _flat_of(wrapper):
-    """Its flat array; None if it has none of its own."""
+def _flat_of(wrapper: Any) -> Any:
+    """Returns the flat array of a wrapper, or None if it has none. Raises TypeError for an unsupported version of torch or array."""
     handle = getattr(wrapper, "_handle", _flat_of)
     flat = getattr(handle, "flat_param", None)
     if handle is _flat_of or (flat is not None and not hasattr(flat, "_shard_param_infos")):
-        raise TypeError(f"the module is wrapped by FullyShardedDataParallel, which load_state() and save_state() take with torch 2.3 and later, and this is "
-                        f"torch {torch.__version__}: use prepare_model(parallel_strategy='ddp') here, or keep what its state_dict() gives in a file "
+        raise TypeError(f"the module is wrapped by FullyShardedDataParallel, which load_state() and save_state() support with torch 2.3 and later; "
+                        f"this is torch {torch.__version__}: use prepare_model(parallel_strategy='ddp'), or write its state_dict() to a file "
                         f"(trainrt.State.file)")
     if flat is not None and not all(getattr(flat, "_contiguities", ())):
-        raise TypeError("the module is wrapped by FullyShardedDataParallel, and has parameters that are not contiguous (row-major): make them so, as "
-                        "parameter.data = parameter.data.contiguous(), before it is wrapped")
+        raise TypeError("the module is wrapped by FullyShardedDataParallel, and has parameters that are not contiguous (row-major): set "
+                        "parameter.data = parameter.data.contiguous() before it is wrapped")
     return flat

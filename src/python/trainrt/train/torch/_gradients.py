@@ -1,31 +1,36 @@
 """The gradients of DistributedDataParallel on the CPU, averaged by the runtime through shared memory."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import torch
 
 from . import _world
 
 
 class Averaging:
-    """A communication hook of DDP. The buckets of a backward pass wait for the last one, and are averaged together: the ranks meet once a
-    step. The sum follows one tree over the ranks: the bits are the same each time. DDP calls it on the CPU in the thread that called backward()."""
+    """A communication hook of DDP, for the CPU. One collective per step averages all buckets, after the last bucket of the backward pass. The sum
+    follows one tree over the ranks, so its bits are the same each time. DDP calls the hook in the thread that called backward()."""
 
-    def __init__(self):
-        self._waiting = []  # (bucket, its future)
+    def __init__(self) -> None:
+        self._waiting: list[tuple[torch.Tensor, Any]] = []  # (bucket, its future)
 
-    def __reduce__(self):
-        """A copy of the model, or of what pickle makes of it, has a hook of its own."""
+    def __reduce__(self) -> Any:
+        """Gives a copied or unpickled model its own hook."""
         return Averaging, ()
 
-    def hook(self, _, bucket):
+    def hook(self, _, bucket):  # torch checks annotations of hooks, so there are none
+        """Returns the future of the averaged bucket."""
         future = torch.futures.Future()
-        if bucket.index() == 0:  # of a pass that failed there may be some
+        if bucket.index() == 0:  # a pass that failed may have left some
             self._waiting.clear()
         self._waiting.append((bucket.buffer(), future))
         if bucket.is_last():
             self._average()
         return future
 
-    def _average(self):
+    def _average(self) -> None:
         waiting, self._waiting = self._waiting, []
         buffers = [buffer for buffer, _ in waiting]
         dtypes = list(dict.fromkeys(buffer.dtype for buffer in buffers))
@@ -38,13 +43,13 @@ class Averaging:
             future.set_result(buffer)
 
     @staticmethod
-    def _averaged(buffers):
-        """Where the runtime has put them: DDP copies them into the gradients before the backward pass ends, and so before the next
-        collective."""
+    def _averaged(buffers: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Returns the averages in shared memory. DDP copies them into the gradients before the end of the backward pass, so before the next
+        collective overwrites them."""
         parts = _world.runtime()._all_reduced(buffers, "mean")
         return [torch.frombuffer(part, dtype=buffer.dtype) if buffer.numel() else buffer for buffer, (_, part) in zip(buffers, parts)]
 
 
-def average_by_runtime(model):
-    """`model`: in DDP, on the CPU."""
+def average_by_runtime(model: Any) -> None:
+    """Registers the hook with a model in DDP on the CPU."""
     model.register_comm_hook(None, Averaging().hook)

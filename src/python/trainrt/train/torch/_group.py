@@ -1,4 +1,6 @@
-"""torch's process group: begun by TorchTrainer, or by prepare_model() in a script of its own."""
+"""torch's process group, which TorchTrainer or prepare_model() starts."""
+
+from __future__ import annotations
 
 import datetime
 import gc
@@ -9,20 +11,21 @@ import torch
 import torch.distributed as dist
 from torch.distributed.rendezvous import rendezvous
 
-from . import _world, _transfer
+from . import _transfer, _world
 
 _METHODS = ("env", "tcp")
-_numbers = itertools.count(1)  # of the groups that this process has begun; all ranks begin them together
+_numbers = itertools.count(1)  # number of the next group of this process, the same on all ranks
 
 
-def begin(backend=None, init_method="env", timeout_s=1800):
-    """False if the script has begun one itself. With one process too, as Ray Train does it."""
+def begin(backend: str | None = None, init_method: str = "env", timeout_s: float = 1800) -> bool:
+    """Starts the process group, also for one rank, as Ray Train does. Returns False if the script has started one. Raises RuntimeError if the launch
+    has not set the address of rank 0. Collective."""
     if dist.is_initialized():
         return False
     device = _transfer.get_device()
     if device.type == "cuda":
         torch.cuda.set_device(device)
-        _let_nccl_fail()
+        _enable_nccl_errors()
     backend = backend or ("nccl" if device.type == "cuda" else "gloo")
     timeout = datetime.timedelta(seconds=timeout_s)
     if _world.runtime() is None:
@@ -30,35 +33,37 @@ def begin(backend=None, init_method="env", timeout_s=1800):
         return True
     lacking = [name for name in ("MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
     if lacking:
-        raise RuntimeError(f"{' and '.join(lacking)} is not set: the launch left torch out of program.env, which must be auto or name torch")
+        raise RuntimeError(f"{' and '.join(lacking)} is not set: set program.env to auto, or add torch to it")
     url = "env://" if init_method == "env" else f"tcp://{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
     dist.init_process_group(backend, store=_store(url, timeout), rank=_world.world_rank(), world_size=_world.world_size(), timeout=timeout)
     return True
 
 
-def _store(url, timeout):
-    """With keys of this group's own: while anything holds on to the group of an earlier fit(), torch hands out that one's store again, where
-    the ranks would find each other's old addresses."""
+def _store(url: str, timeout: datetime.timedelta) -> dist.Store:
+    """Returns torch's store with a prefix for this group: while an object refers to the group of an earlier fit(), torch returns the same store,
+    which has the old addresses of the ranks."""
     store, _, _ = next(rendezvous(url, _world.world_rank(), _world.world_size(), timeout=timeout))
     store.set_timeout(timeout)
     return dist.PrefixStore(f"trainrt-{next(_numbers)}", store)
 
 
-def check_method(init_method):
+def check_method(init_method: str) -> None:
+    """Raises ValueError for an unknown init_method of a TorchConfig."""
     if init_method not in _METHODS:
         raise ValueError(f"TorchConfig(init_method={init_method!r}): it must be one of {', '.join(_METHODS)}")
 
 
-def end():
+def end() -> None:
+    """Destroys the process group, and frees cached GPU memory."""
     if dist.is_initialized():
         dist.destroy_process_group()
-        gc.collect()  # models in DDP that refer to the group, and so to its store
+        gc.collect()  # models in DDP refer to the group and its store
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
 
 
-def _let_nccl_fail():
-    """A collective that fails raises, and does not hang."""
+def _enable_nccl_errors() -> None:
+    """Makes failed collectives of NCCL raise instead of hang."""
     names = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING")
     waits = ("TORCH_NCCL_BLOCKING_WAIT", "NCCL_BLOCKING_WAIT")
     if not any(name in os.environ for name in names + waits):

@@ -1,4 +1,9 @@
-"""Tensors as the collectives of the process group take them, and the reductions that the runtime does not have."""
+"""Conversions of tensors for the process group, and reductions that the runtime lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -14,20 +19,23 @@ _SMALL_INTEGERS = (torch.int16, torch.int8, torch.uint8, torch.bool)
 _HALVES = (torch.float16, torch.bfloat16)
 
 
-def of_runtime(op):
-    """The runtime's word for a reduction; None if each rank does it by itself, with what all have."""
+def of_runtime(op: Any) -> str | None:
+    """Returns the runtime's name of a reduction, or None if each rank must reduce the gathered tensors itself. Raises NotImplementedError for an
+    unsupported reduction."""
     if word := _found(_OF_RUNTIME, op):
         return word
     if _found(_BY_RANKS, op) is None:
-        raise NotImplementedError(f"the process group '{NAME}' cannot reduce by {op}: it has sum, avg, min, max, product, band, bor and bxor")
+        raise NotImplementedError(f"the process group '{NAME}' does not support the reduction {op}; supported are sum, avg, min, max, product, band, "
+                                  f"bor and bxor")
     return None
 
 
-def reduced(parts, op):
-    """The parts of all ranks, by one tree over their numbers, ((0+1)+(2+3))+..., as the runtime reduces. Halves are rounded once."""
+def reduced(parts: Sequence[torch.Tensor], op: Any) -> torch.Tensor:
+    """Returns the reduction of the tensors of all ranks, by one tree over the ranks, ((0+1)+(2+3))+..., as the runtime does. float16 and bfloat16 are
+    rounded once."""
     function, dtype = _found(_BY_RANKS, op), parts[0].dtype
     if function is not torch.mul and dtype.is_floating_point:
-        raise ValueError(f"the process group '{NAME}' reduces integers by and, or and xor, and no {dtype}")
+        raise ValueError(f"the process group '{NAME}' reduces integers by and, or and xor, not {dtype}")
     parts = [part.float() for part in parts] if dtype in _HALVES else list(parts)
     while len(parts) > 1:
         pairs = [function(*parts[at:at + 2]) for at in range(0, len(parts) - 1, 2)]
@@ -35,30 +43,31 @@ def reduced(parts, op):
     return parts[0].to(dtype)
 
 
-def array_of(tensor, widened=False):
-    """The tensor, or a copy of it if it is not contiguous. widened: small integers, which the runtime does not reduce, as int32."""
+def array_of(tensor: torch.Tensor, widened: bool = False) -> torch.Tensor:
+    """Returns the tensor, or a contiguous copy. If `widened`, small integers become int32, since the runtime does not reduce them. Raises ValueError
+    for a tensor on a GPU, NotImplementedError for a sparse one."""
     if tensor.device.type != "cpu":
-        raise ValueError(f"the process group '{NAME}' is for tensors on the CPU, and was given one on {tensor.device}: use nccl")
+        raise ValueError(f"the process group '{NAME}' supports tensors on the CPU only, not on {tensor.device}: use nccl")
     if tensor.layout != torch.strided:
-        raise NotImplementedError(f"the process group '{NAME}' has no collectives of tensors of the layout {tensor.layout}: use gloo")
+        raise NotImplementedError(f"the process group '{NAME}' does not support the layout {tensor.layout}: use gloo")
     small = widened and tensor.dtype in _SMALL_INTEGERS
     return tensor.detach().to(torch.int32 if small else tensor.dtype).contiguous()
 
 
-def put_back(tensors, arrays):
-    """What array_of() made of each tensor is in it; an array that is None had nothing for it."""
+def put_back(tensors: Iterable[Any], arrays: Iterable[Any]) -> None:
+    """Copies the result of array_of() into each tensor, unless it is the tensor itself, or None."""
     for tensor, array in zip(tensors, arrays):
         if array is not None and array.data_ptr() != tensor.data_ptr():
             tensor.detach().copy_(array)
 
 
-def flat(tensors):
-    """A new contiguous one, of all elements of all."""
+def flat(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
+    """Returns a new tensor of one axis with all elements."""
     return torch.cat([array_of(tensor).reshape(-1) for tensor in tensors])
 
 
-def split_rows(tensor, sizes, ranks):
-    """So many of its rows for each rank; as many for all, if `sizes` is empty."""
+def split_rows(tensor: torch.Tensor, sizes: Sequence[int], ranks: int) -> list[torch.Tensor]:
+    """Returns sizes[r] rows of the tensor for each rank r; equally many if `sizes` is empty. Raises ValueError for wrong sizes."""
     if sizes:
         if len(sizes) != ranks or sum(sizes) != tensor.shape[0]:
             raise ValueError(f"the split sizes {list(sizes)} do not divide {tensor.shape[0]} rows among {ranks} ranks")
@@ -66,13 +75,13 @@ def split_rows(tensor, sizes, ranks):
     return split_evenly(tensor, ranks)
 
 
-def split_evenly(tensor, ranks):
-    """Its rows, as many for each rank."""
+def split_evenly(tensor: torch.Tensor, ranks: int) -> list[torch.Tensor]:
+    """Returns equally many rows for each rank. Raises ValueError if that is not possible."""
     if not tensor.dim() or tensor.shape[0] % ranks:
         raise ValueError(f"a tensor of the shape {list(tensor.shape)} does not divide among {ranks} ranks")
     return list(torch.chunk(tensor.detach(), ranks)) if tensor.shape[0] else [tensor.detach()] * ranks
 
 
-def _found(table, op):
-    """ReduceOp is no key of a dict: torch compares it with its types."""
+def _found(table: dict[Any, Any], op: Any) -> Any:
+    """Returns the entry of a reduction. A ReduceOp cannot be looked up in a dict, since torch compares it with its types only."""
     return next((value for known, value in table.items() if op == known), None)

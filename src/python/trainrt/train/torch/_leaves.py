@@ -1,6 +1,10 @@
-"""Tensors of a module or an optimizer, as a checkpoint takes them."""
+"""Tensors of modules and optimizers in checkpoints."""
+
+from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 
@@ -14,50 +18,52 @@ except ImportError:  # before torch 2.5
 
 
 class Leaf:
-    """A tensor under its name in the checkpoint. `array` is what the runtime copies: the tensor itself, the shard of it that this rank
-    has, or a contiguous copy. box: (where it begins, the shape of the whole) of a part of a tensor; `number` counts those of the same tensor."""
+    """A tensor under its name in the checkpoint. The runtime copies `array`: the tensor, the shard of it that this rank holds, or a contiguous copy.
 
-    def __init__(self, name, tensor, per_rank=False, part_of_sum=False, box=None, number=0):
+    For a part of a larger tensor, `box` is (offset, shape of the larger tensor), and `number` counts the parts of the same tensor. Raises TypeError
+    for a tensor that checkpoints do not support."""
+
+    def __init__(self, name: str, tensor: Any, per_rank: bool = False, part_of_sum: bool = False, box: Any = None, number: int = 0) -> None:
         self.name = name
-        self.key = (name, number) if number else name  # as State.slab() has it
+        self.key = (name, number) if number else name  # as in State.slab()
         self._placement = {"per_rank": True} if per_rank else {"part_of_sum": True} if part_of_sum else {}
-        self._box = box
+        self._box: Any = box
         local = tensor.detach()
         if DTensor is not None and isinstance(local, DTensor):
             local = self._shard(local)
         if local.layout != torch.strided or local.is_quantized or local.device.type == "meta":
             kind = "on the device meta" if local.device.type == "meta" else f"of the layout {local.layout}"
-            raise TypeError(f"tensor '{name}' is {kind if not local.is_quantized else 'quantized'}, and has no elements that a checkpoint could take")
+            raise TypeError(f"tensor '{name}' is {kind if not local.is_quantized else 'quantized'}, which checkpoints do not support")
         self._given = torch.view_as_real(local) if local.is_complex() else local
         self.array = self._given.contiguous()
 
-    def add_to(self, state):
-        """Names it in a State of the runtime."""
+    def add_to(self, state: Any) -> None:
+        """Adds the tensor to a trainrt.State."""
         if self._box is None:
             state.tensor(self.name, self.array, **self._placement)
         else:
-            pair = self.array.shape[len(self._box[0]):]  # of complex numbers
+            pair = self.array.shape[len(self._box[0]):]  # last axis of a complex tensor
             state.slab(self.name, self.array, [*self._box[0], *(0 for _ in pair)], [*self._box[1], *pair])
 
-    def put_back(self):
-        """After `array` was filled."""
+    def put_back(self) -> None:
+        """Copies `array`, which was filled, into the tensor."""
         if self.array.data_ptr() != self._given.data_ptr():
             self._given.copy_(self.array)
 
-    def _shard(self, tensor):
+    def _shard(self, tensor: Any) -> torch.Tensor:
         local = tensor.to_local()
         if all(isinstance(each, Replicate) for each in tensor.placements):
             return local
         shape, first = compute_local_shape_and_global_offset(tensor.shape, tensor.device_mesh, tensor.placements)
         if not _is_box(tensor) or tuple(shape) != tuple(local.shape):
-            raise TypeError(f"tensor '{self.name}' is distributed as {tensor.placements} over a mesh of the shape {tuple(tensor.device_mesh.shape)}; a "
-                            f"checkpoint takes parts that are one box each of the whole tensor: shards along its axes, over any dimensions of the mesh")
+            raise TypeError(f"tensor '{self.name}' is distributed as {tensor.placements} over a mesh of the shape {tuple(tensor.device_mesh.shape)}; "
+                            f"checkpoints support shards along the axes only, so that each rank holds one box of the tensor")
         self._box = [min(index, extent) for index, extent in zip(first, tensor.shape)], list(tensor.shape)
         return local
 
 
-def _is_box(tensor):
-    """Whether each rank's part is one box. Where fully_shard() shards what tensor parallelism has sharded along the same axis before, it is."""
+def _is_box(tensor: Any) -> bool:
+    """Returns whether each rank's part is one box. It is also one if fully_shard() shards an axis that tensor parallelism has sharded before."""
     for number, each in enumerate(tensor.placements):
         if not (isinstance(each, Replicate) or each.is_shard() or type(each).__name__ == "_StridedShard"):
             return False  # Partial
@@ -69,19 +75,20 @@ def _is_box(tensor):
     return True
 
 
-def unwrapped(module):
-    """The user's module inside of DDP; FullyShardedDataParallel stays."""
+def unwrapped(module: Any) -> Any:
+    """Returns the user's module without DDP; FullyShardedDataParallel stays."""
     while isinstance(module, (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)):
         module = module.module
     return getattr(module, "_orig_mod", module)  # of torch.compile()
 
 
-def path_of(name):
+def path_of(name: str) -> str:
+    """Returns the path in a checkpoint for a dotted name."""
     return name.replace(".", "/")
 
 
-def named_parameters(module):
-    """(name, parameter, the Share of it that this rank has; None if it is in no flat array), by the names that checkpoints have."""
+def named_parameters(module: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yields (name, parameter, Share) with the names in checkpoints. The Share is None if the parameter is in no flat array."""
     module = unwrapped(module)
     if _flat_shards.is_wrapped(module):
         yield from _flat_shards.named_parameters(module)
@@ -89,14 +96,16 @@ def named_parameters(module):
         yield from ((name, parameter, None) for name, parameter in module.named_parameters())
 
 
-def share_leaves(name, array, share):
-    """Of what this rank has of a tensor."""
+def share_leaves(name: str, array: Any, share: _flat_shards.Share) -> list[Leaf]:
+    """Returns the leaves of the part of a tensor that this rank holds."""
     return [Leaf(name, piece, box=(list(offset), list(share.shape)), number=number) for number, (piece, offset) in enumerate(share.pieces(array))]
 
 
-def module_leaves(prefix, module):
-    """Statistics of batch norm are each rank's own; all else every rank has alike, or shards of it."""
-    module, leaves = unwrapped(module), []
+def module_leaves(prefix: str, module: Any) -> list[Leaf]:
+    """Returns the leaves of all tensors in state_dict() of a module. Statistics of batch norm differ between ranks; other tensors are equal, or
+    sharded. Raises TypeError for an entry that is not a tensor."""
+    module = unwrapped(module)
+    leaves: list[Leaf] = []
     is_wrapped = _flat_shards.is_wrapped(module)
     own = {f"{name}.{statistic}".lstrip(".") for name, part in module.named_modules() for statistic in ("running_mean", "running_var")
            if isinstance(part, torch.nn.modules.batchnorm._NormBase) and not isinstance(part, torch.nn.SyncBatchNorm)}
@@ -104,8 +113,8 @@ def module_leaves(prefix, module):
     tensors = _flat_shards.named_tensors(module) if is_wrapped else ((name, tensor, None) for name, tensor in module.state_dict().items())
     for name, tensor, share in tensors:
         if not isinstance(tensor, torch.Tensor):
-            raise TypeError(f"'{name}' in the state_dict of the module {type(module).__name__} is a {type(tensor).__name__}, no tensor: give it "
-                            f"to save_state() and load_state() as a value of its own")
+            raise TypeError(f"'{name}' in the state_dict of the module {type(module).__name__} is a {type(tensor).__name__}, not a tensor: pass it "
+                            f"to save_state() and load_state() as a separate value")
         where = f"{prefix}/{path_of(name)}"
         leaves += [Leaf(where, tensor, per_rank=name in own)] if share is None else share_leaves(where, tensor, share)
     return leaves

@@ -1,8 +1,12 @@
-"""The state of any optimizer by the names of its parameters. It comes into being in the first steps, and a checkpoint wants all names
-beforehand: so one step is made on gradients of zero, and undone."""
+"""The state of any optimizer, by the names of its parameters. An optimizer creates its state in its first step, but checkpoints need all names
+earlier: so one step is made with gradients of zero, and reverted."""
+
+from __future__ import annotations
 
 import collections
 import contextlib
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 
@@ -12,35 +16,36 @@ from ._leaves import Leaf, path_of, share_leaves
 
 
 class OptimizerPart:
-    """`names`: id(parameter) -> name; `shares`: id(parameter) -> [(name, Share)] of those in flat arrays, where one may be several."""
+    """The state of `optimizer` under `prefix` in the checkpoint. `names` is {id(parameter): name}; `shares`, for flat arrays, is
+    {id(parameter): [(name, Share)]}. Raises TypeError or ValueError for an optimizer that checkpoints do not support."""
 
-    def __init__(self, prefix, optimizer, names, shares):
+    def __init__(self, prefix: str, optimizer: Any, names: dict[int, str], shares: dict[int, list]) -> None:
         if type(optimizer).__name__ == "ZeroRedundancyOptimizer":
-            raise TypeError("the state of a ZeroRedundancyOptimizer lies on other ranks, without names; shard the module by "
+            raise TypeError("the state of a ZeroRedundancyOptimizer is stored on other ranks without names; shard the module by "
                             "torch.distributed.fsdp.fully_shard instead")
         self.prefix, self._optimizer = prefix, optimizer
-        self._parameters = {}
+        self._parameters: dict[str, Any] = {}
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if id(parameter) not in names:
-                    raise ValueError(f"{prefix}: the optimizer has a parameter of shape {list(parameter.shape)} that none of the modules and "
-                                     f"tensors given has: give its module too, as load_state(module, optimizer, other=module)")
+                    raise ValueError(f"{prefix}: the optimizer has a parameter of shape {list(parameter.shape)} that is in none of the given modules "
+                                     f"and tensors: pass its module, too: load_state(module, optimizer, other=module)")
                 self._parameters[names[id(parameter)]] = parameter
         self._shares = {name: shares[id(parameter)] for name, parameter in self._parameters.items() if id(parameter) in shares}
         self._forms = self._forms_of_state()
-        self._tensors = {}
-        self._copies = []  # (a tensor, the Leaf of another parameter in its flat array, which must be the same)
+        self._tensors: dict[tuple[str, Any], Any] = {}
+        self._copies: list[tuple[Any, Leaf]] = []  # (tensor, Leaf of another parameter in the same flat array, which must be equal)
 
-    def leaves(self):
-        """Of all that can have state; zeros if there is none yet."""
+    def leaves(self) -> list[Leaf]:
+        """Returns the leaves of all state tensors; zeros where the optimizer has no state yet."""
         self._tensors = {(name, key): self._tensor(name, key, form) for name, keys in self._forms.items() for key, form in keys.items()
                          if isinstance(form, torch.Tensor)}
         self._copies = []
         return [leaf for (name, key), tensor in self._tensors.items() for leaf in self._leaves_of(name, key, tensor)]
 
-    def meet(self):
-        """Optimizers leave out a parameter of which this rank has no element, and what they count for it stays behind: such get the state of the
-        ranks that have its first. Collective."""
+    def exchange(self) -> None:
+        """Copies the state that is a number, such as a count of steps, from the ranks that have the first element of a parameter to those that have
+        none: optimizers skip such parameters, so their counts are old. Collective."""
         cut = {name: shares[0][1] for name, shares in self._shares.items() if shares[0][1].is_cut and not self._is_flat(name)}
         if not cut:
             return
@@ -52,27 +57,30 @@ class OptimizerPart:
             if share.count == 0:
                 state.pop(self._parameters[name], None)
                 if name in known:
-                    state[self._parameters[name]] = {key: _with_number(self._forms.get(name, {}).get(key), value) for key, value in known[name].items()}
+                    forms = self._forms.get(name, {})
+                    state[self._parameters[name]] = {key: _with_number(forms.get(key), value) for key, value in known[name].items()}
 
-    def text(self):
+    def text(self) -> str:
+        """Returns the state that is not tensors, as JSON."""
         plain = {each: {key: value for key, value in state.items() if not isinstance(value, torch.Tensor)}
                  for name, state in self._present() for each in self._names_of(name)}
         groups = [{key: value for key, value in group.items() if key != "params"} for group in self._optimizer.param_groups]
-        return _plain_state.text_of(self.prefix, {"groups": groups, "state": plain})
+        return _plain_state.value_text(self.prefix, {"groups": groups, "state": plain})
 
-    def take(self, text):
-        """Makes the state that of the leaves, which were filled, and of the text."""
+    def take(self, text: str) -> None:
+        """Sets the state from the leaves, after their arrays were filled, and from the result of text(). Raises ValueError if they do not match the
+        optimizer."""
         groups = [{key: value for key, value in group.items() if key != "params"} for group in self._optimizer.param_groups]
-        plain = {name: {} for name in self._parameters}
+        plain: dict[str, dict] = {name: {} for name in self._parameters}
         taken = _plain_state.from_text(text, {"groups": groups, "state": plain})
         if len(taken["groups"]) != len(groups):
-            raise ValueError(f"{self.prefix}: the checkpoint has {len(taken['groups'])} groups of parameters, and this optimizer {len(groups)}")
+            raise ValueError(f"{self.prefix}: the checkpoint has {len(taken['groups'])} parameter groups, and this optimizer has {len(groups)}")
         for group, values in zip(self._optimizer.param_groups, taken["groups"]):
             group.update(values)
         for tensor, copy in self._copies:
             if not torch.equal(tensor, copy.array):
-                raise ValueError(f"{copy.name} is {copy.array.item()} in the checkpoint, and {tensor.item()} for another parameter of the same flat array, which "
-                                 f"has one for all: wrap the module with use_orig_params=True")
+                raise ValueError(f"{copy.name} is {copy.array.item()} in the checkpoint, but {tensor.item()} for another parameter of the same flat "
+                                 f"array, which has one value for all: wrap the module with use_orig_params=True")
         for name, parameter in self._parameters.items():
             self._optimizer.state.pop(parameter, None)
             if name in taken["state"]:
@@ -80,25 +88,26 @@ class OptimizerPart:
                 every = {**tensors, **taken["state"][name]}
                 self._optimizer.state[parameter] = {key: every[key] for key in self._forms.get(name, every) if key in every}
 
-    def _present(self):
+    def _present(self) -> Iterator[tuple[str, dict]]:
+        """Yields the name and the state of each parameter that has state. Raises ValueError if its form differs from that at load_state()."""
         for name, parameter in self._parameters.items():
             state = self._optimizer.state.get(parameter)
             if not state:
                 continue
             forms = self._forms.get(name)
             if forms is None:
-                raise ValueError(f"{self.prefix}/{path_of(name)}: the parameter has state now, and had none when load_state() was called: its "
-                                 f"requires_grad must be set, and its group added, before that")
+                raise ValueError(f"{self.prefix}/{path_of(name)}: the parameter has state now, but had none when load_state() was called: set "
+                                 f"requires_grad and add its group before that")
             for key, value in state.items():
                 if isinstance(value, torch.Tensor) != isinstance(forms.get(key), torch.Tensor):
-                    raise ValueError(f"{self.prefix}/{path_of(name)}/{key} is a {type(value).__name__} now, and was a {type(forms.get(key)).__name__} "
-                                     f"when load_state() was called: a checkpoint needs the same form all the time")
+                    raise ValueError(f"{self.prefix}/{path_of(name)}/{key} is now a {type(value).__name__}, and was a "
+                                     f"{type(forms.get(key)).__name__} when load_state() was called: the type must not change")
             yield name, state
 
     def _tensor(self, name, key, form):
         tensor = (self._optimizer.state.get(self._parameters[name]) or {}).get(key)
         if not isinstance(tensor, torch.Tensor):
-            tensor = torch.zeros_like(form) if form.device.type != "meta" else torch.zeros(form.shape, dtype=form.dtype, device=form.home)
+            tensor = torch.zeros_like(form) if form.device.type != "meta" else torch.zeros(form.shape, dtype=form.dtype, device=form._original_device)
         return tensor
 
     def _leaves_of(self, name, key, tensor):
@@ -113,19 +122,20 @@ class OptimizerPart:
                 leaves.append(Leaf(where, tensor.clone() if number else tensor))
                 self._copies += [(tensor, leaves[-1])] if number else []
             else:
-                raise TypeError(f"{where} has the shape {list(tensor.shape)}, neither that of this rank's part of the parameter nor of a number: the optimizer "
-                                f"{type(self._optimizer).__name__} cannot be kept where FullyShardedDataParallel cuts parameters; use fully_shard()")
+                raise TypeError(f"{where} has the shape {list(tensor.shape)}, neither that of this rank's part of the parameter nor of a number: "
+                                f"checkpoints do not support "
+                                f"the optimizer {type(self._optimizer).__name__} with FullyShardedDataParallel; use fully_shard()")
         return leaves
 
     def _names_of(self, name):
         return [each for each, _ in self._shares[name]] if name in self._shares else [name]
 
-    def _is_flat(self, name):
-        """Whether the optimizer has the whole flat array in place of its parameters."""
+    def _is_flat(self, name: str) -> bool:
+        """Returns whether the optimizer's parameter is a complete flat array."""
         return hasattr(self._parameters[name], "_shard_param_infos")
 
-    def _forms_of_state(self):
-        """{name: {key: a tensor of that form, or anything else}}"""
+    def _forms_of_state(self) -> dict[str, dict]:
+        """Returns {name: {key: tensor of the same shape and type, or the value}}."""
         state = self._optimizer.state
         lacking = [parameter for parameter in self._parameters.values() if parameter.requires_grad and not state.get(parameter)]
         with contextlib.ExitStack() as undo:
@@ -134,37 +144,38 @@ class OptimizerPart:
             return {name: {key: self._form(name, key, value) for key, value in state[parameter].items()}
                     for name, parameter in self._parameters.items() if state.get(parameter)}
 
-    def _form(self, name, key, value):
+    def _form(self, name: str, key: Any, value: Any) -> Any:
         where = f"{self.prefix}/{path_of(name)}/{key}"
         if not isinstance(value, torch.Tensor):
             if isinstance(value, (list, tuple, dict)):
-                raise TypeError(f"{where} is a {type(value).__name__}, whose form changes from step to step: the optimizer "
-                                f"{type(self._optimizer).__name__} cannot be kept as tensors; keep its state_dict() in a file (trainrt.State.file)")
-            _plain_state.text_of(where, value)
+                raise TypeError(f"{where} is a {type(value).__name__}, whose size changes from step to step: checkpoints do not support the "
+                                f"optimizer {type(self._optimizer).__name__} as tensors; write its state_dict() to a file (trainrt.State.file)")
+            _plain_state.value_text(where, value)
             return value
         if type(value) is not torch.Tensor:
             return value.detach()
         form = torch.empty_like(value, device="meta")
-        form.home = value.device
+        form._original_device = value.device
         return form
 
 
-def _number_of(value):
-    """What other ranks may hear of it."""
+def _number_of(value: Any) -> Any:
+    """Returns the value, or the number in a tensor without axes; None for other tensors."""
     return value if not isinstance(value, torch.Tensor) else value.item() if value.dim() == 0 else None
 
 
-def _with_number(form, number):
-    """What has this form where there are no elements."""
+def _with_number(form: Any, number: Any) -> Any:
+    """Returns the number in this form; zeros for a tensor with axes."""
     if not isinstance(form, torch.Tensor):
         return number
-    tensor = torch.zeros(form.shape, dtype=form.dtype, device=form.home)
+    tensor = torch.zeros(form.shape, dtype=form.dtype, device=form._original_device)
     return tensor.fill_(number) if tensor.dim() == 0 else tensor
 
 
 @torch.no_grad()
-def _step_on_zeros(optimizer, parameters, undo):
-    """One step for these parameters alone, with a learning rate of zero. `undo` puts back what it changes."""
+def _step_on_zeros(optimizer: Any, parameters: list[Any], undo: contextlib.ExitStack) -> None:
+    """Makes one step for these parameters only, with gradients and a learning rate of zero. `undo` reverts all changes. Raises TypeError for an
+    optimizer that needs a closure."""
     every = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     undo.callback(_put_back, optimizer, [(each, each.grad) for each in every], [(each, each.clone()) for each in parameters],
                   [dict(group) for group in optimizer.param_groups])
@@ -180,10 +191,10 @@ def _step_on_zeros(optimizer, parameters, undo):
         setattr(optimizer, name, collections.OrderedDict())
         undo.callback(setattr, optimizer, name, value)
     try:
-        type(optimizer).step(optimizer)  # not that of the instance, which a scheduler counts
+        type(optimizer).step(optimizer)  # that of the instance may count steps for a scheduler
     except TypeError as error:
-        raise TypeError(f"the optimizer {type(optimizer).__name__} makes no step without a closure ({error}): what it keeps is not known before it "
-                        f"is trained; keep its state_dict() in a file (trainrt.State.file)") from None
+        raise TypeError(f"the optimizer {type(optimizer).__name__} makes no step without a closure ({error}), so its state is unknown before the "
+                        f"training; write its state_dict() to a file (trainrt.State.file)") from None
 
 
 @torch.no_grad()

@@ -1,45 +1,49 @@
-"""Plain state, as a scheduler or a loader has it, as a text (JSON) and back: no code is ever loaded."""
+"""The state of schedulers, loaders and similar objects as JSON, which cannot contain code."""
+
+from __future__ import annotations
 
 import json
 import types
+from typing import Any
 
 import torch
 
 _CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 
 
-def text_of(what, state):
-    """`what` names the object in errors. Functions are left out: they are the script's."""
-    return json.dumps(_encoded(what, state), sort_keys=True)
+def value_text(label: str, state: Any) -> str:
+    """Returns the JSON text of a state. Functions in it are left out, since the script defines them. Raises TypeError for unsupported types; `label`
+    names the object in the message."""
+    return json.dumps(_encoded(label, state), sort_keys=True)
 
 
-def from_text(text, current):
-    """What text_of() took, in the types that `current`, the state as it is now, has in the same places."""
+def from_text(text: str, current: Any) -> Any:
+    """Returns the state that value_text() was given, with the types and functions of `current`, the present state."""
     return _decoded(json.loads(text), current)
 
 
-def _encoded(what, value):
+def _encoded(label: str, value: Any) -> Any:
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, torch.Tensor) and value.numel() == 1:
         return {"tensor": value.item()}
     if isinstance(value, dict):
-        return {"pairs": [[_key(what, key), _encoded(f"{what}/{key}", one)] for key, one in value.items() if not isinstance(one, _CODE)]}
+        return {"pairs": [[_key(label, key), _encoded(f"{label}/{key}", one)] for key, one in value.items() if not isinstance(one, _CODE)]}
     if isinstance(value, (list, tuple)):
-        return [_encoded(f"{what}/{number}", one) for number, one in enumerate(value)]
+        return [_encoded(f"{label}/{number}", one) for number, one in enumerate(value)]
     if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a scalar of NumPy
         return value.item()
-    raise TypeError(f"{what} is a {type(value).__name__}, which has no form in a checkpoint: it must be a number, a text, true or false, None, or "
-                    f"a list or dict of such; keep what is else in a file (trainrt.State.file) or make it anew from the script")
+    raise TypeError(f"{label} is a {type(value).__name__}, which checkpoints do not support: it must be a number, string, bool, None, or a list or "
+                    f"dict of these; write other objects to a file (trainrt.State.file), or create them in the script")
 
 
-def _key(what, key):
+def _key(label: str, key: Any) -> Any:
     if type(key) not in (str, int):
-        raise TypeError(f"{what} has the key {key!r}; keys must be texts or whole numbers")
+        raise TypeError(f"{label} has the key {key!r}; keys must be strings or ints")
     return key
 
 
-def _decoded(value, current):
+def _decoded(value: Any, current: Any) -> Any:
     if isinstance(value, list):
         ones = [_decoded(one, current[number] if isinstance(current, (list, tuple)) and number < len(current) else None)
                 for number, one in enumerate(value)]

@@ -1,22 +1,43 @@
-"""prepare_model(): a module on the device of its rank, trained by all ranks together."""
+"""prepare_model(): moves a model to the device of its rank, and wraps it for training on several ranks."""
+
+from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from . import _amp, _gradients, _group, _world, _transfer
+from . import _amp, _gradients, _group, _transfer, _world
 
 _STRATEGIES = ("ddp", "fsdp", None)
 
 
-def prepare_model(model, move_to_device=True, parallel_strategy="ddp", parallel_strategy_kwargs=None, *, wrap_ddp=True, ddp_kwargs=None,
-                  gradients_by=None):
-    """The model on this rank's device (move_to_device: True, False, or a device), in DistributedDataParallel ("ddp") or sharded ("fsdp") if there
-    are several ranks; with one it is not wrapped. parallel_strategy_kwargs go to what wraps it. wrap_ddp and ddp_kwargs are Ray Train 1's.
+def prepare_model(model: torch.nn.Module, move_to_device: bool | str | torch.device = True, parallel_strategy: str | None = "ddp",
+                  parallel_strategy_kwargs: dict[str, Any] | None = None, *, wrap_ddp: bool = True, ddp_kwargs: dict[str, Any] | None = None,
+                  gradients_by: str | None = None) -> torch.nn.Module:
+    """Returns the model on this rank's device, wrapped for training on several ranks. With one rank it is not wrapped.
 
-    gradients_by: "trainrt" averages what DDP has gathered through the runtime, on the CPU; "torch" leaves it to the process group. Without a word
-    it is trainrt on the CPU, and NCCL on GPUs.
+    Parameters
+    ----------
+    model : torch.nn.Module
+    move_to_device : bool or device
+        True: the device of this rank.
+    parallel_strategy : {"ddp", "fsdp", None}
+        DistributedDataParallel, shards of the parameters, or no wrapper.
+    parallel_strategy_kwargs : dict, optional
+        Arguments of the wrapper.
+    wrap_ddp, ddp_kwargs
+        Arguments of Ray Train 1.
+    gradients_by : {"trainrt", "torch"}, optional
+        On the CPU: whether the runtime (default) or the process group averages the gradients of DDP.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from trainrt.train.torch import prepare_model
+    >>> prepare_model(torch.nn.Linear(2, 1), move_to_device="cpu")
+    Linear(in_features=2, out_features=1, bias=True)
     """
     if parallel_strategy not in _STRATEGIES:
         raise ValueError(f"prepare_model(parallel_strategy={parallel_strategy!r}): it must be 'ddp', 'fsdp' or None")
@@ -35,9 +56,9 @@ def prepare_model(model, move_to_device=True, parallel_strategy="ddp", parallel_
     return _sharded(model, arguments) if parallel_strategy == "fsdp" else _data_parallel(model, device, arguments, gradients_by)
 
 
-def _data_parallel(model, device, arguments, gradients_by):
+def _data_parallel(model: Any, device: torch.device, arguments: dict[str, Any], gradients_by: str | None) -> Any:
     if not any(parameter.requires_grad for parameter in model.parameters()):
-        return model  # DDP takes none that has nothing to train
+        return model  # DDP refuses a model without trainable parameters
     if device.type == "cuda":
         return DistributedDataParallel(model, **{"device_ids": [device], "output_device": device, **arguments})
     model = DistributedDataParallel(model, **arguments)
@@ -46,9 +67,9 @@ def _data_parallel(model, device, arguments, gradients_by):
     return model
 
 
-def _sharded(model, arguments):
-    """By fully_shard(), which leaves the names of parameters as they are; by FullyShardedDataParallel if torch has nothing else, or if
-    the arguments are its."""
+def _sharded(model: Any, arguments: dict[str, Any]) -> Any:
+    """Shards the model by fully_shard(), which keeps the names of parameters, or by FullyShardedDataParallel if torch lacks it or the arguments are
+    those of the class. Raises RuntimeError if the class is needed and there is no GPU."""
     try:
         from torch.distributed.fsdp import fully_shard
     except (ImportError, ValueError):  # of torch 1.13 under Python 3.11
@@ -56,7 +77,7 @@ def _sharded(model, arguments):
     if fully_shard is not None and set(arguments) <= set(inspect.signature(fully_shard).parameters) | {"policy"}:
         return fully_shard(model, **arguments)
     if not torch.cuda.is_available():
-        raise RuntimeError(f"prepare_model(parallel_strategy='fsdp') of torch {torch.__version__} with {sorted(arguments) or 'no arguments'} needs GPUs: "
-                           f"on the CPU it takes torch 2.6 and later, and the arguments of torch.distributed.fsdp.fully_shard")
+        raise RuntimeError(f"prepare_model(parallel_strategy='fsdp') of torch {torch.__version__} with {sorted(arguments) or 'no arguments'} needs "
+                           f"GPUs: on the CPU it needs torch 2.6 or later, and arguments of torch.distributed.fsdp.fully_shard only")
     from torch.distributed.fsdp import FullyShardedDataParallel
     return FullyShardedDataParallel(model, **arguments)

@@ -1,38 +1,48 @@
-"""torch.distributed.init_process_group("trainrt"): the collectives of scripts that wrap DDP themselves, on the CPU, by the runtime."""
+"""The backend of torch.distributed.init_process_group("trainrt"): collectives of the runtime on the CPU, for scripts that wrap models themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 import torch.distributed as dist
 
 from ..._support import _notes
 from . import _world
+from ._deferred import DeferredReductions
 from ._group_arrays import NAME, array_of, flat, of_runtime, put_back, reduced, split_evenly, split_rows
-from ._deferred import Held
 
-_OF_TWO = ("send", "recv", "recv_anysource")
+_MAX_ALL_TO_ALL_BYTES = 1 << 30  # received by one rank
 
 
 class ProcessGroup(dist.ProcessGroup):
-    """All ranks of the run, or this one alone. Each collective has ended when it returns, and async_op=True gives a Work that waits for
-    nothing; but for the all_reduces of DDP, which end with the backward pass."""
+    """The group of all ranks of the run, or of this rank only. Methods have the names that torch calls.
 
-    def __init__(self, rank, size):
+    Each collective is complete when it returns, also with async_op=True, except the all_reduces of DDP, which complete at the end of the backward
+    pass. Only the thread that made the group may call it.
+
+    all_to_all() sends all data to all ranks, since the runtime has no collective for it: the sum over the ranks is O(ranks^2) times the data of one
+    rank. It raises ValueError if a rank would receive more than 1 GiB."""
+
+    def __init__(self, rank: int, size: int) -> None:
         super().__init__(rank, size)
         self._rank, self._size = rank, size
-        self._ctx = _world.runtime() if size > 1 else None
-        if size > 1 and self._ctx is None:
-            raise RuntimeError(f"the process group '{NAME}' of {size} ranks needs a run, and trainrt did not start this process: use gloo")
-        if size > 1 and (rank, size) != (self._ctx.world_rank, self._ctx.world_size):
-            raise RuntimeError(f"rank {rank} of {size} was asked for, and this is rank {self._ctx.world_rank} of {self._ctx.world_size}: the process "
-                               f"group '{NAME}' is of all ranks of the run in their order, or of one; use gloo for others")
-        self._held = Held(self._reduce_by_runtime)
+        self._ctx: Any = None
+        if size > 1:
+            self._ctx = _world.runtime()
+            if self._ctx is None:
+                raise RuntimeError(f"the process group '{NAME}' of {size} ranks needs a run, but trainrt did not start this process: use gloo")
+            if (rank, size) != (self._ctx.world_rank, self._ctx.world_size):
+                raise RuntimeError(f"rank {rank} of {size} was requested, but this is rank {self._ctx.world_rank} of {self._ctx.world_size}: the "
+                                   f"process group '{NAME}' contains all ranks of the run in their order, or one rank; use gloo for other groups")
+        self._deferred = DeferredReductions(self._reduce_by_runtime)
         self._name = self._description = ""
-
-    # Names from here on are torch's.
 
     def getBackendName(self):
         return NAME
 
-    def setGroupName(self, name):  # by which the operators of torch 2 find it
+    def setGroupName(self, name):  # the operators of torch 2 find the group by it
         self._name = name
 
     def getGroupName(self):
@@ -45,7 +55,7 @@ class ProcessGroup(dist.ProcessGroup):
         return self._description
 
     @property
-    def _device_types(self):  # none while torch makes the group: its flight recorder wants a backend in C++
+    def _device_types(self):  # empty while torch makes the group: its flight recorder needs a backend in C++
         return [torch.device("cpu")] if self in dist.distributed_c10d._world.pg_map else []
 
     def _get_backend(self, device):
@@ -57,12 +67,13 @@ class ProcessGroup(dist.ProcessGroup):
 
     def allreduce(self, tensors, opts=None):
         op = _op_of(opts)
-        if self._ctx is not None and of_runtime(op) and (work := self._held.hold(tensors, of_runtime(op))):
+        reduction = of_runtime(op)
+        if self._ctx is not None and reduction and (work := self._deferred.defer(tensors, reduction)):
             return work
         return self.allreduce_coalesced(tensors, opts)
 
     def allreduce_coalesced(self, tensors, opts=None):
-        """The ranks meet once for all tensors of a type."""
+        """Reduces all tensors of one type by one collective."""
         self._reduce(tensors, tensors, _op_of(opts))
         return _done(tensors)
 
@@ -82,13 +93,13 @@ class ProcessGroup(dist.ProcessGroup):
     _reduce_scatter_base = reduce_scatter_single  # until torch 2.14
 
     def reduce_scatter_single_coalesced(self, outputs, inputs, opts=None):
-        """The ranks meet once for all tensors of a type."""
+        """Reduces all tensors of one type by one collective."""
         self._reduce_scatter(outputs, [split_evenly(tensor.reshape(-1), self._size) for tensor in inputs], opts)
         return _done(outputs)
 
     reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced  # until torch 2.14
 
-    # ---- from one to all, and from all to one ----
+    # ---- collectives with a root ----
 
     def broadcast(self, tensors, opts=None):
         root = getattr(opts, "rootRank", 0)
@@ -119,7 +130,7 @@ class ProcessGroup(dist.ProcessGroup):
 
     gather_into_tensor = gather_single  # until torch 2.14
 
-    # ---- from all to all ----
+    # ---- collectives without a root ----
 
     def allgather(self, output_tensors, input_tensors, opts=None):
         for outputs, tensor in zip(output_tensors, input_tensors):
@@ -127,7 +138,7 @@ class ProcessGroup(dist.ProcessGroup):
         return _done(output_tensors)
 
     def allgather_coalesced(self, output_lists, input_list, opts=None):
-        """output_lists: one of all tensors for each rank."""
+        """`output_lists` has a list of all tensors for each rank."""
         for number, tensor in enumerate(input_list):
             self._gather([outputs[number] for outputs in output_lists], tensor)
         return _done(output_lists)
@@ -158,12 +169,12 @@ class ProcessGroup(dist.ProcessGroup):
     alltoall_base = all_to_all_single  # until torch 2.14
 
     def barrier(self, opts=None):
-        self._held.release()
+        self._deferred.flush()
         if self._ctx is not None:
             self._ctx.barrier()
         return _done([])
 
-    # ---- several at once: each is carried out as it comes ----
+    # ---- coalescing, which has no effect: each collective runs at its call ----
 
     def start_coalescing(self, device=None):
         pass
@@ -173,11 +184,11 @@ class ProcessGroup(dist.ProcessGroup):
 
     _start_coalescing, _end_coalescing = start_coalescing, end_coalescing
 
-    # ---- on tensors as the runtime takes them ----
+    # ---- implementation ----
 
-    def _reduce(self, inputs, outputs, op):
-        """outputs: where the result of each input goes, None if nobody asks for it."""
-        self._held.release()
+    def _reduce(self, inputs: Sequence[Any], outputs: Sequence[Any], op: Any) -> None:
+        """Reduces each input into its output; None: this rank does not need the result."""
+        self._deferred.flush()
         if of_runtime(op):
             self._reduce_by_runtime(inputs, of_runtime(op), outputs)
             return
@@ -188,7 +199,7 @@ class ProcessGroup(dist.ProcessGroup):
             if output is not None:
                 output.detach().copy_(result)
 
-    def _reduce_by_runtime(self, inputs, op, outputs=None):
+    def _reduce_by_runtime(self, inputs: Sequence[Any], op: str | None, outputs: Sequence[Any] | None = None) -> None:
         outputs = outputs or inputs
         arrays = [array_of(tensor, widened=True) for tensor in inputs]
         into = [array if output is tensor else None if output is None else array_of(output, widened=True)
@@ -200,22 +211,22 @@ class ProcessGroup(dist.ProcessGroup):
             self._ctx._all_reduce_together([arrays[number] for number in chosen], op, [into[number] for number in chosen])
         put_back(outputs, into)
 
-    def _reduce_scatter(self, outputs, lists, opts):
-        """lists: for each output a part for every rank."""
+    def _reduce_scatter(self, outputs: Sequence[Any], lists: Sequence[Any], opts: Any) -> None:
+        """`lists` has, for each output, a list with the part of each rank."""
         arrays = [array_of(output) for output in outputs]
         results = [array.reshape(parts[rank].shape) if rank == self._rank else None
                    for array, parts in zip(arrays, lists) for rank in range(self._size)]
         self._reduce([part for parts in lists for part in parts], results, _op_of(opts))
         put_back(outputs, arrays)
 
-    def _broadcast(self, array, root):
-        self._held.release()
+    def _broadcast(self, array: torch.Tensor, root: int) -> None:
+        self._deferred.flush()
         if self._ctx is not None:
             self._ctx.broadcast(array, root)
 
-    def _gather(self, outputs, tensor, first=None):
-        """outputs[r], if it is not None, gets what rank r has in its tensor, from its element first[r] on."""
-        self._held.release()
+    def _gather(self, outputs: Sequence[Any], tensor: torch.Tensor, first: Sequence[int] | None = None) -> None:
+        """Copies the tensor of rank r, from its element first[r], into outputs[r], unless that is None."""
+        self._deferred.flush()
         array = array_of(tensor)
         if self._ctx is None:
             put_back(outputs, [array if not first else array.reshape(-1)[first[0]:].reshape(outputs[0].shape)])
@@ -223,62 +234,67 @@ class ProcessGroup(dist.ProcessGroup):
         arrays = [None if output is None else array_of(output) for output in outputs]
         for output in arrays:
             if output is not None and not first and (output.dtype, output.numel()) != (array.dtype, array.numel()):
-                raise ValueError(f"an output of the process group '{NAME}' has {output.numel()} elements of {output.dtype}, and the input "
-                                 f"{array.numel()} of {array.dtype}")
+                raise ValueError(f"an output of the process group '{NAME}' has {output.numel()} elements of {output.dtype}, but the input "
+                                 f"has {array.numel()} of {array.dtype}")
         self._ctx._all_gather_into(arrays, array, first)
         put_back(outputs, arrays)
 
-    def _to_each(self, outputs, inputs):
-        """inputs[r] is for rank r. All ranks see what is for all, and take their own."""
+    def _to_each(self, outputs: Sequence[torch.Tensor], inputs: Sequence[torch.Tensor]) -> None:
+        """Sends inputs[r] to rank r, by a gather of all inputs. Raises ValueError if the sizes do not match, or the gather is too large."""
         counts = [torch.zeros(self._size, dtype=torch.int64) for _ in range(self._size)]
         self._gather(counts, torch.tensor([tensor.numel() for tensor in inputs]))
         sent, taken = [int(count[self._rank]) for count in counts], [output.numel() for output in outputs]
-        whole = torch.zeros(max(int(count.sum()) for count in counts), dtype=inputs[0].dtype)
+        length = max(int(count.sum()) for count in counts)
+        nbytes = self._size * length * inputs[0].element_size()
+        if nbytes > _MAX_ALL_TO_ALL_BYTES:
+            raise ValueError(f"all_to_all of the process group '{NAME}' would send {nbytes} bytes to each rank, since all ranks receive the data of "
+                             f"all; the maximum is {_MAX_ALL_TO_ALL_BYTES}: use group=torch.distributed.new_group(backend='gloo')")
+        whole = torch.zeros(length, dtype=inputs[0].dtype)
         mine = flat(inputs)
         whole[:mine.numel()] = mine
         if sent != taken or any(output.dtype != whole.dtype for output in outputs):
-            raise ValueError(f"the outputs of all_to_all on rank {self._rank} have {taken} elements, and the ranks send {sent} of {whole.dtype}")
+            raise ValueError(f"the outputs of all_to_all on rank {self._rank} have {taken} elements, but the ranks send {sent} of {whole.dtype}")
         self._gather(outputs, whole, [int(count[:self._rank].sum()) for count in counts])
 
 
-def _of_two(name):
-    def collective(self, *_, **__):
-        raise NotImplementedError(f"the process group '{NAME}' has no {name}: the runtime's collectives are of all ranks, and this is of two; "
-                                  f"pass a group of gloo's to it: group = torch.distributed.new_group(backend=\"gloo\")")
-    return collective
+def _unsupported(name: str) -> Any:
+    def method(self: Any, *_: Any, **__: Any) -> None:
+        raise NotImplementedError(f"the process group '{NAME}' has no {name}: the runtime's collectives need all ranks; "
+                                  f"use group=torch.distributed.new_group(backend=\"gloo\")")
+    return method
 
 
-for _each in _OF_TWO:
-    setattr(ProcessGroup, _each, _of_two(_each))
+for _each in ("send", "recv", "recv_anysource"):
+    setattr(ProcessGroup, _each, _unsupported(_each))
 
 
-def register():
-    """Makes the name known to torch.distributed."""
+def register() -> None:
+    """Registers the backend with torch.distributed."""
     if hasattr(dist.Backend, NAME.upper()):
         return
     of_devices = {"devices": ["cpu"]} if int(torch.__version__.split(".", maxsplit=1)[0]) >= 2 else {}
     dist.Backend.register_backend(NAME, _made, **of_devices)
 
 
-def _made(store, rank, size, timeout):
-    """A group of some of the ranks is gloo's: the runtime waits for all."""
+def _made(store: Any, rank: int, size: int, timeout: Any) -> Any:
+    """Returns the group; for some of the ranks one of gloo, since the runtime's collectives need all ranks."""
     ctx = _world.runtime()
     if ctx is not None and 1 < size < ctx.world_size:
-        _notes.say(f"torch's process groups of some of the ranks are gloo's: those of '{NAME}' are of all {ctx.world_size}, or of one")
+        _notes.say(f"a process group of some of the ranks uses gloo: '{NAME}' supports groups of all {ctx.world_size} ranks, or of one")
         return dist.ProcessGroupGloo(store, rank, size, timeout=timeout)
     return ProcessGroup(rank, size)
 
 
-def _op_of(opts):
+def _op_of(opts: Any) -> Any:
     return getattr(opts, "reduceOp", dist.ReduceOp.SUM)
 
 
-def _like(tensor, parts):
+def _like(tensor: torch.Tensor, parts: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     return [part.reshape(tensor.shape) for part in parts]
 
 
-def _done(result):
-    """A Work of torch's own: the one who waits may have it longer than Python has."""
+def _done(result: Any) -> Any:
+    """Returns a completed Work of torch, which stays valid after Python has dropped it."""
     future = torch.futures.Future()
     future.set_result(result)
     return torch._C._distributed_c10d._create_work_from_future(future)

@@ -1,4 +1,6 @@
-"""Random numbers that follow from where the training stands, so that they need no storing."""
+"""Seeds random numbers from the position of the training, so that checkpoints need not store them."""
+
+from __future__ import annotations
 
 import os
 import random
@@ -9,9 +11,25 @@ import torch
 from . import _world
 
 
-def enable_reproducibility(seed=0):
-    """Seeds torch, Python and NumPy, and lets torch use deterministic algorithms only: an operation that has none raises an error. Loaders of
-    prepare_data_loader() derive their orders and their workers' seeds from `seed` from now on, in place of run.seed."""
+def enable_reproducibility(seed: int = 0) -> None:
+    """Seeds torch, Python and NumPy, and makes torch use deterministic algorithms only; an operation without one raises RuntimeError.
+
+    Parameters
+    ----------
+    seed : int
+        Also replaces run.seed in the orders and workers of loaders of prepare_data_loader().
+
+    Examples
+    --------
+    >>> import torch
+    >>> from trainrt.train.torch import enable_reproducibility
+    >>> enable_reproducibility(7)
+    >>> first = torch.rand(1)
+    >>> enable_reproducibility(7)
+    >>> bool(first == torch.rand(1))
+    True
+    >>> torch.use_deterministic_algorithms(False)
+    """
     _world.choose_seed(seed)
     seed_all(seed)
     torch.use_deterministic_algorithms(True)
@@ -20,8 +38,8 @@ def enable_reproducibility(seed=0):
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
 
 
-def seed_all(seed):
-    """torch on all devices, Python, and NumPy if the program uses it."""
+def seed_all(seed: int) -> None:
+    """Seeds torch on all devices, Python, and NumPy if the program has imported it."""
     torch.manual_seed(seed)
     random.seed(seed)
     numpy = sys.modules.get("numpy")

@@ -1,74 +1,103 @@
-"""load_state() and save_state(): a training in torch in the sharded checkpoints of trainrt, without pickle."""
+"""load_state(), save_state() and save_point(): a training in torch in sharded checkpoints, without pickle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
 
 from ... import _client
 from .._sessions._report import report
 from . import _world
 from ._contents import Contents
 
-_loaded = None  # (the run, its Loaded)
+_loaded: tuple[Any, Loaded] | None = None  # (run directory, Loaded)
 
 
 class Loaded(dict):
-    """The values of a checkpoint, or, in a new run, those that load_state() was given. True if there was a checkpoint."""
+    """The values of the checkpoint, or, in a new run, those that load_state() was given. It is true if there was a checkpoint."""
 
-    def __init__(self, contents):
+    def __init__(self, contents: Contents) -> None:
         super().__init__(contents.values)
         self.contents = contents
         self.restored = False
-        self._state = None
+        self._state: Any = None
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.restored
 
-    def attach(self, ctx):
-        """Names everything for the runtime, and fills it from the last checkpoint. Collective."""
+    def attach(self, ctx: _client.Context) -> None:
+        """Adds everything to the run's State, and fills it from the last checkpoint. Collective."""
         self._state = state = _client.State()
-        self.contents.meet()
+        self.contents.exchange()
         for leaf in self.contents.refresh():
             leaf.add_to(state)
         for name, value in {**self.contents.texts(), **self}.items():
             state[name] = value
-        state.before_save(self._bring_up_to_date)
+        state.before_save(self._refresh)
         self.restored = ctx.restore(state)
         if self.restored:
             self.contents.take({name: state[name] for name in self.contents.texts()})
             self.update({name: state[name] for name in self})
-        else:  # rank 0's count
+        else:  # the arrays have the values of rank 0
             for leaf in self.contents.leaves:
                 leaf.put_back()
 
-    def change(self, values):
+    def change(self, values: dict[str, Any]) -> None:
+        """Sets values by name."""
         for name, value in values.items():
             if self._state is not None:
                 self._state[name] = value
             self[name] = value
 
-    def _bring_up_to_date(self):
+    def _refresh(self) -> None:
         for leaf in self.contents.refresh():
-            self._state._refer(leaf.key, leaf.array)
+            self._state._replace_array(leaf.key, leaf.array)
         for name, text in self.contents.texts().items():
             self._state[name] = text
 
 
-def load_state(module, optimizer=None, scheduler=None, *, sums=None, **parts):
-    """Says what the checkpoints of this run hold, and loads the last one, if there is one: module, optimizer and scheduler in place. Once, before
-    training begins, on all ranks.
+def load_state(module: torch.nn.Module, optimizer: Any = None, scheduler: Any = None, *, sums: dict[str, torch.Tensor] | None = None,
+               **parts: Any) -> Loaded:
+    """Defines the content of the run's checkpoints, and loads the last one into module, optimizer and scheduler. Collective; once, before the
+    training.
 
-        at = load_state(model, optimizer, scheduler, data=loader, epoch=0)      # `if at:` it was restored
-        for epoch in range(at["epoch"], 10):
-            for x, y in loader:                                                  # behind the batches that were seen
-                ...
-                save_point()                                                     # here the run may stop, and lose nothing
-            save_state(model, optimizer, scheduler, data=loader, epoch=epoch + 1, metrics={"loss": loss})
+    Parameters
+    ----------
+    module, optimizer, scheduler
+        Of any class; also in DDP, FullyShardedDataParallel or fully_shard().
+    sums : dict, optional
+        {name: tensor}: this rank's parts of sums over all ranks (of losses since the last report, for example).
+    parts
+        Other parts of the training, by name: modules, optimizers, objects with state_dict() and load_state_dict() (a loader of
+        prepare_data_loader(), a GradScaler), tensors, and initial values (bool, int, float, str).
 
-    parts: what else belongs to the training, by name: further modules and optimizers, anything with state_dict() and load_state_dict() of numbers
-    and texts (a loader of prepare_data_loader(), a GradScaler), tensors, and values (bool, int, float, str) with which a new run begins.
-    sums: {name: tensor}, this rank's part of a sum over all ranks, of losses since the last report, say.
+    Returns
+    -------
+    dict
+        The values. It is true if there was a checkpoint.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from trainrt.train.torch import load_state, save_point, save_state
+    >>> model = torch.nn.Linear(2, 1)
+    >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    >>> at = load_state(model, optimizer, epoch=0)
+    >>> for epoch in range(at["epoch"], 2):
+    ...     loss = model(torch.ones(4, 2)).square().mean()
+    ...     optimizer.zero_grad()
+    ...     loss.backward()
+    ...     optimizer.step()
+    ...     save_point()                                # the run may stop here without a loss
+    ...     save_state(model, optimizer, epoch=epoch + 1, metrics={"loss": loss.item()})
+    >>> at["epoch"]
+    2
     """
     global _loaded
     ctx = _world.runtime()
     if _loaded is not None and _loaded[0] == _run(ctx) and ctx is not None:
-        raise RuntimeError("load_state() was called a second time in this run: name everything in one call")
+        raise RuntimeError("load_state() was called a second time in this run: pass everything in one call")
     loaded = Loaded(Contents({"model": module, "optimizer": optimizer, "scheduler": scheduler, **parts}, sums))
     if ctx is not None:
         loaded.attach(ctx)
@@ -76,32 +105,56 @@ def load_state(module, optimizer=None, scheduler=None, *, sums=None, **parts):
     return loaded
 
 
-def save_state(module, optimizer=None, scheduler=None, *, metrics=None, **parts):
-    """The end of an iteration: reports its metrics as trainrt.train.report() does, and a checkpoint is taken of all that load_state() was given, if one is due
-    (checkpoint.every: at each report). Returns when everything may change again; the checkpoint is written meanwhile. Values that
-    have changed are given by name. Collective."""
-    loaded = _loaded[1] if _loaded is not None and _loaded[0] == _run(_world.runtime()) else _begun(module, optimizer, scheduler, parts)
-    loaded.change(loaded.contents.is_of({"model": module, "optimizer": optimizer, "scheduler": scheduler, **parts}))
-    loaded.contents.meet()
+def save_state(module: torch.nn.Module, optimizer: Any = None, scheduler: Any = None, *, metrics: dict[str, Any] | None = None, **parts: Any) -> None:
+    """Ends an iteration: reports its metrics, and takes a checkpoint of everything that load_state() was given, if one is due. Collective.
+
+    It returns when the objects may change again, while the checkpoint is being written.
+
+    Parameters
+    ----------
+    module, optimizer, scheduler
+        As passed to load_state().
+    metrics : dict, optional
+        As of trainrt.train.report().
+    parts
+        Values that have changed, by name, and other objects of load_state(), which may be left out.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from trainrt.train.torch import load_state, save_state
+    >>> model = torch.nn.Linear(2, 1)
+    >>> at = load_state(model)
+    >>> save_state(model, metrics={"loss": 0.5})
+    """
+    loaded = _loaded[1] if _loaded is not None and _loaded[0] == _run(_world.runtime()) else _loaded_late(module, optimizer, scheduler, parts)
+    loaded.change(loaded.contents.checked_values({"model": module, "optimizer": optimizer, "scheduler": scheduler, **parts}))
+    loaded.contents.exchange()
     report(metrics or {})
 
 
-def save_point():
-    """A step is complete: here the run may stop, and it goes on from here when it is started again. Costs some microseconds; takes no
-    checkpoint unless one is due. Collective."""
+def save_point() -> None:
+    """Marks the end of a step: the run may stop here, and resumes here. It takes some microseconds, and no checkpoint unless one is due. Collective.
+
+    Examples
+    --------
+    >>> from trainrt.train.torch import save_point
+    >>> save_point()
+    """
     ctx = _world.runtime()
     if ctx is not None:
         if _loaded is not None and _loaded[0] == _run(ctx):
-            _loaded[1].contents.meet()
+            _loaded[1].contents.exchange()
         ctx.step()
 
 
-def _begun(module, optimizer, scheduler, parts):
+def _loaded_late(module: Any, optimizer: Any, scheduler: Any, parts: dict[str, Any]) -> Loaded:
+    """Defines the content of checkpoints in save_state(). Raises RuntimeError if there is a checkpoint."""
     loaded = load_state(module, optimizer, scheduler, **parts)
     if loaded:
-        raise RuntimeError("save_state() has found a checkpoint of this run, which the program has not loaded: call load_state() before training begins")
+        raise RuntimeError("save_state() has found a checkpoint of this run that the program has not loaded: call load_state() before the training")
     return loaded
 
 
-def _run(ctx):
+def _run(ctx: Any) -> str | None:
     return ctx.run_dir if ctx is not None else None

@@ -1,8 +1,10 @@
-"""TorchTrainer: the train function on every rank, inside a process group of torch."""
+"""TorchTrainer: runs the train function on every rank, in a process group of torch."""
+
+from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Callable
 
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
@@ -11,17 +13,33 @@ from . import _group, _transfer
 
 @dataclass
 class TorchConfig(BackendConfig):
-    """backend: nccl on GPUs and gloo on the CPU, unless it is given. init_method: env or tcp. timeout_s: of torch's own collectives."""
+    """The process group of a TorchTrainer.
 
-    backend: Optional[str] = None
+    Parameters
+    ----------
+    backend : {"nccl", "gloo", "trainrt"}, optional
+        Default: nccl on GPUs, gloo on the CPU.
+    init_method : {"env", "tcp"}
+        How torch connects the ranks.
+    timeout_s : int
+        Timeout of torch's collectives, in seconds.
+
+    Examples
+    --------
+    >>> from trainrt.train.torch import TorchConfig
+    >>> TorchConfig(backend="gloo").timeout_s
+    1800
+    """
+
+    backend: str | None = None
     init_method: str = "env"
     timeout_s: int = 1800
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _group.check_method(self.init_method)
 
     @property
-    def backend_cls(self):
+    def backend_cls(self) -> type[Backend]:
         return _TorchBackend
 
 
@@ -39,9 +57,28 @@ class _TorchBackend(Backend):
 
 
 class TorchTrainer(DataParallelTrainer):
-    """Ray Train's: `TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()`."""
+    """Trainer of a function that uses torch.
 
-    def __init__(self, train_loop_per_worker, *, torch_config=None, **arguments):
+    Parameters
+    ----------
+    train_loop_per_worker : function
+        Runs on every rank, with the train_loop_config if it has a parameter.
+    torch_config : TorchConfig, optional
+        The process group.
+    arguments
+        As of DataParallelTrainer.
+
+    Examples
+    --------
+    >>> from trainrt import train
+    >>> from trainrt.train.torch import TorchTrainer
+    >>> def train_func():
+    ...     train.report({"loss": 0.5})
+    >>> TorchTrainer(train_func, scaling_config=train.ScalingConfig(num_workers=0)).fit().metrics["loss"]
+    0.5
+    """
+
+    def __init__(self, train_loop_per_worker: Callable[..., Any], *, torch_config: TorchConfig | None = None, **arguments: Any) -> None:
         if torch_config is not None and not isinstance(torch_config, TorchConfig):
             raise TypeError(f"torch_config must be a TorchConfig, not a {type(torch_config).__name__}: {torch_config!r}")
         super().__init__(train_loop_per_worker, backend_config=torch_config or TorchConfig(), **arguments)

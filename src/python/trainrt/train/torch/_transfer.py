@@ -1,14 +1,24 @@
-"""Devices, and batches on their way to them."""
+"""Devices of a rank, and copies of batches to them."""
 
-import collections.abc
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import torch
 
 from . import _world
 
 
-def get_devices():
-    """The devices of this rank, as torch.device: its GPUs, or the CPU alone."""
+def get_devices() -> list[torch.device]:
+    """Returns the devices of this rank: its GPUs, or the CPU. Raises RuntimeError if torch cannot use the GPUs.
+
+    Examples
+    --------
+    >>> from trainrt.train.torch import get_devices
+    >>> len(get_devices())
+    1
+    """
     ctx = _world.runtime()
     if ctx is None:
         return [torch.device("cuda", 0)] if torch.cuda.is_available() else [torch.device("cpu")]
@@ -20,17 +30,25 @@ def get_devices():
     return [torch.device("cuda", number) for number in ctx.gpus]
 
 
-def get_device():
-    """The device of this rank, the first if it has several."""
+def get_device() -> torch.device:
+    """Returns the first device of this rank.
+
+    Examples
+    --------
+    >>> from trainrt.train.torch import get_device
+    >>> get_device().type in ("cpu", "cuda")
+    True
+    """
     return get_devices()[0]
 
 
-def moved(batch, device):
-    """The batch with all its tensors on the device; lists, tuples and dicts keep their types."""
+def moved(batch: Any, device: torch.device) -> Any:
+    """Returns the batch with all tensors on the device; lists, tuples and dicts keep their types."""
     if hasattr(batch, "to"):
         return batch.to(device, non_blocking=True)
-    if isinstance(batch, collections.abc.Mapping):
-        return type(batch)({key: moved(value, device) for key, value in batch.items()})
+    if isinstance(batch, Mapping):
+        kind: Any = type(batch)
+        return kind({key: moved(value, device) for key, value in batch.items()})
     if isinstance(batch, tuple) and hasattr(batch, "_fields"):
         return type(batch)(*(moved(value, device) for value in batch))
     if isinstance(batch, (list, tuple)):
@@ -38,8 +56,14 @@ def moved(batch, device):
     return batch
 
 
-def moved_ahead(batches, device):
-    """Each of the batches on the GPU; the next is copied by a stream of its own, while the program works on the one before."""
+def moved_each(batches: Iterable[Any], device: torch.device) -> Iterator[Any]:
+    """Yields the batches on the device."""
+    for batch in batches:
+        yield moved(batch, device)
+
+
+def moved_ahead(batches: Iterable[Any], device: torch.device) -> Iterator[Any]:
+    """Yields the batches on the GPU. A separate stream copies the next batch while the program uses the current one."""
     copies = torch.cuda.Stream(device)
     ahead = None
     for batch in batches:
@@ -52,8 +76,8 @@ def moved_ahead(batches, device):
         yield _arrived(*ahead, device)
 
 
-def _arrived(batch, event, device):
-    """The allocator must know that this stream uses the memory now."""
+def _arrived(batch: Any, event: Any, device: torch.device) -> Any:
+    """Waits for the copy, and marks the memory as used by the current stream, for torch's allocator."""
     current = torch.cuda.current_stream(device)
     current.wait_event(event)
     for tensor in _tensors_in(batch):
@@ -61,9 +85,9 @@ def _arrived(batch, event, device):
     return batch
 
 
-def _tensors_in(batch):
+def _tensors_in(batch: Any) -> Iterator[torch.Tensor]:
     if isinstance(batch, torch.Tensor):
         yield batch
-    elif isinstance(batch, (collections.abc.Mapping, list, tuple)):
-        for part in batch.values() if isinstance(batch, collections.abc.Mapping) else batch:
+    elif isinstance(batch, (Mapping, list, tuple)):
+        for part in batch.values() if isinstance(batch, Mapping) else batch:
             yield from _tensors_in(part)

@@ -1,50 +1,94 @@
-"""Which trials end before their time, by Ray Tune's names and defaults; each is a plug-in of trainrt (`trainrt list`)."""
+"""Schedulers, which stop trials early, by Ray Tune's names and defaults. Each is a plug-in of trainrt (`trainrt list`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from .._spaces import Categorical, Domain
 
 
 class TrialScheduler:
-    """`name` and `settings()` are those of [tune]; time is counted in reports."""
+    """Base class of the schedulers. Time is counted in reports.
 
-    name = "fifo"
+    Parameters
+    ----------
+    time_attr : {"training_iteration"}
+        Other units raise ValueError.
+    metric, mode : str, optional
+        As of TuneConfig.
 
-    def __init__(self, time_attr="training_iteration", metric=None, mode=None):
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> isinstance(tune.schedulers.ASHAScheduler(), tune.schedulers.TrialScheduler)
+    True
+    """
+
+    name = "fifo"  # the key tune.scheduler
+
+    def __init__(self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None) -> None:
         if time_attr != "training_iteration":
-            raise ValueError(f"{type(self).__name__}(time_attr={time_attr!r}): time is counted in reports here, so that a sweep comes out the "
-                             f"same on any machine: give time_attr='training_iteration', and the other numbers in reports")
+            raise ValueError(f"{type(self).__name__}(time_attr={time_attr!r}): time is counted in reports, so that a sweep has the same result "
+                             f"on any machine: use time_attr='training_iteration', and give the other numbers in reports")
         if mode not in (None, "min", "max"):
             raise ValueError(f"{type(self).__name__}(mode={mode!r}): it must be 'min' or 'max'")
         self.metric, self.mode = metric, mode
-        self._settings = {}
+        self._settings: dict[str, Any] = {}
 
-    def settings(self):
-        """{key of [tune.NAME]: text}."""
+    def settings(self) -> dict[str, str]:
+        """Returns the keys of the section [tune.NAME]."""
         return {key: str(value) for key, value in self._settings.items()}
 
-    def mutations(self):
-        """{path: Domain} of the values that clones change."""
+    def mutations(self) -> dict[tuple, Domain]:
+        """Returns {path: Domain} for the values that change during a trial."""
         return {}
 
-    def _refuse(self, **given):
+    def _refuse(self, **given: Any) -> None:
         for name, value in given.items():
             if value:
-                raise ValueError(f"{type(self).__name__}({name}={value!r}) is not there; leave it out")
+                raise ValueError(f"{type(self).__name__}({name}={value!r}) is not supported")
 
 
 class FIFOScheduler(TrialScheduler):
-    """Every trial runs to its end."""
+    """Runs every trial to its end.
 
-    def __init__(self):
+    Examples
+    --------
+    >>> from trainrt.tune.schedulers import FIFOScheduler
+    >>> FIFOScheduler().name
+    'fifo'
+    """
+
+    def __init__(self) -> None:
         super().__init__()
 
 
 class AsyncHyperBandScheduler(TrialScheduler):
-    """Asynchronous successive halving (ASHA)."""
+    """Asynchronous successive halving (ASHA): continues the best of the trials that have reached a rung.
+
+    Parameters
+    ----------
+    max_t : int
+        Maximum number of reports of a trial.
+    grace_period : int
+        Minimum number of reports before a trial may stop.
+    reduction_factor : float
+        One of `reduction_factor` trials continues at each rung.
+    brackets : int
+        Number of brackets, each with another first rung.
+
+    Examples
+    --------
+    >>> from trainrt.tune.schedulers import ASHAScheduler
+    >>> ASHAScheduler(max_t=10).settings()["max_t"]
+    '10'
+    """
 
     name = "asha"
 
-    def __init__(self, time_attr="training_iteration", metric=None, mode=None, max_t=100, grace_period=1, reduction_factor=4, brackets=1,
-                 stop_last_trials=True):
+    def __init__(self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None, max_t: int = 100,
+                 grace_period: int = 1, reduction_factor: float = 4, brackets: int = 1, stop_last_trials: bool = True) -> None:
         super().__init__(time_attr, metric, mode)
         self._refuse(stop_last_trials=not stop_last_trials)
         self._settings = {"max_t": max_t, "grace_period": grace_period, "reduction_factor": reduction_factor, "brackets": brackets}
@@ -54,38 +98,81 @@ ASHAScheduler = AsyncHyperBandScheduler
 
 
 class HyperBandScheduler(TrialScheduler):
-    """Trials of a bracket wait for each other, and the best go on; the train function saves checkpoints."""
+    """HyperBand: the trials of a bracket wait for each other, and the best continue. The train function must save checkpoints.
+
+    Examples
+    --------
+    >>> from trainrt.tune.schedulers import HyperBandScheduler
+    >>> HyperBandScheduler(max_t=27).settings()
+    {'max_t': '27', 'reduction_factor': '3'}
+    """
 
     name = "hyperband"
 
-    def __init__(self, time_attr="training_iteration", metric=None, mode=None, max_t=81, reduction_factor=3, stop_last_trials=True):
+    def __init__(self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None, max_t: int = 81,
+                 reduction_factor: float = 3, stop_last_trials: bool = True) -> None:
         super().__init__(time_attr, metric, mode)
         self._refuse(stop_last_trials=not stop_last_trials)
         self._settings = {"max_t": max_t, "reduction_factor": reduction_factor}
 
 
 class MedianStoppingRule(TrialScheduler):
-    """A trial ends if its best report is below the median of the others' means. Ray Tune counts grace_period in seconds by default."""
+    """Stops a trial if its best report is worse than the median of the means of the other trials.
+
+    Pass ``time_attr="training_iteration"``: Ray Tune's default, seconds, is not supported.
+
+    Examples
+    --------
+    >>> from trainrt.tune.schedulers import MedianStoppingRule
+    >>> MedianStoppingRule(time_attr="training_iteration", grace_period=5).settings()
+    {'grace_period': '5', 'min_samples_required': '3'}
+    """
 
     name = "median"
 
-    def __init__(self, time_attr="time_total_s", metric=None, mode=None, grace_period=60.0, min_samples_required=3, min_time_slice=0,
-                 hard_stop=True):
+    def __init__(self, time_attr: str = "time_total_s", metric: str | None = None, mode: str | None = None, grace_period: float = 60.0,
+                 min_samples_required: int = 3, min_time_slice: float = 0, hard_stop: bool = True) -> None:
         super().__init__(time_attr, metric, mode)
         self._refuse(min_time_slice=min_time_slice, hard_stop=not hard_stop)
         self._settings = {"grace_period": int(grace_period), "min_samples_required": min_samples_required}
 
 
 class PopulationBasedTraining(TrialScheduler):
-    """Trials that do badly become clones of better ones, with values near theirs; the train function saves checkpoints. Ray Tune counts
-    perturbation_interval in seconds by default. Values stay within their domains."""
+    """Population based training: replaces bad trials with clones of good ones with slightly changed values.
+
+    The train function must save checkpoints. Pass ``time_attr="training_iteration"``: Ray Tune's default, seconds, is not supported.
+
+    Parameters
+    ----------
+    perturbation_interval, burn_in_period : float
+        Number of reports between two changes, and before the first one.
+    hyperparam_mutations : dict
+        {name: list of values, or a domain}, nested as the param_space. Values stay in their domains.
+    quantile_fraction : float
+        Fraction of the trials that are bad, and that are good.
+    resample_probability : float
+        Probability that a value is drawn again instead of changed by a factor.
+    perturbation_factors : (float, float)
+        The factors.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> from trainrt.tune.schedulers import PopulationBasedTraining
+    >>> scheduler = PopulationBasedTraining(time_attr="training_iteration", perturbation_interval=2,
+    ...                                     hyperparam_mutations={"lr": tune.loguniform(1e-4, 1e-1)})
+    >>> scheduler.mutations()
+    {('lr',): tune.loguniform(0.0001, 0.1)}
+    """
 
     name = "pbt"
 
-    def __init__(self, time_attr="time_total_s", metric=None, mode=None, perturbation_interval=60.0, burn_in_period=0.0,
-                 hyperparam_mutations=None, quantile_fraction=0.25, resample_probability=0.25, perturbation_factors=(1.2, 0.8),
-                 custom_explore_fn=None, log_config=True, require_attrs=True, synch=False):
-        del log_config, require_attrs  # the journal has all of it; a report without the metric is an error
+    def __init__(self, time_attr: str = "time_total_s", metric: str | None = None, mode: str | None = None, perturbation_interval: float = 60.0,
+                 burn_in_period: float = 0.0, hyperparam_mutations: dict[str, Any] | None = None, quantile_fraction: float = 0.25,
+                 resample_probability: float = 0.25, perturbation_factors: Sequence[float] = (1.2, 0.8),
+                 custom_explore_fn: Callable[..., Any] | None = None, log_config: bool = True, require_attrs: bool = True,
+                 synch: bool = False) -> None:
+        del log_config, require_attrs  # the journal logs the config; a report without the metric is an error
         super().__init__(time_attr, metric, mode)
         self._refuse(custom_explore_fn=custom_explore_fn, synch=synch)
         if not hyperparam_mutations:
@@ -95,11 +182,11 @@ class PopulationBasedTraining(TrialScheduler):
                           "quantile_fraction": quantile_fraction, "resample_probability": resample_probability,
                           "perturbation_factors": ", ".join(map(str, perturbation_factors))}
 
-    def mutations(self):
+    def mutations(self) -> dict[tuple, Domain]:
         return self._mutations
 
 
-def _paths(mutations, path=()):
+def _paths(mutations: dict[str, Any], path: tuple = ()) -> Iterator[tuple[tuple, Domain]]:
     for key, value in mutations.items():
         if isinstance(value, dict):
             yield from _paths(value, (*path, key))
@@ -108,19 +195,27 @@ def _paths(mutations, path=()):
         elif isinstance(value, Domain):
             yield (*path, key), value
         else:
-            raise ValueError(f"hyperparam_mutations[{key!r}] is {value!r}: it must be a list of values, or a domain such as "
-                             f"tune.loguniform(1e-4, 1e-1), of which trainrt knows the limits")
+            raise ValueError(f"hyperparam_mutations[{key!r}] is {value!r}: it must be a list of values, or a domain with limits, such as "
+                             f"tune.loguniform(1e-4, 1e-1)")
 
 
-_SCHEDULERS = {"fifo": FIFOScheduler, "async_hyperband": AsyncHyperBandScheduler, "asynchyperband": AsyncHyperBandScheduler, "asha": ASHAScheduler,
+_SCHEDULERS: dict[str, type[Any]] = {"fifo": FIFOScheduler, "async_hyperband": AsyncHyperBandScheduler, "asynchyperband": AsyncHyperBandScheduler,
+                                     "asha": ASHAScheduler,
                "hyperband": HyperBandScheduler, "median_stopping_rule": MedianStoppingRule, "medianstopping": MedianStoppingRule,
                "pbt": PopulationBasedTraining}
 
 
-def create_scheduler(scheduler, **arguments):
-    """By Ray Tune's name of it."""
+def create_scheduler(scheduler: str, **arguments: Any) -> TrialScheduler:
+    """Returns the scheduler of that name, such as "asha", "hyperband", "median_stopping_rule" or "pbt". Raises ValueError for other names.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> tune.create_scheduler("asha", max_t=10)  # doctest: +ELLIPSIS
+    <trainrt.tune.schedulers.AsyncHyperBandScheduler object at ...>
+    """
     if scheduler not in _SCHEDULERS:
-        raise ValueError(f"create_scheduler({scheduler!r}): there are {', '.join(sorted(_SCHEDULERS))}")
+        raise ValueError(f"create_scheduler({scheduler!r}): it must be one of {', '.join(sorted(_SCHEDULERS))}")
     return _SCHEDULERS[scheduler](**arguments)
 
 

@@ -1,69 +1,118 @@
-"""Where trials lie in the space, by Ray Tune's names."""
+"""Searchers, which choose the values of trials, by Ray Tune's names."""
+
+from __future__ import annotations
 
 import importlib
+from typing import Any
 
 
 class Searcher:
-    """`settings()`: keys of [tune]."""
+    """Base class of the searchers.
 
-    metric = mode = None
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> isinstance(tune.search.HaltonSearch(), tune.search.Searcher)
+    True
+    """
 
-    def settings(self):
+    metric: str | None = None
+    mode: str | None = None
+
+    def settings(self) -> dict[str, str]:
+        """Returns the keys of [tune] that select this searcher."""
         return {}
 
 
-def _seed_setting(seed):
+def seed_setting(seed: Any) -> dict[str, str]:
+    """Returns the key `seed` of [tune]; {} for None. Raises ValueError for an invalid seed."""
     if seed is None:
         return {}
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ValueError(f"a seed is a whole number, 0 or more, not {seed!r}")
+        raise ValueError(f"the seed is {seed!r}; it must be an integer, 0 or more")
     return {"seed": str(seed)}
 
 
 class BasicVariantGenerator(Searcher):
-    """Grids and random draws: what is done without a search_alg, too."""
+    """Uses all values of grids, and draws the others at random, as without a search_alg.
 
-    def __init__(self, points_to_evaluate=None, max_concurrent=0, constant_grid_search=False, random_state=None):
+    Parameters
+    ----------
+    max_concurrent : int
+        Maximum number of trials at the same time; 0: no maximum.
+    random_state : int, optional
+        Seed of the random values.
+
+    Examples
+    --------
+    >>> from trainrt.tune.search import BasicVariantGenerator
+    >>> BasicVariantGenerator(random_state=7).settings()
+    {'seed': '7'}
+    """
+
+    def __init__(self, points_to_evaluate: Any = None, max_concurrent: int = 0, constant_grid_search: bool = False,
+                 random_state: int | None = None) -> None:
         if points_to_evaluate or constant_grid_search:
-            raise ValueError("BasicVariantGenerator: points_to_evaluate and constant_grid_search are not there; leave them out")
-        self._settings = {**_seed_setting(random_state), **({"max_concurrent_trials": str(max_concurrent)} if max_concurrent else {})}
+            raise ValueError("BasicVariantGenerator: points_to_evaluate and constant_grid_search are not supported")
+        self._settings = {**seed_setting(random_state), **({"max_concurrent_trials": str(max_concurrent)} if max_concurrent else {})}
 
-    def settings(self):
+    def settings(self) -> dict[str, str]:
         return self._settings
 
 
 class HaltonSearch(Searcher):
-    """Not in Ray Tune: draws that fill the space more evenly than random ones do."""
+    """Draws values that fill the space more evenly than random ones. Ray Tune has no such searcher.
 
-    def __init__(self, random_state=None):
-        self._settings = {"searcher": "halton", **_seed_setting(random_state)}
+    Examples
+    --------
+    >>> from trainrt.tune.search import HaltonSearch
+    >>> HaltonSearch(random_state=7).settings()
+    {'searcher': 'halton', 'seed': '7'}
+    """
 
-    def settings(self):
+    def __init__(self, random_state: int | None = None) -> None:
+        self._settings = {"searcher": "halton", **seed_setting(random_state)}
+
+    def settings(self) -> dict[str, str]:
         return self._settings
 
 
 class ConcurrencyLimiter(Searcher):
-    """No more than so many trials at once."""
+    """Limits the number of trials that a searcher runs at the same time.
 
-    def __init__(self, searcher, max_concurrent, batch=False):
+    Examples
+    --------
+    >>> from trainrt.tune.search import ConcurrencyLimiter, HaltonSearch
+    >>> ConcurrencyLimiter(HaltonSearch(), max_concurrent=2).settings()
+    {'searcher': 'halton', 'max_concurrent_trials': '2'}
+    """
+
+    def __init__(self, searcher: Searcher, max_concurrent: int, batch: bool = False) -> None:
         if not isinstance(searcher, Searcher):
             raise TypeError(f"ConcurrencyLimiter({searcher!r}): it must be a searcher of trainrt.tune.search")
         if batch:
-            raise ValueError("ConcurrencyLimiter(batch=True) is not there; leave it out")
+            raise ValueError("ConcurrencyLimiter(batch=True) is not supported")
         self.searcher, self.metric, self.mode = searcher, searcher.metric, searcher.mode
-        self._most = max_concurrent
+        self._max_concurrent = max_concurrent
 
-    def settings(self):
-        return {**self.searcher.settings(), "max_concurrent_trials": str(self._most)}
+    def settings(self) -> dict[str, str]:
+        return {**self.searcher.settings(), "max_concurrent_trials": str(self._max_concurrent)}
 
 
-def create_searcher(search_alg, **arguments):
-    """By Ray Tune's name of it."""
-    known = {"random": BasicVariantGenerator, "variant_generator": BasicVariantGenerator, "halton": HaltonSearch}
+def create_searcher(search_alg: str, **arguments: Any) -> Searcher:
+    """Returns the searcher of that name: "random", "variant_generator", "halton" or "optuna". Raises ValueError for other names.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> tune.create_searcher("halton").settings()
+    {'searcher': 'halton'}
+    """
+    known: dict[str, type[Any]] = {"random": BasicVariantGenerator, "variant_generator": BasicVariantGenerator, "halton": HaltonSearch}
     if search_alg == "optuna":
         return importlib.import_module(f"{__name__}.optuna").OptunaSearch(**arguments)
     if search_alg not in known:
-        raise ValueError(f"create_searcher({search_alg!r}): there are {', '.join(sorted([*known, 'optuna']))}")
+        raise ValueError(f"create_searcher({search_alg!r}): it must be one of {', '.join(sorted([*known, 'optuna']))}")
     return known[search_alg](**arguments)
 
 

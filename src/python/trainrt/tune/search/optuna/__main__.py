@@ -1,16 +1,19 @@
-"""Where the next trial of a sweep lies, by Optuna's TPE (Debian's python3-optuna, or PyPI's optuna):
+"""Program that chooses the values of the next trial of a sweep by Optuna's TPE (Debian's python3-optuna, or PyPI's optuna):
 
     [tune]
     searcher_program = python3 -m trainrt.tune.search.optuna
 
-trainrt tune starts it for each trial, with all trials so far as JSON on its standard input; it prints the values of the next one.
+trainrt tune starts it for each trial, with all earlier trials as JSON on standard input; it prints the values of the next one as JSON.
 """
+
+from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 
-def _distribution(domain, optuna):
+def _distribution(domain: dict[str, Any], optuna: Any) -> Any:
     kinds = optuna.distributions
     if domain["type"] == "choice":
         return kinds.CategoricalDistribution(domain["values"])
@@ -19,7 +22,7 @@ def _distribution(domain, optuna):
     return kinds.FloatDistribution(domain["low"], domain["high"], log=domain["log"], step=domain["step"] or None)
 
 
-def main():
+def main() -> None:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -28,11 +31,12 @@ def main():
     study = optuna.create_study(direction="minimize" if asked["mode"] == "min" else "maximize",
                                 sampler=optuna.samplers.TPESampler(seed=asked["seed"] + asked["trial"], constant_liar=True))
     for trial in asked["trials"]:
-        read = {"choice": str, "whole": int, "real": float}
+        read: dict[str, Any] = {"choice": str, "whole": int, "real": float}
         params = {key: read[asked["space"][key]["type"]](value) for key, value in trial["params"].items() if key in space}
         is_known = trial["value"] is not None
         states = optuna.trial.TrialState
-        study.add_trial(optuna.trial.create_trial(state=states.COMPLETE if is_known else states.RUNNING, value=float(trial["value"]) if is_known else None, params=params,
+        study.add_trial(optuna.trial.create_trial(state=states.COMPLETE if is_known else states.RUNNING,
+                                                  value=float(trial["value"]) if is_known else None, params=params,
                                                   distributions={key: space[key] for key in params}))
     print(json.dumps(study.ask(space).params))
 

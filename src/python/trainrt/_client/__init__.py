@@ -1,0 +1,12 @@
+"""The connection of a program with the runtime of its rank: Context, State, context()."""
+
+from .context import Context
+from .errors import Stop
+from .handshake import announce
+from .metrics import Number, ratio
+from .process import context, has_context, is_connected, open_run
+from .state import State
+
+__all__ = ["Context", "Number", "State", "Stop", "context", "has_context", "is_connected", "open_run", "ratio"]
+
+announce()

@@ -1,0 +1,131 @@
+"""Collective operations of the Context on arrays, through memory that the ranks share with their runtimes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar, Union
+
+from .arrays import array_view, copy_of
+from .channel import Channel
+from .identity import Identity
+from .shared_memory import RuntimeMemory, SharedMemory, size_with_reserve
+
+_NODE_MEMORY_BYTES = 64 << 10  # arrays above this size use memory that the ranks of a node share; smaller ones are sent
+_Array = TypeVar("_Array")
+_Memory = Union[SharedMemory, RuntimeMemory]
+
+
+class Collectives(Identity):
+    """Part of Context: reductions, broadcasts and gathers of arrays."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel)
+        self._collective_memory: _Memory | None = None
+
+    def all_reduce(self, array: _Array, op: str = "sum") -> _Array:
+        """Reduces an array over all ranks, in place, and returns it. Collective.
+
+        Sums follow one tree over the ranks, so their bits are the same each time.
+
+        Parameters
+        ----------
+        array
+            As of State.tensor(), with the same size and type on all ranks.
+        op : {"sum", "mean", "min", "max"}
+            The reduction.
+        """
+        view = array_view("the array of all_reduce()", array)
+        view.read_from(self._exchange_array("all_reduce", view, count=math.prod(view.shape), reduce=op))
+        return array
+
+    def broadcast(self, array: _Array, root: int = 0) -> _Array:
+        """Copies the array of rank `root` into the arrays of all ranks, and returns the array. Collective.
+
+        All ranks pass the same `root`, and arrays of the same shape and type, as of State.tensor().
+        """
+        view = array_view("the array of broadcast()", array)
+        view.read_from(self._exchange_array("broadcast", view, shape=view.shape, root=int(root)))
+        return array
+
+    def all_gather(self, array: _Array) -> list[_Array]:
+        """Returns the arrays of all ranks, in rank order, as new arrays. Collective.
+
+        All ranks pass arrays of the same shape and type, as of State.tensor().
+        """
+        array_view("the array of all_gather()", array)  # reports an invalid array before it is copied
+        copies = [copy_of("the array of all_gather()", array) for _ in range(self.world_size)]
+        self._all_gather_into(copies, array)
+        return copies
+
+    def barrier(self) -> None:
+        """Waits until all ranks have called it. Collective."""
+        self._ask("barrier")
+
+    def _all_gather_into(self, outputs: Sequence[Any], array: Any, first: Sequence[int] | None = None) -> None:
+        """Gathers into given arrays: outputs[r], if not None, receives the array of rank r, from its element first[r] (default: 0). Collective."""
+        view = array_view("the array of all_gather()", array)
+        parts = self._exchange_array("all_gather", view, self.world_size, shape=view.shape)
+        size = view.nbytes // max(math.prod(view.shape), 1)
+        for rank, output in enumerate(outputs):
+            if output is None:
+                continue
+            into = array_view("an output of all_gather()", output)
+            at = rank * view.nbytes + (first[rank] * size if first else 0)
+            into.read_from(parts[at:at + into.nbytes])
+
+    def _all_reduce_together(self, arrays: Sequence[Any], op: str, into: Sequence[Any] | None = None) -> None:
+        """Reduces several arrays of one type in one operation. `into` has the array for each result, or None where it is not needed; default:
+        the same arrays. Collective."""
+        results = None if into is None else [None if each is None else array_view("a result of all_reduce()", each) for each in into]
+        for number, (view, part) in enumerate(self._all_reduced(arrays, op)):
+            result = view if results is None else results[number]
+            if result is not None:
+                result.read_from(part)
+
+    def _all_reduced(self, arrays: Sequence[Any], op: str) -> Iterator[tuple[Any, memoryview]]:
+        """As _all_reduce_together(), but yields (view of an array, bytes of its result). The next collective overwrites the bytes."""
+        views = [array_view("an array of all_reduce()", array) for array in arrays]
+        kinds = sorted({view.dtype for view in views})
+        if len(kinds) != 1:
+            raise TypeError(f"arrays that are reduced together must have one type, not {' and '.join(kinds)}")
+        shared, is_new = self._memory_for(sum(view.nbytes for view in views))
+        for view, part in _parts(views, shared):
+            view.write_to(part)
+        self._exchange_memory("all_reduce", shared, is_new, dtype=kinds[0], count=sum(math.prod(view.shape) for view in views), reduce=op)
+        return _parts(views, shared)
+
+    def _exchange_array(self, op: str, view: Any, num_parts: int = 1, **fields: Any) -> memoryview:
+        """Requests a collective on an array, and returns the shared memory with its result: `num_parts` times the size of the array."""
+        nbytes = view.nbytes * num_parts
+        shared, is_new = self._memory_for(nbytes)
+        view.write_to(shared.bytes[:view.nbytes])
+        self._exchange_memory(op, shared, is_new, dtype=view.dtype, **fields)
+        return shared.bytes[:nbytes]
+
+    def _memory_for(self, nbytes: int) -> tuple[_Memory, bool]:
+        """Returns memory of at least `nbytes`, and whether it is new to the runtime."""
+        if self._collective_memory is not None and self._collective_memory.nbytes >= nbytes:
+            return self._collective_memory, False
+        return SharedMemory(size_with_reserve(nbytes)), True
+
+    def _exchange_memory(self, op: str, shared: _Memory, is_new: bool, **fields: Any) -> None:
+        announced = {"memory": shared.nbytes} if is_new else {}
+        self._ask(op, with_memory=shared if is_new else None, **fields, **announced)
+        self._collective_memory = shared
+        if is_new and shared.nbytes > _NODE_MEMORY_BYTES and self.world_size > 1:
+            self._collective_memory = self._node_memory(shared.nbytes) or shared
+
+    def _node_memory(self, nbytes: int) -> RuntimeMemory | None:
+        """Returns memory for later collectives that all ranks of the node can access, so that no bytes are copied between ranks, or None if the
+        runtime cannot make it. Collective: all ranks have new memory at the same time."""
+        place = self._ask("share", bytes=nbytes)
+        return RuntimeMemory(self._channel.file, place["at"], place["bytes"]) if self._channel.file is not None else None
+
+
+def _parts(views: Sequence[Any], shared: _Memory) -> Iterator[tuple[Any, memoryview]]:
+    """Yields each view with its part of the memory; the parts follow one another."""
+    at = 0
+    for view in views:
+        yield view, shared.bytes[at:at + view.nbytes]
+        at += view.nbytes

@@ -1,0 +1,281 @@
+"""Context: the run, as a program sees it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .channel import Channel, valid_utf8
+from .collectives import Collectives
+from .handshake import introduction
+from .metrics import metadata_of, metrics_for_message
+from .shared_memory import SharedMemory
+from .state import State
+from .values import VALUE_TYPES
+
+_REQUIRED = object()
+_TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+_TYPE_WORDS: dict[type, str] = {bool: "true or false", int: "an integer", float: "a number", str: "a string"}
+
+
+class Context(Collectives):
+    """The run of this program, as context() returns it. Only the thread and the process that made it may use it.
+
+    Methods raise ValueError for mistakes of the program, RuntimeError for other failures, and Stop if the run stops. After any of them
+    the run ends on all ranks, and every later call raises the same exception again. Collective methods must be called by all ranks, in the
+    same order.
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> ctx = trainrt.context()
+    >>> state = trainrt.State()
+    >>> state["epoch"] = 0
+    >>> ctx.restore(state)                   # False: the run has no checkpoint yet
+    False
+    >>> while state["epoch"] < 3:
+    ...     state["epoch"] += 1
+    ...     ctx.step()
+    ...     ctx.report({"loss": 1 / state["epoch"]})
+    >>> ctx.step_count, ctx.world_size
+    (3, 1)
+    """
+
+    _open_shard: Callable[..., Any]  # set by the package trainrt, since trainrt.data depends on this module
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel)
+        self._one_off_memory: SharedMemory | None = None  # of the States that single calls of report() and load() are given
+        self._is_open = False  # whether open_run() has opened a run
+
+    def _greet(self) -> None:
+        self._take_identity(self._ask("hello", **introduction()))
+
+    def _take_identity(self, answer: dict[str, Any]) -> None:
+        self._identity = answer
+        self._take_step(answer)
+        os.environ["TRAINRT_RUN_NAME"], os.environ["TRAINRT_RUN_DIR"] = answer["run_name"], answer["run_dir"]
+
+    def _take_step(self, answer: dict[str, Any]) -> None:
+        self._step, self._step_seed = answer["step"], answer["step_seed"]
+
+    def config(self, key: str, default: Any = _REQUIRED) -> Any:
+        """Returns the value of a key of [loop].
+
+        Parameters
+        ----------
+        key : str
+            Name of the key.
+        default : bool, int, float, str, or one of these types
+            Returned if the key is missing; it also determines the type. With a type (``config("epochs", int)``) or without a default the key
+            is required; the type is str without a default.
+
+        Raises
+        ------
+        KeyError
+            A required key is missing.
+        ValueError
+            The value is not of the type.
+        """
+        kind = str if default is _REQUIRED else default if isinstance(default, type) else type(default)
+        if kind not in VALUE_TYPES:
+            raise TypeError(f"the default of '{key}' must be a bool, int, float or str, not {default!r}")
+        text = self._ask("config", key=key)["value"]
+        if text is None:
+            if default is _REQUIRED or default is kind:
+                raise KeyError(f"the config lacks the key '{key}' in [loop], which the program needs")
+            return default
+        try:
+            return _TRUTH[text] if kind is bool else kind(text)
+        except (KeyError, ValueError):
+            raise ValueError(f"[loop] {key} is '{text}'; the program expects {_TYPE_WORDS[kind]}") from None
+
+    # ---- checkpoints and reports ----
+
+    def restore(self, state: State | None = None) -> bool:
+        """Attaches the State that checkpoints hold, and loads the last checkpoint into it. Collective; once, before the first step() and
+        report().
+
+        In a new run, tensors that all ranks hold alike are set to the values of rank 0. Without a State, the program keeps its state in
+        files, which report(directory=...) saves; checkpoint() then returns where they are.
+
+        Returns
+        -------
+        bool
+            Whether there was a checkpoint.
+        """
+        if state is None:
+            answer = self._ask("restore", by_directory=True)
+            self._take_step(answer)
+            return answer["restored"]
+        if not isinstance(state, State):
+            raise TypeError(f"restore() takes a trainrt.State, not a {type(state).__name__}")
+        nbytes = state._assign_offsets()
+        memory = SharedMemory(nbytes) if nbytes else None
+        if memory:
+            state._write_tensors(memory.bytes)
+        answer = self._ask("restore", memory=nbytes, steady=True, values=state._encoded_values(), with_memory=memory, **state._descriptions())
+        self._state, self._memory = state, memory
+        state._attached = True
+        if memory:  # also in a new run, where it has the values of rank 0
+            state._read_tensors(memory.bytes)
+        if answer["restored"]:
+            state._take_values(answer["values"])
+        self._take_step(answer)
+        return answer["restored"]
+
+    def step(self) -> None:
+        """Marks the end of a step, where the State is consistent: the run may stop here without a loss. Collective."""
+        self._take_step(self._ask("step"))
+
+    def report(self, metrics: Mapping[str, Any], *, of_first_rank: bool = False, directory: str | os.PathLike[str] | None = None,
+               metadata: dict | None = None, directory_name: str | None = None, state: State | None = None, validation: dict | None = None) -> None:
+        """Reports the metrics of an iteration, and takes a checkpoint if one is due: the State must be complete. Collective.
+
+        Parameters
+        ----------
+        metrics : dict
+            {name: value}, with the same names on all ranks. Numbers, NumPy scalars and torch tensors of one element are averaged over the
+            ranks, unless a Number or ratio() defines another reduction; of strings, that of rank 0 is used. A mean is a float; a sum, minimum
+            or maximum of ints is an int.
+        of_first_rank : bool
+            True, on all ranks, uses the metrics of rank 0 unchanged.
+        directory : path, optional
+            Takes a checkpoint of all files in the directories that ranks pass (one rank, some, or all; files of the same name must be
+            equal). The files are copied when the call returns and committed later, see checkpoint(). An unreadable file is an error on all
+            ranks.
+        metadata : dict, optional
+            For the checkpoint's manifest, in addition to checkpoint_metadata(); of several ranks, the lowest rank's is used.
+        directory_name : str, optional
+            The program's name of the checkpoint, stored as "checkpoint_dir_name".
+        state : State, optional
+            On all ranks, in a run whose restore() has attached no State: a State of this checkpoint only, which load() reads.
+        validation : dict, optional
+            Request to evaluate the checkpoint after it is committed; README.md of src/checkpoint describes it.
+        """
+        counts = not of_first_rank or self.world_rank == 0
+        given: dict[str, Any] = {} if directory is None else {"directory": os.path.abspath(os.fspath(directory))}
+        if metadata is not None or directory_name is not None:
+            given["directory_metadata"] = metadata_of("the metadata of report()", metadata, directory_name)
+        if validation is not None:
+            given["validation"] = validation
+        memory, is_new = (None, False) if state is None else self._memory_of(state)
+        if state is not None and memory is not None:
+            state._write_tensors(memory.bytes)
+            given.update(state._descriptions(), values=state._encoded_values(), **({"memory": memory.nbytes} if is_new else {}))
+        self._ask("report", with_memory=memory if is_new else None, metrics=metrics_for_message(metrics) if counts else {},
+                  of_first_rank=bool(of_first_rank), **given)
+        self._one_off_memory = memory or self._one_off_memory
+
+    def checkpoint(self) -> dict[str, Any] | None:
+        """Returns the newest committed checkpoint, or the one that the run was restored from, as {"index": 12, "path": its directory,
+        "files": whether report() was given a directory}, or None if none exists. The files are in path/files. Waits for a checkpoint that is
+        being saved. Not collective."""
+        pause_s = 0.002
+        while True:
+            answer = self._ask("checkpoint")
+            if not answer["on_its_way"]:
+                return answer["checkpoint"]
+            time.sleep(pause_s)
+            pause_s = min(1.25 * pause_s, 0.05)
+
+    def load(self, state: State, checkpoint: str | os.PathLike[str]) -> None:
+        """Fills the tensors and values of `state` from the directory of a checkpoint, or of a run. Collective, at any time.
+
+        The checkpoint must contain all of them, and may contain more. Every byte is verified. The run's own State does not change. Ranks may
+        pass different States and checkpoints.
+        """
+        memory, is_new = self._memory_of(state)
+        announced = {"memory": memory.nbytes} if is_new else {}
+        answer = self._ask("load", with_memory=memory if is_new else None, path=os.path.abspath(os.fspath(checkpoint)),
+                           values=state._encoded_values(), **state._descriptions(), **announced)
+        self._one_off_memory = memory
+        state._read_tensors(memory.bytes)
+        state._take_values(answer["values"])
+
+    def _memory_of(self, state: State) -> tuple[SharedMemory, bool]:
+        """Returns memory for the tensors of a State that is not attached, and whether it is new to the runtime."""
+        nbytes = state._assign_offsets()
+        if self._one_off_memory is not None and self._one_off_memory.nbytes >= nbytes:
+            return self._one_off_memory, False
+        return SharedMemory(max(nbytes, 4096)), True
+
+    def stop_point(self) -> None:
+        """Marks a point in long work between two steps (evaluation, loading) where the run may stop, too. Call it every few seconds; the State
+        must be as at the last step() or report(). Collective."""
+        self._ask("stop_point")
+
+    def save(self) -> None:
+        """Takes a checkpoint if anything has changed since the last one, and waits until it is committed. Collective."""
+        self._ask("save")
+
+    def request_stop(self, reason: str) -> None:
+        """Ends the run early, as finished: all ranks stop at the same next step() or stop_point(). Any rank may call it."""
+        self._ask("request_stop", reason=str(reason))
+
+    def checkpoint_metadata(self, metadata: dict) -> None:
+        """Sets the metadata, a dict for JSON, in the manifests of all later checkpoints. Rank 0's is used."""
+        if not isinstance(metadata, dict):
+            raise TypeError(f"checkpoint_metadata() takes a dict, not a {type(metadata).__name__}")
+        self._ask("metadata", json=metadata)
+
+    # ---- log and progress ----
+
+    def log(self, text: Any) -> None:
+        """Writes each line of str(text) into the run's log (standard error), marked with the rank. Unlike print() it does not interrupt a
+        progress bar, and it escapes control characters. Not collective."""
+        self._ask("log", text=valid_utf8(str(text)))
+
+    def expect_iterations(self, total: int) -> None:
+        """Sets the expected number of reports of the run, for the progress bar."""
+        self._ask("expect_iterations", total=int(total))
+
+    def _train_function_begins(self) -> None:
+        """Starts the time of the first step: earlier work was the start of fit(). Not collective."""
+        self._ask("begins")
+
+    # ---- datasets ----
+
+    def has_dataset(self, name: str) -> bool:
+        """Returns whether the config has a section [data.NAME], or the Trainer was given a dataset of that name."""
+        return "samples" in self._ask("data_look", name=name)
+
+    def dataset(self, name: str, dataset: Any = None, before: Callable[[], Any] | None = None) -> Any:
+        """Returns this rank's shard of [data.NAME], a trainrt.data.DataIterator. Needs NumPy.
+
+        Call it after restore(), and before the first batch: the iterator then continues in the middle of an epoch. `dataset` and `before` are
+        used by Trainers.
+        """
+        return self._open_shard(name, dataset, before)
+
+    # ---- runs that the program opens ----
+
+    def open_run(self, settings: dict[str, str], number: int = 1) -> bool:
+        """Opens a run with these config keys instead of the run of the launch. Collective.
+
+        Parameters
+        ----------
+        settings : dict
+            {"run.name": "mine", "checkpoint.num_to_keep": "2"}: strings as on the command line. They override the config file, and the
+            command line overrides them; rank 0's are used.
+        number : int
+            Number of the run among those that this program opens.
+
+        Returns
+        -------
+        bool
+            False if that run is already finished: run_dir then has its results.
+        """
+        if self._is_open:
+            raise RuntimeError(f"open_run() was called while the run '{self.run_name}' is open: call close_run() before it")
+        self._take_identity(self._ask("open_run", settings=settings, number=int(number), **introduction()))
+        self._is_open = not self._identity.get("finished", False)
+        return self._is_open
+
+    def close_run(self) -> None:
+        """Finishes the run: saves the State and commits pending checkpoints. Another run may then be opened. Collective."""
+        self._ask("close_run")
+        self._state = self._memory = self._collective_memory = self._one_off_memory = self._batches = self._finished_part = None
+        self._is_open = False

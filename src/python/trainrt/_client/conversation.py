@@ -1,0 +1,163 @@
+"""Requests of the program to its runtime, and their answers. src/program/protocol/conversation.hpp defines the messages."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Protocol
+
+from .._support._call_place import call_place
+from .channel import Channel, message_line, valid_utf8
+from .errors import Stop
+from .shared_memory import RuntimeMemory, SharedMemory
+from .state import State
+
+# Calls that all ranks make together: the request names the line of the user's code that makes the call.
+_COLLECTIVE = frozenset(("hello", "open_run", "close_run", "restore", "step", "report", "load", "stop_point", "save", "barrier", "all_reduce",
+                         "broadcast", "all_gather", "data_fit", "share"))
+
+
+class BatchLink(Protocol):
+    """The reader of batches, which trainrt.data implements."""
+
+    def taken(self) -> dict[str, Any]:
+        """Returns the part of each message with the batches that count as done."""
+
+
+class Conversation:
+    """Base class of Context: sends requests and returns their answers. It belongs to the thread and the process that made it.
+
+    The runtime may answer a request with "save". The client then copies the State into shared memory, and waits for the next answer.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._busy: str | None = None  # the request that waits for its answer
+        self._make_error: Callable[[], BaseException] | None = None  # makes the exception of every later call, once the run has ended
+        self._broken: str | None = None  # why an answer may be missing, so that no further request is possible
+        self._reported_failure: BaseException | None = None  # the exception that the runtime knows
+        self._state: State | None = None
+        self._memory: SharedMemory | None = None  # of the State
+        self._identity: dict[str, Any] = {}  # the runtime's answer to "hello" or "open_run"
+        self._batches: BatchLink | None = None
+        self._lock = threading.Lock()  # held while an answer is awaited
+        self._finished_part: str | None = None  # "the train function", after it has returned on this rank
+        self._place: dict[str, Any] = {}  # the line of the user's code that makes the current collective call, for messages
+
+    @property
+    def _has_ended(self) -> bool:
+        """Whether the run has ended for this program: each further call raises."""
+        return self._make_error is not None
+
+    def _ask(self, op: str, with_memory: SharedMemory | RuntimeMemory | None = None, **fields: Any) -> Any:
+        """Sends the request `op`, with the descriptor of `with_memory`, and returns the content of the answer. Raises Stop if the run stops,
+        ValueError for a mistake of the program, RuntimeError for other failures."""
+        if self._make_error is not None:
+            raise self._make_error()
+        if self._broken:
+            raise RuntimeError(self._broken)
+        if self._busy:
+            raise RuntimeError(f"{op}() was called during {self._busy}(): by a function of before_save(), or by another thread")
+        if op in _COLLECTIVE:
+            self._place = {"left": self._finished_part} if self._finished_part else call_place(op)
+        line = message_line({"op": op, **fields, **(self._place if op in _COLLECTIVE else {}), **self._taken()})
+        try:
+            with self._lock:
+                self._busy = op
+                answer = self._exchange(op, line, with_memory)
+        except BaseException as error:  # from before_save(), or a signal handler: the answer may still arrive
+            self._broken = f"{op}() was interrupted by {type(error).__name__}, and the run cannot continue"
+            raise
+        finally:
+            self._busy = None
+        if "ok" in answer:
+            return answer["ok"]
+        self._make_error = _error_maker(answer)
+        raise self._make_error()
+
+    def _taken(self) -> dict[str, Any]:
+        return self._batches.taken() if self._batches is not None else {}
+
+    def _exchange(self, op: str, line: bytes, memory: SharedMemory | RuntimeMemory | None) -> dict[str, Any]:
+        try:
+            self._channel.send(line, memory.fd if memory else None)
+            if isinstance(memory, SharedMemory):
+                memory.close_descriptor()
+            answer = self._channel.receive(with_file=op == "share")
+            while "save" in answer:
+                try:
+                    self._send_state()
+                except BaseException as error:  # the runtime waits for the State, so it must be notified
+                    self._report_failure(type(error), error, error.__traceback__)
+                    raise
+                answer = self._channel.receive()
+            return answer
+        except (EOFError, ConnectionError):
+            return {"error": f"{op}(): the trainrt process of this rank has exited"}
+
+    def _send_state(self) -> None:
+        """Calls the functions of before_save(), copies the tensors into shared memory, and sends the values."""
+        values: dict[str, Any] = {}
+        if self._state is not None:
+            for function in self._state._before_save:
+                function()
+            if self._memory:
+                self._state._write_tensors(self._memory.bytes)
+            values = self._state._encoded_values()
+        self._channel.send(message_line({"op": "state", "values": values, **self._place}))
+
+    def _peek_checkpoint(self) -> dict[str, Any] | None:
+        """Returns the answer to the request "checkpoint", from any thread, or None while the train thread waits for an answer. Raises the
+        exception that has ended the run, and RuntimeError if the request fails."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            if self._make_error is not None:
+                raise self._make_error()
+            answer = self._exchange("checkpoint", message_line({"op": "checkpoint"}), None)
+        finally:
+            self._lock.release()
+        if "ok" not in answer:
+            raise RuntimeError(answer.get("error", "the run stops"))
+        return answer["ok"]
+
+    def _report_failure(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> bool:
+        """Sends an exception that ends the program to the runtime, which logs and stores it. Returns False if the runtime already knows
+        another reason why the run ends, or has exited."""
+        if self._reported_failure is error:
+            return True
+        if self._make_error is not None:
+            return False
+        self._make_error, self._reported_failure = lambda: RuntimeError("the program has failed"), error
+        summary = "".join(traceback.format_exception_only(kind, error)).strip()
+        text = "".join(traceback.format_exception(kind, error, trace)).strip()
+        try:
+            self._channel.send(message_line({"op": "failed", "error": valid_utf8(summary), "traceback": valid_utf8(text)}))
+        except OSError:
+            return False
+        return True
+
+    def _send_done(self) -> None:
+        """Reports that the program has ended without an error. The runtime needs it if a script or a pipeline hides the exit code."""
+        if self._make_error is None:
+            self._make_error = lambda: RuntimeError("the program has ended")
+            part = {"left": self._finished_part} if self._finished_part else {}
+            try:
+                self._channel.send(message_line({"op": "done", **part, **self._taken()}))
+            except OSError:
+                pass
+
+    def _close_in_fork(self) -> None:
+        """Called in a forked process: the connection belongs to the parent."""
+        self._channel.close()
+        self._make_error = lambda: RuntimeError("only the process that trainrt started may use the context, not one forked from it")
+
+
+def _error_maker(answer: dict[str, Any]) -> Callable[[], BaseException]:
+    """Returns the function that makes the exception for an answer that ends the run."""
+    if "stop" in answer:
+        return lambda: Stop(answer["stop"])
+    kind = ValueError if answer.get("usage") else RuntimeError
+    return lambda: kind(answer["error"])

@@ -1,0 +1,61 @@
+"""The client's first messages, and the signals of a process that is connected to a runtime."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import platform
+import signal
+import socket
+import subprocess
+from multiprocessing.popen_fork import Popen
+from typing import Any
+
+from .._support._signals import STOP_SIGNALS
+
+_PROTOCOL = 1
+
+
+def introduction() -> dict[str, Any]:
+    """Returns the fields of the messages "hello" and "open_run"."""
+    return {"protocol": _PROTOCOL, "client": f"Python {platform.python_version()}", "pid": os.getpid(), **_register_stacks_signal()}
+
+
+def announce() -> None:
+    """Notifies the runtime that this program uses the client, so that it waits longer for the first request. Does nothing if the descriptor
+    TRAINRT_FD is not the one that trainrt opened, as in a process that the program has started."""
+    try:
+        fd = int(os.environ.get("TRAINRT_FD", ""))
+        if os.fstat(fd).st_ino != int(os.environ.get("TRAINRT_FD_INODE", "")):
+            return
+        with socket.socket(fileno=os.dup(fd)) as channel:
+            channel.sendall(b'{"op":"imported"}\n')
+    except (ValueError, OSError):
+        pass
+
+
+def leave_stops_to_runtime() -> None:
+    """Ignores and blocks the signals that stop a run. Processes that this one starts inherit that, so their terminate() sends SIGKILL."""
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    # Workers of torch's DataLoader replace the handler of SIGTERM: the signal would end them, and then this process. They inherit the mask, which
+    # blocks it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    # Processes that are started from here ignore SIGTERM: ending a Pool, or waiting for a terminated server, would block forever.
+    for kind in (Popen, subprocess.Popen):
+        kind.terminate = kind.kill  # type: ignore[method-assign,attr-defined]
+
+
+def _register_stacks_signal() -> dict[str, int]:
+    """Makes this process, and those that it forks, print the stacks of all threads on a free real-time signal, which the runtime sends if the
+    run hangs. Returns the field with its number; {} if all are in use."""
+    try:
+        with open("/proc/self/status") as status:  # libraries in C may have handlers that Python does not know
+            caught = int(next(line for line in status if line.startswith("SigCgt:")).split()[1], 16)
+    except (OSError, StopIteration):  # no /proc, as in some containers: the program runs without stacks
+        return {}
+    free = [number for number in range(signal.SIGRTMAX, signal.SIGRTMIN - 1, -1) if not caught >> (number - 1) & 1]
+    if not free:
+        return {}
+    faulthandler.register(free[0], file=2, all_threads=True)
+    return {"stacks_signal": int(free[0])}

@@ -1,0 +1,92 @@
+"""Metrics of a report, and how the numbers of the ranks are combined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from .values import VALUE_TYPES, Value, encoded, fits_64_bits, plain_value
+
+
+class Number:
+    """A metric, and how the numbers of the ranks are combined.
+
+    A Number copies its value: the array or tensor that the value is from may change before the report.
+
+    Parameters
+    ----------
+    value : bool, int, float, or a NumPy scalar or torch tensor of one element
+        This rank's number.
+    reduce : {"mean", "sum", "min", "max"}
+        How the numbers of all ranks are combined. The mean is weighted.
+    weight : int or float
+        This rank's weight in a mean, such as its number of samples.
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> correct = trainrt.Number(31, "sum")
+    >>> correct.value, correct.reduce
+    (31, 'sum')
+    """
+
+    def __init__(self, value: Any, reduce: str = "mean", weight: Any = 1) -> None:
+        self.value = plain_value("the value of a Number", value)
+        self.reduce = reduce
+        self.weight = plain_value("the weight of a Number", weight)
+
+
+def ratio(total: Any, count: Any) -> Number:
+    """Returns the metric "sum of the totals of all ranks, divided by the sum of their counts".
+
+    Parameters
+    ----------
+    total, count : int or float
+        This rank's total (of losses, for example), and how many values it has summed.
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> trainrt.ratio(total=12.0, count=48).value
+    0.25
+    """
+    plain_total, plain_count = plain_value("the total of ratio()", total), plain_value("the count of ratio()", count)
+    return Number(plain_total / plain_count if plain_count else 0.0, weight=plain_count)  # type: ignore[operator]
+
+
+def metrics_for_message(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns {name: value} for JSON; NaN becomes null. Raises TypeError for invalid names and values."""
+    if not hasattr(metrics, "items"):
+        raise TypeError(f"report() takes a dict of metrics, not a {type(metrics).__name__}")
+    for name in metrics:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a metric must be a str, not {name!r}")
+    return {name: value if type(value) is float and value - value == 0 else _metric(name, value) for name, value in metrics.items()}
+
+
+def _metric(name: str, value: Any) -> Any:
+    if isinstance(value, Number):
+        return {"value": encoded(_in_64_bits(name, value.value)), "reduce": value.reduce, "weight": encoded(value.weight)}
+    plain = value if type(value) in VALUE_TYPES else plain_value(f"metric '{name}'", value)
+    return None if isinstance(plain, float) and math.isnan(plain) else encoded(_in_64_bits(name, plain))
+
+
+def _in_64_bits(name: str, value: Value) -> Value:
+    """Returns an int of more than 64 bits as the nearest float. Raises OverflowError if it is above the range of floats."""
+    if fits_64_bits(value):
+        return value
+    assert isinstance(value, int)
+    try:
+        return float(value)
+    except OverflowError:
+        raise OverflowError(f"metric '{name}' has {value.bit_length()} bits, which is beyond the range of a float") from None
+
+
+def metadata_of(label: str, metadata: dict | None, directory_name: Any) -> dict:
+    """Returns the metadata of a checkpoint for JSON, with `directory_name` under its key. Raises TypeError unless `metadata` is a dict or None;
+    `label` names it in the message."""
+    if metadata is not None and not isinstance(metadata, dict):
+        raise TypeError(f"{label} must be a dict, not a {type(metadata).__name__}")
+    name = {} if directory_name is None else {"checkpoint_dir_name": str(directory_name)}
+    return {**(metadata or {}), **name}

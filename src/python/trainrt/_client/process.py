@@ -1,0 +1,99 @@
+"""The one Context of this process, and how the process connects to its runtime."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import stat
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .channel import Channel
+from .context import Context
+from .handshake import leave_stops_to_runtime
+
+_context: Context | None = None
+
+
+def context() -> Context:
+    """Returns the Context of this program, the same at each call.
+
+    The main thread must make the first call. From then on this process, and those that it starts, ignore the signals that stop a run
+    (SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2): batch systems send them to all processes, while the runtime decides when the run stops,
+    which the next collective call raises as Stop. `multiprocessing` and `subprocess.Popen.terminate()` therefore use SIGKILL.
+
+    Raises
+    ------
+    RuntimeError
+        trainrt has not started this program.
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> trainrt.context().world_rank
+    0
+    """
+    return _context or _connect(Context._greet)
+
+
+def open_run(settings: dict[str, str], number: int = 1) -> bool:
+    """Opens a run as Context.open_run() does, instead of that of the config. It must be the first use of the Context, or follow close_run().
+    Returns whether the run has to be executed."""
+    if _context is not None:
+        return _context.open_run(settings, number)
+    is_running: list[bool] = []
+    _connect(lambda ctx: is_running.append(ctx.open_run(settings, number)))
+    return is_running[0]
+
+
+def is_connected() -> bool:
+    """Returns whether trainrt has started this process, so that context() does not fail."""
+    return has_context() or "TRAINRT_FD" in os.environ
+
+
+def has_context() -> bool:
+    """Returns whether context() or open_run() was called."""
+    return _context is not None
+
+
+def _connect(greet: Callable[[Context], Any]) -> Context:
+    """Makes the Context, and sends its first request by `greet(context)`."""
+    global _context
+    fd = os.environ.get("TRAINRT_FD")
+    if fd is None:
+        raise RuntimeError(f"trainrt did not start this program. Write `[train] program = python3 {os.path.basename(sys.argv[0] or 'train.py')}` "
+                           f"into a config, and start it by `trainrt --config FILE`, with srun or mpiexec for several ranks")
+    _require_socket(fd)
+    leave_stops_to_runtime()
+    del os.environ["TRAINRT_FD"]  # processes that the program starts must not use the connection
+    _context = Context(Channel(int(fd)))
+    _report_uncaught_exceptions(_context)
+    os.register_at_fork(after_in_child=_context._close_in_fork)
+    greet(_context)
+    atexit.register(_context._send_done)
+    return _context
+
+
+def _require_socket(fd: str) -> None:
+    """Raises RuntimeError unless `fd`, the value of TRAINRT_FD, is an open socket. It may be inherited from a program of trainrt that started
+    this one."""
+    try:
+        if stat.S_ISSOCK(os.fstat(int(fd)).st_mode):
+            return
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise RuntimeError(f"TRAINRT_FD={fd} is inherited from another program, and is not a connection of this process. A program that trainrt "
+                       f"starts must call trainrt.context() before it starts other programs; start an independent program without TRAINRT_FD "
+                       f"(env -u TRAINRT_FD)")
+
+
+def _report_uncaught_exceptions(ctx: Context) -> None:
+    """Sends uncaught exceptions to the runtime, which logs them with the rank. Those that it does not need are printed as usual."""
+    print_exception = sys.excepthook
+
+    def report(kind, error, trace):
+        if not ctx._report_failure(kind, error, trace):
+            print_exception(kind, error, trace)
+
+    sys.excepthook = report

@@ -1,0 +1,41 @@
+"""Small values of a State or a report: bool, int, float or str, and their form in a message."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Union
+
+VALUE_TYPES = (bool, int, float, str)
+INT_LIMIT = 2**63  # the runtime's integers are from -INT_LIMIT to INT_LIMIT - 1
+Value = Union[bool, int, float, str]
+
+
+def plain_value(label: str, value: Any) -> Value:
+    """Returns `value` as a bool, int, float or str. A NumPy scalar or torch tensor of one element becomes a Python number. Raises TypeError
+    for other types; `label` names the value in the message."""
+    if not isinstance(value, VALUE_TYPES) and hasattr(value, "item"):
+        try:
+            value = value.item()
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise TypeError(f"{label} must be one number: {error}") from None
+    for kind in VALUE_TYPES:  # converts instances of subclasses, such as numpy.float64 or IntEnum
+        if isinstance(value, kind):
+            return kind(value)
+    raise TypeError(f"{label} is a {type(value).__name__}; it must be a bool, int, float or str")
+
+
+def fits_64_bits(value: Any) -> bool:
+    """Returns whether the runtime can store `value`: false for an int of more than 64 bits."""
+    return not isinstance(value, int) or -INT_LIMIT <= value < INT_LIMIT
+
+
+def encoded(value: Any) -> Any:
+    """Returns the value for JSON, which has no NaN and infinity: they become {"float": "nan"}, and so on."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
+    return value
+
+
+def decoded(value: Any) -> Any:
+    """Returns the value that encoded() was given."""
+    return float(value["float"]) if isinstance(value, dict) else value

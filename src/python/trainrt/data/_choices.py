@@ -1,0 +1,173 @@
+"""Methods of Dataset that choose and order samples."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable
+
+from ._arguments import check_ignored
+from ._integers import checked_integer
+from ._numpy import numpy
+from ._operations import Call, keeps
+from ._reading import BATCH_OF_SCANS, ReadMethods
+from ._samples import ReshapeMethods
+
+if TYPE_CHECKING:
+    from ._dataset import Dataset
+
+_MAX_SHUFFLED = 1 << 25  # rows of a shuffled list, which needs about 1 GB
+
+
+class ChoiceMethods(ReshapeMethods, ReadMethods):
+    """Part of Dataset."""
+
+    def filter(self, fn: Callable[..., Any] | None = None, expr: str | None = None, *, fn_args: Sequence | None = None,
+               fn_kwargs: Mapping[str, Any] | None = None, **resources: Any) -> Dataset:
+        """Keeps the samples that meet a condition.
+
+        Parameters
+        ----------
+        fn : function, optional
+            Keeps a sample if `fn(row, *fn_args, **fn_kwargs)` is true. It is called once per sample, in this process, before the first sample is
+            used; all samples must be readable.
+        expr : str, optional
+            A condition such as "x > 0 and (city == 'Bern' or not sold)", which the ranks evaluate without Python (key `where` of
+            [data.NAME]). It compares numbers, strings, columns and elements of columns (x[3]) by == != < <= > >=, and combines comparisons and
+            bool columns by `and`, `or`, `not` and parentheses.
+
+        Raises
+        ------
+        TypeError
+            Not exactly one of `fn` and `expr` is given.
+        ValueError
+            The method follows draw_by_weight() or, with `fn`, options(on_error="skip"). Reading raises it for an invalid condition, and for one
+            that no sample meets.
+        """
+        check_ignored("filter", resources)
+        self._require_not_drawn("filter()")
+        if expr is not None and fn is None:
+            return self._keep_where(expr)
+        if fn is None or expr is not None:
+            raise TypeError("filter() needs either a function or expr=CONDITION")
+        if self._keys.get("on_error") == "skip":
+            raise ValueError("filter() after options(on_error='skip') is not possible: it selects samples by number, and each sample that is left "
+                             "out changes the numbers after it. Write the readable samples to files first (write_parquet(folder)), and filter those")
+        call = Call("filter", fn, fn_args, fn_kwargs)
+        return self._with(rows=_Once(lambda: self._rows_where(keeps(call))))
+
+    def _rows_where(self, kept: Callable[[Any], Any]) -> Any:
+        found, at = [], 0
+        for batch in self._unshuffled()._local_batches(BATCH_OF_SCANS):
+            is_kept = kept(batch)
+            found.append(at + numpy.flatnonzero(is_kept))
+            at += len(is_kept)
+        rows = self._row_numbers()
+        numbers = numpy.concatenate(found) if found else numpy.empty(0, "i8")
+        return numbers if rows is None else numpy.asarray(rows)[numbers]
+
+    def random_shuffle(self, *, seed: int | None = None, **resources: Any) -> Dataset:
+        """Uses the samples in a new random order in each epoch. The order depends on run.seed, the dataset's name, the epoch, and `seed` (int,
+        default 0)."""
+        check_ignored("random_shuffle", resources)
+        return self._with(keys={**self._keys, "shuffle": "true", **({"shuffle_seed": str(int(seed))} if seed else {})})
+
+    randomize_block_order = random_shuffle
+
+    def repartition(self, num_blocks: int | None = None, **others: Any) -> Dataset:
+        """Returns this dataset: its samples are not stored in blocks."""
+        del num_blocks, others
+        return self  # type: ignore[return-value]
+
+    def limit(self, limit: int) -> Dataset:
+        """Keeps the first `limit` samples; of a shuffled dataset, random ones, the same at each call. Raises TypeError if `limit` is not an
+        integer, ValueError if it is negative."""
+        return self._part(0, checked_integer("limit()", limit, 0))
+
+    def _part(self, first: int | None, end: int | None) -> Dataset:
+        return self._with(rows=self._rows_in_order()[first:end])
+
+    def _rows_in_order(self) -> Any:
+        """Returns the row numbers in the order by which parts are chosen: random, but always the same, if the dataset is shuffled."""
+        self._require_not_drawn("a choice of samples")
+        rows = self._row_numbers()
+        rows = range(self._count_all()) if rows is None else rows
+        return _shuffled(rows, int(self._keys.get("shuffle_seed", 0))) if "shuffle" in self._keys else rows
+
+    def split_at_indices(self, indices: Sequence[int]) -> list[Dataset]:
+        """Returns len(indices) + 1 datasets: the samples before the first index, those from it to the second, and so on. Raises ValueError if the
+        indices are not ascending."""
+        ends: list[Any] = [0, *indices, None]
+        if any(a > b for a, b in zip(ends, ends[1:-1])):
+            raise ValueError(f"split_at_indices({list(indices)}): the indices must be ascending")
+        return [self._part(first, end) for first, end in zip(ends, ends[1:])]
+
+    def split(self, n: int, *, equal: bool = False, locality_hints: Any = None) -> list[Dataset]:
+        """Returns `n` datasets of consecutive samples; their sizes differ by at most one, and equal=True leaves out samples to make them equal.
+        Raises ValueError if `n` is below 1."""
+        del locality_hints
+        if n < 1:
+            raise ValueError(f"split({n}): it must be 1 or more")
+        each, more = divmod(self.count(), n)
+        ends = list(itertools.accumulate(each + (number < more and not equal) for number in range(n)))
+        return [self._part(first, end) for first, end in zip([0, *ends], ends)]
+
+    def split_proportionately(self, proportions: Sequence[float]) -> list[Dataset]:
+        """Returns datasets with these fractions of the samples, and one with the rest. Raises ValueError unless the fractions are above 0 and
+        their sum is below 1."""
+        if not proportions or any(each <= 0 for each in proportions) or sum(proportions) >= 1:
+            raise ValueError(f"split_proportionately({list(proportions)}): each must be above 0, and their sum below 1")
+        count = self.count()
+        return self.split_at_indices([int(count * sum(proportions[:number + 1])) for number in range(len(proportions))])
+
+    def train_test_split(self, test_size: int | float, *, shuffle: bool = False, seed: int | None = None,
+                         stratify: str | None = None) -> tuple[Dataset, Dataset]:
+        """Returns two datasets, (train, test).
+
+        Parameters
+        ----------
+        test_size : float or int
+            Fraction (float) or number (int) of the test samples.
+        shuffle : bool
+            True chooses them at random by `seed` (default 0); otherwise the last samples are the test.
+        stratify
+            Not supported: raises ValueError.
+
+        Raises
+        ------
+        ValueError
+            A part would be empty.
+        """
+        if stratify is not None:
+            raise ValueError("train_test_split(stratify=...) is not supported: choose the samples by filter()")
+        count = self.count()
+        size = int(count * test_size) if isinstance(test_size, float) else test_size
+        if not 0 < size < count:
+            raise ValueError(f"train_test_split({test_size}): {count} samples give a test of {size}; both parts need one at least")
+        chosen = self._unshuffled()._with(rows=_shuffled(self._rows_in_order(), 0 if seed is None else seed)) if shuffle else self
+        train, test = (self._with(rows=part._rows) for part in chosen.split_at_indices([count - size]))
+        return train, test
+
+
+def _shuffled(rows: Any, seed: int) -> Any:
+    """Returns the rows in the order of Python's random.shuffle(), which is the same in all versions."""
+    if len(rows) > _MAX_SHUFFLED:
+        raise ValueError(f"parts of {len(rows)} samples in random order need a list of all samples; the maximum is {_MAX_SHUFFLED}: take the parts "
+                         f"first, and then random_shuffle() them")
+    rows = list(rows)
+    random.Random(seed).shuffle(rows)
+    return numpy.asarray(rows)
+
+
+class _Once:
+    """Calls a function once, when its result is first needed."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
+        self._result: Any = None
+
+    def __call__(self) -> Any:
+        if self._result is None:
+            self._result = self._function()
+        return self._result

@@ -1,0 +1,154 @@
+"""from_*() and range(): datasets of data in a script's memory, which are written once into .datasets in the storage path when a run starts.
+
+Arguments of Ray Data that only place tasks on a cluster are ignored.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ._columns import column_of, columns_of, stacked
+from ._dataset import Dataset, MaterializedDataset
+from ._numpy import numpy
+from ._sources import FileSource, MemorySource
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def range(n: int, **ray: Any) -> Dataset:
+    """Returns the numbers 0 to n-1 in the column `id` (i64).
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> trainrt.data.range(3).take()
+    [{'id': 0}, {'id': 1}, {'id': 2}]
+    """
+    del ray
+    return Dataset(FileSource(format="range", samples=int(n)))
+
+
+class _Filled:
+    """Makes arrays of one shape; all elements are the sample's number."""
+
+    def __init__(self, shape: Sequence[int]) -> None:
+        self.shape = tuple(shape)
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        ids = batch["id"]
+        return {"data": numpy.broadcast_to(ids.reshape(-1, *(1 for _ in self.shape)), (len(ids), *self.shape)).copy()}
+
+
+def range_tensor(n: int, *, shape: Sequence[int] = (1,), **ray: Any) -> Dataset:
+    """Returns n arrays of this shape in the column `data`; all elements of array i are i.
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> trainrt.data.range_tensor(2, shape=(1, 2)).take_batch()["data"].tolist()
+    [[[0, 0]], [[1, 1]]]
+    """
+    return range(n, **ray).map_batches(_Filled(shape))
+
+
+def _of_columns(columns: Any, what: str) -> MaterializedDataset:
+    return MaterializedDataset(MemorySource(columns_of(columns, what, "was given")))
+
+
+def from_items(items: Iterable[Any], **ray: Any) -> MaterializedDataset:
+    """Returns one sample per item.
+
+    Dicts with equal keys become columns; other values become the column `item`. Raises TypeError and ValueError for values that are not numbers,
+    bools, strings or arrays of them.
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> trainrt.data.from_items([{"x": 1.0, "city": "Bern"}, {"x": 2.0, "city": "Basel"}]).take(1)
+    [{'x': 1.0, 'city': 'Bern'}]
+    """
+    del ray
+    items = list(items)
+    if not items:
+        return _of_columns({}, "from_items")
+    if isinstance(items[0], dict):
+        return _of_columns(stacked(items, "from_items", "was given"), "from_items")
+    return _of_columns({"item": items}, "from_items")
+
+
+def from_numpy(ndarrays: Any, **ray: Any) -> MaterializedDataset:
+    """Returns the samples of an array, or of several arrays one after another, in the column `data`. A dict of arrays gives one column each. The
+    first axis counts the samples.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> import trainrt
+    >>> trainrt.data.from_numpy({"x": numpy.zeros((4, 2)), "y": numpy.arange(4)}).schema()
+    x: float64[2]
+    y: int64
+    """
+    del ray
+    if isinstance(ndarrays, dict):
+        return _of_columns(ndarrays, "from_numpy")
+    several = ndarrays if isinstance(ndarrays, (list, tuple)) else [ndarrays]
+    return _of_columns({"data": numpy.concatenate([numpy.asarray(each) for each in several])}, "from_numpy")
+
+
+def from_pandas(dfs: pandas.DataFrame | Sequence[pandas.DataFrame], **ray: Any) -> MaterializedDataset:
+    """Returns the rows of a DataFrame, or of several one after another.
+
+    Missing strings become empty; missing integers and bools make the column floats with NaN. Notes report missing strings and bools.
+
+    Raises
+    ------
+    ValueError
+        Two columns have the same name, or a column with missing values has an integer above 2**53.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> import trainrt
+    >>> trainrt.data.from_pandas(pandas.DataFrame({"x": [1, 2], "y": [0.5, None]})).take_batch()["y"].tolist()
+    [0.5, nan]
+    """
+    del ray
+    if isinstance(dfs, (list, tuple)):
+        import pandas
+        dfs = pandas.concat(dfs, ignore_index=True)
+    return _of_columns(dfs, "from_pandas")
+
+
+def from_torch(dataset: Any, **ray: Any) -> MaterializedDataset:
+    """Returns the samples of a torch Dataset with a length: dicts become columns, tuples the columns `item_0`, `item_1`, ..., other values `item`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import trainrt
+    >>> from torch.utils.data import TensorDataset
+    >>> trainrt.data.from_torch(TensorDataset(torch.ones(3, 2), torch.arange(3))).columns()
+    ['item_0', 'item_1']
+    """
+    del ray
+    samples = [dataset[number] for number in builtins.range(len(dataset))]
+    if samples and isinstance(samples[0], (tuple, list)):
+        return _of_columns({f"item_{number}": list(values) for number, values in enumerate(zip(*samples))}, "from_torch")
+    return from_items(samples)
+
+
+def from_huggingface(dataset: Any, **ray: Any) -> MaterializedDataset:
+    """Returns the rows of a datasets.Dataset of numbers, strings and lists of numbers. Raises TypeError for a DatasetDict.
+
+    Examples
+    --------
+    >>> import datasets                                                             # doctest: +SKIP
+    >>> trainrt.data.from_huggingface(datasets.load_dataset("imdb", split="train"))   # doctest: +SKIP
+    """
+    del ray
+    if not hasattr(dataset, "column_names") or isinstance(dataset.column_names, dict):
+        raise TypeError("from_huggingface() takes one datasets.Dataset; choose a split of a DatasetDict: dataset['train']")
+    return _of_columns({name: column_of(dataset[name], f"'{name}'") for name in dataset.column_names}, "from_huggingface")

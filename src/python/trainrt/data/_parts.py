@@ -1,0 +1,91 @@
+"""Base class of Dataset: its immutable parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Callable, Union
+
+from ._operations import Operation
+from ._sources import checked_keys
+
+if TYPE_CHECKING:
+    from ._dataset import Dataset
+
+Rows = Union[Sequence[int], Callable[[], Any], None]  # row numbers, or a function that computes them when needed; None: all rows
+_READING_KEYS = ("shuffle", "shuffle_seed", "memory", "threads", "block", "window", "read_method")
+_SET_BY_METHODS = {"source", "format", "subset", "subset_after", "every", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack",
+                   "draw_by_weight"}
+
+
+class Reshape:
+    """The keys of operations that make samples of samples, in their order, and the rows of the source to which they are applied."""
+
+    ORDER = {"where": 0, "explode": 1, "sequence": 2, "pack": 3, "draw_by_weight": 5}  # in which the runtime applies these keys
+    ORDER_OF_ROWS = 4  # the choice of samples among them
+
+    def __init__(self, keys: dict[str, str] | None = None, rows: Rows = None) -> None:
+        self.keys, self.rows = dict(keys or {}), rows
+
+    def with_key(self, name: str, text: str) -> Reshape:
+        return Reshape({**self.keys, name: text}, self.rows)
+
+    @property
+    def last(self) -> int:
+        """The position in ORDER of the last key; -1 without keys."""
+        return max((self.ORDER[name] for name in self.keys), default=-1)
+
+
+class DatasetParts:
+    """Part of Dataset: a source of samples, the numbers of the chosen rows, operations on batches, and keys of [data.NAME]."""
+
+    def __init__(self, source: Any, rows: Rows = None, operations: Sequence[Operation] = (), keys: dict[str, str] | None = None,
+                 encoding: str = "utf-8", reshape: Reshape | None = None) -> None:
+        self._source = source
+        self._rows = rows
+        self._reshape = reshape or Reshape()  # `rows` are numbers of the samples that these operations make
+        self._operations = tuple(operations)
+        self._keys = dict(keys or {})
+        self._encoding = encoding  # of text
+
+    def _new(self, **parts: Any) -> Dataset:
+        raise NotImplementedError  # Dataset overrides it
+
+    def _with(self, **changes: Any) -> Dataset:
+        return self._new(**{"source": self._source, "rows": self._rows, "operations": self._operations, "keys": self._keys,
+                            "encoding": self._encoding, "reshape": self._reshape, **changes})
+
+    def _of_source(self, source: Any) -> Dataset:
+        """Returns a Dataset of all samples of `source`, which is read as this one is."""
+        return self._new(source=source, keys={key: text for key, text in self._keys.items() if key in _READING_KEYS})
+
+    def _unshuffled(self) -> Dataset:
+        return self._with(keys={key: text for key, text in self._keys.items() if key not in ("shuffle", "shuffle_seed")})
+
+    def _and_then(self, operation: Operation) -> Dataset:
+        return self._with(operations=(*self._operations, operation))
+
+    def _require_not_drawn(self, method: str) -> None:
+        if "draw_by_weight" in self._reshape.keys:
+            raise ValueError(f"{method} after draw_by_weight() is not possible, because samples are drawn in each epoch: call it before")
+
+    def _row_numbers(self) -> Any:
+        return numbers_of(self._rows)
+
+    def options(self, **keys: Any) -> Dataset:
+        """Sets keys of [data.NAME] of the config by their names: options(cast="x: f32", normalize="image: 0.28 0.35", block=1024,
+        memory="4 GiB"). Raises ValueError for keys that methods set; reading raises ValueError for unknown keys and invalid values."""
+        others = sorted(_SET_BY_METHODS & set(keys))
+        if others:
+            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), filter(expr=...), limit(), split(), "
+                             f"random_shuffle(), explode(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
+        return self._with(keys={**self._keys, **checked_keys(keys)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Evaluates filter() here, in the script's process."""
+        reshape = Reshape(self._reshape.keys, numbers_of(self._reshape.rows))
+        return {**self.__dict__, "_rows": self._row_numbers(), "_reshape": reshape}
+
+
+def numbers_of(rows: Rows) -> Any:
+    """Returns the row numbers, or None for all rows."""
+    return rows() if callable(rows) else rows

@@ -1,0 +1,196 @@
+"""Methods of Dataset that read samples in this process, and write them into files."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _files, _write
+from ._columns import concatenated
+from ._integers import checked_integer
+from ._iterator import DataIterator
+from ._numpy import numpy
+from ._parts import DatasetParts, Reshape, numbers_of
+from ._schema import Schema
+from ._sources import MemorySource, local_folder
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ._dataset import MaterializedDataset
+
+BATCH_OF_SCANS = 1024  # samples per batch when this process reads all of them
+Path = Union[str, os.PathLike]
+
+
+class ReadMethods(DatasetParts):
+    """Part of Dataset."""
+
+    def count(self) -> int:
+        """Returns the number of samples."""
+        rows = self._row_numbers()
+        return self._count_all() if rows is None else len(rows)
+
+    def schema(self) -> Schema | None:
+        """Returns the Schema of the first sample; of an empty dataset, that of the samples it would have, or None if it is unknown."""
+        first = next(iter(self._local_batches(1)), None)
+        if first is None:
+            first = self._empty_batch()
+        return Schema(first) if first else None
+
+    def columns(self) -> list[str] | None:
+        """Returns the names of the columns, or None if they are unknown, as for from_items([])."""
+        schema = self.schema()
+        return None if schema is None else schema.names
+
+    def take(self, limit: int = 20) -> list[dict[str, Any]]:
+        """Returns the first `limit` samples as a list of dicts."""
+        return list(itertools.islice(self.iter_rows(), checked_integer("take()", limit, 0)))
+
+    def take_all(self, limit: int | None = None) -> list[dict[str, Any]]:
+        """Returns all samples as a list of dicts. Raises ValueError if there are more than `limit`."""
+        rows = self.take((limit or self.count()) + 1)
+        if limit is not None and len(rows) > limit:
+            raise ValueError(f"take_all(limit={limit}): the dataset has {self.count()} samples")
+        return rows
+
+    def take_batch(self, batch_size: int = 20, *, batch_format: str | None = "default") -> Any:
+        """Returns the first batch, as of iter_batches(). Raises ValueError if there is no sample."""
+        for batch in self.iter_batches(batch_size=batch_size, batch_format=batch_format):
+            return batch
+        raise ValueError("take_batch(): the dataset is empty")
+
+    def show(self, limit: int = 20) -> None:
+        """Prints the first `limit` samples."""
+        for row in self.take(limit):
+            print(row)
+
+    def iterator(self) -> DataIterator:
+        """Returns a DataIterator over all samples."""
+        return self._local()
+
+    def iter_rows(self) -> Iterable[dict[str, Any]]:
+        """Returns an iterable over the samples as dicts."""
+        return self._local().iter_rows()
+
+    def iter_batches(self, **arguments: Any) -> Iterable[Any]:
+        """Returns an iterable over batches, {name: array}; arguments as of DataIterator.iter_batches()."""
+        return self._local().iter_batches(**arguments)
+
+    def iter_torch_batches(self, **arguments: Any) -> Iterable[Any]:
+        """Returns an iterable over batches, {name: tensor}; arguments as of DataIterator.iter_torch_batches()."""
+        return self._local().iter_torch_batches(**arguments)
+
+    def to_pandas(self, limit: int | None = None) -> pandas.DataFrame:
+        """Returns the samples as a DataFrame. Raises ValueError if there are more than `limit`."""
+        import pandas
+        rows = self.take_all(limit)
+        return pandas.DataFrame(rows, columns=None if rows else self.columns())
+
+    def materialize(self) -> MaterializedDataset:
+        """Reads all samples, applies the operations once, and returns a MaterializedDataset of the results in memory."""
+        batches = [{name: column.copy() for name, column in batch.items()} for batch in self._local_batches(BATCH_OF_SCANS)]
+        return self._in_memory(concatenated(batches) if batches else self._empty_batch())
+
+    def stats(self) -> str:
+        """Returns repr() of the dataset."""
+        return repr(self)
+
+    # ---- files, written by this process ----
+
+    def write_parquet(self, path: Path, *, mode: str = "append", max_rows_per_file: int | None = None, **others: Any) -> None:
+        """Writes the samples after all operations as Parquet files. Needs pyarrow (ImportError without it).
+
+        Arrays of several axes become fixed-size lists.
+
+        Parameters
+        ----------
+        path : path
+            The folder, which is created if necessary.
+        mode : {"append", "overwrite", "error", "ignore"}
+            If the folder has files: add files (default), replace the files of this kind, raise FileExistsError, or write nothing.
+        max_rows_per_file : int, optional
+            Default: one file.
+        others
+            Arguments of pyarrow.parquet.ParquetWriter, such as compression="zstd".
+        """
+        ours = {key: others.pop(key) for key in list(others) if key in (*_write.IGNORED, "filesystem", "filename_provider")}
+        _write.write_parquet(self._local_batches, path, mode, max_rows_per_file, others, ours)
+
+    def write_csv(self, path: Path, *, mode: str = "append", max_rows_per_file: int | None = None, delimiter: str = ",", **others: Any) -> None:
+        """Writes the samples as CSV files with a header; arguments as of write_parquet(). NaN becomes an empty value; other numbers have the same
+        bits when they are read again. Raises ValueError for columns of arrays."""
+        _write.write_csv(self._local_batches, path, mode, max_rows_per_file, {"delimiter": delimiter}, others)
+
+    def write_numpy(self, path: Path, *, column: str, mode: str = "append", max_rows_per_file: int | None = None, **others: Any) -> None:
+        """Writes one column as .npy files; arguments as of write_parquet(). Raises ValueError for an unknown column and for samples of different
+        lengths."""
+        _write.write_numpy(self._local_batches, path, column, mode, max_rows_per_file, others)
+
+    # ---- how this process reads them ----
+
+    def is_empty(self) -> bool:
+        """Returns whether the dataset is known to have no samples, without reading files."""
+        rows = (self._row_numbers(), numbers_of(self._reshape.rows))
+        return self._source.empty_columns() is not None or any(each is not None and not len(each) for each in rows)
+
+    def _in_memory(self, columns: dict[str, Any]) -> MaterializedDataset:
+        return self._new(source=MemorySource(columns), materialized=True)  # type: ignore[return-value]
+
+    def _count_all(self) -> int:
+        return self._local().count()
+
+    def _local(self) -> DataIterator:
+        columns = self._empty_columns()
+        return DataIterator.local(self) if columns is None else DataIterator.without_samples(self, columns)
+
+    def _local_batches(self, batch_size: int) -> Iterator[dict[str, Any]]:
+        return iter(self._local().iter_batches(batch_size=batch_size))
+
+    def _empty_columns(self) -> dict[str, Any] | None:
+        """Returns the columns before the operations, {name: array}, if there are no samples; else None."""
+        if not self.is_empty():
+            return None
+        columns = self._source.empty_columns()
+        if columns is not None:
+            return columns
+        return self._with(rows=None, operations=(), reshape=Reshape(self._reshape.keys))._local()._empty_batch()
+
+    def _empty_batch(self) -> dict[str, Any]:
+        """Returns the columns of an empty dataset after the operations. They are applied to the first sample that was not chosen, if there is
+        one, since users' functions seldom expect empty batches."""
+        if self._source.empty_columns() is None:
+            for batch in self._with(rows=None, reshape=Reshape(self._reshape.keys))._local_batches(1):
+                return {name: column[:0] for name, column in batch.items()}
+        return self._local()._empty_batch()
+
+    def _config(self, folder: str) -> dict[str, str]:
+        """Returns the keys of [data.NAME]. Values in memory are written into `folder`, which all nodes must see."""
+        keys = {**self._source.keys(folder), **self._keys, **self._reshape.keys}
+        chosen = {"subset": self._row_numbers()}
+        if self._reshape.keys:
+            chosen = {"subset": numbers_of(self._reshape.rows), "subset_after": self._row_numbers()}
+        for key, rows in chosen.items():
+            if rows is None:
+                continue
+            if not len(rows):
+                raise ValueError(f"{self!r} has no samples")
+            text = text_of_rows(rows)
+            keys[key] = text if len(text) <= 200 else "@" + _files.put_text(folder, text.encode(), "rows")
+        return keys
+
+    def _open_at(self, server: Any, with_more: Any = dict) -> str:
+        """Opens the dataset in the server and returns its name there. `with_more(keys)` returns the keys of [data.NAME] to open it with."""
+        return server.open(with_more(self._config(local_folder())), 0, self._source.reading)
+
+
+def text_of_rows(rows: Any) -> str:
+    """Returns the row numbers as the key `subset` has them: consecutive ones as FIRST:END."""
+    if isinstance(rows, range):
+        return f"{rows.start}:{rows.stop}"
+    rows = numpy.asarray(rows)
+    firsts = numpy.flatnonzero(numpy.diff(rows, prepend=rows[0] - 2) != 1)
+    ends = [*firsts[1:], len(rows)]
+    return "\n".join(f"{rows[first]}:{rows[first] + end - first}" if end - first > 1 else str(rows[first]) for first, end in zip(firsts, ends))

@@ -1,0 +1,37 @@
+"""Names and types of the columns of a dataset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Schema:
+    """Names and types of the columns of a batch.
+
+    Attributes
+    ----------
+    names : list of str
+    types : list of str
+        A NumPy dtype, followed by the shape of a sample if it has axes ("float32[28, 28]"); "string"; or "list" for samples of different
+        lengths.
+
+    Examples
+    --------
+    >>> import trainrt
+    >>> schema = trainrt.data.from_items([{"city": "Bern", "price": 1.5}]).schema()
+    >>> schema.names, schema.types
+    (['city', 'price'], ['string', 'float64'])
+    """
+
+    def __init__(self, batch: dict[str, Any]) -> None:
+        self.names = list(batch)
+        self.types = [self._type(column) for column in batch.values()]
+
+    @staticmethod
+    def _type(column: Any) -> str:
+        if column.dtype == object:
+            return "string" if len(column) and isinstance(column[0], str) else "list"
+        return f"{column.dtype}{list(column.shape[1:]) if column.ndim > 1 else ''}"
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {kind}" for name, kind in zip(self.names, self.types))

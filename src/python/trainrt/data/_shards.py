@@ -1,0 +1,19 @@
+"""Opens the datasets of a run for Context.dataset()."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .._client import Context
+from ._dataset import Dataset, MaterializedDataset
+from ._iterator import DataIterator
+from ._shared_batches import Link
+from ._sources import MemorySource
+
+
+def open_shard(ctx: Context, name: str, dataset: Dataset | None, before: Callable[[], Any] | None) -> DataIterator:
+    """Returns this rank's shard of [data.NAME]. `dataset` has its operations, and `before()` is called before each epoch."""
+    if ctx._batches is None:
+        ctx._batches = Link(ctx._ask)
+    assert isinstance(ctx._batches, Link)
+    return DataIterator(ctx._batches, name, dataset, before, in_memory=lambda columns: MaterializedDataset(MemorySource(columns)))

@@ -1,0 +1,52 @@
+"""Checks of Tuner.restore()."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from ._param_space import ParamSpace, read_space
+from ._sections import Sections, texts_of
+from ._sweep_record import programs_in
+
+
+def directory_of(path: str | os.PathLike[str]) -> str:
+    """Returns the absolute path of a directory, which may be given with file:// or ~."""
+    text = os.fspath(path)
+    return os.path.abspath(os.path.expanduser(text[len("file://"):] if text.startswith("file://") else text))
+
+
+def require_same(path: str, texts: Mapping[str, str], sections: Sections, has_space: bool) -> None:
+    """Raises ValueError if the trainable or the param_space in `sections` differs from that of the sweep, {key: text}: its trials could not be
+    compared. `has_space` is whether restore() was given a param_space."""
+    if not any(key.startswith("loop.train_loop_per_worker") for key in texts):
+        return  # started by a version that recorded neither
+    compared = ("loop.train_loop_", *(("loop.param_space.", "tune.space.", "tune.mutations.") if has_space else ()))
+    before = {key: text for key, text in texts.items() if key.startswith(compared)}
+    now = {key: text for key, text in texts_of(sections).items() if key.startswith(compared)}
+    changed = [f"{key} was {before.get(key, 'not set')}, is {now.get(key, 'not set')}" for key in sorted({*before, *now})
+               if before.get(key) != now.get(key)]
+    if changed:
+        raise ValueError(f"Tuner.restore({path!r}): the sweep was started with other values: {'; '.join(changed)}. Use the same trainable and "
+                         f"param_space; Tuner(..., run_config=RunConfig(name=...)) with another name starts a new sweep")
+
+
+def require_own_programs(path: str, texts: Mapping[str, str], program: str, reason: str) -> None:
+    """Raises ValueError if a sweep.json that another user may have written, for `reason`, names code or destinations of models that this call does
+    not name. `program` is the command of a trial of this call."""
+    named = {key: texts[key] for key in programs_in(dict(texts))}
+    if texts.get("train.program") != program:
+        named["train.program"] = texts.get("train.program", "")
+    if named:
+        lines = "".join(f"\n{key} = {text}" for key, text in named.items())
+        raise ValueError(f"Tuner.restore({path!r}): {path}/sweep.json names code that the trials would start or load, or where they would write, and "
+                         f"is not trusted: {reason}. Tuner(trainable, ...).fit() with the arguments of the first start continues the sweep. "
+                         f"This call would start {program}, and sweep.json has:{lines}")
+
+
+def recorded_space(path: str) -> ParamSpace:
+    """Returns the param_space that the sweep has recorded. Raises ValueError if it could not be recorded."""
+    try:
+        return read_space(path)
+    except (OSError, ValueError, KeyError):
+        raise ValueError(f"Tuner.restore({path!r}): give param_space= again: it has values that JSON cannot hold") from None
