@@ -166,7 +166,7 @@ class Tuner:
             if _allocation.can_launch(1):
                 environment["TRAINRT_SRUN_ARGS"] = f"--cpus-per-task={max(1, int(cpus))} {environment.get('TRAINRT_SRUN_ARGS', '')}"
         command = [_executable.trainrt(), "tune", "--config", config, *_settings.trust_arguments(self._trust_owner)]
-        processes = _command.Processes(command, environment, _command.stop_signal_of(command))
+        processes = _command.LaunchedCommand(command, environment, _command.stop_signal_of(command))
         budget = TimeBudget(self._tune.time_budget_s, processes)
         try:
             return processes.run(), budget.is_over

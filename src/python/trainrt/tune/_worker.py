@@ -56,7 +56,7 @@ def _donor_of(run_dir: str) -> Checkpoint | None:
 
 def _fail(runtime: _client.Context, error: Any) -> None:
     if not runtime._has_ended:
-        _in_rank.tell(runtime, error)
+        _in_rank.report_failure(runtime, error)
     raise SystemExit(1)
 
 

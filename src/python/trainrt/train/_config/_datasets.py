@@ -4,7 +4,7 @@ import os
 import re
 
 from ... import _client
-from . import _storage
+from ..._support._storage import default_storage
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -49,4 +49,4 @@ def _is_other_rank():
 
 def _storage_of_launch():
     run_dir = os.environ.get("TRAINRT_RUN_DIR")
-    return os.path.dirname(run_dir) if run_dir else _storage.default_storage()
+    return os.path.dirname(run_dir) if run_dir else default_storage()

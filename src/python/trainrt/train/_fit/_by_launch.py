@@ -6,7 +6,8 @@ import sys
 
 from ... import _cluster
 from ..._support import _executable, _notes, _pickling, _private_folder
-from .._config import _settings, _storage
+from ..._support._storage import default_storage
+from .._config import _settings
 from .._config._scaling import ScalingConfig
 from .._results import _run_directory, _trainer_record
 from .._results._result import Result
@@ -42,7 +43,7 @@ class LaunchedRun:
         for line in trainer.notes():
             _notes.say(line)
         settings = {**_settings.settings(self.scaling), **trainer.settings()}
-        self.storage = settings.setdefault("run.storage_path", _storage.default_storage())
+        self.storage = settings.setdefault("run.storage_path", default_storage())
         self.name = settings.get("run.name") or _run_names.default_name(trainer)
         settings["run.name"] = self.name
         settings.setdefault("failure.max_failures", "0")  # Ray Train's default

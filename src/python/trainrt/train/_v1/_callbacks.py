@@ -53,7 +53,7 @@ class JsonLoggerCallback(TrainingCallback):
     def __init__(self, logdir: Optional[str] = None, filename: Optional[str] = None, workers_to_log: Union[int, Sequence[int], None] = None):
         self._folder, self._name = logdir, filename or "results.json"
         self._ranks = [workers_to_log] if isinstance(workers_to_log, int) else workers_to_log
-        self._path = None
+        self._path = ""
 
     def start_training(self, logdir, config, **info):
         self._path = os.path.join(self._folder or logdir, self._name)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
 from ..._support import _notes, _plain_tree, _private_folder
+from ..._support._storage import default_storage
 from .._config._checkpoint import CheckpointConfig
 from .._config._failure import FailureConfig
 from .._config._run import RunConfig
 from .._config._scaling import ScalingConfig
-from ..._support._storage import default_storage
 from .._fit._by_launch import LaunchedRun
 from .._fit._run_names import name_in_job, slurm_job
 from .._results import _run_directory
