@@ -105,7 +105,7 @@ const Command run{
         "Under srun or mpiexec, this process is one of the run's ranks. Otherwise the run has one rank, or with -n, N "
         "ranks on\nthis machine, which are restarted after a failure, at most failure.max_failures times.\n"
         "SIGUSR1, SIGUSR2, SIGTERM, SIGINT or SIGHUP on any rank stops all ranks at the same step and saves a checkpoint; "
-        "so does\nthe end of the Slurm job's time.\n"
+        "so does\nthe approaching time limit of the Slurm job.\n"
         "Exit codes: 0 finished; 64 invalid usage or config; 70 the train function failed, or a stopped run could not be\n"
         "saved; 75 stopped, run the same command again; 76 no progress in the last attempts of this Slurm job.\n"
         "Standard input, unless it is a terminal, is passed to the program of rank 0. A script that the interpreter reads\n"

@@ -16,7 +16,7 @@ namespace trainrt::cli::datasets {
 
 namespace {
 
-/// Returns the keys without those for the order and memory of a run.
+/// Returns the keys of a dataset that is read once, in the order of its files: without shuffling, weights and memory.
 Options keys_for_one_pass(const Options& given) {
   Options keys;
   for (const auto& key : given.keys())

@@ -19,7 +19,7 @@ class BatchTensors {
   BatchTensors(const Dataset& data, const std::string& name, const std::string& inputs, const std::string& target,
                torch::Device device);
 
-  /// The same without a target: of `all` the field of its name is left out, if it is there.
+  /// Creates BatchTensors without a target. If `inputs` is `all`, the field `target` is left out if the dataset has it.
   static BatchTensors without_target(const Dataset& data, const std::string& name, const std::string& inputs,
                                      const std::string& target, torch::Device device);
 

@@ -46,7 +46,7 @@ class TrainedModel {
   virtual void predict(const RowBlock& block, std::vector<double>& values) = 0;
 };
 
-/// A key of [loop] that only the other library has, and advice on a replacement.
+/// A key of [loop] that this library lacks but the other library of boosted trees has, and the key to use instead.
 struct ForeignKey {
   std::string_view key, advice;
 };
@@ -76,8 +76,8 @@ void train(Context& ctx, const Library& library);
 /// checks keys and fields, and creates a booster, unless the config asks for a GPU, which a login node may not have.
 void check(Context& ctx, const Library& library);
 
-/// Predicts with a checkpoint of such a run, like the library's own predict(): with all rounds, or up to the best round if
-/// early stopping was used.
+/// Predicts with a checkpoint of a run of train(), like the library's own predict(): with all rounds, or up to the best
+/// round if early stopping was used.
 void predict(Context& ctx, Predictions& predictions, const Library& library);
 
 }  // namespace trainrt::frameworks::trees

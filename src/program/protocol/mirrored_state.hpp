@@ -18,8 +18,8 @@ class MirroredState {
  public:
   /// Creates the State of the run. Throws UsageError for an invalid message.
   explicit MirroredState(const Message& request);
-  /// Creates the State of one message, in the memory `kept`, which is replaced if the message brings a new one. Throws
-  /// UsageError for an invalid message.
+  /// Creates the State of one message in the memory `kept`. If the program sent a larger memory with the message, `kept` is
+  /// replaced by it. Throws UsageError for an invalid message.
   MirroredState(const Message& request, SharedMemory& kept);
   MirroredState(const MirroredState&) = delete;
 

@@ -37,7 +37,7 @@ class RunService {
   std::function<RequestedRun(const RunRequest&)> look_up_;
 };
 
-/// Returns the step and its seed, as several answers contain them.
+/// Returns the fields "step" and "seed", which several answers contain.
 Json step_fields(const Context& ctx);
 
 }  // namespace trainrt::program

@@ -9,8 +9,8 @@
 
 namespace trainrt::program {
 
-/// Collective operations on arrays in memory that the program shares. A message brings the memory if the
-/// current one is too small. All functions are collective, and throw UsageError for an invalid message.
+/// Collective operations on arrays in memory that the program shares with its rank. If that memory is too small, the
+/// program sends a larger one with its message. All functions are collective, and throw UsageError for an invalid message.
 class SharedArrays {
  public:
   explicit SharedArrays(Communicator& communicator) : communicator_(communicator) {}
@@ -29,7 +29,7 @@ class SharedArrays {
   Buffer same_on_all_ranks(const Message& message, const std::string& call, std::size_t parts);
 
   Communicator& communicator_;
-  SharedMemory memory_;  ///< memory that the program brought
+  SharedMemory memory_;  ///< memory that the program sent
   Memory of_ranks_;      ///< memory of the communicator, used instead if set
   std::size_t of_ranks_bytes_ = 0;
 };

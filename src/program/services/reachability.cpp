@@ -37,7 +37,7 @@ class AddressProbe {
   bool is_open() const { return static_cast<bool>(socket_); }
   const std::string& from() const { return from_; }  ///< local address; "" unless the listener was reached
 
-  /// Returns the poll() events to wait for: connected, then readable.
+  /// Returns the poll() events to wait for: POLLOUT until the socket is connected, then POLLIN.
   short events() const { return has_sent_ ? POLLIN : POLLOUT; }
 
   /// Continues after poll() has reported an event.

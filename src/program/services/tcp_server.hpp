@@ -27,7 +27,8 @@ class EndSignal {
 /// Returns the default limit of pending callers for a service that `ranks` ranks may call at the same time. Pure.
 std::size_t max_pending_for(int ranks);
 
-/// How a service treats its callers. The server's thread calls all functions. An exception closes that connection only.
+/// Functions by which a TcpServer admits and serves its callers. The server's thread calls them. An exception closes the
+/// connection of the caller, and the server continues.
 struct CallerPolicy {
   /// Returns whether connections from this address are accepted.
   std::function<bool(const std::string& address)> is_of_this_run;

@@ -139,9 +139,9 @@ void PredictionsImpl::add(const Batch& batch, const std::vector<TensorView>& val
     throw Error(fmt::format("stopped by {}: no output was written", batch::signal_name(signal)));
   const auto declared = fields_.size() - job.kept.size();
   if (values.size() != declared)
-    throw UsageError(fmt::format("predictions: add() was called with {} for {}",
+    throw UsageError(fmt::format("predictions: add() got {}, but begin() declared {}",
                                  counted(static_cast<std::int64_t>(values.size()), "view"),
-                                 counted(static_cast<std::int64_t>(declared), "declared field")));
+                                 counted(static_cast<std::int64_t>(declared), "field")));
   for (std::size_t i = 0; i < declared; ++i) write(i, values[i], batch.indices());
   for (std::size_t i = declared; i < fields_.size(); ++i) write_kept(i, batch);
   added_ += batch.size();

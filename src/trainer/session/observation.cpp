@@ -151,8 +151,9 @@ void Observation::warn_of_missing_score() {
   const auto found = last_metrics_.find(attribute);
   const bool is_missing = found == last_metrics_.end();
   if ((!is_missing && !std::isnan(found->second)) || std::exchange(has_warned_of_score_, true)) return;
-  log::run_warning(fmt::format("checkpoint.score_attribute is '{}', and {}: such checkpoints rank worst", attribute,
-                               is_missing ? "the report has no number of that name" : "that number is NaN in the report"));
+  log::run_warning(fmt::format("checkpoint.score_attribute is '{}', but {}; checkpoints without this number rank last",
+                               attribute,
+                               is_missing ? "the report has no number of that name" : "it is NaN in this report"));
 }
 
 void Observation::end() {

@@ -40,7 +40,7 @@ class Progress {
 
   /// Sets the step to `position`, which was read from the output of a program that does not use trainrt's API.
   void set_observed_step(double position) { step_ = static_cast<std::int64_t>(position); }
-  /// Completes iteration number `iteration` of a program whose output has mentioned `position`.
+  /// Records that a program without trainrt's API completed iteration number `iteration` at step `position`.
   void complete_observation(double position, std::int64_t iteration);
   /// Sets the number of completed iterations to that in the records of earlier attempts, for a program without trainrt's
   /// API.

@@ -8,7 +8,7 @@
 
 namespace trainrt::trainer {
 
-/// A node without which the run can continue, because one of its ranks slows the others down.
+/// A node to exclude from the run, because one of its ranks slows the other ranks down.
 struct SlowNode {
   std::string node;  ///< name of the node
   std::string why;   ///< "rank 3 (n2) was 1.62 times as slow as the median in forward for 1200 steps"

@@ -69,7 +69,7 @@ void take_end(const Json& json, int attempt, Trial& trial) {
   if (json.contains("final_up_to") && attempt > trial.retried_after) trial.final_up_to = json.at("final_up_to").get<int>();
 }
 
-/// Ignores a cloning of an earlier generation.
+/// Adds a decision. A decision to clone counts only in the generation in which it was made.
 void take_decision(const Decision& decision, Trial& trial) {
   trial.reports[decision.report.at] = decision.report.score;
   const auto& at = decision.report.at;

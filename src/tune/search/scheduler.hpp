@@ -15,8 +15,8 @@ namespace trainrt::tune {
 /// Score of NaN and of the worst infinity. It is finite, so that medians can be computed.
 inline constexpr double worst_score = -1e300;
 
-/// Position of a report in a trial. A trial that becomes a clone of another one enters its next generation; the iterations
-/// of that generation continue from the checkpoint of the donor.
+/// Position of a report in a trial. When a trial becomes a clone of another trial, the donor, its generation increases by
+/// 1, and its reports are numbered from the donor's checkpoint on.
 struct ReportPosition {
   int generation = 1;
   std::int64_t iteration = 0;  ///< number of the report, from 1

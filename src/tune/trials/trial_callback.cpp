@@ -80,8 +80,9 @@ class TrialCallback final : public trainer::StoppingCallback {
     return last;
   }
 
-  /// Keeps an earlier decision, except that a pause has passed by now, and that a cloning from a donor without a checkpoint
-  /// is dropped: a train function that saves no checkpoints would return to this report forever.
+  /// Returns the decision at a report for which an earlier attempt has already decided: the same one, with two exceptions.
+  /// After a pause, the scheduler decides whether the trial continues. If the donor of a clone had no checkpoint, the trial
+  /// continues unchanged; otherwise a train function without checkpoints would stop at this report forever.
   Verdict decide_again(const Trial& self, const TrialReport& report, const Verdict& earlier) const {
     if (earlier.kind == Verdict::Kind::pause) return {feed_.scheduler().verdict_on_paused(trial_)};
     if (earlier.kind == Verdict::Kind::clone && self.kept_at >= report.at.iteration) return {};

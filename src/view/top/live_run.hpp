@@ -60,8 +60,8 @@ class LiveRun {
  public:
   explicit LiveRun(std::string run_dir);
 
-  /// Returns the current state. Throws UsageError if it is not a run directory, or that of a newer version, and
-  /// StorageError if it cannot be read at the moment.
+  /// Returns the current state of the run. Throws UsageError if the directory is not a run directory or was written by a
+  /// newer version, and StorageError if the storage cannot be read.
   LiveStatus read();
 
  private:

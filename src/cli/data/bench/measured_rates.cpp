@@ -173,7 +173,8 @@ std::string advice_for_order(const std::vector<Rate>& rates) {
       in_order->samples_per_second() / shuffled->samples_per_second());
 }
 
-/// Ignores mmap, which reads a small file ahead completely, so that its rate does not apply to a large file.
+/// Recommends the fastest read method. The rate of mmap is ignored: mmap reads a small file ahead completely, so its rate
+/// here says nothing about large files.
 std::string advice_for_read_method(std::vector<Rate> rates) {
   std::erase_if(rates, [](const auto& rate) { return rate.what.ends_with(" mmap"); });
   const auto *const pread = best_of(rates, "bytes at random by pread"), *const best = best_of(rates, "bytes at random");

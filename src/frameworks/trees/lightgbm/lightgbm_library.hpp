@@ -22,7 +22,8 @@ class LightgbmLibrary {
   /// Loads the library, from the path in the key `library` of [lightgbm] if it is set. Throws UsageError if that fails.
   explicit LightgbmLibrary(const Context& ctx);
 
-  /// Throws Error with the library's message if `code` is not 0; UsageError if the call `takes_parameters` from [loop].
+  /// Throws an exception with the library's message if `code` is not 0: UsageError if the call used parameters from [loop]
+  /// (`takes_parameters`), otherwise Error.
   void check(int code, bool takes_parameters = false) const;
   const std::string& path() const { return library_.path(); }
 

@@ -57,7 +57,7 @@ class ReadMethods(DatasetParts):
         return rows
 
     def take_batch(self, batch_size: int = 20, *, batch_format: str | None = "default") -> Any:
-        """Returns the first batch, as of iter_batches(). Raises ValueError if there is no sample."""
+        """Returns the first batch that iter_batches() would return. Raises ValueError if the dataset is empty."""
         for batch in self.iter_batches(batch_size=batch_size, batch_format=batch_format):
             return batch
         raise ValueError("take_batch(): the dataset is empty")

@@ -1,4 +1,4 @@
-"""Batches in memory that this process shares with the reader of the files: a rank of a run, or `trainrt data serve`."""
+"""Batches in shared memory. Another process, a rank of a run or `trainrt data serve`, reads the files and fills the memory."""
 
 from __future__ import annotations
 

@@ -135,7 +135,8 @@ class _Parts:
         return {"source": result, "format": "jsonl", **({"types": types} if types else {})}
 
     def _types(self):
-        """Return the key `types`. For lists of different lengths it only declares real numbers, because the first ones may be integers."""
+        """Returns the value of the key `types`. A list column with lists of different lengths is declared only if its numbers are real, because the
+        first lists may contain integers only."""
         varying = {name for name in self._dtypes if name in self._others}
         return _files._types_of({name: numpy.empty(0, "f8" if name in varying else dtype) for name, dtype in self._dtypes.items()
                                  if name not in varying or dtype.kind == "f"})

@@ -61,7 +61,8 @@ def task_count():
 
 
 def environment_of_srun(environment):
-    """Returns `environment` for srun. In a shell that is a step, the variables of that step are removed, and the new step may share its CPUs."""
+    """Returns the environment variables for srun. If this shell runs inside a step of a job (`salloc`), the variables of that step are removed,
+    and the new step may use the CPUs of the shell's step."""
     found = {"SLURM_MPI_TYPE": "pmix", **environment}
     if not is_shell_step():
         return found

@@ -68,7 +68,7 @@ class _Network:
 
 
 def begin(session):
-    """Makes the ranks of the session LightGBM's machines."""
+    """Connects the ranks of `session` as the machines of LightGBM."""
     global _network
     if session.world_size > 1:
         _network = _Network(session.runtime)

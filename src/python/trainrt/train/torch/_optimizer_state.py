@@ -29,7 +29,7 @@ class OptimizerPart:
             for parameter in group["params"]:
                 if id(parameter) not in names:
                     raise ValueError(f"{prefix}: the optimizer has a parameter of shape {list(parameter.shape)} that is in none of the given modules "
-                                     f"and tensors: pass its module, too: load_state(module, optimizer, other=module)")
+                                     f"and tensors. Pass the module of the parameter, too: load_state(module, optimizer, other=module)")
                 self._parameters[names[id(parameter)]] = parameter
         self._shares = {name: shares[id(parameter)] for name, parameter in self._parameters.items() if id(parameter) in shares}
         self._forms = self._forms_of_state()
