@@ -65,6 +65,8 @@ STRICT = (
     "src/data/reshape",
     "src/data/section",
     "src/device",
+    "src/frameworks/builtin",
+    "src/frameworks/torch",
     "src/io",
     "src/launch",
     "src/python/trainrt/data/preprocessors",
