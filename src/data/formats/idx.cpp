@@ -42,7 +42,7 @@ FileContent probe_idx(const DataFile& file, const Options& options) {
   const auto& companion = file.companions.front();
   const auto labels = header_of(companion, options);
   if (images.shape.front() != labels.shape.front())
-    throw UsageError(fmt::format("IDX files do not belong together: {} holds {} samples, {} holds {} labels", file.path,
+    throw UsageError(fmt::format("IDX files do not belong together: {} has {} samples, but {} has {} labels", file.path,
                                  images.shape.front(), companion.path, labels.shape.front()));
   content.fields.push_back(field_of("labels", labels));
   if (labels.is_compressed) content.reading = Reading::as_a_whole;

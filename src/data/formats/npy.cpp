@@ -27,7 +27,7 @@ FileContent probe_npy(const DataFile& file, const Options& options) {
   const InputFile labels_input(file.companions.front());
   const auto labels = npy_header(labels_input);
   if (labels.samples() != header.samples())
-    throw UsageError(fmt::format("NPY files do not belong together: {} holds {} samples, {} holds {} labels", file.path,
+    throw UsageError(fmt::format("NPY files do not belong together: {} has {} samples, but {} has {} labels", file.path,
                                  header.samples(), labels_input.path(), labels.samples()));
   content.fields.push_back(npy_field("labels", labels, labels_input));
   return content;

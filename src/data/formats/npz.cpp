@@ -81,7 +81,8 @@ class NpzFile {
     if (!name.ends_with(npy_ending) || name.size() == npy_ending.size() || !is_utf8(name) ||
         name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
       throw UsageError(in_file(name) +
-                       " is no array of numpy.savez, which has the form NAME.npy; the key fields can leave it out");
+                       " is not an array of numpy.savez, whose members are named NAME.npy; "
+                       "the key fields can leave the member out");
     return name.substr(0, name.size() - npy_ending.size());
   }
 
@@ -111,8 +112,8 @@ class NpzFile {
     for (const auto& array : arrays_)
       if (array.header.samples() != first.header.samples())
         throw UsageError(
-            fmt::format("NPZ file {}: '{}' holds {} samples, and '{}' holds {}; choose arrays with equally many samples "
-                        "with the key fields",
+            fmt::format("NPZ file {}: '{}' has {} samples, but '{}' has {}; "
+                        "choose arrays with equally many samples with the key fields",
                         input_->path(), first.field, first.header.samples(), array.field, array.header.samples()));
   }
 

@@ -52,8 +52,8 @@ class SafeTensors {
           in_words));
     if (!fields_.empty() && static_cast<std::uint64_t>(tensor.shape.front()) != samples())
       throw UsageError(
-          fmt::format("{}: '{}' holds {} samples, and '{}' holds {}; choose tensors with equally many samples "
-                      "with the key fields",
+          fmt::format("{}: '{}' has {} samples, but '{}' has {}; "
+                      "choose tensors with equally many samples with the key fields",
                       what_, excerpt(fields_.front().first.name, 100), samples(), in_words, tensor.shape.front()));
     fields_.emplace_back(Dataset::Field{name, dtype_of(tensor, what_), {tensor.shape.begin() + 1, tensor.shape.end()}},
                          tensor);

@@ -47,8 +47,9 @@ FileVerification::FileVerification(const Listing& listing, Verify how) : how_(ho
 void FileVerification::judge(State& state) const {
   state.is_known = true;
   if (const auto* range = state.blocks->first_damaged())
-    state.damage =
-        range->what + " is damaged: its checksum does not fit; copy the file here again (verify = off reads it as it is)";
+    state.damage = range->what +
+                   " is damaged: its checksum is wrong. "
+                   "Copy the file here again, or set verify = off to read it nevertheless";
 }
 
 void FileVerification::verify_together(const Team& team) {

@@ -125,7 +125,7 @@ class TarWalk {
       const TarHeader header(block());
       if (header.is_end()) return require_end();
       if (!header.is_intact())
-        fail_at(at_, at_ == 0 ? "it is no tar archive, or its first header is damaged" : "a header is damaged");
+        fail_at(at_, at_ == 0 ? "it is not a tar archive, or its first header is damaged" : "a header is damaged");
       const auto size = header.size();
       if (!size) fail_at(at_, "a header has no size");
       if (is_extra(header.type())) {
@@ -148,7 +148,9 @@ class TarWalk {
 
   std::span<const std::byte> block() {
     if (archive_.size() - at_ < tar_block)
-      fail_at(at_, "it is truncated or unfinished, since it has no end. Copy it here again, or create it again");
+      fail_at(at_,
+              "it is truncated or unfinished: the end marker is missing. "
+              "Copy it here again, or create it again");
     return window_.at(at_, tar_block);
   }
 
@@ -165,7 +167,8 @@ class TarWalk {
     if (type != 'g') return;
     TarExtra of_all;  // attributes of all following entries
     note_records(bytes, of_all);
-    if (of_all.name || of_all.size || of_all.is_sparse) fail_at(at_, "a global header gives all entries one name or size");
+    if (of_all.name || of_all.size || of_all.is_sparse)
+      fail_at(at_, "a global header sets one name or size for all entries, which is not supported");
   }
 
   /// Parses records of the form "LENGTH KEY=VALUE\n".
@@ -228,7 +231,10 @@ class TarWalk {
     while (name.starts_with("./")) name.remove_prefix(2);
     const bool leads_out = name.starts_with('/') || name == ".." || name.starts_with("../") || name.ends_with("/..") ||
                            name.find("/../") != name.npos;
-    if (leads_out) fail_at(at_, fmt::format("the name '{}' leads out of the archive", excerpt(name)));
+    if (leads_out)
+      fail_at(at_, fmt::format("the name '{}' is absolute or contains '..'; "
+                               "names must be relative paths without '..'",
+                               excerpt(name)));
     return std::string(name);
   }
 

@@ -190,7 +190,8 @@ std::string advice_for_stage(const std::vector<Rate>& rates) {
   const double all = std::accumulate(batches->stage_s.begin(), batches->stage_s.end(), 0.0);
   if (all < batches->seconds / 2) return {};  // the samples come from memory
   if (batches->stage_s[static_cast<std::size_t>(data::Stage::decode)] > all / 2)
-    return "unpacking and parsing take most of the time: trainrt data convert does both once";
+    return "unpacking and parsing take most of the time: "
+           "convert the files once with trainrt data convert";
   if (batches->stage_s[static_cast<std::size_t>(data::Stage::transform)] > all / 2)
     return "keys that change values take most of the time: set materialize = true, or apply these keys once with trainrt "
            "data convert";

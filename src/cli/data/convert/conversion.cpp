@@ -75,7 +75,7 @@ Conversion::Conversion(const OpenedData& opened, ConversionSpec spec)
         "--compress {}: a {} file supports {}", spec_.compression, writer_.extension,
         writer_.compressions.empty() ? "no compression" : fmt::format("{}", fmt::join(writer_.compressions, " or "))));
   if (spec_.escapes_formulas && writer_.extension != ".csv")
-    throw UsageError(fmt::format("--spreadsheet applies only to .csv files, and the output is '{}'", spec_.output));
+    throw UsageError(fmt::format("--spreadsheet applies only to .csv files, but the output is '{}'", spec_.output));
   if (spec_.checksums && !writer_.has_checksums)
     throw UsageError(
         fmt::format("--checksums: {} files have no checksums; write an .h5, .parquet or .npz file", writer_.extension));

@@ -82,15 +82,15 @@ TEST_CASE("the dictionary in the header is parsed in any order, and never evalua
       {"{'descr': '|u1', 'fortran_order': False}", "'shape' is missing"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,), 'more': 1}", "the unknown key 'more'"},
       {"{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': (2,)}", "twice"},
-      {"{'descr': '|u1', 'fortran_order': 0, 'shape': (2,)}", "neither True nor False"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2)}", "not a tuple"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}", "no extent"},
+      {"{'descr': '|u1', 'fortran_order': 0, 'shape': (2,)}", "must be True or False"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2)}", "must be a tuple"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}", "missing integer"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (1+1,)}", "there is no )"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,)}", "no extent"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,)}", "missing integer"},
       {"{'descr': '|\\x75\\x31', 'fortran_order': False, 'shape': (2,)}", "escape"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,)} + {}", "text after its }"},
       {"__import__('os').abort()", "there is no {"},
-      {"{'descr': '|u1", "does not end"},
+      {"{'descr': '|u1", "missing closing quote"},
       {"", "there is no {"},
   };
   for (const auto& [text, why] : bad) {
@@ -110,7 +110,7 @@ TEST_CASE("a type without a counterpart is an error that names the file, the typ
   };
   says("'|O'", "would need pickle. Pickled objects are never loaded");
   for (const std::string descr : {"<U5", "|S5", "<c8", "<M8[ns]", "|V2", "<f16", "=f4", "|f4", "f4", "<q"}) {
-    says("'" + descr + "'", "the type '" + descr + "'");
+    says("'" + descr + "'", "type '" + descr + "'");
     says("'" + descr + "'", "valid are f8, f4");
   }
   says("[('x', '<f4'), ('y', '<i4')]", "structured array");
@@ -146,7 +146,7 @@ TEST_CASE("a file that is no array of samples is an error that names the reason"
     write(dir / "x.npy", bytes);
     both_say(npy(dir / "x.npy"), "x.npy", why);
   };
-  says("\x89PNG and so on", "no .npy file");
+  says("\x89PNG and so on", "not a .npy file");
   says(npy_bytes(dict("'|u1'", "()"), "a"), "a single value");
   says(npy_bytes(dict("'<f8'", "(4294967296, 4294967296, 4294967296)"), ""), "impossibly many");
   says(npy_bytes(dict("'<f8'", "(0, 4294967296, 4294967296)"), ""), "impossibly many");

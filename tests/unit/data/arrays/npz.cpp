@@ -96,7 +96,7 @@ TEST_CASE("the key fields chooses and renames arrays; other members may be anyth
   both_say({{"source", dir / "x.npz"}}, "x.npz", "'../about.txt' is no array");
   for (const std::string name : {"a/b.npy", "..\\b.npy", ".npy", "\xff.npy", "x"}) {
     write_zip(dir / "y.npz", {{name, images}});
-    both_say({{"source", dir / "y.npz"}}, "y.npz", "is no array of numpy.savez");
+    both_say({{"source", dir / "y.npz"}}, "y.npz", "is not an array of numpy.savez");
   }
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("errors name members that are damaged, encrypted or compressed by anot
     CHECK_THROWS_WITH(open(section), Contains("x.npz: the member 'x.npy' is damaged"));
     changed(is_deflated,
             [](std::string& zip) { zip[zip.find("PK\x03\x04") + 14] ^= 1, zip[directory_entry(zip, 0) + 16] ^= 1; });
-    CHECK_THROWS_WITH(open(section), Contains("x.npz: the member 'x.npy' is damaged: its checksum does not fit"));
+    CHECK_THROWS_WITH(open(section), Contains("x.npz: the member 'x.npy' is damaged: its checksum is wrong"));
     changed(is_deflated, [](std::string& zip) { zip[directory_entry(zip, 0) + 8] |= 1; });  // its flags
     both_say(section, "x.npz: the member 'x.npy'", "is encrypted");
     changed(is_deflated, [](std::string& zip) { zip[directory_entry(zip, 0) + 10] = 14; });  // its method: LZMA
@@ -186,13 +186,13 @@ TEST_CASE("no memory is taken for a size that deflate cannot hold") {
   zip[entry + 30] = static_cast<char>(extra.size());
   zip[end + extra.size() - old_extra + 12] = static_cast<char>(46 + 5 + extra.size());
   write(dir / "x.npz", zip);
-  both_say({{"source", dir / "x.npz"}}, "x.npz", "cannot hold");
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "cannot have been compressed");
 }
 
 TEST_CASE("a file that is no zip archive is an error that names the reason") {
   Scratch dir;
   write(dir / "x.npz", images);
-  both_say({{"source", dir / "x.npz"}}, "x.npz", "is no zip archive");
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "is not a zip archive");
 }
 
 namespace {
@@ -212,7 +212,7 @@ TEST_CASE("a stored array with a wrong checksum is an error that names it, with 
   write_zip(dir / "a.npz", {{"x.npy", images}, {"y.npy", labels}});
   write_zip(dir / "b.npz", {{"x.npy", images}, {"y.npy", labels}});
   flip(dir / "b.npz", place_of(dir / "b.npz", "abcdef"));
-  const auto damage = Contains("b.npz: the member 'x.npy' is damaged: its checksum does not fit");
+  const auto damage = Contains("b.npz: the member 'x.npy' is damaged: its checksum is wrong");
   for (const std::string memory : {"0", "1 MiB"})
     for (const std::string verify : {"first", "always"}) {
       INFO(memory << ' ' << verify);

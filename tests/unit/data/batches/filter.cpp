@@ -156,7 +156,7 @@ TEST_CASE("a filter is refused for an unknown field, without a sample left, and 
   const auto dataset = open(dir);
   CHECK_THROWS_WITH(Dataset(dataset).filter("y", is_third), Contains("'train'") && Contains("x"));
   CHECK_THROWS_WITH(Dataset(dataset).filter("x", [](const TensorView&) { return false; }),
-                    Contains("the filter keeps none of its 1000 samples"));
+                    Contains("the filter removes all 1000 samples"));
   for ([[maybe_unused]] const auto& batch : Dataset(dataset).epoch(0).batches(10))
     CHECK_THROWS_WITH(Dataset(dataset).filter("x", is_third), Contains("being walked"));
 }

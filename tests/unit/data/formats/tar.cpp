@@ -142,8 +142,8 @@ TEST_CASE("wrong sizes, damage and truncation are errors that name the position"
   refused(tar_of({one}) + tar_of({one}), "byte 1024", "cat");
   auto flipped = tar_of({one});
   flipped[3] = 'X';
-  refused(flipped, "byte 0", "no tar archive");
-  refused(std::string(2048, 'x'), "byte 0", "no tar archive");
+  refused(flipped, "byte 0", "not a tar archive");
+  refused(std::string(2048, 'x'), "byte 0", "not a tar archive");
   refused(tar_of({}), "x.tar", "no samples");
   refused(std::string("\x1f\x8b\x08 packed"), "gzip", "gunzip");
 }

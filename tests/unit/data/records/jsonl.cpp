@@ -227,7 +227,7 @@ TEST_CASE("an array of another length after the probed rows is an error when it 
   data::Column column;
   for (const std::uint64_t sample : {35, 36})
     CHECK_THROWS_WITH(source->read(std::vector{sample}, {&column, 1}),
-                      Contains(fmt::format("row {}: the key 'v' holds an array that does not have 3 values", sample + 1)));
+                      Contains(fmt::format("row {}: the key 'v' holds an array whose length is not 3 values", sample + 1)));
 }
 
 TEST_CASE("objects of 300,000 keys, in any order, are read in a time that grows with the keys, not with their square") {

@@ -152,7 +152,7 @@ TEST_CASE("keys that make samples are refused with section, key and what is wron
   mixed["train"]["source"] = (dir / "a.csv") + ", " + (dir / "a.csv");
   mixed["train"]["weights"] = "0.5, 0.5";
   mixed["train"]["shuffle"] = "true";
-  refused(mixed, {"weights and sequence exclude each other"});
+  refused(mixed, {"weights and sequence cannot be combined"});
 }
 
 TEST_CASE("a removed key is an error that names its replacement, before any file is read") {

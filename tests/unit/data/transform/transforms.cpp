@@ -60,7 +60,7 @@ TEST_CASE("what a transform cannot do is an error that names section, key, field
   says("cast", "label: i64", "did you mean 'labels'");
   says("cast", "labels", "FIELD: TYPE");
   says("cast", "labels: int", "i64");
-  says("cast", "labels: f16", "cannot become 'f16'");
+  says("cast", "labels: f16", "cannot be cast to 'f16'");
   says("normalize", "images: 1", "two numbers");
   says("normalize", "images: 1 0", "more than 0");
   says("normalize", "images: one 2", "'one' is not a number");
