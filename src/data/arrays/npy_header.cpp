@@ -99,7 +99,7 @@ class NpyDictParser {
 
   /// Reads "()", "(3,)", "(3, 4)" or "(3, 4,)". Python 2 wrote "(3L,)".
   Shape tuple() {
-    constexpr std::size_t max_npy_dimensions = 64;  // as in NumPy 2
+    constexpr std::size_t max_npy_dimensions = 64;  // the same limit as NumPy 2
     Shape shape;
     expect('(');
     while (!accepts(')')) {

@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::uint64_t max_header_bytes = 100'000'000;  // the format's own limit
-constexpr int header_levels = 3;                         // of the file, of a tensor, of its shape
+constexpr int header_levels = 3;                         // nesting depth of the header's JSON: file, tensor, shape
 
 struct SafeType {
   std::string_view kind;

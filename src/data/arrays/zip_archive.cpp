@@ -25,9 +25,9 @@ constexpr std::size_t max_zip_comment_bytes = 0xffff;
 constexpr std::uint64_t max_zip_directory_bytes = 256 << 20;
 constexpr std::string_view zip_end_signature("PK\x05\x06", 4), zip_locator_signature("PK\x06\x07", 4),
     zip_end64_signature("PK\x06\x06", 4), zip_entry_signature("PK\x01\x02", 4), zip_header_signature("PK\x03\x04", 4);
-constexpr std::uint16_t zip_encrypted = 1, zip_sizes_follow = 8;  // bits of the flags
+constexpr std::uint16_t zip_encrypted = 1, zip_sizes_follow = 8;  // bits of a member's flags
 constexpr std::uint16_t zip_stored = 0, zip_deflated = 8;         // compression methods
-constexpr std::uint32_t in_zip64 = 0xffffffff;                    // in a 32-bit field: the value is in the Zip64 fields
+constexpr std::uint32_t in_zip64 = 0xffffffff;  // in a 32-bit field: the real value is in the Zip64 fields
 
 /// Little-endian numbers in the bytes of a header, which must be there.
 class ZipFields {

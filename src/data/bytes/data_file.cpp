@@ -112,7 +112,7 @@ DataFile data_file(const std::string& path) {
 
 std::vector<std::string> words_of_source(const std::string& source) {
   std::error_code ignored;
-  if (std::filesystem::exists(source, ignored)) return {source};  // its name may contain a comma
+  if (std::filesystem::exists(source, ignored)) return {source};  // one file with a comma in its name
   return split_words(source, ',');
 }
 

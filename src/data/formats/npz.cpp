@@ -28,7 +28,7 @@ struct NpzArray {
   std::string field;
   ZipMember member;
   NpyHeader header;
-  std::uint64_t offset = 0;  ///< of the member's bytes in the file
+  std::uint64_t offset = 0;  ///< offset of the member's bytes in the file
   std::string what;          ///< beginning of messages: names file and member
 };
 
@@ -120,7 +120,7 @@ class NpzFile {
   std::shared_ptr<const InputFile> input_;
   ZipArchive zip_;
   ExpansionLimit limit_;
-  std::uint64_t unpacked_bytes_ = 0;  ///< of the compressed members among `arrays_`
+  std::uint64_t unpacked_bytes_ = 0;  ///< size of the compressed members among `arrays_`, decompressed
   std::vector<NpzArray> arrays_;
 };
 

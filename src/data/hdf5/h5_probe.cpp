@@ -133,7 +133,7 @@ std::string without_outer_slashes(std::string path) {
 
 FileContent probe_h5(const DataFile& file, const std::string& group_name, const std::vector<std::string>& fields,
                      const Options& options) {
-  const auto lock = io::h5_lock();  // until all HDF5 ids are closed
+  const auto lock = io::h5_lock();  // the lock must be held until all HDF5 ids are closed
   const auto path = without_outer_slashes(trim(group_name));
   H5Resolver resolver(file);
   const auto group = about(file_in_words(file), [&] { return io::h5_open_group(resolver.file(), path); });

@@ -101,7 +101,7 @@ std::uint64_t MixedOrder::operator[](std::uint64_t position) const {
 
 std::uint64_t MixedOrder::sample_of(std::size_t part, std::uint64_t number) const {
   const auto [first, size, share] = parts_[part];
-  const auto in_all = epoch_ * share + number;  // of this source, since the first epoch
+  const auto in_all = epoch_ * share + number;  // number of samples drawn from this source since the first epoch
   const auto& passes = passes_[part];
   const auto at = in_all % size;
   if (passes.prepared.empty()) return first + pass(part, in_all / size)[at];

@@ -38,7 +38,7 @@ class Binning : public Columnwise {
   Dataset::Field output(std::size_t at, const Dataset::Field& from) const final;
   void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const final;
   bool is_right_, includes_lowest_, drops_duplicates_;
-  std::vector<std::vector<double>> edges_;  ///< for each column
+  std::vector<std::vector<double>> edges_;  ///< edges of the bins of each column
 };
 
 /// Returns the value of the parameter `bins` for each column: read(value), where `value` is the parameter or, if it is an

@@ -110,7 +110,7 @@ class JsonGuess final : public JsonVisitor {
     ColumnNotes notes = {};
     std::uint64_t objects = 0;   ///< number of objects that have the key
     std::uint64_t lists = 0;     ///< number of values that are lists
-    std::uint64_t last_row = 0;  ///< of the last object that has the key
+    std::uint64_t last_row = 0;  ///< row of the last object that has the key
     bool lacks = false;          ///< a value is null
   };
 

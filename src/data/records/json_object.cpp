@@ -111,7 +111,7 @@ class ObjectWalk {
   }
 
   static JsonScalar scalar_of(ondemand::value& value) {
-    auto token = value.raw_json_token();  // with the blanks after it
+    auto token = value.raw_json_token();  // the token includes the blanks after it
     token = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
     if (token.front() == '"') {
       if (token.find('\\') != token.npos) return valid(value.get_string());

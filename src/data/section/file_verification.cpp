@@ -13,8 +13,9 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t large_verified_block = 16 << 20;  // for bytes that are verified once
-constexpr std::uint64_t small_verified_block = 64 << 10;  // for bytes that are verified whenever a part of them is read
+constexpr std::uint64_t large_verified_block = 16 << 20;  // block size for bytes that are verified once
+constexpr std::uint64_t small_verified_block =
+    64 << 10;  // block size for bytes that are verified whenever a part of them is read
 
 std::uint32_t crc32_of_block(const InputFile& file, BlockChecksums::Block block, std::vector<std::byte>& buffer) {
   constexpr std::uint64_t verified_at_once = 1 << 20;

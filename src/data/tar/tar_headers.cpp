@@ -18,7 +18,8 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::size_t tar_block = 512;
-constexpr std::uint64_t max_extra_bytes = 1 << 20;  // of long names and pax records; a damaged header declares more
+constexpr std::uint64_t max_extra_bytes =
+    1 << 20;  // maximum size of a long name or a pax record; a damaged header may declare more
 
 /// A sliding window of a file that is read from the beginning to the end. After small steps it reads large pieces; after
 /// large steps, only the needed bytes.
@@ -31,7 +32,7 @@ class TarWindow {
     if (offset < begin_ || offset + count > begin_ + bytes_.size()) load(offset, count);
     return std::span(bytes_).subspan(offset - begin_, count);
   }
-  /// Returns the first of `count` bytes as far as they are in memory.
+  /// Returns the bytes from `offset` on that are in memory, at most `count`.
   std::span<const std::byte> loaded(std::uint64_t offset, std::uint64_t count) const {
     if (offset < begin_ || offset >= begin_ + bytes_.size()) return {};
     return std::span(bytes_).subspan(offset - begin_, std::min<std::uint64_t>(count, begin_ + bytes_.size() - offset));

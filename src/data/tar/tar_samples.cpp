@@ -213,7 +213,7 @@ class TarCollector {
   bool skips_, has_given_fields_ = false;
   TarSamples samples_;
   std::uint64_t left_out_ = 0;
-  std::string first_error_;  ///< of the first sample that was left out
+  std::string first_error_;  ///< reason why the first sample was left out
   // The current sample:
   bool is_open_ = false;
   std::string key_, error_;
@@ -237,7 +237,7 @@ std::string TarSamples::packed() const {
   keys_.pack(writer);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     for (const auto label : labels_[i]) writer.integer(label);
-    std::uint64_t end = 0;  // of the entry before
+    std::uint64_t end = 0;  // end of the previous entry
     for (const auto& range : ranges_[i]) {
       writer.number(range.offset - end);
       writer.number(range.bytes);

@@ -152,7 +152,7 @@ const Rate* best_of(const std::vector<Rate>& rates, std::string_view prefix) {
   return best;
 }
 
-constexpr double clearly = 1.3;  // ratio of rates from which advice is given
+constexpr double clearly = 1.3;  // minimum ratio of rates for which advice is given
 
 std::string advice_for_threads(const std::vector<Rate>& rates) {
   const auto one = std::ranges::find(rates, "batches shuffled", &Rate::what);
@@ -173,7 +173,8 @@ std::string advice_for_order(const std::vector<Rate>& rates) {
       in_order->samples_per_second() / shuffled->samples_per_second());
 }
 
-/// Ignores mmap, which reads a small file ahead completely, so that its rate does not apply to a large file.
+/// Returns advice on the key read_method; "" if pread is about as fast as others. Ignores mmap, because it reads small
+/// files ahead completely, so its rate does not apply to large files.
 std::string advice_for_read_method(std::vector<Rate> rates) {
   std::erase_if(rates, [](const auto& rate) { return rate.what.ends_with(" mmap"); });
   const auto *const pread = best_of(rates, "bytes at random by pread"), *const best = best_of(rates, "bytes at random");

@@ -56,7 +56,7 @@ RowOrder::Shuffling shuffling_of(const OpenedData& opened, bool wanted) {
   const auto& format = find_plugin(data::format_table(), opened.listing.format, "data format");
   const auto options = data::checked_options(data::section_of(opened.name), opened.keys, format);
   return {wanted,
-          data::order_seed(opened.dataset->plan().order.seed, opened.name, 0),  // the seed of a run's epoch 0
+          data::order_seed(opened.dataset->plan().order.seed, opened.name, 0),  // the same seed as in epoch 0 of a run
           options.bytes("memory"),
           {static_cast<std::uint64_t>(options.integer("block")), static_cast<std::uint64_t>(options.integer("window"))}};
 }

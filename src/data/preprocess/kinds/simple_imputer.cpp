@@ -112,7 +112,7 @@ class SimpleImputer final : public Columnwise {
   }
 
   std::string strategy_;
-  std::vector<Category> fills_;  ///< for each of columns()
+  std::vector<Category> fills_;  ///< fill value of each of columns()
 };
 
 }  // namespace

@@ -43,7 +43,8 @@ class PackedSource final : public Source {
   void append(std::uint64_t sample, std::vector<std::byte>& into) const {
     const auto first = sample * length_, end = first + length_;
     const auto from = part_at(ends_, first), to = part_at(ends_, end - 1) + 1;
-    std::vector<std::uint64_t> numbers;  // without empty ones, which on_error = skip may have left out
+    std::vector<std::uint64_t>
+        numbers;  // numbers of the documents that are not empty; on_error = skip may have removed some
     for (auto number = from; number < to; ++number)
       if (begin_of(ends_, number) < ends_[number]) numbers.push_back(number);
     const auto documents = documents_.read(numbers);
