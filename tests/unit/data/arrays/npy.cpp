@@ -64,7 +64,7 @@ TEST_CASE("labels of a second .npy file belong to the samples, and the key field
   CHECK(dataset->source()->fields()[1].name == "labels");
   CHECK(gathered<std::uint8_t>(*dataset, 1, {1, 0}) == std::vector<std::uint8_t>{8, 7});
   write(dir / "z.npy", npy_bytes(dict("'|u1'", "(3,)"), "\x07\x08\x09"));
-  both_say({{"source", dir / "x.npy"}, {"labels", dir / "z.npy"}}, "x.npy holds 2", "z.npy holds 3 labels");
+  both_say({{"source", dir / "x.npy"}, {"labels", dir / "z.npy"}}, "x.npy has 2", "z.npy has 3 labels");
   CHECK_THROWS_WITH(open({{"source", dir / "x.npy"}, {"field", "labels"}}), Contains("any name but labels"));
 }
 
@@ -85,13 +85,13 @@ TEST_CASE("the dictionary in the header is parsed in any order, and never evalua
       {"{'descr': '|u1', 'fortran_order': 0, 'shape': (2,)}", "must be True or False"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (2)}", "must be a tuple"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}", "missing integer"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (1+1,)}", "there is no )"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (1+1,)}", "missing )"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,)}", "missing integer"},
-      {"{'descr': '|\\x75\\x31', 'fortran_order': False, 'shape': (2,)}", "escape"},
+      {"{'descr': '|\\x75\\x31', 'fortran_order': False, 'shape': (2,)}", "backslash"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,)} + {}", "text after its }"},
-      {"__import__('os').abort()", "there is no {"},
+      {"__import__('os').abort()", "missing {"},
       {"{'descr': '|u1", "missing closing quote"},
-      {"", "there is no {"},
+      {"", "missing {"},
   };
   for (const auto& [text, why] : bad) {
     INFO(text);

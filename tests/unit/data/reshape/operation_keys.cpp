@@ -122,7 +122,7 @@ TEST_CASE("where keeps the samples that meet a condition, before all other keys 
   refused(with({{"where", "user >"}}), {"[data.train]", "where", "at character 7"});
   refused(with({{"where", "user > 1 and usr < 3"}}), {"where", "at character 14", "no field 'usr'", "user, pages"});
   refused(with({{"where", "pages > 1"}}), {"where", "varies in length"});
-  refused(with({{"where", "user > 5"}}), {"where", "none of its 3 samples"});
+  refused(with({{"where", "user > 5"}}), {"where", "removes all 3 samples"});
 }
 
 TEST_CASE("keys that make samples are refused with section, key and what is wrong") {
