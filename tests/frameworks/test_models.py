@@ -162,7 +162,7 @@ def refused(words, loop):
     check_exit(job, USAGE)
 
 
-add_test("windows_longer_than_the_model_are_refused", refused, "hold 17 tokens; block_size + 1 = 9", {"block_size": 8})
+add_test("windows_longer_than_the_model_are_refused", refused, "have 17 tokens; valid are 2 to block_size + 1 = 9", {"block_size": 8})
 add_test("tokens_beyond_the_vocabulary_are_refused", refused, "contains token 28; vocab_size allows 0 to 27", {"vocab_size": 28})
 add_test("a_width_that_the_heads_do_not_divide_is_refused", refused, "n_embd = 33 is not a multiple of n_head", {"n_embd": 33})
 

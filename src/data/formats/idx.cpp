@@ -35,7 +35,7 @@ bool has_labels(const DataFile& file) { return !file.companions.empty() && !file
 
 FileContent probe_idx(const DataFile& file, const Options& options) {
   const auto images = header_of(file, options);
-  if (images.shape.front() == 0) throw UsageError("IDX file " + file.path + ": holds no samples");
+  if (images.shape.front() == 0) throw UsageError("IDX file " + file.path + ": the file contains no samples");
   FileContent content{static_cast<std::uint64_t>(images.shape.front()), {field_of("images", images)}, {}};
   if (images.is_compressed) content.reading = Reading::as_a_whole;
   if (!has_labels(file)) return content;

@@ -40,7 +40,7 @@ class NpzFile {
     for (const auto& [field, name] : choices) add(field, member_named(name));
     if (choices.empty())
       for (const auto& member : zip_.members()) add(field_of_member(member), member);
-    if (arrays_.empty()) throw UsageError("NPZ file " + file.path + ": holds no arrays");
+    if (arrays_.empty()) throw UsageError("NPZ file " + file.path + ": the file contains no arrays");
     require_same_samples();
   }
 
@@ -141,7 +141,7 @@ FileContent probe_npz(const DataFile& file, const Options& options) {
 std::unique_ptr<Source> open_npz(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
   NpzFile npz_file(file, options);
   if (npz_file.arrays().size() != content.fields.size() || npz_file.samples() != content.samples)
-    throw Error("NPZ file " + file.path + ": was changed since the run listed it");
+    throw Error("NPZ file " + file.path + ": the file was changed since the run listed it");
   npz_file.require_memory_for_arrays(keep);
   auto source = std::make_unique<RowSource>(content.samples);
   for (std::size_t i = 0; i < content.fields.size(); ++i)

@@ -111,7 +111,7 @@ TEST_CASE("an array that is invalid in a .npy file is invalid in an .npz file") 
   write_zip(dir / "x.npz", {{"u.npy", array_of("|u1", "(2,)", "longer"), true}});
   both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "after its array");
   write_zip(dir / "x.npz", {});
-  both_say({{"source", dir / "x.npz"}}, "x.npz", "holds no arrays");
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "contains no arrays");
 }
 
 TEST_CASE("compressed members that expand to more than max_expanded_bytes are an error that names file, member and limit") {

@@ -70,5 +70,5 @@ TEST_CASE("a safetensors file with a damaged header or overlapping tensors is an
           "two tensors have the name 'a'");
   refused(safetensors(R"({"a":[[[[1]]]]})", "abcd"), "not a JSON object of tensors");
   refused(safetensors(R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", "abcd"), "integers from 0 on");
-  refused(safetensors("{}", ""), "holds no tensors");
+  refused(safetensors("{}", ""), "contains no tensors");
 }

@@ -140,7 +140,8 @@ TEST_CASE("a line that is not valid JSON is an error with its row, also in value
       CHECK_THAT(why, Contains("x.jsonl', row 2") && (Contains("not valid JSON") || Contains("occurs twice")));
     }
   }
-  CHECK_THAT(refusal(dir, "{\"a\": tru}\n"), Contains("row 1: is not valid JSON: parse error at line 1, column 10"));
+  CHECK_THAT(refusal(dir, "{\"a\": tru}\n"),
+             Contains("row 1: the line is not valid JSON: parse error at line 1, column 10"));
   CHECK_THAT(refusal(dir, "{\"a\": NaN}\n"), Contains("write null for a missing number"));
 }
 
