@@ -5,7 +5,7 @@
 
 namespace trainrt {
 
-/// The train functions in frameworks/builtin, one a file.
+/// Returns the train functions of frameworks/builtin; each file there defines one.
 PluginTable<TrainFunction> builtin_functions();
 
 }  // namespace trainrt

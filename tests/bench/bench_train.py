@@ -120,7 +120,7 @@ def bench_cost(bench, options, task, half):
 
 def overlapped(said):
     """The share of the gradients' bytes, in percent, that was averaged while backward passes ran: the train function tells."""
-    share = re.search(r"([0-9.]+) % of their bytes while backward passes", said)
+    share = re.search(r"([0-9.]+) % of their bytes, averaging finished before", said)
     return float(share[1]) if share else None
 
 

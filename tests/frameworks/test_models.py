@@ -119,8 +119,8 @@ def the_statistics_of_batch_norm_are_each_ranks_own():
 def any_bucket_size_gives_the_same_bits():
     one, many = (gpt_config(name, {"scaling": {"bucket_size": size}}, epochs=2) for name, size in (("one", "64 MiB"), ("many", "1 KiB")))
     outputs = [finish(2, config).err for config in (one, many)]
-    check("gradients were averaged in 1 part " in outputs[0], f"not one bucket: {outputs[0]}")
-    check("gradients were averaged in 1 part " not in outputs[1], f"one bucket: {outputs[1]}")
+    check("gradients were averaged in 1 bucket " in outputs[0], f"not one bucket: {outputs[0]}")
+    check("gradients were averaged in 1 bucket " not in outputs[1], f"one bucket: {outputs[1]}")
     check_same_bits(run_dir_of(many), run_dir_of(one))
 
 
@@ -162,8 +162,8 @@ def refused(words, loop):
     check_exit(job, USAGE)
 
 
-add_test("windows_longer_than_the_model_are_refused", refused, "hold 17 tokens; block_size + 1 = 9", {"block_size": 8})
-add_test("tokens_beyond_the_vocabulary_are_refused", refused, "holds token 28; vocab_size allows 0 to 27", {"vocab_size": 28})
-add_test("a_width_that_the_heads_do_not_divide_is_refused", refused, "n_embd must be a multiple of n_head", {"n_embd": 33})
+add_test("windows_longer_than_the_model_are_refused", refused, "have 17 tokens; valid are 2 to block_size + 1 = 9", {"block_size": 8})
+add_test("tokens_beyond_the_vocabulary_are_refused", refused, "contains token 28; vocab_size allows 0 to 27", {"vocab_size": 28})
+add_test("a_width_that_the_heads_do_not_divide_is_refused", refused, "n_embd = 33 is not a multiple of n_head", {"n_embd": 33})
 
 main(setup)

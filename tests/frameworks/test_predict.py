@@ -262,7 +262,7 @@ def what_is_missing_is_named():
     refused("--loop.hidden=33", says="'model/fc1/weight' is a tensor of f32 [32, 784] in the checkpoint")
     plain = scratch() / "plain.npz"
     numpy.savez(plain, pictures=numpy.zeros((4, 28, 28), "u1"))
-    refused(f"--data.new.source={plain}", says="[data.new] must have a u8 field 'images'")
+    refused(f"--data.new.source={plain}", says="[data.new] has no images; it must have a u8 field 'images'")
     job = run([TRAINRT, "predict", _run, "-o", "/no/folder/out.h5"])
     check_exit(job, USAGE)
     check("does not exist" in job.err, "it is not named", job)

@@ -126,16 +126,16 @@ def refused(config, *words):
 @test
 def what_does_not_fit_is_named():
     (_data / "broken.pt").write_bytes(b"PK nothing")
-    refused(line("missing", file="nowhere"), "nowhere.pt", "cannot be loaded")
-    refused(line("broken", file="broken"), "broken.pt", "cannot be loaded")
+    refused(line("missing", file="nowhere"), "nowhere.pt", "cannot load")
+    refused(line("broken", file="broken"), "broken.pt", "cannot load")
     refused(line("field", inputs="z"), "[data.train] has no field 'z'; it has: x, y")
     refused(line("target", target="z"), "[data.train] has no field 'z'; it has: x, y")
-    refused(line("size", loss="mse", target="x", inputs="x"), "gives [16, 1], and the target is [16, 3]", "mse")
-    refused(line("two", file="Pair", loss="mse"), "forward()", "returns (Tensor, Tensor)", "a Tensor is needed")
-    refused(line("shape", loss="mse", inputs="y"), "cannot take the fields y")
-    refused(line("more", loss="mse", inputs="x, y"), "cannot take the fields x, y: Expected at most 2")
+    refused(line("size", loss="mse", target="x", inputs="x"), "output has shape [16, 1] and the target has shape [16, 3]", "mse")
+    refused(line("two", file="Pair", loss="mse"), "forward()", "returns (Tensor, Tensor)", "must return a Tensor")
+    refused(line("shape", loss="mse", inputs="y"), "failed with the input fields 'y'")
+    refused(line("more", loss="mse", inputs="x, y"), "failed with the input fields 'x, y': Expected at most 2")
     refused(line("loss", loss="model", inputs="x"), "returns 16 numbers")
-    refused(line("classes"), "the target holds class 1; the model tells 1 classes apart")
+    refused(line("classes"), "the target contains class 1; the model's output has 1 classes")
     refused(line("name", loss="cross_entropies"), "cross_entropies", "bce_with_logits")
 
 

@@ -63,6 +63,8 @@ STRICT = (
     "src/data/tokens",
     "src/data/transform",
     "src/device",
+    "src/frameworks/builtin",
+    "src/frameworks/torch",
     "src/frameworks/trees",
     "src/io",
     "src/launch",

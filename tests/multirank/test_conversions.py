@@ -313,7 +313,7 @@ def a_query_can_be_inspected_converted_and_measured():
     equal((folder / "out.csv").read_text(), "id,x\n2,1.5\n3,2.5\n", "rows of the query")
     check("2 samples" in tool("inspect", *words, "--memory=1MiB").out, "samples")
     check("batches shuffled" in tool("bench", *words, "--seconds", 0.2).out, "rates")
-    refused("inspect", *words, "--memory=20 B", says=["query", "memory, 20 bytes"])
+    refused("inspect", *words, "--memory=20 B", says=["query", "memory = 20 bytes"])
 
 
 @test
@@ -342,7 +342,7 @@ def a_conversion_that_fails_at_a_value_leaves_no_file_and_the_corrected_command_
     folder = scratch()
     base = database(folder / "a.db", "CREATE TABLE t (a)", "INSERT INTO t VALUES (1), (300)")
     job = tool("convert", base, "--table=t", "--types=a:u8", "-o", folder / "out.csv", code=FAILED)
-    check("300 is no u8" in job.err and "to resume" not in job.err, "what is said", job)
+    check("300 cannot be stored as u8" in job.err and "to resume" not in job.err, "what is said", job)
     nothing_left(folder)
     tool("convert", base, "--table=t", "--types=a:u8", "--split", "0.5", "-o", folder / "two.csv", code=FAILED)
     nothing_left(folder)

@@ -194,7 +194,7 @@ def an_array_with_a_wrong_checksum_fails_before_the_first_step_or_its_samples_ar
     folder, damaged = scratch(), range(SAMPLES - 3, SAMPLES)
     write_arrays(folder, damaged)
     config = config_of(folder, source=folder / "*.npz", shuffle="true")
-    damage = "b.npz: the member 'images.npy' is damaged: its checksum does not fit"
+    damage = "b.npz: the member 'images.npy' is damaged: its checksum is wrong"
     for ranks, keys in ((1, {}), (2, {}), (2, IN_FILES), (3, {"verify": "always", **IN_FILES})):
         job = run_ranks(ranks, config, *[f"--data.train.{key}={value}" for key, value in keys.items()])
         check_exit(job, USAGE)

@@ -187,8 +187,8 @@ def a_query_that_writes_or_has_no_order_is_an_error():
              ({"query": "SELECT load_extension('x') ORDER BY 1"}, "not authorized"), ({"query": "SELECT random() ORDER BY 1"}, "not authorized"),
              ({"query": "PRAGMA journal_mode = DELETE -- order by"}, "not authorized"), ({"query": "SELECT absent FROM 'the rows' ORDER BY 1"}, "no such column"),
              ({"table": "nothing"}, "no such table"), ({}, "set either table = NAME"), ({"table": "the rows", "query": "SELECT 1 ORDER BY 1"}, "set either table = NAME"),
-             ({"query": "SELECT * FROM 'the rows' ORDER BY rowid", "memory": "100 B"}, "more than memory"),
-             ({"table": "the rows", "source": folder / "y.db"}, "y.db"), ({"table": "the rows", "source": folder / "z.db"}, "z.db' is no SQLite database")]
+             ({"query": "SELECT * FROM 'the rows' ORDER BY rowid", "memory": "100 B"}, "does not fit into memory"),
+             ({"table": "the rows", "source": folder / "y.db"}, "y.db"), ({"table": "the rows", "source": folder / "z.db"}, "z.db' is not an SQLite database")]
     for keys, words in cases:
         config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("reads")},
                                                    "loop": {"batch_size": 4, "out": folder}, "data.read": {"source": folder / "x.db", **keys}})

@@ -22,8 +22,8 @@ Options keys_for_one_pass(const Options& given) {
   for (const auto& key : given.keys())
     if (key != "weights") keys.set(key, *given.find(key));
   const auto set = [&](const char* key, const char* value) { keys.set(key, {value, std::string(command_line)}); };
-  // With memory, one thread would read complete files before the first sample. But the result of a query is always kept,
-  // and memory limits its size.
+  // If the key memory is set, one thread reads complete files before the first sample, so it is set to 0. The key query
+  // needs the memory, because the result of a query is always kept.
   if (trim(keys.text("query")).empty()) set("memory", "0 B");
   set("materialize", "false");
   set("shuffle", "false");

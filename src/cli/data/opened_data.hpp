@@ -37,7 +37,7 @@ struct OpenedData {
   Options keys;  ///< keys of its section, as the user gave them
   std::uint64_t seed = 0;
   data::Listing listing;
-  std::shared_ptr<DatasetImpl> dataset;   ///< of one rank alone
+  std::shared_ptr<DatasetImpl> dataset;   ///< the dataset of a single rank
   std::map<std::string, Options> others;  ///< the other sections of the config, which may have class names
 
   /// Returns the samples after all transforms and preprocessors, but without random augmentations.

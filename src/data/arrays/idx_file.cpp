@@ -18,7 +18,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr unsigned char max_idx_dimensions = 32;  // as in HDF5; it also bounds the shapes that messages quote
+constexpr unsigned char max_idx_dimensions = 32;  // the same limit as HDF5; it also limits the length of shapes in messages
 
 [[noreturn]] void bad_idx(const InputFile& file, const std::string& why) {
   throw UsageError("IDX file " + file.path() + ": " + why);
@@ -64,7 +64,7 @@ class IdxReader {
 
   const InputFile& file_;
   std::optional<InflateStream> inflating_;
-  std::uint64_t at_ = 0;  ///< of a plain file: position of the next byte
+  std::uint64_t at_ = 0;  ///< position of the next byte of a plain file
 };
 
 std::optional<DType> dtype_of_code(unsigned char code) {

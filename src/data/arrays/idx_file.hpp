@@ -24,7 +24,7 @@ struct IdxHeader {
 
 struct IdxData {
   IdxHeader header;
-  std::vector<std::byte> values;  ///< in this machine's byte order
+  std::vector<std::byte> values;  ///< values in this machine's byte order
 };
 
 /// Returns the header of `file`, and checks that the file is long enough. The length of a plain file is its size; of a gzip

@@ -59,7 +59,7 @@ class NpyDictParser {
   }
 
   void expect(char wanted) {
-    if (!accepts(wanted)) bad(fmt::format("there is no {} at byte {}", wanted, at_));
+    if (!accepts(wanted)) bad(fmt::format("missing {} at byte {}", wanted, at_));
   }
 
   bool accepts_word(std::string_view word) {
@@ -75,9 +75,10 @@ class NpyDictParser {
     const char quote = at_ < text_.size() ? text_[at_] : ' ';
     if (quote != '\'' && quote != '"') bad(fmt::format("there is no text in quotes at byte {}", at_));
     const auto end = text_.find(quote, at_ + 1);
-    if (end == std::string_view::npos) bad(fmt::format("the text at byte {} does not end", at_));
+    if (end == std::string_view::npos) bad(fmt::format("missing closing quote of the string at byte {}", at_));
     const auto text = text_.substr(at_ + 1, end - at_ - 1);
-    if (text.find('\\') != std::string_view::npos) bad(fmt::format("the text at byte {} has an escape", at_));
+    if (text.find('\\') != std::string_view::npos)
+      bad(fmt::format("the string at byte {} contains a backslash, which is not supported", at_));
     at_ = end + 1;
     return std::string(text);
   }
@@ -88,7 +89,7 @@ class NpyDictParser {
       if (!dict_.is_structured) dict_.descr = quoted();
     } else if (key == "fortran_order") {
       dict_.fortran_order = accepts_word("True");
-      if (!dict_.fortran_order && !accepts_word("False")) bad("fortran_order is neither True nor False");
+      if (!dict_.fortran_order && !accepts_word("False")) bad("fortran_order must be True or False");
     } else if (key == "shape") {
       dict_.shape = tuple();
     } else {
@@ -98,7 +99,7 @@ class NpyDictParser {
 
   /// Reads "()", "(3,)", "(3, 4)" or "(3, 4,)". Python 2 wrote "(3L,)".
   Shape tuple() {
-    constexpr std::size_t max_npy_dimensions = 64;  // as in NumPy 2
+    constexpr std::size_t max_npy_dimensions = 64;  // the same limit as NumPy 2
     Shape shape;
     expect('(');
     while (!accepts(')')) {
@@ -106,7 +107,7 @@ class NpyDictParser {
       shape.push_back(extent());
       if (accepts(',')) continue;
       expect(')');
-      if (shape.size() == 1) bad("the shape is a number in parentheses, not a tuple");
+      if (shape.size() == 1) bad("the shape must be a tuple, such as (3,), not a number in parentheses");
       break;
     }
     return shape;
@@ -116,7 +117,7 @@ class NpyDictParser {
     skip_blanks();
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (error != std::errc() || value < 0) bad(fmt::format("there is no extent of a shape at byte {}", at_));
+    if (error != std::errc() || value < 0) bad(fmt::format("missing integer of the shape at byte {}", at_));
     at_ = static_cast<std::size_t>(end - text_.data());
     accepts_word("L");
     return value;
@@ -133,12 +134,12 @@ class NpyDictParser {
 std::string_view dict_text(std::string_view file, NpyHeader& header, const std::string& what) {
   constexpr std::size_t version_1 = 10, version_2 = 12;  // bytes before the text
   if (!npy_magic.starts_with(file.substr(0, npy_magic.size())))
-    bad_npy(what, "is no .npy file: it must begin with the byte 93 and NUMPY");
+    bad_npy(what, "is not a .npy file, which begins with the byte 93 (hexadecimal) and NUMPY");
   if (file.size() < version_1) bad_npy(what, "is too short for a .npy header");
   const auto byte = [&](std::size_t at) { return std::uint64_t{static_cast<unsigned char>(file[at])}; };
   const auto major = byte(6), minor = byte(7);
   if (major < 1 || major > 3 || minor != 0)
-    bad_npy(what, fmt::format("is of version {}.{} of the .npy format; valid are 1.0, 2.0 and 3.0", major, minor));
+    bad_npy(what, fmt::format("has version {}.{} of the .npy format; valid are 1.0, 2.0 and 3.0", major, minor));
   const auto begin = major == 1 ? version_1 : version_2;
   if (file.size() < begin) bad_npy(what, "is too short for a .npy header");
   auto length = byte(8) | byte(9) << 8;
@@ -161,7 +162,7 @@ std::string_view dict_text(std::string_view file, NpyHeader& header, const std::
                 "holds Python objects ('{}'), which would need pickle. Pickled objects are never loaded, since they can "
                 "run any program; save arrays of numbers, {}",
                 excerpt(descr, 40), valid));
-  bad_npy(what, fmt::format("has values of the type '{}'; {}", printable_line(excerpt(descr, 40)), valid));
+  bad_npy(what, fmt::format("has values of type '{}'; {}", printable_line(excerpt(descr, 40)), valid));
 }
 
 /// Parses a type such as "<f4": byte order, kind, bytes of a value.
@@ -193,8 +194,8 @@ void check_layout(const NpyDict& dict, const std::string& what) {
   if (dict.shape.empty()) bad_npy(what, "holds a single value; the first axis of an array must count the samples");
   if (dict.fortran_order && dict.shape.size() > 1)
     bad_npy(what,
-            "is stored in Fortran order, in which the values of a sample are not adjacent; convert it: "
-            "numpy.save(path, numpy.ascontiguousarray(array))");
+            "is stored in Fortran order, in which the values of a sample are not adjacent. "
+            "Convert it with numpy.save(path, numpy.ascontiguousarray(array))");
 }
 
 }  // namespace
@@ -241,11 +242,11 @@ DType dtype_of_npy(const NpyHeader& header, const std::string& what) {
   if (header.kind == 'f') return by_size(DType::f64, DType::f32, DType::f16, DType::f16);
   if (header.kind == 'i') return by_size(DType::i64, DType::i32, DType::i16, DType::i8);
   if (header.value_bytes == 1) return DType::u8;
-  bad_npy(
-      what,
-      fmt::format("has values of the type '{}u{}', which train functions do not support; save them as a wider signed type "
-                  "by array.astype('i{}'). The format tokens reads token ids of this type",
-                  header.is_big_endian ? '>' : '<', header.value_bytes, std::min<std::size_t>(8, 2 * header.value_bytes)));
+  bad_npy(what, fmt::format("has values of type '{}u{}', which train functions do not support. "
+                            "Save them as a wider signed type with array.astype('i{}'). "
+                            "The format tokens reads token ids of this type",
+                            header.is_big_endian ? '>' : '<', header.value_bytes,
+                            std::min<std::size_t>(8, 2 * header.value_bytes)));
 }
 
 }  // namespace trainrt::data

@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::uint64_t max_header_bytes = 100'000'000;  // the format's own limit
-constexpr int header_levels = 3;                         // of the file, of a tensor, of its shape
+constexpr int header_levels = 3;                         // nesting depth of the header's JSON: file, tensor, shape
 
 struct SafeType {
   std::string_view kind;
@@ -80,18 +80,18 @@ SafeTensor tensor_of(const std::string& name, const Json& json, const std::strin
   for (const auto extent : shape) {
     if (extent > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) ||
         __builtin_mul_overflow(bytes, static_cast<std::int64_t>(extent), &bytes))
-      throw UsageError(in + " has a shape that no file can hold");
+      throw UsageError(in + " has a shape with more values than a file can hold");
     tensor.shape.push_back(static_cast<std::int64_t>(extent));
   }
   if (type != nullptr && static_cast<std::uint64_t>(bytes) != tensor.bytes)
-    throw UsageError(fmt::format("{} is {}{}, which takes {} bytes, but it has {}", in, tensor.kind,
+    throw UsageError(fmt::format("{} has type and shape {}{}, which need {} bytes, but its data have {}", in, tensor.kind,
                                  to_string(tensor.shape), bytes, tensor.bytes));
   return tensor;
 }
 
 /// Parses the header. Throws also if a name occurs twice, which the JSON library accepts.
 Json parsed(std::string_view json, const std::string& what) {
-  const auto no_object = what + ": its header is no JSON object of tensors";
+  const auto no_object = what + ": its header is not a JSON object of tensors";
   if (json.empty() || json.front() != '{' || is_nested_deeper(json, header_levels)) throw UsageError(no_object);
   std::set<std::string> names;
   std::string twice;
@@ -112,20 +112,23 @@ void require_no_gaps(std::vector<SafeTensor> tensors, std::uint64_t data_bytes, 
   for (const auto& tensor : tensors) {
     if (tensor.begin != end || tensor.bytes > data_bytes - end)
       throw UsageError(
-          fmt::format("{} overlaps another one, follows a gap, or ends after the file: it begins at {} of {} "
-                      "bytes, and the one before it ends at {}",
+          fmt::format("{} overlaps the previous tensor, follows a gap, or ends after the end of the file: "
+                      "it begins at byte {} of {}, and the previous tensor ends at byte {}",
                       in_tensor(what, tensor.name), tensor.begin, data_bytes, end));
     end += tensor.bytes;
   }
   if (end != data_bytes)
-    throw UsageError(fmt::format("{}: {} bytes after its tensors belong to no tensor", what, data_bytes - end));
+    throw UsageError(
+        fmt::format("{}: the file has {} bytes after the last tensor; "
+                    "it must end with the last tensor",
+                    what, data_bytes - end));
 }
 
 }  // namespace
 
 std::vector<SafeTensor> safetensors_of(std::string_view json, std::uint64_t file_bytes, const std::string& what) {
   const auto data_begin = length_bytes + json.size();
-  if (file_bytes < data_begin) throw UsageError(what + ": it is cut within its header");
+  if (file_bytes < data_begin) throw UsageError(what + ": the file is truncated within its header");
   std::vector<SafeTensor> tensors;
   const auto header = parsed(json, what);
   for (const auto& [name, tensor] : header.items())
@@ -138,13 +141,14 @@ std::vector<SafeTensor> safetensors_of(std::string_view json, std::uint64_t file
 std::vector<SafeTensor> safetensors_of(const InputFile& file) {
   const auto what = "safetensors file " + file.path();
   std::array<std::uint8_t, length_bytes> length{};
-  if (file.size() < length_bytes) throw UsageError(what + ": it is cut within its header");
+  if (file.size() < length_bytes) throw UsageError(what + ": the file is truncated within its header");
   file.read(0, std::as_writable_bytes(std::span(length)));
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) bytes |= std::uint64_t{length[i]} << (8 * i);
   if (bytes > max_header_bytes || bytes > file.size() - length_bytes)
     throw UsageError(
-        fmt::format("{}: its header would have {} bytes, but the file has {}; it is no safetensors file, or it is cut",
+        fmt::format("{}: its header declares {} bytes, but the file has {}; "
+                    "it is truncated, or not a safetensors file",
                     what, bytes, file.size()));
   constexpr std::uint64_t max_bytes_parsed = 16;  // memory for each byte of the JSON text
   require_memory(bytes * max_bytes_parsed, what + ": its header");
@@ -157,8 +161,9 @@ DType dtype_of(const SafeTensor& tensor, const std::string& what) {
   const auto* type = type_of(tensor.kind);
   if (type != nullptr && type->dtype) return *type->dtype;
   throw UsageError(
-      fmt::format("{} is of the type {}, which is not supported; valid are F64, F32, F16, BF16, F8_E4M3, "
-                  "F8_E5M2, I64, I32, I16, I8, U8 and BOOL. The key fields can leave the tensor out",
+      fmt::format("{} has type {}, which is not supported; "
+                  "valid are F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, I16, I8, U8 and BOOL. "
+                  "The key fields can leave the tensor out",
                   in_tensor(what, tensor.name), printable_line(excerpt(tensor.kind, 40))));
 }
 

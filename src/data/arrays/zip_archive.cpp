@@ -25,9 +25,9 @@ constexpr std::size_t max_zip_comment_bytes = 0xffff;
 constexpr std::uint64_t max_zip_directory_bytes = 256 << 20;
 constexpr std::string_view zip_end_signature("PK\x05\x06", 4), zip_locator_signature("PK\x06\x07", 4),
     zip_end64_signature("PK\x06\x06", 4), zip_entry_signature("PK\x01\x02", 4), zip_header_signature("PK\x03\x04", 4);
-constexpr std::uint16_t zip_encrypted = 1, zip_sizes_follow = 8;  // bits of the flags
+constexpr std::uint16_t zip_encrypted = 1, zip_sizes_follow = 8;  // bits of a member's flags
 constexpr std::uint16_t zip_stored = 0, zip_deflated = 8;         // compression methods
-constexpr std::uint32_t in_zip64 = 0xffffffff;                    // in a 32-bit field: the value is in the Zip64 fields
+constexpr std::uint32_t in_zip64 = 0xffffffff;  // in a 32-bit field: the real value is in the Zip64 fields
 
 /// Little-endian numbers in the bytes of a header, which must be there.
 class ZipFields {
@@ -90,8 +90,7 @@ ZipSpan find_directory(const InputFile& file) {
   const auto tail_offset = file.size() - tail_bytes;
   const auto tail = zip_bytes(file, tail_offset, tail_bytes);
   const auto at = tail_bytes < zip_end_bytes ? tail.npos : tail.rfind(zip_end_signature, tail_bytes - zip_end_bytes);
-  if (at == tail.npos)
-    bad_zip(file, "is no zip archive, or is truncated: its table of contents, which is at the end, is missing");
+  if (at == tail.npos) bad_zip(file, "is not a zip archive, or is truncated: the table of contents at its end is missing");
   const ZipFields fields(std::string_view(tail).substr(at, zip_end_bytes));
   constexpr std::uint16_t count_in_zip64 = 0xffff;
   if (fields.u16(10) == count_in_zip64 || fields.u32(12) == in_zip64 || fields.u32(16) == in_zip64)
@@ -167,12 +166,13 @@ void ZipArchive::damaged(const ZipMember& member, const std::string& why) const 
 void ZipArchive::require_readable(const ZipMember& member) const {
   if ((member.flags & zip_encrypted) != 0) bad(member, "is encrypted; save it without encryption");
   if (member.method != zip_stored && member.method != zip_deflated)
-    bad(member, fmt::format("is compressed by method {}; valid are stored and deflated members (methods 0 and 8), as "
-                            "numpy.savez and numpy.savez_compressed write them",
+    bad(member, fmt::format("is compressed by method {}; "
+                            "valid are members that are stored (method 0) or deflated (method 8), as numpy.savez and "
+                            "numpy.savez_compressed write them",
                             member.method));
   const bool is_possible = member.is_stored ? member.bytes == member.packed : member.bytes / max_inflation <= member.packed;
   if (!is_possible || member.packed > file_->size())
-    damaged(member, fmt::format("it cannot hold {} bytes in {}", member.bytes, member.packed));
+    damaged(member, fmt::format("its {} bytes cannot have been compressed to {}", member.bytes, member.packed));
 }
 
 std::uint64_t ZipArchive::offset_of(const ZipMember& member) const {
@@ -203,7 +203,7 @@ void ZipArchive::read(const ZipMember& member, std::span<std::byte> into) const 
     decompress(member, into, true);
   else
     file_->read(offset_of(member), into);
-  if (crc32_of(into) != member.crc32) damaged(member, "its checksum does not fit");
+  if (crc32_of(into) != member.crc32) damaged(member, "its checksum is wrong");
 }
 
 void ZipArchive::decompress(const ZipMember& member, std::span<std::byte> into, bool is_all) const {

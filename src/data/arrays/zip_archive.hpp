@@ -15,7 +15,7 @@ struct ZipMember {
   std::uint64_t bytes = 0;   ///< size of the decompressed member
   std::uint64_t packed = 0;  ///< size in the archive
   std::uint64_t header = 0;  ///< offset of the member's local header in the file
-  std::uint32_t crc32 = 0;   ///< of the decompressed bytes
+  std::uint32_t crc32 = 0;   ///< checksum of the decompressed bytes
   std::uint16_t method = 0;  ///< compression method: 0 is stored, 8 is deflated
   std::uint16_t flags = 0;
   bool is_stored = false;  ///< whether the member is not compressed

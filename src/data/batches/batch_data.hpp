@@ -11,8 +11,8 @@ namespace trainrt::data {
 struct BatchData {
   std::vector<std::uint64_t> samples;
   std::vector<Column> columns;            ///< one for each field, by the field's index
-  std::vector<bool> is_read;              ///< for each field, whether its column holds the values of this batch
-  std::vector<PinnedValues> pinned = {};  ///< for batches used on a GPU: locks on the memory of `columns`
+  std::vector<bool> is_read;              ///< whether the column of each field contains the values of this batch
+  std::vector<PinnedValues> pinned = {};  ///< locks on the memory of `columns`, for batches used on a GPU
 };
 
 }  // namespace trainrt::data

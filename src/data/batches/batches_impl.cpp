@@ -12,7 +12,8 @@ namespace trainrt {
 
 namespace {
 
-/// Returns how many batches the time of a batch represents: every eighth is timed, the others not at all.
+/// Returns the weight of a batch's measured time. Every eighth batch is timed, with a weight of 8; the others are not
+/// timed.
 std::uint64_t weight_of(std::uint64_t batch) {
   constexpr std::uint64_t every = 8;
   return batch % every == 0 ? every : 0;
@@ -162,7 +163,7 @@ void BatchesImpl::number_samples(std::uint64_t number, std::vector<std::uint64_t
   order_->list(part.first, into);
 }
 
-/// Requires a current batch: its size decides how many batches can be read ahead.
+/// Starts to read batches ahead. The size of the current batch, which must exist, limits how many are read ahead.
 void BatchesImpl::start_prefetcher() {
   const bool any_asked = std::any_of(is_asked_.begin(), is_asked_.end(), [](const auto& asked) { return asked.load(); });
   if (plan_->threads == 0 || plan_->source->is_resident() || !any_asked) return;

@@ -71,7 +71,7 @@ class BatchesImpl {
   std::uint64_t next_ = 0;                   ///< number of the global batch that advance() takes
   std::optional<std::uint64_t> taken_;       ///< number of batches that count as done; nothing: all so far
   Batch batch_;                              ///< the current batch
-  data::BatchData data_;                     ///< its values; the numbers of its samples are in batch_
+  data::BatchData data_;                     ///< values of the current batch; the numbers of its samples are in batch_
   std::vector<std::atomic<bool>> is_asked_;  ///< fields that the train function has asked for
   std::size_t samples_ahead_ = 0;            ///< number of samples of the batches that are read ahead
   mutable std::optional<data::ReadAhead<data::BatchData>> prefetcher_;

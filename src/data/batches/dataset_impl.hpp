@@ -29,7 +29,9 @@ class DatasetImpl {
   void add(const std::string& step_name, const std::shared_ptr<const data::Step>& step) {
     if (walk_.is_being_walked())
       throw UsageError(
-          fmt::format("{}() while batches of the dataset are being walked; call it before the first epoch", step_name));
+          fmt::format("{}() was called while batches of the dataset are being read; "
+                      "call it before the first epoch",
+                      step_name));
     replace(plan_->with(step_name, step));
   }
 

@@ -61,7 +61,7 @@ class Step {
 struct SampleOrder {
   bool shuffle = false;
   bool legacy_shuffle = false;   ///< shuffle as the first versions did, because the run began with one of them
-  Blocks blocks;                 ///< of a shuffle in blocks
+  Blocks blocks;                 ///< blocks of a shuffle in blocks
   std::vector<MixedPart> mixed;  ///< the sources and their shares, if the key `weights` mixes several
   std::uint64_t seed = 0;        ///< run.seed, combined with own_seed
   std::uint64_t own_seed = 0;    ///< the key `shuffle_seed`
@@ -77,7 +77,7 @@ struct SampleOrder {
 struct DatasetPlan {
   /// A step that was applied.
   struct Applied {
-    std::string name;  ///< for messages: "pack"
+    std::string name;  ///< name for messages, such as "pack"
     std::shared_ptr<const Step> step;
     std::string identity;  ///< Step::Result::identity
   };
@@ -92,7 +92,7 @@ struct DatasetPlan {
   /// The identity of the files and of their order, as checkpoints contain it.
   std::string files_text, order_text;
 
-  int threads = 0;                           ///< that read batches ahead
+  int threads = 0;                           ///< number of threads that read batches ahead
   std::uint64_t memory = 256 << 20;          ///< maximum number of bytes of batches that are read ahead
   Team team;                                 ///< ranks that apply steps together
   std::shared_ptr<const Pinning> pinning;    ///< nullptr: batches need no pinned memory

@@ -16,9 +16,9 @@ void require_same_steps(const DatasetPlan& plan, const WalkState::StepsIdentity&
   if (before != nullptr ? *before == now : std::get<std::uint64_t>(restored) == stable_hash(now)) return;
   const auto in_words = [](const std::string& steps) { return steps.empty() ? "all samples" : steps; };
   throw UsageError(
-      fmt::format("dataset '{}' has {} now, and had {} at the checkpoint; the run stopped inside an epoch, whose "
-                  "remaining samples cannot be found any more: make the same samples as before, or start a run "
-                  "of another name from that checkpoint",
+      fmt::format("dataset '{}' has {}, but had {} at the checkpoint, which was saved inside an epoch, so the rest of that "
+                  "epoch cannot be resumed. "
+                  "Restore the previous samples, or start a run with another name from that checkpoint",
                   plan.name, in_words(now), before == nullptr ? "others" : in_words(*before)));
 }
 

@@ -38,7 +38,7 @@ class BlockChecksums {
   std::uint64_t first_block(std::size_t range) const { return range == 0 ? 0 : ends_[range - 1]; }
 
   std::vector<ChecksummedRange> ranges_;
-  std::vector<std::uint64_t> ends_;  ///< for each range, number of blocks up to its end
+  std::vector<std::uint64_t> ends_;  ///< for each range, the number of blocks up to the end of the range
   std::uint64_t block_bytes_;
   std::vector<std::uint32_t> checksums_;
 };

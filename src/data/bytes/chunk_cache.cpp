@@ -115,7 +115,7 @@ ChunkCache::Values ChunkCache::make_for(const Key& key, const Make& make, std::p
   }
 }
 
-/// Makes the first of the next `max_ahead` chunks that is not in the cache.
+/// Decodes one chunk ahead: of the `max_ahead` chunks after `key`, the first one that is not in the cache.
 void ChunkCache::make_ahead(Key key, std::size_t bytes, const Make& make, std::uint64_t end) {
   for (const auto last = key.chunk + max_ahead; key.chunk < last && key.chunk + 1 < end;) {
     ++key.chunk;

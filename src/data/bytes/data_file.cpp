@@ -79,7 +79,7 @@ std::vector<std::string> lines_of_list(const std::string& path) {
     reject_source('@' + path, fmt::format("is a list of {} bytes; at most {} are allowed", list.size, max_list_bytes));
   auto lines = split_words(read_text(list), '\n');
   std::erase_if(lines, [](const std::string& line) { return line.front() == '#'; });
-  if (lines.empty()) reject_source('@' + path, "is a list that names no file");
+  if (lines.empty()) reject_source('@' + path, "is a list without files; a list must name at least one file");
   return lines;
 }
 
@@ -112,7 +112,7 @@ DataFile data_file(const std::string& path) {
 
 std::vector<std::string> words_of_source(const std::string& source) {
   std::error_code ignored;
-  if (std::filesystem::exists(source, ignored)) return {source};  // its name may contain a comma
+  if (std::filesystem::exists(source, ignored)) return {source};  // one file with a comma in its name
   return split_words(source, ',');
 }
 

@@ -16,7 +16,7 @@ struct DataFile {
   const struct ReadMethod* read_method = nullptr;  ///< method by which this rank reads the file; nullptr: pread
   /// One file for each key of Format::companions that is set; a file with an empty path for a key that is not set.
   std::vector<DataFile> companions = {};
-  std::string version = {};  ///< of an object: identifier of its content, assigned by the store (ETag)
+  std::string version = {};  ///< identifier of an object's content, assigned by the store (ETag)
   std::shared_ptr<const class BlockChecksums> checksums = {};  ///< verified each time the file is read; may be nullptr
 };
 

@@ -25,9 +25,9 @@ OptionSpec max_expanded_option() {
           .type = OptionType::bytes,
           .default_value = "",
           .help =
-              "maximum memory that the contents of a file expand to: decompressed data, a decoded chunk or row group, "
-              "and values that the file declares but does not store; more is an error. Default: the larger of 1 GiB "
-              "and 16 times the file"};
+              "maximum memory for the expanded contents of one file: "
+              "decompressed data, a decoded chunk or row group, and values that the file declares but does not store. "
+              "Larger contents are an error. Default: the larger of 1 GiB and 16 times the file"};
 }
 
 ExpansionLimit::ExpansionLimit(const Options& options, std::uint64_t file_bytes)
@@ -42,10 +42,10 @@ std::string ExpansionLimit::in_words() const {
 
 void ExpansionLimit::require(std::uint64_t bytes, const std::string& subject) const {
   if (bytes <= max_bytes_) return;
-  throw UsageError(fmt::format(
-      "{} expands to {} bytes, more than {}. Such a file may be damaged, or made to exhaust memory; if you trust "
-      "it, set {} = {}",
-      subject, bytes, in_words(), key, bytes));
+  throw UsageError(
+      fmt::format("{} expands to {} bytes, more than {}. The file may be damaged, or made to exhaust memory. "
+                  "If you trust it, set {} = {}",
+                  subject, bytes, in_words(), key, bytes));
 }
 
 }  // namespace trainrt::data

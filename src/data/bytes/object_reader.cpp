@@ -18,11 +18,13 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t max_ahead_piece = (1 << 20) - 1;  // larger reads go directly to their destination
+constexpr std::uint64_t max_ahead_piece =
+    (1 << 20) - 1;  // larger reads bypass the windows and fill their destination directly
 constexpr std::uint64_t first_window = 1 << 20, max_window = 8 << 20;
 constexpr std::uint64_t min_range = 1 << 20;
 constexpr std::size_t max_windows = 4;
-constexpr std::size_t max_sequences = 16;  // of one object: threads that read ahead may each read a section of it
+constexpr std::size_t max_sequences =
+    16;  // maximum number of sequences per object: threads that read ahead may each read another section
 
 /// A byte range of an object that is read ahead.
 struct ObjectWindow {
@@ -45,7 +47,7 @@ class ObjectWindows {
 
   struct Found {
     std::shared_ptr<ObjectWindow> window;
-    std::unique_lock<std::mutex> lock;  ///< of a new window, which the caller must fetch; else not locked
+    std::unique_lock<std::mutex> lock;  ///< locked for a new window, which the caller must fetch; otherwise not locked
   };
   /// Returns the window that contains these bytes. If no window does, adds one that begins at `offset` if `may_add`, else
   /// returns nullptr. A new window is twice as large as the window that ends where it begins, and ends where the next

@@ -38,7 +38,7 @@ class OpenCache {
     for (auto& one : opened_) one = nullptr;
     recent_.clear();
   }
-  /// Returns whether all are open, and `predicate` is true for each of them.
+  /// Returns whether all files are open and `predicate` is true for each of them.
   template <class Predicate>
   bool all_open(Predicate predicate) const {
     const std::lock_guard lock(mutex_);

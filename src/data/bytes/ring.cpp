@@ -31,8 +31,9 @@ class Ring {
     if (code == -EINVAL) code = ::io_uring_queue_init(ring_parts, &ring_, 0);  // before Linux 6.1
     if (code < 0)
       throw UsageError(
-          fmt::format("this node's kernel does not allow io_uring ({}): set read_method = pread, or ask the node's "
-                      "administrator (/proc/sys/kernel/io_uring_disabled, limits of containers)",
+          fmt::format("the kernel of this node does not allow io_uring ({}). "
+                      "Set read_method = pread, or ask the node's administrator (/proc/sys/kernel/io_uring_disabled, "
+                      "limits of containers)",
                       std::strerror(-code)));
   }
   ~Ring() { ::io_uring_queue_exit(&ring_); }
@@ -87,8 +88,8 @@ std::array<std::int32_t, ring_parts> read_by_ring(int fd, std::span<const FilePa
 
 void require_ring() {
   throw UsageError(
-      "this trainrt was built without io_uring: set read_method = pread, or install the package liburing-dev and build "
-      "trainrt again");
+      "this trainrt was built without io_uring. "
+      "Set read_method = pread, or install the package liburing-dev and build trainrt again");
 }
 
 std::array<std::int32_t, ring_parts> read_by_ring(int, std::span<const FilePart>) {

@@ -8,14 +8,13 @@ Verify verify_of(const Options& options) {
 }
 
 OptionSpec verify_option() {
-  return {
-      .key = "verify",
-      .default_value = "first",
-      .help =
-          "when checksums that files store are verified: first (at least once per attempt of a run, before the first "
-          "sample is used), always (also with each reading of a sample) or off (damaged files are read as they are, where "
-          "decompression allows it)",
-      .choices = {"first", "always", "off"}};
+  return {.key = "verify",
+          .default_value = "first",
+          .help =
+              "when to verify checksums that are stored in files: "
+              "first (before the first sample is used, at least once per attempt of a run), always (also each time a "
+              "sample is read) or off (damaged files are read without an error, if possible)",
+          .choices = {"first", "always", "off"}};
 }
 
 }  // namespace trainrt::data

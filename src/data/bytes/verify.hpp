@@ -10,8 +10,8 @@ namespace trainrt::data {
 /// be read (ChecksummedRange).
 enum class Verify : std::uint8_t {
   off,
-  first,   ///< once, before the first sample is used
-  always,  ///< before the first sample is used, and each time a sample is read
+  first,   ///< verified once, before the first sample is used
+  always,  ///< verified before the first sample is used, and each time a sample is read
 };
 
 /// Returns the value of the key `verify` in the options of a [data.NAME].

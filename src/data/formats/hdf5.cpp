@@ -76,7 +76,9 @@ namespace plugins {
 
 extern const Format hdf5{
     .name = "hdf5",
-    .help = "HDF5 files: each dataset is a field, its first axis the samples; contiguous, chunked (gzip), virtual",
+    .help =
+        "HDF5 files: each dataset is a field, and its first axis counts the samples; "
+        "contiguous, chunked (also with gzip) and virtual datasets",
     .options = {{.key = "group",
                  .default_value = "",
                  .help = "group that contains the datasets; by default the root group"},

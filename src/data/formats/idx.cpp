@@ -35,14 +35,14 @@ bool has_labels(const DataFile& file) { return !file.companions.empty() && !file
 
 FileContent probe_idx(const DataFile& file, const Options& options) {
   const auto images = header_of(file, options);
-  if (images.shape.front() == 0) throw UsageError("IDX file " + file.path + ": holds no samples");
+  if (images.shape.front() == 0) throw UsageError("IDX file " + file.path + ": the file contains no samples");
   FileContent content{static_cast<std::uint64_t>(images.shape.front()), {field_of("images", images)}, {}};
   if (images.is_compressed) content.reading = Reading::as_a_whole;
   if (!has_labels(file)) return content;
   const auto& companion = file.companions.front();
   const auto labels = header_of(companion, options);
   if (images.shape.front() != labels.shape.front())
-    throw UsageError(fmt::format("IDX files do not belong together: {} holds {} samples, {} holds {} labels", file.path,
+    throw UsageError(fmt::format("IDX files do not belong together: {} has {} samples, but {} has {} labels", file.path,
                                  images.shape.front(), companion.path, labels.shape.front()));
   content.fields.push_back(field_of("labels", labels));
   if (labels.is_compressed) content.reading = Reading::as_a_whole;

@@ -97,7 +97,7 @@ std::string remark_on(const std::vector<std::string>& classes, std::uint64_t oth
   if (classes.size() > max_classes) words.push_back(fmt::format("... ({} in all)", classes.size()));
   auto remark = classes.empty() ? "" : "classes: " + join(words);
   if (other_file_count > 0)
-    remark += fmt::format("{}{} without the name of an image ignored", remark.empty() ? "" : "; ",
+    remark += fmt::format("{}{} ignored, because the name is not that of an image", remark.empty() ? "" : "; ",
                           counted(static_cast<std::int64_t>(other_file_count), "file"));
   return remark;
 }

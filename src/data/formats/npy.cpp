@@ -27,7 +27,7 @@ FileContent probe_npy(const DataFile& file, const Options& options) {
   const InputFile labels_input(file.companions.front());
   const auto labels = npy_header(labels_input);
   if (labels.samples() != header.samples())
-    throw UsageError(fmt::format("NPY files do not belong together: {} holds {} samples, {} holds {} labels", file.path,
+    throw UsageError(fmt::format("NPY files do not belong together: {} has {} samples, but {} has {} labels", file.path,
                                  header.samples(), labels_input.path(), labels.samples()));
   content.fields.push_back(npy_field("labels", labels, labels_input));
   return content;
@@ -37,7 +37,7 @@ void add_npy(RowSource& source, const Dataset::Field& field, const DataFile& fil
   auto input = std::make_shared<const InputFile>(file);
   const auto place = npy_header(*input).place_at(0);
   if (place.rows != source.size() || place.row_bytes != sample_bytes(field))
-    throw Error("NPY file " + file.path + ": was changed since the run listed it");
+    throw Error("NPY file " + file.path + ": the file was changed since the run listed it");
   source.add(field, RowFile(std::move(input), place, keep));
 }
 

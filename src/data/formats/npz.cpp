@@ -28,7 +28,7 @@ struct NpzArray {
   std::string field;
   ZipMember member;
   NpyHeader header;
-  std::uint64_t offset = 0;  ///< of the member's bytes in the file
+  std::uint64_t offset = 0;  ///< offset of the member's bytes in the file
   std::string what;          ///< beginning of messages: names file and member
 };
 
@@ -40,7 +40,7 @@ class NpzFile {
     for (const auto& [field, name] : choices) add(field, member_named(name));
     if (choices.empty())
       for (const auto& member : zip_.members()) add(field_of_member(member), member);
-    if (arrays_.empty()) throw UsageError("NPZ file " + file.path + ": holds no arrays");
+    if (arrays_.empty()) throw UsageError("NPZ file " + file.path + ": the file contains no arrays");
     require_same_samples();
   }
 
@@ -81,7 +81,8 @@ class NpzFile {
     if (!name.ends_with(npy_ending) || name.size() == npy_ending.size() || !is_utf8(name) ||
         name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
       throw UsageError(in_file(name) +
-                       " is no array of numpy.savez, which has the form NAME.npy; the key fields can leave it out");
+                       " is not an array of numpy.savez, whose members are named NAME.npy; "
+                       "the key fields can leave the member out");
     return name.substr(0, name.size() - npy_ending.size());
   }
 
@@ -111,15 +112,15 @@ class NpzFile {
     for (const auto& array : arrays_)
       if (array.header.samples() != first.header.samples())
         throw UsageError(
-            fmt::format("NPZ file {}: '{}' holds {} samples, and '{}' holds {}; choose arrays with equally many samples "
-                        "with the key fields",
+            fmt::format("NPZ file {}: '{}' has {} samples, but '{}' has {}; "
+                        "choose arrays with equally many samples with the key fields",
                         input_->path(), first.field, first.header.samples(), array.field, array.header.samples()));
   }
 
   std::shared_ptr<const InputFile> input_;
   ZipArchive zip_;
   ExpansionLimit limit_;
-  std::uint64_t unpacked_bytes_ = 0;  ///< of the compressed members among `arrays_`
+  std::uint64_t unpacked_bytes_ = 0;  ///< size of the compressed members among `arrays_`, decompressed
   std::vector<NpzArray> arrays_;
 };
 
@@ -140,7 +141,7 @@ FileContent probe_npz(const DataFile& file, const Options& options) {
 std::unique_ptr<Source> open_npz(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
   NpzFile npz_file(file, options);
   if (npz_file.arrays().size() != content.fields.size() || npz_file.samples() != content.samples)
-    throw Error("NPZ file " + file.path + ": was changed since the run listed it");
+    throw Error("NPZ file " + file.path + ": the file was changed since the run listed it");
   npz_file.require_memory_for_arrays(keep);
   auto source = std::make_unique<RowSource>(content.samples);
   for (std::size_t i = 0; i < content.fields.size(); ++i)

@@ -1,4 +1,4 @@
-// The whole numbers from 0 on, to try train functions and operations: the value of a sample is its number.
+// Generates the integers from 0 on, to try train functions and operations: the value of a sample is its number.
 #include <cstring>
 
 #include <trainrt/error.hpp>

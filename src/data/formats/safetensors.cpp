@@ -25,7 +25,7 @@ class SafeTensors {
     for (const auto& [field, name] : choices) add(field, tensor_named(name));
     if (choices.empty())
       for (const auto& tensor : all_) add(tensor.name, tensor);
-    if (fields_.empty()) throw UsageError(what_ + ": holds no tensors");
+    if (fields_.empty()) throw UsageError(what_ + ": the file contains no tensors");
   }
 
   const std::vector<std::pair<Dataset::Field, SafeTensor>>& fields() const { return fields_; }
@@ -52,8 +52,8 @@ class SafeTensors {
           in_words));
     if (!fields_.empty() && static_cast<std::uint64_t>(tensor.shape.front()) != samples())
       throw UsageError(
-          fmt::format("{}: '{}' holds {} samples, and '{}' holds {}; choose tensors with equally many samples "
-                      "with the key fields",
+          fmt::format("{}: '{}' has {} samples, but '{}' has {}; "
+                      "choose tensors with equally many samples with the key fields",
                       what_, excerpt(fields_.front().first.name, 100), samples(), in_words, tensor.shape.front()));
     fields_.emplace_back(Dataset::Field{name, dtype_of(tensor, what_), {tensor.shape.begin() + 1, tensor.shape.end()}},
                          tensor);
@@ -76,7 +76,7 @@ std::unique_ptr<Source> open_safetensors(const DataFile& file, const FileContent
   auto input = std::make_shared<const InputFile>(file);
   const SafeTensors tensors(*input, options);
   if (tensors.samples() != content.samples || tensors.fields().size() != content.fields.size())
-    throw Error("safetensors file " + file.path + ": was changed since the run listed it");
+    throw Error("safetensors file " + file.path + ": the file was changed since the run listed it");
   auto source = std::make_unique<RowSource>(content.samples);
   for (const auto& [field, tensor] : tensors.fields())
     source->add(field, RowFile(input, RowLayout{tensor.begin, content.samples, sample_bytes(field), 1}, keep));

@@ -30,7 +30,7 @@ void require_sqlite(const DataFile& file) {
   constexpr std::string_view magic("SQLite format 3\0", 16);
   std::string begin(magic.size(), '\0');
   if (file.size >= begin.size()) InputFile(file).read(0, std::as_writable_bytes(std::span(begin)));
-  if (begin != magic) throw UsageError(fmt::format("'{}' is no SQLite database", file.path));
+  if (begin != magic) throw UsageError(fmt::format("'{}' is not an SQLite database", file.path));
 }
 
 /// The index contains the index of the plan, the columns, and the first rowids.

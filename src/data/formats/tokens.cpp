@@ -31,8 +31,8 @@ TokenFile token_file(const DataFile& file, const Options& options) {
 
 void require_id(const TokenFile& file, const Options& options, const std::string& key) {
   if (options.has(key) && !file.can_hold(options.integer(key)))
-    throw UsageError(fmt::format("token file {}: {} = {} is not a valid id of tokens of {} bytes", file.path(), key,
-                                 options.integer(key), file.type().bytes));
+    throw UsageError(fmt::format("token file {}: {} = {} is invalid; it does not fit into a token of {} bytes", file.path(),
+                                 key, options.integer(key), file.type().bytes));
 }
 
 /// Returns the lengths of the documents, encoded by append_length(). A document ends after its document_end, or at the end
@@ -153,9 +153,9 @@ FileContent probe_tokens(const DataFile& path, const Options& options) {
   content.fields = {{"tokens", file.type().widened(), {static_cast<std::int64_t>(form.tokens)}}};
   if (form.min_tokens != 0) content.fields.push_back({"count", DType::i32, {}});
   if (content.samples == 0)
-    log::warning(fmt::format("token file {}: gives no samples, since no document of its {} tokens fills a window of {}{}",
+    log::warning(fmt::format("token file {}: no samples, because no document of its {} tokens fills a window of {}{}",
                              path.path, file.size(), form.tokens,
-                             form.min_tokens == 0 ? "; with the key pad, short windows are padded" : ""));
+                             form.min_tokens == 0 ? "; set the key pad to pad short windows" : ""));
   return content;
 }
 

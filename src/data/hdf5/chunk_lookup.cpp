@@ -59,8 +59,8 @@ void require_possible_chunk(const DataFile& file, const H5ChunkTable& table, con
 
 void require_in_file(const DataFile& file, std::uint64_t offset, std::uint64_t bytes) {
   if (offset > file.size || bytes > file.size - offset)
-    throw UsageError(fmt::format("'{}' is truncated: {} bytes must begin at byte {}, but it has {} bytes", file.path, bytes,
-                                 offset, file.size));
+    throw UsageError(fmt::format("'{}' is truncated: {} bytes must begin at byte {}, but the file has {} bytes", file.path,
+                                 bytes, offset, file.size));
 }
 
 void repeat_value(std::string_view value, std::span<std::byte> out) {

@@ -113,7 +113,7 @@ void ChunkedRows::read_band(std::span<const std::uint64_t> rows, std::span<const
     const auto values = values_of(band * per_band_ + tile, box);
     const auto stored_row = bytes_of_box(box.stored, table_.dtype) / static_cast<std::size_t>(box.stored.front());
     const bool has_complete_rows = stored_row == row_bytes && per_band_ == 1;
-    std::size_t offset = 0;  // of the box in a row
+    std::size_t offset = 0;  // offset of the box in a row
     for (std::size_t axis = 1; axis < box.start.size(); ++axis)
       offset += static_cast<std::size_t>(box.start[axis]) * axis_bytes_[axis];
     for (const auto request : requests) {

@@ -26,10 +26,10 @@ struct H5ChunkTable {
   Shape shape, chunk;
   DType dtype = DType::u8;
   std::size_t swapped = 1;                ///< size in bytes of values that must be byte-swapped; 1: no swap
-  std::vector<ChunkFilter> filters = {};  ///< in the order in which they were applied
+  std::vector<ChunkFilter> filters = {};  ///< filters in the order in which they were applied
   bool by_library = false;                ///< the HDF5 library reads the dataset
   std::string fill;                       ///< fill value for elements that were never written
-  std::vector<io::H5Chunk> chunks;        ///< in row-major order; empty if `by_library`
+  std::vector<io::H5Chunk> chunks;        ///< chunks in row-major order; empty if `by_library`
 };
 
 /// Consecutive rows of a field that are stored in the same dataset or file.

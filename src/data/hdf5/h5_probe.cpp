@@ -56,7 +56,7 @@ std::vector<std::string> usable_datasets(const DataFile& file, hid_t group, cons
   if (names.empty())
     throw UsageError(fmt::format("'{}' has no dataset of numbers with an axis of samples in the group '/{}'{}", file.path,
                                  group_name, ignored.empty() ? "" : "; it has: " + join(ignored)));
-  if (!ignored.empty()) info_once("HDF5 datasets that cannot be fields are left out: " + join(ignored));
+  if (!ignored.empty()) info_once("HDF5 datasets that cannot be fields are ignored: " + join(ignored));
   return names;
 }
 
@@ -86,8 +86,8 @@ FileContent fields_of(const DataFile& file, hid_t group, const std::vector<std::
   }
   if (is_same) return content;
   throw UsageError(
-      fmt::format("the datasets of '{}' have different numbers of samples (extents of the first axis): {}; the key fields "
-                  "chooses datasets that belong together",
+      fmt::format("the datasets of '{}' have different numbers of samples (extents of the first axis): {}. "
+                  "Choose datasets of equal length with the key fields",
                   file.path, join(shapes)));
 }
 
@@ -133,7 +133,7 @@ std::string without_outer_slashes(std::string path) {
 
 FileContent probe_h5(const DataFile& file, const std::string& group_name, const std::vector<std::string>& fields,
                      const Options& options) {
-  const auto lock = io::h5_lock();  // until all HDF5 ids are closed
+  const auto lock = io::h5_lock();  // the lock must be held until all HDF5 ids are closed
   const auto path = without_outer_slashes(trim(group_name));
   H5Resolver resolver(file);
   const auto group = about(file_in_words(file), [&] { return io::h5_open_group(resolver.file(), path); });

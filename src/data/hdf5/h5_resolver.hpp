@@ -43,7 +43,8 @@ class H5Resolver {
   H5Index index_;
   std::map<std::string, std::size_t> numbers_;  // numbers of files, by path
   std::map<std::size_t, io::H5Id> open_;        // the HDF5 file itself and at most one other file, by number
-  std::map<std::tuple<std::size_t, std::string, bool>, std::size_t> tables_;  // by file, dataset, and whether it is one row
+  std::map<std::tuple<std::size_t, std::string, bool>, std::size_t>
+      tables_;  // numbers of tables by file, dataset, and whether the table is one row
 };
 
 }  // namespace trainrt::data

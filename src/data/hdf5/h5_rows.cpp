@@ -173,7 +173,7 @@ class FieldOpener {
   bool keep_;
   std::shared_ptr<const OpenFileCache> files_;
   std::shared_ptr<ChunkCacheShare> cache_;
-  std::map<std::size_t, std::shared_ptr<const Rows>> chunked_;  // by the number of the table
+  std::map<std::size_t, std::shared_ptr<const Rows>> chunked_;  // rows by the number of their table
 };
 
 }  // namespace

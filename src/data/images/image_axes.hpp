@@ -19,7 +19,9 @@ struct ImageAxes {
   DType dtype = DType::u8;
 
   std::size_t pixel_bytes() const { return channels * size_of(dtype); }
-  std::size_t all_channels() const { return planes * channels; }  ///< in either layout: one of the factors is 1
+  std::size_t all_channels() const {
+    return planes * channels;
+  }  ///< valid for both layouts, because one of the factors is 1
 };
 
 /// Returns the layout of the images of a field. Throws UsageError that names the field if its samples are not images with

@@ -52,8 +52,8 @@ std::vector<OptionSpec> image_options() {
   return {
       {.key = "size",
        .default_value = "",
-       .help = "height and width that images are resized to, bilinear with antialias, as by Pillow; without it, all "
-               "images must have the same size",
+       .help = "height and width to which images are resized, bilinear with antialias, like Pillow; "
+               "if size is not set, all images must have the same size",
        .form = "HEIGHTxWIDTH, such as 224x224",
        .fits = [](std::string_view text) { return text.empty() || parse_size(text).has_value(); }},
       {.key = "resize_mode",
@@ -76,11 +76,11 @@ std::vector<OptionSpec> image_options() {
       {.key = "decode",
        .type = OptionType::boolean,
        .default_value = "true",
-       .help = "false: the field holds the encoded images, bytes that vary in length"},
+       .help = "true: decode images; false: the field contains the encoded images, as bytes of varying length"},
       {.key = "max_pixels",
        .type = OptionType::integer,
        .default_value = "100000000",
-       .help = "maximum number of pixels of an image; more are an error, before memory is allocated for them",
+       .help = "maximum number of pixels of an image; an image with more is an error and is not decoded",
        .range = {.least = 1, .most = 0x1p32}},
       {.key = "max_file_bytes",
        .type = OptionType::bytes,

@@ -24,7 +24,7 @@ class ImageDecoder {
   /// `options`: checked against image_options().
   explicit ImageDecoder(const Options& options);
 
-  bool decodes() const { return decodes_; }             ///< if false, the field holds the encoded images
+  bool decodes() const { return decodes_; }             ///< if false, the field contains the encoded images
   bool resizes() const { return resize_.has_value(); }  ///< if false, all images must have the same size
   std::uint64_t max_file_bytes() const { return max_file_bytes_; }
 

@@ -100,8 +100,8 @@ ImageList list_images(const std::string& word) {
   const auto path = is_marked ? word.substr(1) : word;
   if (is_object(path))
     throw UsageError(
-        fmt::format("source '{}': the format images reads no object stores. Put the images into tar archives, which can be "
-                    "read there (format = tar)",
+        fmt::format("source '{}': the format images cannot read from object stores. "
+                    "Put the images into tar archives and set format = tar",
                     word));
   const bool is_list = is_marked || (fs::is_regular_file(word, ignored) && !is_image_name(word));
   auto images = is_list ? read_list(path) : find_images(word);

@@ -9,7 +9,7 @@ namespace trainrt::data {
 /// The image files that one word of `source` names. The files themselves are not opened.
 struct ImageList {
   std::string base;                    ///< folder to which `paths` are relative; "": the paths are used as they are
-  std::vector<std::string> paths;      ///< in bytewise order, or in the order of a list file
+  std::vector<std::string> paths;      ///< paths of the images, in bytewise order or in the order of a list file
   std::vector<std::string> labels;     ///< label of each image in the list file, or its class folder; empty: no labels
   bool is_list_file = false;           ///< the paths and labels are from a list file with labels
   std::uint64_t other_file_count = 0;  ///< number of files without the name of an image

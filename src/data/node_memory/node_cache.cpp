@@ -192,7 +192,8 @@ bool NodeCache::copy_unit(std::size_t unit, FieldNumbers fields) const {
     const std::lock_guard lock(mutex_);
     if (--filling_ == 0 && is_unpacked) close_files_();
   });
-  constexpr std::uint64_t samples_per_step = 4096;  // of a file that is unpacked into memory: the copy should stay small
+  constexpr std::uint64_t samples_per_step =
+      4096;  // samples copied per step if a file is unpacked into memory: the copy should stay small
   const auto step = is_unpacked ? samples_per_step : layout_.end(unit) - layout_.first(unit);
   for (auto first = layout_.first(unit); first < layout_.end(unit); first += step)
     if (!copy_samples(first, std::min(first + step, layout_.end(unit)), fields)) return false;

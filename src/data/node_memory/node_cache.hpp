@@ -24,10 +24,10 @@ namespace trainrt::data {
 class NodeCache final : public Source {
  public:
   struct Settings {
-    std::string name;        ///< of the dataset, for messages
-    int rank = 0;            ///< of this process
+    std::string name;        ///< name of the dataset, for messages
+    int rank = 0;            ///< rank of this process
     std::string rows = {};   ///< the samples that will be read, as text of RowRanges; "": all
-    double max_wait_s = 60;  ///< for another rank that reads a unit
+    double max_wait_s = 60;  ///< maximum time to wait for another rank that reads a unit
   };
   /// Return the size of the memory of a cache, and of the states at its beginning.
   static std::size_t memory_bytes(const UnitLayout& layout);

@@ -19,7 +19,7 @@ class UnitLayout {
   struct File {
     std::uint64_t samples = 0;
     Reading reading = Reading::by_field;
-    std::uint64_t together = 1;  ///< as in FileContent
+    std::uint64_t together = 1;  ///< number of samples that are read together, as in FileContent
   };
   static constexpr std::uint64_t default_unit_bytes = 1 << 20;
 
@@ -41,16 +41,18 @@ class UnitLayout {
   /// Returns how much of the unit's files must be read even for one field: the largest amount of its files.
   Reading reading(std::size_t unit) const { return readings_[unit]; }
 
-  std::uint64_t offset(std::size_t field) const { return offsets_[field]; }  ///< of the first sample's value, in bytes
+  std::uint64_t offset(std::size_t field) const {
+    return offsets_[field];
+  }  ///< returns the offset of the first sample's value, in bytes
   std::size_t sample_bytes(std::size_t field) const { return sample_bytes_[field]; }
   bool varies(std::size_t field) const { return varies_[field]; }  ///< whether its values are ValuePlaces
-  std::uint64_t bytes() const { return bytes_; }                   ///< of all fields
+  std::uint64_t bytes() const { return bytes_; }                   ///< returns the size of all fields
   std::uint64_t arena_bytes() const { return arena_bytes_; }
 
  private:
   void add(const File& file, std::uint64_t bytes_of_sample, std::uint64_t unit_bytes);
 
-  std::vector<std::uint64_t> ends_;  ///< for each unit, the number of samples up to its end
+  std::vector<std::uint64_t> ends_;  ///< for each unit, the number of samples up to the end of the unit
   std::vector<Reading> readings_;
   std::vector<std::uint64_t> offsets_;
   std::vector<std::size_t> sample_bytes_;

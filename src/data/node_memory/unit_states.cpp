@@ -81,7 +81,7 @@ UnitStates::Claim UnitStates::claim(std::size_t unit, std::size_t field, int ran
     if (is_filled(unit, field)) return Claim::is_filled;
   }
   if (code == EOWNERDEAD)
-    pthread_mutex_consistent(&state.lock);  // its values, complete or not, are read again
+    pthread_mutex_consistent(&state.lock);  // the unit is read again, whether its values are complete or not
   else
     require(code, "pthread_mutex_trylock");
   state.rank = rank;

@@ -42,7 +42,7 @@ Permutation BlockOrder::inside(std::uint64_t window) const {
 }
 
 std::uint64_t BlockOrder::window_of(std::uint64_t position) const {
-  const auto samples = blocks_.window * blocks_.samples;  // of a complete window
+  const auto samples = blocks_.window * blocks_.samples;  // number of samples of a complete window
   const auto window = std::min(position / samples, windows_ - 1);
   return position < first_of(window) ? window - 1 : window;
 }

@@ -50,7 +50,7 @@ std::vector<double> weights_of(std::string_view text) {
 
 std::vector<MixedPart> mixed_parts(std::span<const std::uint64_t> sizes, std::span<const double> weights) {
   if (sizes.size() != weights.size())
-    throw UsageError(fmt::format("weights has {} and source {}: each source between commas needs a weight",
+    throw UsageError(fmt::format("weights has {} and source {}; each source in the list needs one weight",
                                  counted(std::ssize(weights), "number"), counted(std::ssize(sizes), "source")));
   const auto samples = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
   const auto all = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -67,7 +67,7 @@ std::vector<MixedPart> mixed_parts(std::span<const std::uint64_t> sizes, std::sp
   share_rest(parts, std::move(rests), samples);
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (parts[i].share == 0 || parts[i].size == 0)
-      throw UsageError(fmt::format("weights: source {} of {} {} in an epoch of {}", i + 1, parts.size(),
+      throw UsageError(fmt::format("weights: source {} of {} {} in an epoch of {} samples", i + 1, parts.size(),
                                    parts[i].size == 0 ? "has no samples" : "gets no sample", samples));
   return parts;
 }
@@ -101,7 +101,7 @@ std::uint64_t MixedOrder::operator[](std::uint64_t position) const {
 
 std::uint64_t MixedOrder::sample_of(std::size_t part, std::uint64_t number) const {
   const auto [first, size, share] = parts_[part];
-  const auto in_all = epoch_ * share + number;  // of this source, since the first epoch
+  const auto in_all = epoch_ * share + number;  // number of samples drawn from this source since the first epoch
   const auto& passes = passes_[part];
   const auto at = in_all % size;
   if (passes.prepared.empty()) return first + pass(part, in_all / size)[at];

@@ -19,7 +19,7 @@ class Permutation {
   static Permutation quick(std::uint64_t size, std::uint64_t seed) { return {size, seed, true}; }
   std::uint64_t size() const { return size_; }
   std::uint64_t operator[](std::uint64_t number) const;  ///< number < size()
-  /// Replaces each number by its result: several at once, in a fraction of the time.
+  /// Replaces each number by operator[] of it. Faster than single calls, because several numbers are computed in parallel.
   void map(std::span<std::uint64_t> numbers) const;
 
  private:

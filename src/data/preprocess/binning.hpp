@@ -10,9 +10,12 @@ namespace trainrt::data {
 constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& bins) {
   return {columns_parameter,
           bins,
-          keyword_only({"right", ParameterType::flag, "the upper edge belongs to a bin, else the lower edge", "true"}),
-          {"include_lowest", ParameterType::flag, "the first edge belongs to the first bin, too", "false"},
-          {"duplicates", ParameterType::choice, "equal edges are an error (raise), or all but one are removed (drop)",
+          keyword_only({"right", ParameterType::flag,
+                        "true: each bin includes its upper edge; false: "
+                        "each bin includes its lower edge",
+                        "true"}),
+          {"include_lowest", ParameterType::flag, "whether the first bin also includes the lowest edge", "false"},
+          {"duplicates", ParameterType::choice, "action for equal edges: raise (an error) or drop (keep one of them)",
            "\"raise\"", "raise, drop"},
           {"dtypes", ParameterType::unsupported, "bin numbers are i64", "null"},
           output_columns_parameter};
@@ -35,7 +38,7 @@ class Binning : public Columnwise {
   Dataset::Field output(std::size_t at, const Dataset::Field& from) const final;
   void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const final;
   bool is_right_, includes_lowest_, drops_duplicates_;
-  std::vector<std::vector<double>> edges_;  ///< for each column
+  std::vector<std::vector<double>> edges_;  ///< edges of the bins of each column
 };
 
 /// Returns the value of the parameter `bins` for each column: read(value), where `value` is the parameter or, if it is an

@@ -106,8 +106,8 @@ void CategoryStatistic::count(const Category& value, std::uint64_t times) {
   const auto* const text = std::get_if<std::string>(&value);
   bytes_ += bytes_of_entry + (text != nullptr ? text->size() : 0);
   if (counts_.size() > max_values || bytes_ > max_bytes)
-    throw UsageError(fmt::format("it has more than {} distinct values, which is the maximum for categories ({})",
-                                 counts_.size() - 1, bytes_ > max_bytes ? "1 GiB of memory" : "2^24 values"));
+    throw UsageError(fmt::format("it has more than {} distinct values, the maximum for categories ({})", counts_.size() - 1,
+                                 bytes_ > max_bytes ? "1 GiB of memory" : "2^24 values"));
 }
 
 void CategoryStatistic::add(const Table::Column& column) {

@@ -78,7 +78,7 @@ class LimitedEncoding : public Encoding {
   std::vector<CategoryStatistic::Counted> kept(std::size_t at, const CategoryStatistic& computed) const final;
 
  private:
-  std::vector<std::size_t> limits_;  ///< for each of columns()
+  std::vector<std::size_t> limits_;  ///< maximum number of categories of each of columns()
 };
 
 }  // namespace trainrt::data

@@ -17,7 +17,7 @@ constexpr int mantissa_bits = 52;
 constexpr int half_bits = mantissa_bits + 1;  ///< a square is stored as two halves of 53 bits
 constexpr std::uint64_t half_mask = (std::uint64_t{1} << half_bits) - 1;
 constexpr int min_exponent = -1074;
-constexpr int exponent_bias = 1075;  ///< for mantissas that are integers
+constexpr int exponent_bias = 1075;  ///< bias if mantissas are read as integers
 
 struct Parts {
   std::uint64_t mantissa;
@@ -199,7 +199,7 @@ double ExactSum::mean(const ExactSum& sum, std::uint64_t count) {
 
 double ExactSum::variance(const ExactSum& sum, const ExactSum& squares, std::uint64_t count) {
   const auto total = ExactSumValue::of(sum);
-  // Both sums are in units of 2^first_bit, and the square of a sum in units of 2^(2 first_bit).
+  // Both sums are integers in units of 2^first_bit, so the square of a sum is in units of 2^(2 first_bit).
   const cpp_int numerator = ((ExactSumValue::of(squares) * count) << static_cast<unsigned>(-first_bit)) - total * total;
   return rounded(numerator, cpp_int(count) * count, 2 * first_bit);
 }

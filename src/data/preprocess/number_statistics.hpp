@@ -21,7 +21,7 @@ class NumberStatistic final : public Statistic {
   double min() const { return count_ > 0 ? min_ : nan; }
   double max() const { return count_ > 0 ? max_ : nan; }
   double mean() const { return count_ > 0 ? ExactSum::mean(sum_, count_) : nan; }
-  double deviation() const;  ///< of the population: the sum of squares is divided by count()
+  double deviation() const;  ///< standard deviation of the population: the sum of squares is divided by count()
 
   std::unique_ptr<Statistic> fresh() const override { return std::make_unique<NumberStatistic>(has_moments_); }
   void add(const Table::Column& column) override;

@@ -106,7 +106,7 @@ void require_known(std::span<const ParameterSpec> specs, const Json& given) {
 }  // namespace
 
 std::string valid_values(const ParameterSpec& spec) {
-  constexpr std::string_view texts[] = {// in the order of ParameterType
+  constexpr std::string_view texts[] = {// texts in the order of ParameterType
                                         "a name",
                                         "a list of column names without duplicates",
                                         "a column name, or a list of them without duplicates",

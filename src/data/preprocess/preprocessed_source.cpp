@@ -22,7 +22,8 @@ class PreprocessedSource final : public Source {
   std::shared_ptr<const Source> source_;
   PreprocessorImpl::Stage stage_;
   std::vector<Dataset::Field> fields_;
-  std::vector<std::vector<std::size_t>> needs_;  ///< for each of fields_, the fields of source_ that it needs
+  std::vector<std::vector<std::size_t>>
+      needs_;  ///< for each of fields_, the indices of the fields of source_ from which it is computed
 };
 
 PreprocessedSource::PreprocessedSource(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage)

@@ -45,7 +45,7 @@ struct PreprocessorKind {
   std::string_view name;                      ///< name of Ray Data's class
   std::string_view help;                      ///< one sentence without a full stop, in the imperative
   std::string_view stats = {};                ///< keys of the stats: "mean(COLUMN), std(COLUMN)"; "": it is not fitted
-  std::span<const ParameterSpec> parameters;  ///< in the order of the Python class's arguments
+  std::span<const ParameterSpec> parameters;  ///< parameters in the order of the Python class's arguments
   std::unique_ptr<Preprocessing> (*make)(const Parameters& parameters);
 };
 

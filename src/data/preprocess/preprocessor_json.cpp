@@ -102,7 +102,7 @@ PreprocessorImpl::Stage stage_of(const PreprocessorKind& kind, const Json& param
   if (!stats.is_null()) {
     if (!stats.is_object() || !work->needs_fit())
       throw UsageError(work->needs_fit() ? "\"stats\" must be a JSON object"
-                                         : "it needs no fit, and must have no \"stats\"");
+                                         : "a preprocessor that needs no fit() must not have \"stats\"");
     work->set_stats(stats);
   }
   return {&kind, given.all(), stats, std::move(work)};

@@ -139,7 +139,7 @@ class CsvPass final : public RecordPass {
   }
 
   void put_text(std::string_view text, std::size_t number, const Record& record) const {
-    if (!is_ascii(text) && !is_utf8(text)) refuse(text, number, record, "is not valid UTF-8: convert the file");
+    if (!is_ascii(text) && !is_utf8(text)) refuse(text, number, record, "is not valid UTF-8; convert the file to UTF-8");
     auto& column = *targets_[number].column;
     const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
     column.values.insert(column.values.end(), bytes, bytes + text.size());
@@ -152,7 +152,9 @@ class CsvPass final : public RecordPass {
     if (decoder_.is_missing(text)) {
       if (!is_real(dtype))
         refuse(text, number, record,
-               fmt::format("is a missing value, which {} cannot represent; f64 and f32 can (NaN)", name_of(dtype)));
+               fmt::format("is a missing value, which {} cannot represent; "
+                           "f64 and f32 represent it as NaN",
+                           name_of(dtype)));
       good = put_real(std::numeric_limits<double>::quiet_NaN(), dtype, out);
     } else if (const auto truth = truth_in(text)) {
       good = put_integer(*truth ? 1 : 0, dtype, out);
@@ -160,7 +162,8 @@ class CsvPass final : public RecordPass {
       const auto value = real_in(text);
       if (targets_[number].must_fit && value && !is_exact_in(text))
         refuse(text, number, record,
-               fmt::format("would be rounded by f64, the type of the column's other values; types = {}:f64 rounds it",
+               fmt::format("is not exact in f64, the type of the column's other values; "
+                           "set types = {}:f64 to round it",
                            excerpt(decoder_.columns_[number].name, 60)));
       good = value && put_real(*value, dtype, out);
     } else {
@@ -177,7 +180,7 @@ class CsvPass final : public RecordPass {
     for (at = csv_value_of(at, end, record).end; at != end; at = csv_value_of(at + 1, end, record).end) ++count;
     if (count != decoder_.columns_.size())
       bad_row(decoder_.path_, record.row,
-              fmt::format("it has {}, and the first row has {}", counted(static_cast<std::int64_t>(count), "value"),
+              fmt::format("it has {}, but the first row has {}", counted(static_cast<std::int64_t>(count), "value"),
                           decoder_.columns_.size()));
   }
 
@@ -189,9 +192,10 @@ class CsvPass final : public RecordPass {
   [[noreturn]] void refuse(std::string_view text, std::size_t number, const Record& record, const std::string& why) const {
     const auto& column = decoder_.columns_[number];
     bad_row(decoder_.path_, record.row,
-            fmt::format(
-                "column '{}': '{}' {}; types gives a column another type ({}: text), na names words for missing values",
-                excerpt(column.name, 60), excerpt(join(printable_lines(text), "\\n"), 60), why, excerpt(column.name, 60)));
+            fmt::format("column '{}': '{}' {}. "
+                        "Set another type for the column (types = {}:text), or name words for missing values (na)",
+                        excerpt(column.name, 60), excerpt(join(printable_lines(text), "\\n"), 60), why,
+                        excerpt(column.name, 60)));
   }
 
   const CsvDecoder& decoder_;

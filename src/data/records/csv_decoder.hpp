@@ -23,7 +23,7 @@ class CsvDecoder final : public RecordDecoder {
 
   std::string path_;
   std::vector<CsvColumn> columns_;
-  std::vector<std::size_t> sample_bytes_;  ///< by field; 0 for texts
+  std::vector<std::size_t> sample_bytes_;  ///< size of a sample of each field; 0 for texts
   char delimiter_;
   bool quotes_;
   bool counts_values_;  ///< the number of values is checked for each row

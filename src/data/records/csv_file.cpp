@@ -35,16 +35,17 @@ void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::strin
   const auto& zero = notes.leading_zero();
   if (!column.type.is_text && zero)
     warning_once(
-        fmt::format("'{}': column '{}' is read as numbers, without the leading zeros of '{}' in row {}; types = "
-                    "{}:text keeps them",
+        fmt::format("'{}': column '{}' is read as numbers, without the leading zeros of '{}' in row {}; "
+                    "set types = {}:text to keep them",
                     path, name, zero->text, zero->row + 1, name));
   const auto odd = notes.odd_value();
   if (!column.type.is_text || !odd) return;
-  const auto advice = is_word_for_missing(odd->text) ? fmt::format("na = {} reads it as a missing number", odd->text)
+  const auto advice = is_word_for_missing(odd->text) ? fmt::format("set na = {} to read it as a missing number", odd->text)
                                                      : "correct such values to get numbers";
   warning_once(
-      fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; {}, "
-                  "types = {}:text keeps text without this warning",
+      fmt::format("'{}': column '{}' is text, not numbers: "
+                  "{} of {} values are numbers, but row {} has '{}'. "
+                  "You can {}, or set types = {}:text to keep text without this warning",
                   path, name, notes.numbers(), notes.values(), odd->row + 1, odd->text, advice, name));
 }
 
@@ -85,8 +86,8 @@ void warn_of_delimiter(const std::vector<CsvColumn>& columns, const std::string&
   const auto at = columns.front().name.find_first_of(";\t|");
   if (at == std::string::npos) return;
   const auto found = columns.front().name[at];
-  warning_once(fmt::format("'{}' has one column, '{}'; delimiter = {} splits it", path, excerpt(columns.front().name, 60),
-                           found == '\t' ? std::string("tab") : std::string(1, found)));
+  warning_once(fmt::format("'{}' has one column, '{}'; set delimiter = {} to split it", path,
+                           excerpt(columns.front().name, 60), found == '\t' ? std::string("tab") : std::string(1, found)));
 }
 
 void require_one_name_each(const std::vector<Dataset::Field>& fields, const CsvOptions& options, const std::string& path) {

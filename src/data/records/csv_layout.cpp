@@ -25,7 +25,8 @@ void set_vector(const std::string& text, CsvOptions& options) {
   options.vector = trim(std::string_view(text).substr(0, colon));
   if (colon == text.npos) return;
   const auto type = value_type(trim(std::string_view(text).substr(colon + 1)));
-  if (type.is_text) throw UsageError(fmt::format("vector: '{}': a vector consists of numbers", excerpt(text, 60)));
+  if (type.is_text)
+    throw UsageError(fmt::format("vector: '{}' is invalid: the type of a vector must be numeric", excerpt(text, 60)));
   options.vector_type = type.dtype;
 }
 

@@ -37,7 +37,7 @@ struct CsvColumn {
   bool is_read = false;
   bool must_fit = false;   ///< the type f64 was inferred: an integer that f64 would round is an error
   std::size_t field = 0;   ///< number of the field
-  std::size_t offset = 0;  ///< of its value in a sample of the field, in bytes
+  std::size_t offset = 0;  ///< offset of the column's value in a sample of the field, in bytes
 };
 
 /// Returns columns with the names in the first row, or c0, c1, ... without a header. Throws UsageError if two have the same
@@ -54,8 +54,8 @@ std::vector<CsvColumn> unpacked_columns(PackedReader& from);
 
 /// A value of a CSV row.
 struct CsvValue {
-  std::string_view text;      ///< without its quotes; in the row or in the scratch text
-  const char* end = nullptr;  ///< at its delimiter or at the end of the row
+  std::string_view text;      ///< text without its quotes, stored in the row or in the scratch text
+  const char* end = nullptr;  ///< position of its delimiter or of the end of the row
 };
 
 /// Returns the value at `begin` of a row that ends at `end`. `quotes`: the value may be quoted; if it contains doubled

@@ -110,7 +110,7 @@ class JsonGuess final : public JsonVisitor {
     ColumnNotes notes = {};
     std::uint64_t objects = 0;   ///< number of objects that have the key
     std::uint64_t lists = 0;     ///< number of values that are lists
-    std::uint64_t last_row = 0;  ///< of the last object that has the key
+    std::uint64_t last_row = 0;  ///< row of the last object that has the key
     bool lacks = false;          ///< a value is null
   };
 
@@ -127,10 +127,10 @@ class JsonGuess final : public JsonVisitor {
   static void require_one_kind(const ColumnNotes& notes, const std::string& name, const std::string& path) {
     const auto mixture = notes.mixture();
     if (mixture.empty()) return;
-    throw UsageError(fmt::format(
-        "'{}': the values of the key '{}' have different kinds: {}; types = {}:text reads all values as texts, and another "
-        "type makes values of other types errors",
-        path, excerpt(name, 60), mixture, excerpt(name, 60)));
+    throw UsageError(
+        fmt::format("'{}': the values of the key '{}' have different kinds: {}. "
+                    "Set types = {}:text to read all values as texts, or another type to accept only values of that type",
+                    path, excerpt(name, 60), mixture, excerpt(name, 60)));
   }
   [[noreturn]] void refuse(std::string_view problem) const {
     throw UsageError(fmt::format("the key '{}' {}", excerpt(current_->key.name, 60), problem));

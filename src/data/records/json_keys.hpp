@@ -19,7 +19,7 @@ struct JsonKey {
   ValueType type;
   bool is_list = false;
   bool varies = false;       ///< lists vary in length
-  std::uint64_t length = 0;  ///< of each list, unless `varies`
+  std::uint64_t length = 0;  ///< length of each list, unless `varies`
   bool must_fit = false;     ///< the type f64 was inferred: an integer that f64 would round is an error
 };
 

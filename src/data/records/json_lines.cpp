@@ -110,7 +110,7 @@ class JsonPass final : public RecordPass, JsonVisitor {
     const auto& key = *current_->key;
     if (!is_in_list_ && std::holds_alternative<std::nullptr_t>(value)) return put_missing(*current_, "holds null");
     if (key.is_list != is_in_list_)
-      refuse_key(*current_, fmt::format("holds {}, but an array in other rows", json_text(value)));
+      refuse_key(*current_, fmt::format("holds {} here, but an array in other rows", json_text(value)));
     if (key.type.is_text) return put_text(value);
     const auto bytes = size_of(key.type.dtype);
     auto& values = current_->column->values;
@@ -123,7 +123,8 @@ class JsonPass final : public RecordPass, JsonVisitor {
                            : values.data() + (index_ * per_sample + count_in_list()) * bytes;
     ++count_;
     if (key.must_fit && !fits_double(value))
-      refuse_key(*current_, fmt::format("holds {}, which has no exact f64; types = {}:f64 rounds it, {}:text keeps it",
+      refuse_key(*current_, fmt::format("holds {}, which f64 cannot represent exactly; "
+                                        "set types = {}:f64 to round it, or {}:text to keep it",
                                         json_text(value), excerpt(key.name, 60), excerpt(key.name, 60)));
     if (!put(value, key.type.dtype, out)) refuse_value(value);
   }
@@ -153,14 +154,14 @@ class JsonPass final : public RecordPass, JsonVisitor {
 
   void warn_of(std::string_view name) {
     if (!others_.emplace(name).second) return;
-    warning_once(fmt::format(
-        "'{}': row {} has the key '{}', which is not read, because the first rows do not have it; to silence this "
-        "warning, name the keys to read in columns",
-        path_, row_ + 1, excerpt(name, 60)));
+    warning_once(
+        fmt::format("'{}': row {} has the key '{}', which is not read, because the first rows do not have it. "
+                    "To silence this warning, name the keys to read in columns",
+                    path_, row_ + 1, excerpt(name, 60)));
   }
 
   void begin_array() override {
-    if (!current_->key->is_list) refuse_key(*current_, "holds an array, but not in other rows");
+    if (!current_->key->is_list) refuse_key(*current_, "holds an array here, but not in other rows");
     is_in_list_ = true;
     count_ = 0;
   }
@@ -180,15 +181,14 @@ class JsonPass final : public RecordPass, JsonVisitor {
     throw UsageError(fmt::format("the key '{}' {}", excerpt(target.key->name, 60), why));
   }
   [[noreturn]] void refuse_length() const {
-    refuse_key(*current_, fmt::format("holds an array that does not have {} as in the first rows",
+    refuse_key(*current_, fmt::format("holds an array whose length is not {}, as in the first rows",
                                       counted(static_cast<std::int64_t>(current_->key->length), "value")));
   }
   [[noreturn]] void refuse_value(const JsonScalar& value) const {
     const auto type = name_of(current_->key->type);
     const bool is_null = std::holds_alternative<std::nullptr_t>(value);  // in an array
-    refuse_key(*current_,
-               fmt::format("holds {}, which is not of type {}{}; the key 'types' of the section sets another type",
-                           json_text(value), type, is_null ? " (f64 and f32 take null, as NaN)" : ""));
+    refuse_key(*current_, fmt::format("holds {}, which is not of type {}{}; set another type with the key types",
+                                      json_text(value), type, is_null ? " (f64 and f32 read null as NaN)" : ""));
   }
 
   const std::string& path_;

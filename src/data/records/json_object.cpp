@@ -111,7 +111,7 @@ class ObjectWalk {
   }
 
   static JsonScalar scalar_of(ondemand::value& value) {
-    auto token = value.raw_json_token();  // with the blanks after it
+    auto token = value.raw_json_token();  // the token includes the blanks after it
     token = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
     if (token.front() == '"') {
       if (token.find('\\') != token.npos) return valid(value.get_string());
@@ -125,7 +125,7 @@ class ObjectWalk {
   }
 
   static void require_depth(int depth) {
-    if (depth > max_json_depth) throw UsageError("is JSON that is nested too deeply");
+    if (depth > max_json_depth) throw UsageError("the JSON of the line is nested too deeply");
   }
 
   JsonVisitor& visitor_;
@@ -149,18 +149,18 @@ std::string_view python_constant(std::string_view message) {
     const bool begins_object = event == Json::parse_event_t::object_start;
     const bool begins = begins_object || event == Json::parse_event_t::array_start;
     if (depth == 0 && !begins_object && event != Json::parse_event_t::object_end)
-      throw UsageError("is not a JSON object: each line must be one, {\"key\": value, ...}");
-    if (begins && depth >= max_json_depth) throw UsageError("is JSON that is nested too deeply");
+      throw UsageError("the line is not a JSON object; each line must be one, {\"key\": value, ...}");
+    if (begins && depth >= max_json_depth) throw UsageError("the JSON of the line is nested too deeply");
     return !begins || depth == 0;  // false: the value is not stored
   };
   const auto parsed = Json::parse(text.begin(), text.end(), check);
-  throw UsageError(fmt::format("is not valid JSON: {}", why));
+  throw UsageError(fmt::format("the line is not valid JSON: {}", why));
 } catch (const nlohmann::json::exception& error) {
   const std::string_view message = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
   if (const auto constant = python_constant(message); !constant.empty())
     throw UsageError(fmt::format(
-        "is not valid JSON: {} is not a JSON value; write null for a missing number (in Python, None)", constant));
-  throw UsageError(fmt::format("is not valid JSON: {}", excerpt(message.substr(message.find("] ") + 2), 200)));
+        "the line is not valid JSON: {} is not a JSON value; write null for a missing number (in Python, None)", constant));
+  throw UsageError(fmt::format("the line is not valid JSON: {}", excerpt(message.substr(message.find("] ") + 2), 200)));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct Record {
   std::uint64_t row = 0;  ///< counted from 0
 };
 
-/// The records of a text file, by number. Any number of threads may read at once.
+/// Random access to the records of a text file by their numbers. Thread-safe.
 class RecordFile {
  public:
   /// Receives the record at position `index` of the requested ones.
@@ -42,7 +42,7 @@ class RecordFile {
   void read_first(std::uint64_t count, const Take& take) const;
 
  private:
-  /// Bytes of the file that are read together.
+  /// A range of the file that one read fetches.
   struct Piece {
     RecordIndex::Entry begin;
     std::uint64_t end = 0;    ///< offset

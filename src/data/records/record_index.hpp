@@ -14,13 +14,14 @@ class RecordIndex {
   struct Entry {
     std::uint64_t record = 0;  ///< counted from 0
     std::uint64_t row = 0;     ///< counted from 0; not all rows are records
-    std::uint64_t offset = 0;  ///< of the record's first byte in the file
+    std::uint64_t offset = 0;  ///< offset of the record's first byte in the file
   };
-  static constexpr std::uint64_t default_spacing = 32 << 10;        ///< bytes
-  static constexpr std::size_t max_entries = std::size_t{1} << 20;  ///< in larger files the spacing grows
+  static constexpr std::uint64_t default_spacing = 32 << 10;  ///< bytes
+  static constexpr std::size_t max_entries = std::size_t{1}
+                                             << 20;  ///< maximum number of entries; the spacing grows in larger files
 
   explicit RecordIndex(std::uint64_t spacing = default_spacing) : spacing_(spacing) {}
-  /// Adds the next record. To be called for every record, in order.
+  /// Adds the next record. Must be called for every record, in the order of the file.
   void add(const Entry& entry) {
     if (entry.offset >= next_) note(entry);
   }

@@ -20,7 +20,7 @@ class RecordPass {
   virtual void take(const Record& record, std::size_t index) = 0;
 };
 
-/// Makes RecordPasses. Any number of threads may call pass() at once.
+/// Creates RecordPasses. pass() is thread-safe.
 class RecordDecoder {
  public:
   virtual ~RecordDecoder() = default;
@@ -49,7 +49,7 @@ class RecordSource final : public Source {
   std::shared_ptr<const RecordFile> records_;
   std::vector<Dataset::Field> fields_;
   std::unique_ptr<const RecordDecoder> decoder_;
-  std::vector<Column> kept_;  ///< by number of the field
+  std::vector<Column> kept_;  ///< columns by the number of the field
 };
 
 }  // namespace trainrt::data

@@ -72,7 +72,7 @@ class RowScanner {
   }
 
   RowScan finish() {
-    if (inside_) bad_row(file_.path(), row_, "a quote is opened and not closed before the end of the file");
+    if (inside_) bad_row(file_.path(), row_, "a quote is not closed before the end of the file");
     if (row_begin_ < offset_) end_row(offset_, 0, previous_);
     scan_.index.close({record_, row_, offset_});
     return std::move(scan_);
@@ -138,7 +138,7 @@ class RowScanner {
 
   [[noreturn]] void refuse_count(std::size_t values) const {
     bad_row(file_.path(), row_,
-            fmt::format("it has {}, and the first row has {}; values are separated by '{}'",
+            fmt::format("it has {}, but the first row has {}; values are separated by '{}'",
                         counted(static_cast<std::int64_t>(values), "value"), scan_.values,
                         syntax_.delimiter == '\t' ? std::string("tab") : std::string(1, syntax_.delimiter)));
   }
@@ -157,11 +157,10 @@ class RowScanner {
   [[noreturn]] void refuse_quote(const char* bytes, int bit, int valid, std::uint64_t breaks) const {
     const auto row = row_ + static_cast<std::uint64_t>(std::popcount(breaks & bits_below(bit)));
     const int from = std::max(0, bit - 10), to = std::min(valid, bit + 10);
-    bad_row(
-        file_.path(), row,
-        fmt::format("unexpected quote in '{}'; a value that contains quotes must be quoted, with its own quotes doubled; "
-                    "or set quotes = false",
-                    join(printable_lines(std::string_view(bytes + from, static_cast<std::size_t>(to - from))), "\\n")));
+    bad_row(file_.path(), row,
+            fmt::format("unexpected quote in '{}'. "
+                        "Put values with quotes in quotes and double the quotes in them, or set quotes = false",
+                        join(printable_lines(std::string_view(bytes + from, static_cast<std::size_t>(to - from))), "\\n")));
   }
 
   const InputFile& file_;

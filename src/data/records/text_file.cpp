@@ -53,7 +53,7 @@ std::shared_ptr<const InputFile> open_text_file(const DataFile& file) {
   for (const auto& packing : packings)
     if (std::string_view(first.data(), count).starts_with(packing.magic))
       throw UsageError(
-          fmt::format("'{}' is compressed ({}), but records are read from any position of a file; unpack it first: {}",
+          fmt::format("'{}' is compressed ({}), so its records cannot be read in any order. Decompress it first: {}",
                       file.path, packing.name, packing.command));
   return input;
 }
@@ -64,11 +64,12 @@ bool has_ending(std::string_view path, std::initializer_list<std::string_view> e
 }
 
 OptionSpec max_record_bytes_option() {
-  return {
-      .key = "max_record_bytes",
-      .type = OptionType::bytes,
-      .default_value = "16 MiB",
-      .help = "maximum length of a record; a longer one is an error, since a quote or a line break is probably missing"};
+  return {.key = "max_record_bytes",
+          .type = OptionType::bytes,
+          .default_value = "16 MiB",
+          .help =
+              "maximum length of a record; "
+              "a longer record is an error, because a quote or a line break is probably missing"};
 }
 
 FileContent probe_text_lines(const DataFile& file, const Options& options, const RecordLimits& limits) {

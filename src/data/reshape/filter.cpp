@@ -38,7 +38,7 @@ class Filter final : public Step {
   Result apply(const DatasetPlan& input) const override {
     auto rows = kept_rows(input, make_condition_(input.source->fields()));
     const auto before = input.source->size();
-    if (rows.size() == 0) throw UsageError(fmt::format("{} keeps none of its {} samples", description_, before));
+    if (rows.size() == 0) throw UsageError(fmt::format("{} removes all {} samples", description_, before));
     const auto digest = io::digest_of(std::as_bytes(std::span(rows.bits())));
     auto identity = fmt::format("{} of {} samples with digest {}", rows.size(), before, digest);
     return chosen(input, std::move(rows), std::move(identity));

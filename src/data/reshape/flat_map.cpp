@@ -64,8 +64,8 @@ class FlatSource final : public Source {
       const auto at = (samples[i] - begin_of(ends_, original)) * bytes;
       if (made.size() != (ends_[original] - begin_of(ends_, original)) * bytes)
         throw Error(
-            fmt::format("flat_map: the function made another number of samples of sample "
-                        "{} than at first; it must always make the same",
+            fmt::format("flat_map: the function returned another number of samples for sample {} than before; "
+                        "it must always return the same samples",
                         original));
       column.values.insert(column.values.end(), made.begin() + static_cast<std::ptrdiff_t>(at),
                            made.begin() + static_cast<std::ptrdiff_t>(at + bytes));
@@ -124,10 +124,11 @@ class FlatMap final : public Step {
       scratch.clear();
       function_(values, scratch);
       if (scratch.size() % bytes != 0)
-        throw UsageError(fmt::format("flat_map() made {} bytes, and a sample has {}", scratch.size(), bytes));
+        throw UsageError(fmt::format("flat_map() returned {} bytes, but a sample has {}", scratch.size(), bytes));
       return static_cast<std::int64_t>(scratch.size() / bytes);
     }));
-    if (ends.back() == 0) throw UsageError(fmt::format("flat_map() makes no sample of any of the {} samples", ends.size()));
+    if (ends.back() == 0)
+      throw UsageError(fmt::format("flat_map() returned no sample for any of the {} samples", ends.size()));
     auto identity = identity_of_made(fmt::format("flat_map of '{}'", made_.name), ends.back(), ends);
     return {std::make_shared<FlatSource>(input.source, at, made_, function_, std::move(ends)), std::move(identity)};
   }

@@ -9,9 +9,9 @@ namespace trainrt::data {
 
 /// Samples grouped by a key. The groups are in the order of their first samples.
 struct Groups {
-  std::vector<std::uint64_t> ends;   ///< number of samples up to the end of each group
-  std::vector<std::uint64_t> order;  ///< numbers of the samples, group by group,
-                                     ///< ascending in each; empty: 0, 1, 2, ...
+  std::vector<std::uint64_t> ends;  ///< number of samples up to the end of each group
+  /// Numbers of the samples, group by group, in ascending order within a group. An empty vector means 0, 1, 2, ...
+  std::vector<std::uint64_t> order;
 };
 
 /// Groups the samples of `plan` by field number `field`, a field of integers or texts. Collective over plan.team.

@@ -55,7 +55,7 @@ Batches::iterator Batches::begin() { return iterator(impl_->begin() ? impl_.get(
 namespace {
 
 data::BatchPlan plan_of_epoch(const data::DatasetPlan& plan, std::size_t batch_size, Remainder remainder) {
-  if (batch_size == 0) throw UsageError("dataset '" + plan.name + "': a batch size of 0; it must be at least 1");
+  if (batch_size == 0) throw UsageError("dataset '" + plan.name + "': the batch size is 0; it must be at least 1");
   return {plan.source->size(), 0, plan.split_of(batch_size), remainder};
 }
 
@@ -72,8 +72,8 @@ auto in_dataset(const DatasetImpl& dataset, const Call& call) try {
 Batches Epoch::batches(std::size_t batch_size, Remainder remainder) const {
   const auto& plan = dataset_->plan();
   if (plan_of_epoch(plan, batch_size, remainder).batch_count() == 0)
-    log::run_warning(fmt::format("dataset '{}' ({} samples) has no batch of {} samples on each of {} ranks", plan.name,
-                                 plan.source->size(), batch_size, plan.shard.size));
+    log::run_warning(fmt::format("dataset '{}' ({} samples) is too small for one batch of {} samples on each of {} ranks",
+                                 plan.name, plan.source->size(), batch_size, plan.shard.size));
   return Batches(std::make_shared<BatchesImpl>(dataset_, number_, batch_size, remainder));
 }
 
@@ -81,7 +81,8 @@ Batches Epoch::range(std::uint64_t first, std::uint64_t count, std::size_t batch
   const auto size = dataset_->source()->size();
   if (batch_size == 0 || first > size || count > size - first)
     throw UsageError(
-        fmt::format("dataset '{}': {} samples from {} on in batches of {}; it has {} samples, and a batch has at least one",
+        fmt::format("dataset '{}': cannot read {} samples from sample {} on in batches of {}; "
+                    "the dataset has {} samples, and a batch must have at least one",
                     dataset_->plan().name, count, first, batch_size, size));
   return Batches(std::make_shared<BatchesImpl>(dataset_, number_, batch_size, data::Slice{first, count}));
 }
@@ -146,7 +147,8 @@ void Dataset::preprocess(const Preprocessor& preprocessor) {
     auto plan = impl_->plan();
     if (plan.maps && plan.maps->changes_any())
       throw UsageError(
-          "preprocess() cannot follow map(), nor keys that change values at random: it needs the values before them");
+          "preprocess() cannot follow map() or keys that change values at random, because preprocessors need the values "
+          "before these changes");
     plan.source = data::preprocessed(plan.source, *preprocessor.impl_);
     plan.maps = std::make_shared<const data::SampleMaps>(plan.source->fields());
     impl_->replace(std::move(plan));

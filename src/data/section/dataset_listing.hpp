@@ -12,7 +12,7 @@ namespace trainrt::data {
 struct Listing {
   using Entry = ListedFile;
   std::string format;
-  std::vector<Entry> entries;                      ///< at least one; the first has the fields of the dataset
+  std::vector<Entry> entries;  ///< files of the dataset, at least one; the first has the dataset's fields
   std::vector<std::size_t> files_of_sources = {};  ///< number of entries of each source that the key weights mixes
   std::string preprocessor = {};                   ///< JSON of the key preprocess; "": no preprocessor
   std::string rows = {};                           ///< chosen samples, as a text of RowRanges; "": all

@@ -52,8 +52,10 @@ std::vector<OptionSpec> options_of_samples() {
       {.key = "block",
        .type = OptionType::integer,
        .default_value = "0",
-       .help = "samples per block: shuffles blocks of neighbours, each read at once, for data much larger than memory; 0: "
-               "shuffles single samples",
+       .help =
+           "samples per block: "
+           "blocks of neighbouring samples are shuffled, and each block is read at once, for data much larger than memory; "
+           "0: single samples are shuffled",
        .range = {.least = 0, .most = 0x1p40},
        .unit = "samples"},
       {.key = "window",
@@ -76,15 +78,15 @@ std::vector<OptionSpec> options_of_reading() {
       {.key = "on_error",
        .default_value = "stop",
        .help =
-           "action if a sample cannot be read, or a file not be opened before the run: stop, or skip it, with a warning "
-           "and a count in the reports; batches are then smaller, and files are not kept in memory",
+           "action if a sample cannot be read, or a file cannot be opened before the run: "
+           "stop, or skip it with a warning. "
+           "Reports then contain the number of skipped samples, batches may be smaller, and files are not kept in memory",
        .choices = {"stop", "skip"}},
       {.key = "threads",
        .type = OptionType::integer,
        .default_value = "2",
-       .help =
-           "number of threads per rank that read batches ahead, if the data are not in memory; 0: batches are read when "
-           "they are taken. Default for object stores: 4",
+       .help = "number of threads per rank that read batches ahead, if the data are not in memory; 0: "
+               "batches are read when they are needed. Default for object stores: 4",
        .range = {.least = 0, .most = 256}},
       {.key = "read_method",
        .default_value = "pread",
@@ -93,9 +95,9 @@ std::vector<OptionSpec> options_of_reading() {
       {.key = "memory",
        .type = OptionType::bytes,
        .default_value = "256 MiB",
-       .help =
-           "maximum memory per node for this dataset: values that fit are kept once for all ranks of the node; otherwise "
-           "it holds batches that are read ahead"},
+       .help = "maximum memory per node for this dataset. "
+               "If its values fit, they are kept once for all ranks of the node; "
+               "otherwise the memory is used for batches that are read ahead"},
       {.key = "materialize",
        .type = OptionType::boolean,
        .default_value = "false",

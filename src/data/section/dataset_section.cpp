@@ -21,12 +21,12 @@ const Format* format_of_name(std::string_view path) {
 void require_mixable(const Options& options) {
   if (options.text("weights").empty()) return;
   if (!options.boolean("shuffle"))
-    throw UsageError("weights mixes the sources in a shuffled order: it needs shuffle = true");
-  if (options.integer("block") > 0) throw UsageError("weights and block exclude each other");
-  if (!options.text("subset").empty()) throw UsageError("weights and subset exclude each other");
+    throw UsageError("weights needs shuffle = true, because it mixes the sources in a shuffled order");
+  if (options.integer("block") > 0) throw UsageError("weights and block cannot be combined; remove one of them");
+  if (!options.text("subset").empty()) throw UsageError("weights and subset cannot be combined; remove one of them");
   for (const auto& requested : requested_steps(options))
     if (requested.step->effect() != Effect::thins)
-      throw UsageError(fmt::format("weights and {} exclude each other", requested.kind->name));
+      throw UsageError(fmt::format("weights and {} cannot be combined; remove one of them", requested.kind->name));
 }
 
 }  // namespace
@@ -45,9 +45,10 @@ const Format& format_of(const std::string& section, const Options& options) {
   if (const auto* format = format_of_name(source)) return *format;
   const auto first = source.empty() ? source : first_path_of(source);
   if (const auto* format = format_of_name(first)) return *format;
-  throw UsageError(fmt::format("the key format in {} is missing{}; there are: {}", section,
-                               first.empty() ? "" : fmt::format(", and the name of the file '{}' does not show it", first),
-                               join(names_of(format_table()))));
+  throw UsageError(
+      fmt::format("missing key format in {}{}; valid formats are {}", section,
+                  first.empty() ? "" : fmt::format(", and the name of the file '{}' does not determine the format", first),
+                  join(names_of(format_table()))));
 }
 
 Options checked_options(const std::string& section, const Options& options, const Format& format) {
@@ -57,11 +58,10 @@ Options checked_options(const std::string& section, const Options& options, cons
   auto good = checked(options, specs, section);
   in_section(section, [&] { require_mixable(good); });
   if (format.has_files && good.text("source").empty())
-    throw UsageError(
-        fmt::format("the key source in {} is missing: it names the files of the format {}", section, format.name));
+    throw UsageError(fmt::format("missing key source in {}: set it to the files of the format {}", section, format.name));
   if (!format.has_files && !good.text("source").empty())
-    throw UsageError(
-        fmt::format("{}: source in {}: the format {} has no files", options.find("source")->origin, section, format.name));
+    throw UsageError(fmt::format("{}: the key source in {} is not allowed, because the format {} has no files",
+                                 options.find("source")->origin, section, format.name));
   return good;
 }
 

@@ -133,13 +133,17 @@ void require_materializable(const Options& options, const Listing& listing) {
   const auto fields = kept_fields(options, listing);
   const auto origin = options.find("materialize")->origin;
   if (skips_errors(options))
-    throw UsageError(fmt::format("{}: materialize and on_error = skip exclude each other", origin));
+    throw UsageError(
+        fmt::format("{}: materialize = true and on_error = skip cannot be combined; remove one of them", origin));
   for (const auto& field : fields)
     if (field.varies)
-      throw UsageError(fmt::format("{}: materialize: the samples of the field {} vary in length", origin, field.name));
+      throw UsageError(
+          fmt::format("{}: materialize = true needs samples of one size, but those of the field {} vary in length", origin,
+                      field.name));
   if (bytes_of_sample(fields) > options.bytes("memory") / samples_of(listing))
-    throw UsageError(fmt::format("{}: materialize: {} samples of {} bytes are more than memory = {}", origin,
-                                 samples_of(listing), bytes_of_sample(fields), options.text("memory")));
+    throw UsageError(
+        fmt::format("{}: materialize = true needs memory for {} samples of {} bytes, which is more than memory = {}",
+                    origin, samples_of(listing), bytes_of_sample(fields), options.text("memory")));
 }
 
 DatasetValues open_values(const std::string& name, int rank, const Format& format, const Options& options,

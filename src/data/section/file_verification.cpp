@@ -13,8 +13,9 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t large_verified_block = 16 << 20;  // for bytes that are verified once
-constexpr std::uint64_t small_verified_block = 64 << 10;  // for bytes that are verified whenever a part of them is read
+constexpr std::uint64_t large_verified_block = 16 << 20;  // block size for bytes that are verified once
+constexpr std::uint64_t small_verified_block =
+    64 << 10;  // block size for bytes that are verified whenever a part of them is read
 
 std::uint32_t crc32_of_block(const InputFile& file, BlockChecksums::Block block, std::vector<std::byte>& buffer) {
   constexpr std::uint64_t verified_at_once = 1 << 20;
@@ -47,8 +48,9 @@ FileVerification::FileVerification(const Listing& listing, Verify how) : how_(ho
 void FileVerification::judge(State& state) const {
   state.is_known = true;
   if (const auto* range = state.blocks->first_damaged())
-    state.damage =
-        range->what + " is damaged: its checksum does not fit; copy the file here again (verify = off reads it as it is)";
+    state.damage = range->what +
+                   " is damaged: its checksum is wrong. "
+                   "Copy the file here again, or set verify = off to read it nevertheless";
 }
 
 void FileVerification::verify_together(const Team& team) {

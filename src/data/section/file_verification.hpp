@@ -41,7 +41,7 @@ class FileVerification {
   Verify how_;
   std::uint64_t bytes_ = 0, blocks_ = 0;
   mutable std::mutex mutex_;
-  std::vector<State> states_;  ///< by number of the file; empty if nothing is verified
+  std::vector<State> states_;  ///< state of each file; empty if nothing is verified
 };
 
 }  // namespace trainrt::data

@@ -40,10 +40,10 @@ void use_blocks(const std::string& section, DatasetPlan& plan) {
   require_memory(bytes * std::min(samples * window, size),
                  fmt::format("{}: a window of {} blocks of {} samples", section, window, samples));
   if (std::min(window, size / samples) < few_blocks)
-    log::run_warning(
-        fmt::format("{}: fewer than {} blocks are shuffled together: if the files are "
-                    "sorted, batches are not alike; make block smaller{}",
-                    section, few_blocks, window < few_blocks ? ", or window larger" : ""));
+    log::run_warning(fmt::format(
+        "{}: fewer than {} blocks are shuffled together, so the batches of sorted files differ from each other; "
+        "set a smaller block{}",
+        section, few_blocks, window < few_blocks ? " or a larger window" : ""));
   constexpr std::size_t windows_ahead = 2;  // while one window is used, the next is begun
   plan.source = std::make_shared<BlockSource>(plan.source, samples, windows_ahead * window);
 }
@@ -86,7 +86,7 @@ void require_rows(const Listing& listing, std::uint64_t samples) {
   const RowRanges rows(listing.rows);
   if (rows.size() == 0) throw UsageError("subset chooses no samples");
   if (rows.max() >= samples)
-    throw UsageError(fmt::format("subset chooses sample {}, and there are {}, numbered from 0", rows.max(), samples));
+    throw UsageError(fmt::format("subset chooses sample {}, but there are {}, numbered from 0", rows.max(), samples));
 }
 
 std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, const Listing& listing) {

@@ -29,8 +29,8 @@ void add_companions(std::vector<DataFile>& files, const Options& options, const 
     std::vector<DataFile> found;
     if (const auto source = options.text(key); !source.empty()) found = list_data_files(source);
     if (!found.empty() && found.size() != files.size())
-      throw UsageError(
-          fmt::format("source names {} files and {} names {}: there must be as many", files.size(), key, found.size()));
+      throw UsageError(fmt::format("source names {} files, but {} names {}; both must name equally many", files.size(), key,
+                                   found.size()));
     for (std::size_t i = 0; i < files.size(); ++i) files[i].companions.push_back(found.empty() ? DataFile{} : found[i]);
   }
 }
@@ -71,15 +71,16 @@ std::size_t number_of(const std::vector<Dataset::Field>& fields, const std::stri
 std::string advice_on(const Dataset::Field& one, const Dataset::Field& other, const Format& format) {
   const bool are_single = !one.varies && !other.varies && one.sample_shape.empty() && other.sample_shape.empty();
   if (!are_single || std::ranges::find(format.options, "types", &OptionSpec::key) == format.options.end()) return "";
-  return fmt::format(": types = {}:f64 reads both as f64", one.name);
+  return fmt::format(": set types = {}:f64 to read both as f64", one.name);
 }
 
 /// Throws UsageError if `other` lacks a field of `entry`.
 void require_fields_of(const Listing::Entry& entry, const Listing::Entry& other) {
   for (const auto& field : entry.content.fields)
     if (number_of(other.content.fields, field.name) == other.content.fields.size())
-      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
-                                   entry.file.path, field.name, other.file.path, names_of(other.content.fields)));
+      throw UsageError(
+          fmt::format("the files of a dataset must have the same fields, but '{}' has '{}', and '{}' has only {}",
+                      entry.file.path, field.name, other.file.path, names_of(other.content.fields)));
 }
 
 /// Throws UsageError if the files do not have the same fields; their order may differ.
@@ -89,13 +90,13 @@ void require_same_fields(const Listing::Entry& first, const Listing::Entry& othe
   for (const auto& field : first.content.fields) {
     const auto& same = other.content.fields[number_of(other.content.fields, field.name)];
     if (const auto words = in_words({field}), others = in_words({same}); words != others)
-      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has {}, and '{}' has {}{}",
+      throw UsageError(fmt::format("the files of a dataset must have the same fields, but '{}' has {}, and '{}' has {}{}",
                                    first.file.path, words, other.file.path, others, advice_on(field, same, format)));
   }
   if (first.content.vector_columns != other.content.vector_columns)
     throw UsageError(
-        fmt::format("vector: the columns of '{}' are {}, and of '{}' {}: the values of a vector need one order "
-                    "in all files",
+        fmt::format("vector: the columns of '{}' are {}, but those of '{}' are {}; "
+                    "all files must have them in the same order",
                     first.file.path, excerpt(join(first.content.vector_columns), 200), other.file.path,
                     excerpt(join(other.content.vector_columns), 200)));
 }

@@ -17,7 +17,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t max_blocks_together = 4;  // read by one thread, so that storage gets several requests at once
+constexpr std::size_t max_blocks_together = 4;  // limit of one thread's read, so that several threads read at the same time
 
 std::size_t capacity_of(const std::shared_ptr<Column>& column) { return column->values.capacity(); }
 
@@ -29,7 +29,7 @@ struct BlockSource::Block {
   std::uint64_t number = 0;
   State state = State::unread;
   std::uint64_t last_use = 0;      ///< number of the last Use that found this block
-  std::shared_ptr<Column> column;  ///< if ready: the values of this block and of those that were read with it
+  std::shared_ptr<Column> column;  ///< the values of this block and of the blocks read with it; nullptr until they are read
   std::size_t first = 0;           ///< index in `column` of the first sample of this block
 };
 
@@ -44,7 +44,7 @@ struct BlockSource::FieldBlocks {
   std::mutex mutex;
   std::condition_variable was_read;
   std::unordered_map<std::uint64_t, std::shared_ptr<Block>> blocks;
-  std::deque<std::uint64_t> numbers;  ///< of `blocks`, the oldest first
+  std::deque<std::uint64_t> numbers;  ///< numbers of the kept blocks, the oldest first
   std::uint64_t uses = 0;
   std::vector<std::shared_ptr<Column>> spare;  ///< memory of dropped blocks
 };
@@ -102,7 +102,7 @@ class BlockSource::Use {
     for (auto& block : different_) kept_.release(std::move(block));
   }
   Use(const Use&) = delete;
-  const std::vector<Block*>& blocks() const { return blocks_; }                        ///< for each sample
+  const std::vector<Block*>& blocks() const { return blocks_; }                        ///< returns the block of each sample
   const std::vector<std::shared_ptr<Block>>& different() const { return different_; }  ///< each once, in file order
 
  private:

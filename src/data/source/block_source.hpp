@@ -29,7 +29,7 @@ class BlockSource final : public WrappedSource {
   void read_column(std::span<const std::uint64_t> samples, Column& column) const;
 
   std::uint64_t block_;
-  std::vector<std::unique_ptr<FieldBlocks>> kept_;  ///< by the index of the field
+  std::vector<std::unique_ptr<FieldBlocks>> kept_;  ///< blocks by the index of their field
 };
 
 }  // namespace trainrt::data

@@ -58,7 +58,7 @@ void ConcatenatedSource::read(std::span<const std::uint64_t> samples, std::span<
   std::map<std::size_t, PartRequest> parts;
   std::vector<RequestedSample> requested;
   requested.reserve(samples.size());
-  std::uint64_t begin = 0, end = 0;  // of the part of the last sample
+  std::uint64_t begin = 0, end = 0;  // range of the part that contains the last sample
   PartRequest* request = nullptr;
   for (const auto sample : samples) {
     if (sample < begin || sample >= end) {

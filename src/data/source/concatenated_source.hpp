@@ -30,7 +30,7 @@ class ConcatenatedSource final : public Source {
   std::uint64_t begin_of(std::size_t part) const { return part == 0 ? 0 : ends_[part - 1]; }
 
   std::vector<Dataset::Field> fields_;
-  std::vector<std::uint64_t> ends_;  ///< for each part, number of samples up to its end
+  std::vector<std::uint64_t> ends_;  ///< for each part, the number of samples up to the end of the part
   bool keep_;
   OpenCache<Source> parts_;
 };

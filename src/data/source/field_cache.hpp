@@ -25,7 +25,7 @@ class FieldCache final : public WrappedSource {
   };
   void read_kept(std::span<const std::uint64_t> samples, Column& column) const;
 
-  std::vector<std::unique_ptr<Kept>> kept_;  ///< for each field; nullptr: the field is not kept
+  std::vector<std::unique_ptr<Kept>> kept_;  ///< kept values of each field; nullptr if the field is not kept
   std::uint64_t bytes_ = 0;
 };
 

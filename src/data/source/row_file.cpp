@@ -12,7 +12,7 @@ RowFile::RowFile(std::shared_ptr<const InputFile> file, const RowLayout& layout,
     : file_(std::move(file)), layout_(layout) {
   if (layout.offset > file_->size() || layout.bytes() > file_->size() - layout.offset)
     throw UsageError(
-        fmt::format("'{}' is truncated: it has {} bytes, and its header declares {} rows of {} bytes from byte {} on",
+        fmt::format("'{}' is truncated: it has {} bytes, but its header declares {} rows of {} bytes, beginning at byte {}",
                     file_->path(), file_->size(), layout.rows, layout.row_bytes, layout.offset));
   if (!keep) return;
   std::vector<std::byte> all(layout.bytes());

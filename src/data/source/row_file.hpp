@@ -10,7 +10,7 @@ namespace trainrt::data {
 
 /// Position of the rows of a field in a file: one after another, all of the same size.
 struct RowLayout {
-  std::uint64_t offset = 0;  ///< of the first row, in bytes
+  std::uint64_t offset = 0;  ///< offset of the first row, in bytes
   std::uint64_t rows = 0;
   std::size_t row_bytes = 0;
   std::size_t swapped = 1;  ///< size of a value if the byte order of each value must be reversed; else 1

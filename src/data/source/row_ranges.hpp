@@ -28,8 +28,8 @@ class RowRanges {
  private:
   void add(std::string_view word);
 
-  std::vector<std::uint64_t> firsts_;  ///< for each run, its first sample
-  std::vector<std::uint64_t> ends_;    ///< for each run, number of samples up to its end
+  std::vector<std::uint64_t> firsts_;  ///< first sample of each run
+  std::vector<std::uint64_t> ends_;    ///< for each run, the number of samples up to the end of the run
   std::uint64_t max_ = 0;
 };
 

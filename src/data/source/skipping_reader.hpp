@@ -13,7 +13,7 @@ namespace trainrt::data {
 /// Returns whether the options of a [data.NAME] skip samples that cannot be read (on_error = skip).
 bool skips_errors(const Options& options);
 
-/// Reads samples of which some may be damaged, and skips those. Thread-safe.
+/// Reads samples, and skips damaged ones. Thread-safe.
 class SkippingReader {
  public:
   explicit SkippingReader(std::string dataset) : dataset_(std::move(dataset)) {}

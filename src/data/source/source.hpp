@@ -14,7 +14,8 @@ namespace trainrt::data {
 struct Column {
   std::size_t field = 0;  ///< index of the field
   std::vector<std::byte> values;
-  std::vector<std::uint64_t> ends;  ///< only of a field that varies in length: end of each sample's bytes in `values`
+  std::vector<std::uint64_t>
+      ends;  ///< end of each sample's bytes in `values`, if the field varies in length; otherwise empty
 
   /// Returns the values of sample `i` of a field that varies in length.
   std::span<const std::byte> varying(std::size_t i) const {

@@ -78,8 +78,8 @@ class Scanner {
     }
     if (is_query && bytes_ > request_.max_bytes)
       throw UsageError(
-          fmt::format("query: its result takes more than memory, {} bytes, and each rank keeps it: select less, increase "
-                      "memory, or write the result into a table",
+          fmt::format("query: the result does not fit into memory = {} bytes, and each rank stores it in memory. "
+                      "Select less, increase memory, or write the result to a table",
                       request_.max_bytes));
     if (scan_.blocks.empty() || (!is_query && scan_.blocks.back() == rows_of_block)) {
       scan_.blocks.push_back(0);
@@ -180,7 +180,7 @@ class SqliteReader final : public TableReader {
     if (kind == Seen::real) fits = put_real(rows.real(from), target.dtype, out);
     if (kind == Seen::missing) fits = put_real(std::numeric_limits<double>::quiet_NaN(), target.dtype, out);
     if (fits) return;
-    throw Error(fmt::format("column '{}': row {}: the value {} is no {}", name, in_file,
+    throw Error(fmt::format("column '{}': row {}: the value {} cannot be stored as {}", name, in_file,
                             kind == Seen::missing ? "NULL" : excerpt(rows.bytes(from), 60),
                             trainrt::name_of(target.dtype)));
   }

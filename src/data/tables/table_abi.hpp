@@ -20,8 +20,8 @@ namespace trainrt::data {
 struct TableColumn {
   std::string name;
   std::string file_type;        ///< type in the words of the file: "list<element: float>"
-  DType dtype = DType::u8;      ///< of the values; holds all values of the file, except missing ones
-  Shape shape = {};             ///< of one sample
+  DType dtype = DType::u8;      ///< type of the values; it can represent all values of the file, except missing ones
+  Shape shape = {};             ///< shape of one sample
   bool varies = false;          ///< samples have different numbers of values
   bool is_text = false;         ///< the values of a sample are the bytes of a text
   bool is_nullable = false;     ///< values may be missing

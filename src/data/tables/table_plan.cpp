@@ -61,7 +61,7 @@ class Planner {
   bool is_chosen(const TableColumn& column) const {
     const bool is_named = std::ranges::find(columns_, column.name) != columns_.end();
     if (column.unreadable.empty()) return is_named || columns_.empty();
-    const auto why = fmt::format("the column {} is {}: {}", in_words(column), column.file_type, column.unreadable);
+    const auto why = fmt::format("the column {} has type {}: {}", in_words(column), column.file_type, column.unreadable);
     if (is_named) throw UsageError("columns: " + why);
     if (columns_.empty()) info_once("left out: " + why);
     return false;
@@ -148,11 +148,12 @@ std::vector<OptionSpec> table_options() {
       {.key = "columns", .default_value = "", .help = "names of the columns to read, separated by commas; default: all"},
       {.key = "types",
        .default_value = "",
-       .help = "types of columns of numbers that differ from those in the file, as label:i64, x:f32",
+       .help = "types for columns of numbers, where other types than those in the file are needed, for example label:i64, "
+               "x:f32",
        .form = "COLUMN:TYPE, ..."},
       {.key = "vector",
        .default_value = "",
-       .help = "name of one field for all columns of single numbers that types does not list: x, or x:TYPE (f32)"},
+       .help = "name of a field that combines all columns of single numbers that are not in types: x, or x:TYPE (f32)"},
       {.key = "chunk_cache",
        .type = OptionType::bytes,
        .default_value = "128 MiB",

@@ -65,7 +65,7 @@ class TableSource final : public Source {
   std::vector<std::vector<ChunkCache::Values>> kept_;  // blocks by part, if all are kept
 };
 
-/// Whether all values are kept in memory: if they are about as small as their file, or always.
+/// Whether all values are kept in memory: never, if they are not much larger than their file (if_small), or always.
 enum class Keep : std::uint8_t { never, if_small, always };
 
 /// Opens a file of a table format. `options` contains table_options().

@@ -18,7 +18,8 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::size_t tar_block = 512;
-constexpr std::uint64_t max_extra_bytes = 1 << 20;  // of long names and pax records; a damaged header declares more
+constexpr std::uint64_t max_extra_bytes =
+    1 << 20;  // maximum size of a long name or a pax record; a damaged header may declare more
 
 /// A sliding window of a file that is read from the beginning to the end. After small steps it reads large pieces; after
 /// large steps, only the needed bytes.
@@ -31,7 +32,7 @@ class TarWindow {
     if (offset < begin_ || offset + count > begin_ + bytes_.size()) load(offset, count);
     return std::span(bytes_).subspan(offset - begin_, count);
   }
-  /// Returns the first of `count` bytes as far as they are in memory.
+  /// Returns the bytes from `offset` on that are in memory, at most `count`.
   std::span<const std::byte> loaded(std::uint64_t offset, std::uint64_t count) const {
     if (offset < begin_ || offset >= begin_ + bytes_.size()) return {};
     return std::span(bytes_).subspan(offset - begin_, std::min<std::uint64_t>(count, begin_ + bytes_.size() - offset));
@@ -125,7 +126,7 @@ class TarWalk {
       const TarHeader header(block());
       if (header.is_end()) return require_end();
       if (!header.is_intact())
-        fail_at(at_, at_ == 0 ? "it is no tar archive, or its first header is damaged" : "a header is damaged");
+        fail_at(at_, at_ == 0 ? "it is not a tar archive, or its first header is damaged" : "a header is damaged");
       const auto size = header.size();
       if (!size) fail_at(at_, "a header has no size");
       if (is_extra(header.type())) {
@@ -148,7 +149,9 @@ class TarWalk {
 
   std::span<const std::byte> block() {
     if (archive_.size() - at_ < tar_block)
-      fail_at(at_, "it is truncated or unfinished, since it has no end. Copy it here again, or create it again");
+      fail_at(at_,
+              "it is truncated or unfinished: the end marker is missing. "
+              "Copy it here again, or create it again");
     return window_.at(at_, tar_block);
   }
 
@@ -165,7 +168,8 @@ class TarWalk {
     if (type != 'g') return;
     TarExtra of_all;  // attributes of all following entries
     note_records(bytes, of_all);
-    if (of_all.name || of_all.size || of_all.is_sparse) fail_at(at_, "a global header gives all entries one name or size");
+    if (of_all.name || of_all.size || of_all.is_sparse)
+      fail_at(at_, "a global header sets one name or size for all entries, which is not supported");
   }
 
   /// Parses records of the form "LENGTH KEY=VALUE\n".
@@ -228,7 +232,10 @@ class TarWalk {
     while (name.starts_with("./")) name.remove_prefix(2);
     const bool leads_out = name.starts_with('/') || name == ".." || name.starts_with("../") || name.ends_with("/..") ||
                            name.find("/../") != name.npos;
-    if (leads_out) fail_at(at_, fmt::format("the name '{}' leads out of the archive", excerpt(name)));
+    if (leads_out)
+      fail_at(at_, fmt::format("the name '{}' is absolute or contains '..'; "
+                               "names must be relative paths without '..'",
+                               excerpt(name)));
     return std::string(name);
   }
 

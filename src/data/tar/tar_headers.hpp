@@ -12,7 +12,7 @@ namespace trainrt::data {
 /// A regular file in a tar archive.
 struct TarEntry {
   std::string name;
-  std::uint64_t offset = 0;  ///< of its first byte in the archive
+  std::uint64_t offset = 0;  ///< offset of the entry's first byte in the archive
   std::uint64_t bytes = 0;
 };
 

@@ -53,7 +53,7 @@ TarField tar_field(const std::string& word) {
   field.kind = kind_of_extension(field.extensions.front());
   for (const auto& extension : field.extensions)
     if (kind_of_extension(extension) != field.kind)
-      throw UsageError(fmt::format("fields: the extensions of '{}' hold values of different kinds", excerpt(word)));
+      throw UsageError(fmt::format("fields: the extensions of '{}' have contents of different kinds", excerpt(word)));
   return field;
 }
 
@@ -118,15 +118,17 @@ class TarCollector {
       values_.emplace_back();
     }
     if (!field && !has_given_fields_)
-      refuse(fmt::format("has .{}, which the first sample lacks; choose the fields with the key fields",
-                         excerpt(name->extension, 60)));
+      refuse(
+          fmt::format("has .{}, which the first sample does not have; "
+                      "choose the fields with the key fields",
+                      excerpt(name->extension, 60)));
     if (field) take_value(*field, name->extension, entry, first);
   }
 
   TarSamples end() {
     finish();
     if (left_out_ > 0)
-      log::run_warning(fmt::format("tar archive '{}': number of samples left out: {}; the first: {}", archive_.path(),
+      log::run_warning(fmt::format("tar archive '{}': number of samples left out: {}; the first one: {}", archive_.path(),
                                    left_out_, first_error_));
     return std::move(samples_);
   }
@@ -161,7 +163,7 @@ class TarCollector {
     constexpr std::uint64_t max_bytes = 64;
     std::byte own[max_bytes];
     if (entry.bytes > max_bytes)
-      return refuse(fmt::format("'{}' holds {} bytes, which is no integer", excerpt(entry.name), entry.bytes));
+      return refuse(fmt::format("'{}' has {} bytes and is not an integer", excerpt(entry.name), entry.bytes));
     if (first.size() < entry.bytes) {
       archive_.read(entry.offset, {own, entry.bytes});
       first = {own, entry.bytes};
@@ -169,7 +171,7 @@ class TarCollector {
     const auto text = trim({reinterpret_cast<const char*>(first.data()), entry.bytes});
     const auto label = parse_integer(text);
     if (!label)
-      return refuse(fmt::format("'{}' holds '{}', which is no integer", excerpt(entry.name), printable_line(text)));
+      return refuse(fmt::format("'{}' contains '{}', which is not an integer", excerpt(entry.name), printable_line(text)));
     value.label = *label;
   }
 
@@ -211,7 +213,7 @@ class TarCollector {
   bool skips_, has_given_fields_ = false;
   TarSamples samples_;
   std::uint64_t left_out_ = 0;
-  std::string first_error_;  ///< of the first sample that was left out
+  std::string first_error_;  ///< reason why the first sample was left out
   // The current sample:
   bool is_open_ = false;
   std::string key_, error_;
@@ -235,7 +237,7 @@ std::string TarSamples::packed() const {
   keys_.pack(writer);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     for (const auto label : labels_[i]) writer.integer(label);
-    std::uint64_t end = 0;  // of the entry before
+    std::uint64_t end = 0;  // end of the previous entry
     for (const auto& range : ranges_[i]) {
       writer.number(range.offset - end);
       writer.number(range.bytes);

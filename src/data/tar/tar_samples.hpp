@@ -16,7 +16,7 @@ enum class EntryKind : std::uint8_t {
   label,  ///< cls, cls2, class, count, index, inx, id: an integer as text
   array,  ///< npy
   bytes,  ///< txt, json and all others
-  key,    ///< not an entry, but the beginning of the names of the sample's entries
+  key,    ///< no entry: the common beginning of the names of the sample's entries
 };
 
 /// A field of the samples of a tar archive.
@@ -59,8 +59,8 @@ class TarSamples {
 
   std::vector<TarField> fields_;
   PackedNames keys_;
-  std::vector<std::vector<std::int64_t>> labels_;  ///< by field and sample; empty for other kinds
-  std::vector<std::vector<EntryRange>> ranges_;    ///< by field and sample; empty for labels and keys
+  std::vector<std::vector<std::int64_t>> labels_;  ///< labels by field and sample; empty for other kinds of fields
+  std::vector<std::vector<EntryRange>> ranges_;    ///< ranges by field and sample; empty for labels and keys
 };
 
 /// Parses the key `fields`: "jpg, cls", "image=jpg;png, label=cls, __key__". Throws UsageError that quotes the invalid

@@ -32,7 +32,7 @@ class ExpressionParser {
       throw UsageError(
           fmt::format("the expression has {} bytes; at most {} are allowed", text_.size(), max_expression_bytes));
     auto made = condition();
-    if (!is_at_end()) fail("'and', 'or' or the end is expected");
+    if (!is_at_end()) fail("expected 'and', 'or' or the end of the expression");
     return made;
   }
 
@@ -98,13 +98,13 @@ class ExpressionParser {
       made.right = operand();
       return made;
     }
-    if (made.left.kind != RowOperand::Kind::field) fail("one of == != < <= > >= is expected");
+    if (made.left.kind != RowOperand::Kind::field) fail("expected one of == != < <= > >=");
     if (!is_at_end() && text_[at_] == '=') fail("use == to compare");
     return made;
   }
 
   RowOperand operand() {
-    if (is_at_end()) fail("a field, a number or a text in quotes is expected");
+    if (is_at_end()) fail("expected a field, a number or a text in quotes");
     const char c = text_[at_];
     RowOperand made;
     made.at = at_;
@@ -118,7 +118,7 @@ class ExpressionParser {
       made.kind = RowOperand::Kind::field;
       while (at_ < text_.size() && is_in_name(text_[at_])) made.text += text_[at_++];
       if (made.text == "and" || made.text == "or" || made.text == "not")
-        fail_at(made.at, fmt::format("'{}' is not a field; a field, a number or a text in quotes is expected", made.text));
+        fail_at(made.at, fmt::format("'{}' is not a field; expected a field, a number or a text in quotes", made.text));
     } else {
       take_number(made);
     }
@@ -137,7 +137,7 @@ class ExpressionParser {
     const auto word = text_.substr(begin, at_ - begin);
     const auto whole = integer_in(word);
     const auto real = whole ? std::nullopt : real_in(word);
-    if (word.empty() || (!whole && !real)) fail_at(begin, "a field, a number or a text in quotes is expected");
+    if (word.empty() || (!whole && !real)) fail_at(begin, "expected a field, a number or a text in quotes");
     made.kind = whole ? RowOperand::Kind::whole : RowOperand::Kind::real;
     made.whole = whole.value_or(0);
     made.real = real.value_or(0);
@@ -149,7 +149,7 @@ class ExpressionParser {
     const auto begin = at_;
     if (at_ < text_.size()) take_number(number);
     if (begin == at_ || number.kind != RowOperand::Kind::whole || number.whole < 0)
-      fail_at(begin, "an index, an integer from 0, is expected");
+      fail_at(begin, "expected an index, an integer from 0");
     if (!takes("]")) fail("']' is expected");
     return static_cast<std::uint64_t>(number.whole);
   }

@@ -113,8 +113,9 @@ void RowPredicate::bind(RowExpression& node, const std::vector<Dataset::Field>& 
     bind(node.right, all);
     if (node.left.is_text != node.right.is_text) fail(node.left, "a text and a number cannot be compared");
   } else if (const auto dtype = all[used_[node.left.field]].dtype; dtype != DType::boolean) {
-    fail(node.left, fmt::format("'{}' is of {}, and only bool is a condition by itself: compare it with a value",
-                                node.left.text, node.left.is_text ? "text" : name_of(dtype)));
+    fail(node.left,
+         fmt::format("'{}' has type {}; only a bool field can be a condition without a comparison. Compare it with a value",
+                     node.left.text, node.left.is_text ? "text" : name_of(dtype)));
   }
 }
 
@@ -130,13 +131,13 @@ void RowPredicate::bind(RowOperand& operand, const std::vector<Dataset::Field>& 
   const auto& field = all[number];
   operand.is_text = field.varies;
   if (field.varies && field.dtype != DType::u8) fail(operand, "a list of numbers that varies in length cannot be compared");
-  if (field.varies && operand.element) fail(operand, "a text has no elements to be compared");
+  if (field.varies && operand.element) fail(operand, "a text has no elements; an index requires a field of numbers");
   const auto values = field.varies ? 1 : static_cast<std::uint64_t>(element_count(field.sample_shape));
   if (!field.sample_shape.empty() && !operand.element)
     fail(operand,
-         fmt::format("'{}' holds {} numbers per sample: choose one, such as {}[0]", field.name, values, field.name));
+         fmt::format("'{}' has {} numbers per sample; choose one of them, such as {}[0]", field.name, values, field.name));
   if (operand.element && *operand.element >= values)
-    fail(operand, fmt::format("'{}' holds {} per sample, numbered from 0", field.name,
+    fail(operand, fmt::format("the index is invalid: '{}' has {} per sample, numbered from 0", field.name,
                               counted(static_cast<std::int64_t>(values), "number")));
   const auto known = std::ranges::find(used_, number);
   operand.field = static_cast<std::size_t>(known - used_.begin());

@@ -74,8 +74,8 @@ TokenFile::TokenFile(const DataFile& file, std::string_view type, std::uint64_t 
   if (file.size < offset_) bad_tokens(path(), fmt::format("has {} bytes, less than header = {}", file.size, offset_));
   const auto bytes = file.size - offset_;
   if (bytes % type_.bytes != 0)
-    bad_tokens(path(), fmt::format("its {} bytes of tokens are no multiple of {}, the size of a token of type {}; it is "
-                                   "truncated, or dtype or header is wrong",
+    bad_tokens(path(), fmt::format("its {} bytes of tokens are not a multiple of {}, the size of a token of type {}; "
+                                   "the file is truncated, or dtype or header is wrong",
                                    bytes, type_.bytes, name_of_tokens(type_)));
   size_ = bytes / type_.bytes;
 }

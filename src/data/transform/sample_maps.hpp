@@ -50,7 +50,7 @@ class SampleMaps {
   };
   std::vector<Dataset::Field> before_;    ///< the fields of the source
   std::vector<Dataset::Field> fields_;    ///< the fields after all changes
-  std::vector<std::vector<Step>> steps_;  ///< by the number of the field
+  std::vector<std::vector<Step>> steps_;  ///< steps by the number of the field
 };
 
 }  // namespace trainrt::data

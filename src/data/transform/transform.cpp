@@ -40,8 +40,8 @@ class TransformedSource final : public Source {
 
  private:
   std::shared_ptr<const Source> source_;
-  std::vector<Dataset::Field> fields_;       ///< after all changes
-  std::vector<std::vector<FieldMap>> maps_;  ///< by the number of the field
+  std::vector<Dataset::Field> fields_;       ///< fields after all changes
+  std::vector<std::vector<FieldMap>> maps_;  ///< changes by the number of the field
 };
 
 }  // namespace

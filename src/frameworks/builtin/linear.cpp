@@ -1,6 +1,6 @@
-// Linear regression y = x w + b by data-parallel SGD or AdamW, with optional dropout on the inputs. It needs no framework:
-// small enough to read, and all that a real training loop has to keep: weights, optimizer state, running sums, the place in
-// the data.
+// Linear regression y = x w + b, trained by data-parallel SGD or AdamW, with optional dropout on the inputs. It uses no
+// framework. It is a small, complete example of a training loop: its checkpoints contain the weights, the optimizer state,
+// the running sums and the position in the data.
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -19,11 +19,12 @@ struct Optimizer {
   bool adamw;
   double lr;
   double momentum;
-  std::vector<float> first;   ///< SGD: velocity; AdamW: mean of gradients
-  std::vector<float> second;  ///< AdamW: mean of their squares
+  std::vector<float> first;   ///< SGD: velocity; AdamW: running mean of the gradients
+  std::vector<float> second;  ///< AdamW: running mean of the squared gradients; SGD: not used
   std::int64_t step = 0;
 
-  /// AdamW as in Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019; decay 0.01.
+  /// Updates `weights` by one step. AdamW as in Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019,
+  /// with weight decay 0.01.
   void apply(std::vector<float>& weights, std::span<const float> gradient) {
     ++step;
     const double correction1 = 1 - std::pow(0.9, static_cast<double>(step));
@@ -42,7 +43,7 @@ struct Optimizer {
   }
 };
 
-/// w x + b
+/// Returns w x + b, the prediction for one sample `x`.
 float value_of(const float* x, const std::vector<float>& weights) {
   const auto features = weights.size() - 1;
   float value = weights[features];
@@ -50,8 +51,8 @@ float value_of(const float* x, const std::vector<float>& weights) {
   return value;
 }
 
-/// Adds this rank's part of the gradient of the global batch's mean squared error to `gradient`; returns its loss, summed
-/// over the samples.
+/// Adds this rank's part of the gradient of the mean squared error over the global batch to `gradient`. Returns the squared
+/// error, summed over this rank's samples.
 double add_gradient(const Batch& batch, const std::vector<float>& weights, double dropout, Random random,
                     std::span<float> gradient) {
   const auto features = weights.size() - 1;
@@ -88,33 +89,34 @@ constexpr LoopKey keys[] = {
     {.key = "batch_size",
      .type = LoopType::integer,
      .default_value = "32",
-     .help = "samples a rank and step",
+     .help = "samples per rank per step",
      .least = 1,
      .most = max_int},
-    {.key = "optimizer", .default_value = "sgd", .help = "how the weights follow the gradient", .choices = "sgd, adamw"},
+    {.key = "optimizer", .default_value = "sgd", .help = "algorithm that updates the weights", .choices = "sgd, adamw"},
     {.key = "lr", .type = LoopType::real, .default_value = "0.01", .help = "learning rate", .least = 0},
-    {.key = "momentum", .type = LoopType::real, .default_value = "0.9", .help = "of sgd", .least = 0},
+    {.key = "momentum", .type = LoopType::real, .default_value = "0.9", .help = "momentum of sgd", .least = 0},
     {.key = "dropout",
      .type = LoopType::real,
      .default_value = "0",
-     .help = "probability of an input to be left out",
+     .help = "probability that an input is set to 0 during training",
      .least = 0,
      .below = 1},
     {.key = "report_every",
      .type = LoopType::integer,
      .default_value = "0",
-     .help = "steps between reports; 0: a report an epoch",
+     .help = "steps between reports; 0: one report per epoch",
      .least = 0,
      .most = max_int},
     {.key = "step_pause",
      .type = LoopType::real,
      .default_value = "0",
-     .help = "seconds added to each step, to try out stops and restarts",
+     .help = "seconds to wait in each step, to try out stops and restarts",
      .least = 0,
      .most = 1e6},
 };
 
-/// UsageError if [data.NAME] has no field `name` of f32 with so many axes.
+/// Returns the field `name` of [data.`set`]. Throws UsageError if the field does not exist, is not f32, or if a sample of
+/// it does not have `axes` axes.
 const Dataset::Field& required_field(const Dataset& data, const std::string& set, const std::string& name,
                                      std::size_t axes) {
   std::string names;
@@ -122,10 +124,10 @@ const Dataset::Field& required_field(const Dataset& data, const std::string& set
     names += (names.empty() ? "" : ", ") + field.name;
     if (field.name != name) continue;
     if (field.dtype == DType::f32 && !field.varies && field.sample_shape.size() == axes) return field;
-    throw UsageError("[data." + set + "] field '" + name + "', which train function linear needs, must be " +
-                     (axes == 1 ? "a vector" : "one number") + " of f32 per sample; it is " +
-                     (field.varies ? "of varying length, " : to_string(field.sample_shape) + " ") +
-                     std::string(name_of(field.dtype)));
+    throw UsageError("[data." + set + "] field '" + name + "' has " +
+                     (field.varies ? "a varying length" : "shape " + to_string(field.sample_shape)) + " and type " +
+                     std::string(name_of(field.dtype)) + "; train function linear needs " +
+                     (axes == 1 ? "a vector" : "one number") + " of f32 per sample");
   }
   throw UsageError("[data." + set + "] has no field '" + name + "', which train function linear needs; it has: " + names +
                    (axes == 1 ? " (vector = x joins columns of numbers to a field x)" : ""));
@@ -135,7 +137,7 @@ std::size_t parameters_for(const Dataset& data, const std::string& set) {
   return static_cast<std::size_t>(required_field(data, set, "x", 1).sample_shape[0]) + 1;
 }
 
-/// Of [data.train]: the number of weights.
+/// Checks the fields of [data.train] and returns the number of weights.
 std::size_t parameters_of_training(Context& ctx) {
   const auto data = ctx.dataset("train");
   const auto parameters = parameters_for(data, "train");
@@ -188,7 +190,7 @@ void train(Context& ctx) {
   state.tensor("optimizer/second", optimizer.second);
   state.value("optimizer/step", optimizer.step);
   state.value("epoch", epoch);
-  // What a rank has summed up since the last report is its part of a sum.
+  // Each rank sums over its own samples since the last report; part_of_sum() adds these sums up if the ranks change.
   state.tensor("sums/loss", std::span(&loss_sum, 1)).part_of_sum();
   state.tensor("sums/seen", std::span(&seen, 1)).part_of_sum();
   state.value("steps_since_report", steps_since_report);
@@ -203,7 +205,7 @@ void train(Context& ctx) {
   const auto report_if_due = [&] {
     if (report_every > 0 && steps_since_report == report_every) report();
   };
-  report_if_due();  // a run that stopped in the step() before a report makes it now
+  report_if_due();  // a run that was stopped in step(), before a report, makes this report when it resumes
   while (epoch < epochs) {
     for (const auto& batch : data.epoch(epoch).batches(static_cast<std::size_t>(batch_size))) {
       buckets.zero();

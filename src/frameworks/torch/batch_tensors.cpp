@@ -49,36 +49,38 @@ std::vector<std::string> names_in(const std::string& list) {
 BatchTensors::BatchTensors(const Dataset& data, const std::string& name, const std::string& inputs,
                            const std::string& target, torch::Device device)
     : BatchTensors(name, device) {
-  if (!target.empty()) target_.push_back(known(data, target));
-  take_inputs(data, inputs, target);
+  if (!target.empty()) target_.push_back(require_field(data, target));
+  select_inputs(data, inputs, target);
 }
 
 BatchTensors BatchTensors::without_target(const Dataset& data, const std::string& name, const std::string& inputs,
                                           const std::string& target, torch::Device device) {
   BatchTensors tensors(name, device);
-  tensors.take_inputs(data, inputs, target);
+  tensors.select_inputs(data, inputs, target);
   return tensors;
 }
 
-void BatchTensors::take_inputs(const Dataset& data, const std::string& inputs, const std::string& target) {
+void BatchTensors::select_inputs(const Dataset& data, const std::string& inputs, const std::string& target) {
   if (inputs != "all") {
-    for (const auto& input : names_in(inputs)) inputs_.push_back(known(data, input));
+    for (const auto& input : names_in(inputs)) inputs_.push_back(require_field(data, input));
   } else {
     for (const auto& field : data.fields())
-      if (field.name != target) inputs_.push_back(known(data, field.name));
+      if (field.name != target) inputs_.push_back(require_field(data, field.name));
   }
   if (inputs_.empty())
-    throw UsageError("[data." + name_ + "] has no field beside '" + target + "' that the model could take");
+    throw UsageError("[data." + name_ + "] has no input field for the model: '" + target + "' is the only field");
 }
 
-Dataset::Field BatchTensors::known(const Dataset& data, const std::string& field) const {
+Dataset::Field BatchTensors::require_field(const Dataset& data, const std::string& field) const {
   std::string names;
   for (const auto& each : data.fields()) {
     names += (names.empty() ? "" : ", ") + each.name;
     if (each.name != field) continue;
     if (each.varies || !type_of(each.dtype))
       throw UsageError("[data." + name_ + "] field '" + field + "' " +
-                       (each.varies ? "varies in length" : "is of a type that torch has not") + ": it cannot be a tensor");
+                       (each.varies ? "has samples of different lengths"
+                                    : "has type " + std::string(name_of(each.dtype)) + ", which torch does not have") +
+                       ", so it cannot be an input or target of the model. Leave it out of [loop] inputs and target");
     return each;
   }
   throw UsageError("[data." + name_ + "] has no field '" + field + "'; it has: " + names);
@@ -91,14 +93,14 @@ torch::Tensor BatchTensors::tensor(const Dataset::Field& field, const Batch& bat
   shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
   const auto sample_bytes = static_cast<std::size_t>(element_count(field.sample_shape)) * size_of(field.dtype);
   auto* const data = static_cast<std::byte*>(view.data) + static_cast<std::size_t>(first) * sample_bytes;
-  return sent_to(device_, torch::from_blob(data, shape, *type_of(field.dtype)));
+  return copy_to_device(device_, torch::from_blob(data, shape, *type_of(field.dtype)));
 }
 
-BatchTensors::Taken BatchTensors::from(const Batch& batch, std::int64_t first, std::int64_t count) const {
-  Taken taken;
-  for (const auto& field : inputs_) taken.inputs.emplace_back(tensor(field, batch, first, count));
-  if (!target_.empty()) taken.target = tensor(target_.front(), batch, first, count);
-  return taken;
+BatchTensors::Converted BatchTensors::from(const Batch& batch, std::int64_t first, std::int64_t count) const {
+  Converted converted;
+  for (const auto& field : inputs_) converted.inputs.emplace_back(tensor(field, batch, first, count));
+  if (!target_.empty()) converted.target = tensor(target_.front(), batch, first, count);
+  return converted;
 }
 
 }  // namespace trainrt::frameworks

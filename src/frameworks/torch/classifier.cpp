@@ -15,7 +15,7 @@ namespace trainrt::frameworks {
 
 namespace {
 
-/// Of the u8 images that the dataset holds; empty if there are none.
+/// Returns the shape of one u8 image of the dataset; empty if the dataset has no images.
 Shape shape_of_images(const Dataset& data) {
   for (const auto& field : data.fields())
     if (field.name == "images" && field.dtype == DType::u8 && element_count(field.sample_shape) > 0)
@@ -29,23 +29,26 @@ bool has_labels(const Dataset& data) {
   });
 }
 
-/// UsageError if the dataset does not hold u8 images with one u8 label each.
+/// Returns the shape of one image. Throws UsageError if the dataset lacks u8 images with one u8 label each.
 Shape image_shape_of(const Dataset& data, const std::string& name) {
   auto shape = shape_of_images(data);
   if (shape.empty() || !has_labels(data))
-    throw UsageError("[data." + name + "] must have a u8 field 'images' and a u8 field 'labels' (one a sample)");
+    throw UsageError(
+        "[data." + name +
+        "] lacks images or labels; it must have a u8 field 'images' and a u8 field 'labels' with one label per "
+        "sample");
   return shape;
 }
 
-/// UsageError if a label is none of the model's classes.
+/// Throws UsageError if a label is not below class_count.
 void require_classes(const std::uint8_t* labels, std::int64_t count, const std::string& name) {
-  const auto most = count == 0 ? 0 : *std::max_element(labels, labels + count);
-  if (most >= class_count)
-    throw UsageError("[data." + name + "] holds label " + std::to_string(most) + "; the model has " +
-                     std::to_string(class_count) + " classes, 0 to " + std::to_string(class_count - 1));
+  const auto max_label = count == 0 ? 0 : *std::max_element(labels, labels + count);
+  if (max_label >= class_count)
+    throw UsageError("[data." + name + "] contains label " + std::to_string(max_label) + "; valid labels are 0 to " +
+                     std::to_string(class_count - 1));
 }
 
-/// Tensors that the batches of one loop are converted into; the ones of a call are valid until the next.
+/// Converts batches to tensors. The tensors that a call returns are valid until the next call.
 class Inputs {
  public:
   Inputs(std::string name, std::int64_t batch_size, const Shape& image_shape, torch::Device device)
@@ -62,7 +65,7 @@ class Inputs {
     std::copy_n(labels, count, labels_.data_ptr<std::int64_t>());
     const auto images = images_from(batch, first, count);
     const auto taken = labels_.narrow(0, 0, count);
-    return {images, sent_to(device_, taken)};
+    return {images, copy_to_device(device_, taken)};
   }
 
   torch::Tensor images_from(const Batch& batch, std::int64_t first, std::int64_t count) {
@@ -73,7 +76,7 @@ class Inputs {
       return images;
     }
     std::copy_n(pixels, count * pixels_, images.data_ptr<std::uint8_t>());
-    return sent_to(device_, images).to(torch::kFloat).div_(255);
+    return copy_to_device(device_, images).to(torch::kFloat).div_(255);
   }
 
  private:
@@ -83,7 +86,7 @@ class Inputs {
   torch::Tensor images_, labels_;
 };
 
-/// What one rank saw of the test set.
+/// Returns `test_loss` and `test_accuracy` over this rank's samples of [data.test].
 Metrics evaluate(Context& ctx, const Classifier& classifier, const Dataset& data, Inputs& inputs) {
   torch::NoGradGuard no_grad;
   classifier.model.eval();
@@ -107,7 +110,8 @@ Metrics evaluate(Context& ctx, const Classifier& classifier, const Dataset& data
 Shape image_shape(Context& ctx) {
   const auto shape = image_shape_of(ctx.dataset("train"), "train");
   if (image_shape_of(ctx.dataset("test"), "test") != shape)
-    throw UsageError("the images of [data.train] and [data.test] differ in size");
+    throw UsageError("the images of [data.train] have shape " + to_string(shape) +
+                     ", but those of [data.test] have another shape; both must have the same shape");
   return shape;
 }
 
@@ -123,7 +127,8 @@ Shape check_images(Context& ctx) {
 
 Shape image_shape(Predictions& predictions) {
   auto shape = shape_of_images(predictions.dataset());
-  if (shape.empty()) throw UsageError("[data." + predictions.dataset_name() + "] must have a u8 field 'images'");
+  if (shape.empty())
+    throw UsageError("[data." + predictions.dataset_name() + "] has no images; it must have a u8 field 'images'");
   return shape;
 }
 

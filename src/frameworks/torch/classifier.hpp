@@ -7,19 +7,18 @@ namespace trainrt::frameworks {
 
 constexpr std::int64_t class_count = 10;
 
-/// The shape of one image of [data.train] and [data.test]. UsageError unless both hold u8 images of one shape in a field
-/// 'images', with one u8 label each in a field 'labels'.
+/// Returns the shape of one image of [data.train] and [data.test]. Throws UsageError unless both have a u8 field 'images'
+/// with images of the same shape, and a u8 field 'labels' with one label per image.
 Shape image_shape(Context& ctx);
 
-/// What a start checks of the data: image_shape(), and the labels of the first samples. Returns the shape.
+/// Checks image_shape() and the labels of all samples. Returns the shape of one image.
 Shape check_images(Context& ctx);
 
-/// The shape of one image of the dataset to predict over, which needs no labels. UsageError unless it holds u8 images of
-/// one shape in a field 'images'.
+/// Returns the shape of one image of the dataset to predict, which needs no labels. Throws UsageError unless it has a u8
+/// field 'images' with images of one shape.
 Shape image_shape(Predictions& predictions);
 
-/// Trains a model that makes logits [n, class_count] of images [n, shape...], f32 in [0, 1], and reports `loss`, and over
-/// [data.test] `test_loss` and `test_accuracy`.
+/// A model that computes logits [n, class_count] from f32 images [n, image_shape...] with values from 0 to 1.
 struct Classifier {
   torch::nn::Module& model;
   std::function<torch::Tensor(const torch::Tensor& images)> forward;
@@ -27,10 +26,13 @@ struct Classifier {
   int eval_batch_size = 1000;
   bool draws_random_numbers = false;
 };
+
+/// Trains `classifier` on [data.train], and reports `loss`, and the `test_loss` and `test_accuracy` over [data.test].
+/// Collective.
 void train_classifier(Context& ctx, const TrainingSettings& settings, const Classifier& classifier);
 
-/// What such a model says of each image once the checkpoint is loaded into it: `logits` f32 [class_count], `label` i64, the
-/// class of the largest, and `probability` f32, that of this class (softmax).
+/// Loads the checkpoint into `classifier` and predicts three fields per image: `logits` f32 [class_count]; `label` i64, the
+/// class with the highest logit; `probability` f32, the softmax probability of that class. Collective.
 void predict_classes(Context& ctx, Predictions& predictions, const Classifier& classifier);
 
 }  // namespace trainrt::frameworks

@@ -7,7 +7,7 @@ namespace trainrt::frameworks {
 
 namespace {
 
-/// The keys of the model, and those of its classifier.
+/// Creates the model that the [loop] keys `hidden`, `dropout` and `relu_logits` describe.
 Mlp make_mlp(Context& ctx, const Shape& image_shape) {
   return Mlp({.inputs = element_count(image_shape),
               .hidden = ctx.config<int>("hidden"),

@@ -8,14 +8,14 @@ class Predictions;
 namespace trainrt::frameworks {
 
 /// Trains an MLP on [data.train], evaluates it on [data.test] after every epoch, and reports `loss`, `test_loss` and
-/// `test_accuracy` over all ranks. The [loop] keys are listed in torch.json. For the same ranks, kind of CPU and
-/// `threads`, its weights are the same bits however often the run was stopped and continued.
+/// `test_accuracy` over all ranks. torch.json lists the [loop] keys. Stops and restarts do not change the bits of the
+/// weights if the number of ranks, the model of CPU and `threads` stay the same.
 void fashion_mnist(Context& ctx);
 
-/// What `trainrt check` calls (TrainFunction::check).
+/// Checks [loop] and the datasets, for `trainrt check` (TrainFunction::check).
 void check_fashion_mnist(Context& ctx);
 
-/// `logits`, `label` and `probability` of each image (predict_classes()).
+/// Predicts `logits`, `label` and `probability` for each image (see predict_classes()).
 void predict_fashion_mnist(Context& ctx, Predictions& predictions);
 
 }  // namespace trainrt::frameworks

@@ -28,7 +28,8 @@ struct GroupTensors {
   std::vector<at::Tensor> parameters, gradients;
 };
 
-/// Returns the parameters that require a gradient; an empty result if one has none, or is not f32 on a GPU.
+/// Returns the parameters that require a gradient, with their gradients. The result is empty if one of these parameters has
+/// no gradient, is not f32, or is not on a GPU.
 GroupTensors tensors_of(OptimizerParamGroup& group) {
   GroupTensors tensors;
   for (auto& parameter : group.params()) {
@@ -62,12 +63,14 @@ bool step_sgd(Optimizer& optimizer, OptimizerParamGroup& group, const GroupTenso
   return true;
 }
 
-/// What Adam and AdamW remember of a group, if all its parameters have taken equally many steps.
+/// The state of Adam or AdamW for the parameters of a group.
 template <class ParamState>
 struct Moments {
   std::vector<ParamState*> states;
   std::vector<at::Tensor> averages, squares, steps;
 
+  /// Collects the states and counts one step. Returns false, without a change, if a state does not exist or if the
+  /// parameters have taken different numbers of steps.
   bool take(Optimizer& optimizer, const std::vector<at::Tensor>& parameters) {
     for (const auto& parameter : parameters) {
       auto* state = state_of<ParamState>(optimizer, parameter);
@@ -93,7 +96,7 @@ bool step_adam(Optimizer& optimizer, OptimizerParamGroup& group, const GroupTens
   return true;
 }
 
-/// False if nothing was changed.
+/// Takes a step with fused kernels. Returns false, without a change, if they do not support the optimizer or the tensors.
 bool step_fused(Optimizer& optimizer, OptimizerParamGroup& group) {
   using namespace torch::optim;
   const auto tensors = tensors_of(group);

@@ -6,10 +6,9 @@ class Optimizer;
 
 namespace trainrt::frameworks {
 
-/// Takes one step of the optimizer. For SGD, Adam and AdamW on a GPU one kernel updates many parameters, where libtorch's
-/// own step launches several kernels per parameter; bits differ from those of libtorch's step. Requires that
-/// attach_optimizer has made the optimizer's state, and that every parameter has a gradient; takes libtorch's step
-/// otherwise.
+/// Takes one step of the optimizer. For SGD, Adam and AdamW on a GPU, one kernel updates many parameters, whereas the
+/// optimizer's step() launches several kernels per parameter; the results differ in their last bits. If
+/// attach_optimizer() has not created the optimizer's state, or a parameter has no gradient, step() is called instead.
 void take_step(torch::optim::Optimizer& optimizer);
 
 }  // namespace trainrt::frameworks

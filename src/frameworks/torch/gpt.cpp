@@ -16,8 +16,8 @@ namespace trainrt::frameworks {
 
 namespace {
 
-/// The kernels of GPUs for aligned matrices need rows of logits that begin at such multiples. The CPU does not pad: its
-/// bits stay those of `vocab_size` logits.
+/// On GPUs, the number of logits is rounded up to a multiple of this, so that fast kernels for aligned matrices can be
+/// used. On CPUs it is not rounded, so results stay the same bits.
 constexpr std::int64_t aligned_vocabulary = 64;
 
 std::optional<torch::ScalarType> token_type(DType dtype) {
@@ -35,7 +35,7 @@ std::optional<torch::ScalarType> token_type(DType dtype) {
   }
 }
 
-/// Windows of tokens of a dataset: its field 'tokens', or its only one.
+/// Converts the token windows of a dataset to tensors: its field 'tokens', or its only field.
 class Windows {
  public:
   Windows(const Dataset& data, const std::string& name, const TransformerShape& shape, torch::Device device)
@@ -44,29 +44,30 @@ class Windows {
       if (field.name == "tokens" || data.fields().size() == 1) field_ = field;
     if (!token_type(field_.dtype) || field_.sample_shape.size() != 1)
       throw UsageError("gpt: [data." + name +
-                       "] must have a field 'tokens', or only one, of whole numbers: a window of tokens a sample");
+                       "] has no windows of tokens; it must have a field 'tokens', or only one field, with a vector of "
+                       "integers (u8, i16, i32 or i64) per sample");
     if (length() < 2 || length() > shape.positions + 1)
-      throw UsageError("gpt: the windows of [data." + name + "] hold " + std::to_string(length()) +
-                       " tokens; block_size + 1 = " + std::to_string(shape.positions + 1) + " is the most, 2 the least");
+      throw UsageError("gpt: the windows of [data." + name + "] have " + std::to_string(length()) +
+                       " tokens; valid are 2 to block_size + 1 = " + std::to_string(shape.positions + 1));
   }
 
-  /// Each token's successor is its target: [count, length - 1] i64 both.
+  /// Returns the input tokens and their targets, the next tokens; both are i64 [count, length - 1].
   std::pair<torch::Tensor, torch::Tensor> from(const Batch& batch, std::int64_t first, std::int64_t count) const {
     auto* data = static_cast<std::byte*>(batch.field(field_.name).data) +
                  static_cast<std::size_t>(first * length()) * size_of(field_.dtype);
     const auto tokens = torch::from_blob(data, {count, length()}, *token_type(field_.dtype)).to(torch::kLong);
-    require_known(tokens);
-    const auto here = sent_to(device_, tokens);
-    return {here.narrow(1, 0, length() - 1), here.narrow(1, 1, length() - 1)};
+    require_valid(tokens);
+    const auto on_device = copy_to_device(device_, tokens);
+    return {on_device.narrow(1, 0, length() - 1), on_device.narrow(1, 1, length() - 1)};
   }
 
  private:
   std::int64_t length() const { return field_.sample_shape.front(); }
 
-  void require_known(const torch::Tensor& tokens) const {
-    const auto least = tokens.min().item<std::int64_t>(), most = tokens.max().item<std::int64_t>();
-    if (least < 0 || most >= vocabulary_)
-      throw UsageError("gpt: [data." + name_ + "] holds token " + std::to_string(least < 0 ? least : most) +
+  void require_valid(const torch::Tensor& tokens) const {
+    const auto min = tokens.min().item<std::int64_t>(), max = tokens.max().item<std::int64_t>();
+    if (min < 0 || max >= vocabulary_)
+      throw UsageError("gpt: [data." + name_ + "] contains token " + std::to_string(min < 0 ? min : max) +
                        "; vocab_size allows 0 to " + std::to_string(vocabulary_ - 1));
   }
 
@@ -80,7 +81,7 @@ torch::Tensor loss_of(Transformer& model, const std::pair<torch::Tensor, torch::
   return torch::cross_entropy_loss(model.forward(pair.first).flatten(0, 1), pair.second.flatten());
 }
 
-/// The mean over the tokens that this rank saw of the test set.
+/// Returns `test_loss`, the mean over the tokens of this rank's samples of [data.test].
 Metrics evaluate(Context& ctx, Transformer& model, Dataset& data, const Windows& windows, int batch_size) {
   torch::NoGradGuard no_grad;
   model.eval();
@@ -104,12 +105,14 @@ TransformerShape shape_of(Context& ctx) {
   shape.heads = ctx.config<int>("n_head");
   shape.width = ctx.config<int>("n_embd");
   shape.dropout = ctx.config<double>("dropout");
-  if (shape.width % shape.heads != 0) throw UsageError("[loop] n_embd must be a multiple of n_head");
+  if (shape.width % shape.heads != 0)
+    throw UsageError("[loop] n_embd = " + std::to_string(shape.width) +
+                     " is not a multiple of n_head = " + std::to_string(shape.heads));
   if (device_of(ctx).is_cuda()) shape.vocabulary_multiple = aligned_vocabulary;
   return shape;
 }
 
-/// f32 [windows]
+/// Returns the mean loss of each window, f32 [windows].
 torch::Tensor losses_of(Transformer& model, const std::pair<torch::Tensor, torch::Tensor>& pair) {
   const auto of_tokens =
       torch::cross_entropy_loss(model.forward(pair.first).flatten(0, 1), pair.second.flatten(), {}, at::Reduction::None);

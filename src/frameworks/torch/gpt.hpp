@@ -7,15 +7,15 @@ class Predictions;
 
 namespace trainrt::frameworks {
 
-/// Trains a GPT-2 on windows of tokens, [data.train], to predict each next token, and reports `loss`, and `test_loss` if
-/// there is [data.test]. The [loop] keys are listed in torch.json. For the same ranks, kind of processor and `threads`, its
-/// weights are the same bits however often the run was stopped and continued.
+/// Trains a GPT-2 on the token windows of [data.train] to predict each next token. Reports `loss`, and `test_loss` if
+/// [data.test] exists. torch.json lists the [loop] keys. Stops and restarts do not change the bits of the weights if the
+/// number of ranks, the model of CPU or GPU and `threads` stay the same.
 void gpt(Context& ctx);
 
-/// What `trainrt check` calls (TrainFunction::check).
+/// Checks [loop] and the datasets, for `trainrt check` (TrainFunction::check).
 void check_gpt(Context& ctx);
 
-/// `loss` f32 of each window: the mean cross entropy of its tokens but the first.
+/// Predicts one f32 field `loss` per window: the mean cross entropy of its tokens, without the first token.
 void predict_gpt(Context& ctx, Predictions& predictions);
 
 }  // namespace trainrt::frameworks

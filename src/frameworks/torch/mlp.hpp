@@ -4,8 +4,8 @@
 
 namespace trainrt::frameworks {
 
-/// inputs -> hidden -> hidden -> classes with ReLU between, dropout behind each hidden layer. Input [n, inputs] f32, output
-/// logits [n, classes].
+/// A perceptron with two hidden layers, each followed by ReLU and dropout. Input f32 [n, inputs], output logits
+/// [n, classes].
 class Mlp : public torch::nn::Module {
  public:
   struct Shape {

@@ -35,32 +35,33 @@ std::string shape_text(const Tensor& tensor) {
 
 const NamedLoss& loss_of_name(const std::string& name) {
   const auto* const found = std::ranges::find(losses, name, &NamedLoss::name);
-  if (found == losses.end()) throw UsageError("there is no loss '" + name + "'");
+  if (found == losses.end()) throw UsageError("unknown loss '" + name + "'");
   return *found;
 }
 
-Tensor fitted(const NamedLoss& loss, const Tensor& output, const Tensor& target) {
+Tensor match_target(const NamedLoss& loss, const Tensor& output, const Tensor& target) {
   if (!loss.over_classes) {
     if (output.numel() != target.numel())
-      throw UsageError("the model gives " + shape_text(output) + ", and the target is " + shape_text(target) +
-                       ": the loss " + loss.name + " takes two of one size");
+      throw UsageError("the model's output has shape " + shape_text(output) + " and the target has shape " +
+                       shape_text(target) + "; loss " + loss.name + " needs the same number of values in both");
     return target.to(output.scalar_type()).reshape(output.sizes());
   }
   auto wanted = output.sizes().vec();
   if (wanted.size() < 2)
-    throw UsageError("the model gives " + shape_text(output) + "; the loss " + loss.name + " takes [n, classes]");
+    throw UsageError("the model's output has shape " + shape_text(output) + "; loss " + loss.name +
+                     " needs [n, classes, ...]");
   const auto classes = wanted[1];
   wanted.erase(wanted.begin() + 1);
   const auto numbers = target.to(torch::kLong);
   std::int64_t count = 1;
   for (const auto extent : wanted) count *= extent;
   if (numbers.numel() != count)
-    throw UsageError("the model gives " + shape_text(output) + ", and the target is " + shape_text(target) + ": the loss " +
-                     loss.name + " takes [n, classes, ...] and [n, ...]");
-  const auto least = numbers.min().item<std::int64_t>(), most = numbers.max().item<std::int64_t>();
-  if (least < 0 || most >= classes)
-    throw UsageError("the target holds class " + std::to_string(least < 0 ? least : most) + "; the model tells " +
-                     std::to_string(classes) + " classes apart, 0 to " + std::to_string(classes - 1));
+    throw UsageError("the model's output has shape " + shape_text(output) + " and the target has shape " +
+                     shape_text(target) + "; loss " + loss.name + " needs [n, classes, ...] and [n, ...]");
+  const auto min = numbers.min().item<std::int64_t>(), max = numbers.max().item<std::int64_t>();
+  if (min < 0 || max >= classes)
+    throw UsageError("the target contains class " + std::to_string(min < 0 ? min : max) + "; the model's output has " +
+                     std::to_string(classes) + " classes, so valid are 0 to " + std::to_string(classes - 1));
   return numbers.reshape(wanted);
 }
 

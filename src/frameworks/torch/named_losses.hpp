@@ -5,18 +5,19 @@
 
 namespace trainrt::frameworks {
 
-/// A loss of PyTorch by its name there, with the defaults there.
+/// A loss function of PyTorch, with PyTorch's name and default options.
 struct NamedLoss {
   std::string name;
-  bool over_classes = false;  ///< the targets are numbers of classes, the outputs [n, classes, ...]
+  bool over_classes = false;  ///< true: targets are class numbers, outputs are [n, classes, ...]
   torch::Tensor (*mean)(const torch::Tensor& output, const torch::Tensor& target) = nullptr;
 };
 
-/// The name is one of torch.json's choices, other than `model`.
+/// Returns the loss `name`, one of torch.json's choices except `model`. Throws UsageError for another name.
 const NamedLoss& loss_of_name(const std::string& name);
 
-/// The target as the loss takes it beside that output: class numbers as i64 without axes of length 1 that the output does
-/// not have; else of the output's type and shape, if it has as many numbers. UsageError if it does not fit.
-torch::Tensor fitted(const NamedLoss& loss, const torch::Tensor& output, const torch::Tensor& target);
+/// Returns `target` in the type and shape that `loss` requires for `output`. Class numbers become i64 [n, ...] for an
+/// output [n, classes, ...]. For other losses, the target gets the type and shape of `output`. Throws UsageError if the
+/// number of values differs or a class number is invalid.
+torch::Tensor match_target(const NamedLoss& loss, const torch::Tensor& output, const torch::Tensor& target);
 
 }  // namespace trainrt::frameworks

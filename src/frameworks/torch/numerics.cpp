@@ -11,17 +11,13 @@ namespace trainrt::frameworks {
 
 namespace {
 
-/// A function of a library that libtorch has loaded, or nullptr: which BLAS that is, is decided on the machine that runs.
+/// Returns the function `name` of a loaded library, or nullptr. The dynamic linker chooses libtorch's BLAS at run time.
 template <class Function>
 Function* loaded(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
-}  // namespace
-
-namespace {
-
-/// libtorch 1.x has functions for each kind of device.
+/// Turns autocast to bf16 on or off. libtorch before 2.4 has different functions for CPUs and GPUs.
 void set_autocast(torch::DeviceType device, bool on) {
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
   at::autocast::set_autocast_dtype(device, at::kBFloat16);
@@ -52,20 +48,21 @@ Autocast::Autocast(Precision precision, torch::DeviceType device) : device_(devi
 
 Autocast::~Autocast() {
   if (!is_on_) return;
-  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();  // weights that were cast for this pass
+  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();  // frees the bf16 copies of weights
   set_autocast(device_, false);
 }
 
 void set_numerics(int threads, Precision precision) {
   at::set_num_threads(threads);
-  if (auto* set_threads = loaded<void(int)>("openblas_set_num_threads")) set_threads(threads);  // has threads of its own
-  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);  // without it cuBLAS may give other bits, and torch refuses it
+  if (auto* set_threads = loaded<void(int)>("openblas_set_num_threads"))
+    set_threads(threads);                           // OpenBLAS has its own threads
+  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);  // required by torch: without it, cuBLAS may give different bits
   at::globalContext().setDeterministicAlgorithms(true, false);
   at::globalContext().setBenchmarkCuDNN(false);
   at::globalContext().setAllowTF32CuDNN(precision == Precision::tf32);
   at::globalContext().setAllowTF32CuBLAS(precision == Precision::tf32);
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 2)
-  at::globalContext().setDeterministicFillUninitializedMemory(false);  // the models read no memory that they did not write
+  at::globalContext().setDeterministicFillUninitializedMemory(false);  // models do not read uninitialized memory
 #endif
 }
 
@@ -76,7 +73,7 @@ std::string slow_blas() {
   char* real = realpath(where.dli_fname, nullptr);
   const std::string file = real ? real : where.dli_fname;
   free(real);
-  const bool reference = file.find("/blas/libblas.so") != std::string::npos;  // if Debian keeps the reference BLAS
+  const bool reference = file.find("/blas/libblas.so") != std::string::npos;  // Debian's path of the reference BLAS
   return reference ? file : "";
 }
 

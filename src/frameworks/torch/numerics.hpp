@@ -5,22 +5,22 @@
 
 namespace trainrt::frameworks {
 
-/// How f32 models compute.
+/// The arithmetic of models with f32 weights.
 enum class Precision {
-  fp32,  ///< every operation in f32, as IEEE 754 defines it
+  fp32,  ///< every operation in IEEE 754 f32
   tf32,  ///< matrix products and convolutions on GPUs may round their inputs to TF32
   bf16,  ///< autocast: matrix products and convolutions in bf16; weights, their gradients and the optimizer in f32
 };
 
-/// Precondition: `name` is "fp32", "tf32" or "bf16".
+/// Returns the precision called `name`. Precondition: `name` is "fp32", "tf32" or "bf16".
 Precision precision_from(const std::string& name);
 
-/// Sets how many threads libtorch and its BLAS compute with, and allows only algorithms that give the same bits every time.
-/// For the complete process.
+/// Sets the number of threads of libtorch and its BLAS, sets `precision`, and allows only algorithms that give the same
+/// bits in every run. Applies to the process.
 void set_numerics(int threads, Precision precision);
 
-/// While it lives, operations of the calling thread on that kind of device follow `precision`. Must not span a backward
-/// pass: its operations take the types of the forward pass.
+/// While this object lives, operations of the calling thread on `device` use `precision`. It must not live during a
+/// backward pass, which uses the types of the forward pass.
 class Autocast {
  public:
   Autocast(Precision precision, torch::DeviceType device);
@@ -32,8 +32,8 @@ class Autocast {
   bool is_on_;
 };
 
-/// The file of a BLAS that is known to be slow (the reference one, tens of times), "" if there is none to complain
-/// about.
+/// Returns the library file of the BLAS in use if it is Debian's reference BLAS, which is tens of times slower than others;
+/// "" otherwise.
 std::string slow_blas();
 
 }  // namespace trainrt::frameworks

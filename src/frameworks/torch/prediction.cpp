@@ -11,8 +11,8 @@ namespace {
 void require_rows(const std::string& name, const torch::Tensor& tensor, std::size_t samples) {
   const auto rows = static_cast<std::int64_t>(samples);
   if (tensor.dim() == 0 || tensor.size(0) != rows)
-    throw UsageError("what the model returns ('" + name + "') has the shape " + to_string(Shape(tensor.sizes().vec())) +
-                     " for " + std::to_string(rows) + " samples: predictions need a first axis over the samples");
+    throw UsageError("the model's output '" + name + "' has shape " + to_string(Shape(tensor.sizes().vec())) + " for " +
+                     std::to_string(rows) + " samples; the first axis of a prediction must be the samples");
 }
 
 }  // namespace
@@ -25,12 +25,13 @@ void load_model(TorchModel model, Context& ctx, const Predictions& predictions) 
   if (!ctx.gpus().empty()) model.to_gpu(ctx.gpus().front());
 }
 
-void predict_batches(Predictions& predictions, int batch_size, const std::function<Predicted(const Batch& batch)>& look) {
+void predict_batches(Predictions& predictions, int batch_size,
+                     const std::function<Predicted(const Batch& batch)>& predict) {
   torch::NoGradGuard no_grad;
   bool begun = false;
   const auto data = predictions.dataset();
   for (const auto& batch : data.epoch(0).batches(static_cast<std::size_t>(batch_size), Remainder::whole)) {
-    auto predicted = look(batch);
+    auto predicted = predict(batch);
     std::vector<TensorView> views;
     std::vector<Dataset::Field> fields;
     for (auto& [name, tensor] : predicted) {
@@ -44,7 +45,7 @@ void predict_batches(Predictions& predictions, int batch_size, const std::functi
     begun = true;
     predictions.add(batch, views);
   }
-  if (!begun) predictions.begin({});  // more ranks than batches
+  if (!begun) predictions.begin({});  // this rank has no batch; begin() is collective
 }
 
 }  // namespace trainrt::frameworks

@@ -12,16 +12,16 @@
 
 namespace trainrt::frameworks {
 
-/// Fills parameters and buffers from the checkpoint, and moves them where this worker computes. Buffers of which each rank
-/// had its own (BatchNorm's statistics) are rank 0's on all ranks: what is predicted hangs on no number of ranks.
-/// Collective.
+/// Loads the model's parameters and buffers from the checkpoint, and moves the model to this rank's GPU, if it has one.
+/// Buffers that differ between ranks, such as BatchNorm's statistics, are those of rank 0 on all ranks, so predictions do
+/// not depend on the number of ranks. Collective.
 void load_model(TorchModel model, Context& ctx, const Predictions& predictions);
 
-/// What a model says of a batch: tensors [samples, ...] under their names, on any device.
+/// Named tensors [samples, ...] that a model computes for a batch, on any device.
 using Predicted = std::vector<std::pair<std::string, torch::Tensor>>;
 
-/// Calls `look` with each batch of this rank, without gradients, and hands over what it returns. Collective. UsageError for
-/// a tensor without one row for each sample, or of a type that DType has not.
-void predict_batches(Predictions& predictions, int batch_size, const std::function<Predicted(const Batch& batch)>& look);
+/// Calls `predict` for each batch of this rank, without gradients, and adds the result to `predictions`. Throws UsageError
+/// for a tensor that does not have one row per sample, or whose type has no DType. Collective.
+void predict_batches(Predictions& predictions, int batch_size, const std::function<Predicted(const Batch& batch)>& predict);
 
 }  // namespace trainrt::frameworks

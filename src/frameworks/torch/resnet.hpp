@@ -9,7 +9,7 @@
 
 namespace trainrt::frameworks {
 
-/// Two 3x3 convolutions beside a shortcut, which a 1x1 convolution fits if the shape changes.
+/// Two 3x3 convolutions with a residual connection. If the shape changes, a 1x1 convolution adapts the residual.
 class BasicBlock : public torch::nn::Module {
  public:
   BasicBlock(std::int64_t inputs, std::int64_t outputs, std::int64_t stride) {

@@ -9,11 +9,12 @@ namespace trainrt::frameworks {
 
 namespace {
 
-/// [channels, height, width] of images that are [height, width] or that.
+/// Returns [channels, height, width] for images of shape [height, width] or [channels, height, width].
 Shape with_channels(Shape shape) {
   if (shape.size() == 2) shape.insert(shape.begin(), 1);
   if (shape.size() != 3)
-    throw UsageError("resnet18: images must be [height, width] or [channels, height, width], not " + to_string(shape));
+    throw UsageError("resnet18: images have shape " + to_string(shape) +
+                     "; they must be [height, width] or [channels, height, width]");
   return shape;
 }
 

@@ -8,15 +8,15 @@ class Predictions;
 namespace trainrt::frameworks {
 
 /// Trains a ResNet-18 on the images of [data.train], evaluates it on [data.test] after every epoch, and reports `loss`,
-/// `test_loss` and `test_accuracy` over all ranks. The [loop] keys are listed in torch.json. BatchNorm's statistics are
-/// each rank's own. For the same ranks, kind of processor and `threads`, its weights are the same bits however often the
-/// run was stopped and continued.
+/// `test_loss` and `test_accuracy` over all ranks. torch.json lists the [loop] keys. Each rank has its own BatchNorm
+/// statistics. Stops and restarts do not change the bits of the weights if the number of ranks, the model of CPU or GPU and
+/// `threads` stay the same.
 void resnet18(Context& ctx);
 
-/// What `trainrt check` calls (TrainFunction::check).
+/// Checks [loop] and the datasets, for `trainrt check` (TrainFunction::check).
 void check_resnet18(Context& ctx);
 
-/// The same of predictions: `logits`, `label` and `probability` (predict_classes()), with rank 0's BatchNorm statistics.
+/// Predicts `logits`, `label` and `probability` for each image (see predict_classes()), with rank 0's BatchNorm statistics.
 void predict_resnet18(Context& ctx, Predictions& predictions);
 
 }  // namespace trainrt::frameworks

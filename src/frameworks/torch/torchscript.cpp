@@ -17,7 +17,7 @@ namespace trainrt::frameworks {
 
 namespace {
 
-/// What torch says, without the stack of C++; that of the script stays.
+/// Returns torch's message with the stack of the script, but without the C++ stack.
 std::string message_of(const std::exception& error) {
   const auto* const torch_error = dynamic_cast<const c10::Error*>(&error);
   return torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
@@ -26,10 +26,11 @@ std::string message_of(const std::exception& error) {
 torch::jit::Module loaded(const std::string& path) try {
   return torch::jit::load(path);
 } catch (const std::exception& error) {
-  throw UsageError("[loop] model = " + path + ": it cannot be loaded as a file of torch.jit.save(): " + message_of(error));
+  throw UsageError("[loop] model = " + path +
+                   ": cannot load this file; it must be written by torch.jit.save(): " + message_of(error));
 }
 
-/// The model, and what it is trained to do.
+/// The TorchScript model with its inputs, target and loss.
 class Script {
  public:
   Script(Context& ctx, std::string path)
@@ -42,48 +43,50 @@ class Script {
   }
 
   torch::jit::Module& module() { return module_; }
-  bool tells_classes_apart() const { return loss_ != nullptr && loss_->over_classes; }
+  bool is_classifier() const { return loss_ != nullptr && loss_->over_classes; }
 
-  /// What predictions take of a dataset, which may lack the target.
+  /// Returns the conversion of the model's inputs, for predictions; the dataset may lack the target.
   BatchTensors inputs_of(const Dataset& data, const std::string& name, torch::Device device) const {
     return BatchTensors::without_target(data, name, inputs_, target_, device);
   }
 
-  /// What forward() returns for these samples. UsageError if that is a loss.
-  torch::Tensor output(const BatchTensors::Taken& taken) {
-    if (loss_ == nullptr) throw refusal("returns the loss (`loss = model`), and nothing of each sample");
-    return call(taken.inputs);
+  /// Returns the result of forward() for these samples. Throws UsageError if forward() returns the loss.
+  torch::Tensor output(const BatchTensors::Converted& tensors) {
+    if (loss_ == nullptr)
+      throw forward_error("returns the loss (`loss = model`), so there is no output per sample to predict");
+    return call(tensors.inputs);
   }
 
-  /// Its fields: UsageError if the dataset lacks one.
+  /// Returns the conversion of the model's inputs and target. Throws UsageError if the dataset lacks one of them.
   BatchTensors fields_of(const Dataset& data, const std::string& name, torch::Device device) const {
     return {data, name, inputs_, target_, device};
   }
 
-  /// The mean loss of these samples, and how many it told right (0 if there are no classes).
-  std::pair<torch::Tensor, torch::Tensor> look(const BatchTensors::Taken& taken) {
-    const auto output = call(taken.inputs);
+  /// Returns the mean loss of these samples and, for a loss over classes, which of them were classified correctly.
+  std::pair<torch::Tensor, torch::Tensor> loss_and_hits(const BatchTensors::Converted& tensors) {
+    const auto output = call(tensors.inputs);
     if (loss_ == nullptr) {
       if (output.numel() != 1)
-        throw refusal("returns " + std::to_string(output.numel()) + " numbers; `loss = model` takes one");
+        throw forward_error("returns " + std::to_string(output.numel()) +
+                            " numbers; with `loss = model` it must return one");
       return {output.sum(), {}};
     }
-    const auto target = fitted(*loss_, output, taken.target);
+    const auto target = match_target(*loss_, output, tensors.target);
     return {loss_->mean(output, target), loss_->over_classes ? output.detach().argmax(1).eq(target) : torch::Tensor()};
   }
 
  private:
   torch::Tensor call(const std::vector<torch::jit::IValue>& inputs) try {
     auto output = module_.forward(inputs);
-    if (!output.isTensor()) throw refusal("returns " + output.type()->str() + ", and a Tensor is needed");
+    if (!output.isTensor()) throw forward_error("returns " + output.type()->str() + "; it must return a Tensor");
     return output.toTensor();
   } catch (const UsageError&) {
     throw;
   } catch (const std::exception& error) {
-    throw refusal("cannot take the fields " + inputs_ + ": " + message_of(error));
+    throw forward_error("failed with the input fields '" + inputs_ + "': " + message_of(error));
   }
 
-  UsageError refusal(const std::string& why) const {
+  UsageError forward_error(const std::string& why) const {
     return UsageError("[loop] model = " + path_ + ": its forward() " + why);
   }
 
@@ -93,24 +96,24 @@ class Script {
   std::string target_, inputs_;
 };
 
-/// What this rank saw of the test set.
+/// Returns `test_loss` and, for losses over classes, `test_accuracy` over this rank's samples of [data.test].
 Metrics evaluate(Context& ctx, Script& script, const Dataset& data, const BatchTensors& fields, int batch_size) {
   torch::NoGradGuard no_grad;
   script.module().eval();
-  double loss = 0, right = 0, told = 0, seen = 0;
+  double loss = 0, correct = 0, counted = 0, seen = 0;
   StopPoints stop_points(ctx, data, static_cast<std::size_t>(batch_size));
   for (const auto& batch : data.epoch(0).batches(static_cast<std::size_t>(batch_size), Remainder::uneven)) {
     stop_points.pass();
-    const auto [mean, hits] = script.look(fields.from(batch, 0, static_cast<std::int64_t>(batch.size())));
+    const auto [mean, hits] = script.loss_and_hits(fields.from(batch, 0, static_cast<std::int64_t>(batch.size())));
     loss += mean.item<double>() * static_cast<double>(batch.size());
     seen += static_cast<double>(batch.size());
     if (!hits.defined()) continue;
-    right += hits.sum().item<double>();
-    told += static_cast<double>(hits.numel());
+    correct += hits.sum().item<double>();
+    counted += static_cast<double>(hits.numel());
   }
   script.module().train();
   Metrics metrics{{"test_loss", ratio(loss, seen)}};
-  if (script.tells_classes_apart()) metrics.push_back({"test_accuracy", ratio(right, told)});
+  if (script.is_classifier()) metrics.push_back({"test_accuracy", ratio(correct, counted)});
   return metrics;
 }
 
@@ -129,7 +132,6 @@ void predict_torchscript(Context& ctx, Predictions& predictions) {
   });
 }
 
-/// Loads the model, and calls it with the first batch of each dataset.
 void check_torchscript(Context& ctx) {
   const auto batch_size = static_cast<std::size_t>(ctx.config<int>("batch_size"));
   training_settings(ctx);
@@ -141,8 +143,8 @@ void check_torchscript(Context& ctx) {
     const auto data = ctx.dataset(name);
     const auto fields = script.fields_of(data, name, device_of(ctx));
     for (const auto& batch : data.epoch(0).batches(batch_size, Remainder::whole)) {
-      script.look(fields.from(batch, 0, static_cast<std::int64_t>(batch.size())));
-      break;
+      script.loss_and_hits(fields.from(batch, 0, static_cast<std::int64_t>(batch.size())));
+      break;  // one batch per dataset
     }
   }
 }
@@ -151,7 +153,7 @@ void torchscript(Context& ctx) {
   const auto settings = training_settings(ctx);
   const auto eval_batch_size = ctx.config<int>("eval_batch_size");
   prepare_torch(ctx);
-  // The executor that optimizes watches the first calls, and runs other code then: a restart would have other bits.
+  // The optimizing executor profiles the first calls and then runs different code, so a restart would change the bits.
   torch::jit::setGraphExecutorOptimize(false);
   Script script(ctx, ctx.config<std::string>("model"));
   const auto train_fields = script.fields_of(ctx.dataset("train"), "train", device_of(ctx));
@@ -162,7 +164,7 @@ void torchscript(Context& ctx) {
     test_fields.emplace(script.fields_of(*test_data, "test", device_of(ctx)));
   }
   const auto loss = [&](const Batch& batch, std::int64_t first, std::int64_t count) {
-    return script.look(train_fields.from(batch, first, count)).first;
+    return script.loss_and_hits(train_fields.from(batch, first, count)).first;
   };
   const auto evaluation = [&] {
     return test_data ? evaluate(ctx, script, *test_data, *test_fields, eval_batch_size) : Metrics{};

@@ -7,17 +7,18 @@ class Predictions;
 
 namespace trainrt::frameworks {
 
-/// Trains a model that torch.jit.script() or torch.jit.trace() made in Python and its save() wrote, on [data.train], and
-/// reports `loss`, and over [data.test], if it is there, `test_loss` and, where the loss is over classes, `test_accuracy`.
-/// The [loop] keys are listed in torch.json. The file is code, as a library is: it runs as the user. For the same ranks,
-/// kind of processor and `threads`, the weights are the same bits however often the run was stopped and continued.
+/// Trains a TorchScript model on [data.train]. The model was created by torch.jit.script() or torch.jit.trace() and written
+/// by torch.jit.save(). Reports `loss`; if [data.test] exists, also `test_loss`, and `test_accuracy` for losses over
+/// classes. torch.json lists the [loop] keys. The model file is code, which runs with the user's permissions. Stops and
+/// restarts do not change the bits of the weights if the number of ranks, the model of CPU or GPU and `threads` stay the
+/// same.
 void torchscript(Context& ctx);
 
-/// What `trainrt check` calls (TrainFunction::check).
+/// Checks [loop], the model and the datasets, for `trainrt check` (TrainFunction::check).
 void check_torchscript(Context& ctx);
 
-/// `output`: what forward() returns for each sample, as a tensor whose first axis is over the samples. The fields are those
-/// of [loop] inputs; the target need not be there.
+/// Predicts one field `output`, which forward() returns; the first axis of that tensor must be the samples. The dataset
+/// must have the fields of [loop] inputs, and may lack the target.
 void predict_torchscript(Context& ctx, Predictions& predictions);
 
 }  // namespace trainrt::frameworks

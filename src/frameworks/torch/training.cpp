@@ -27,7 +27,7 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const TrainingSettings& 
   return std::make_unique<SGD>(parameters, SGDOptions(s.lr).momentum(s.momentum).weight_decay(s.weight_decay));
 }
 
-/// The mean loss of this epoch and rank so far. It lies where the model does: adding to it waits for no GPU.
+/// The mean loss of this rank in the current epoch. It is stored on the model's device, so add() does not wait for the GPU.
 class RunningLoss {
  public:
   explicit RunningLoss(torch::Device device)
@@ -53,8 +53,8 @@ class RunningLoss {
   torch::Tensor values_, sum_, samples_;
 };
 
-/// One step of the optimizer, on one batch of this rank that is worked through in parts, each weighted by its samples. A
-/// rank whose batch is empty joins with gradients of zero.
+/// Takes one step of the optimizer on this rank's batch, which is processed in parts of s.batch_size samples. A rank whose
+/// batch is empty takes part with gradients of zero. Collective.
 void train_step(const TrainingSettings& s, const Task& task, const Batch& batch, Gradients& gradients,
                 torch::optim::Optimizer& optimizer, RunningLoss& running) {
   const auto samples = static_cast<std::int64_t>(batch.size());
@@ -79,8 +79,8 @@ void warn_of_slow_blas(const Context& ctx) {
   const auto file = ctx.world_rank() == 0 ? slow_blas() : "";
   if (!file.empty())
     std::fprintf(stderr,
-                 "trainrt: torch computes with the reference BLAS (%s), tens of times slower than OpenBLAS: "
-                 "install libopenblas0-pthread\n",
+                 "trainrt: torch uses the reference BLAS (%s), which is tens of times slower than OpenBLAS. "
+                 "Install libopenblas0-pthread\n",
                  file.c_str());
 }
 
@@ -88,8 +88,8 @@ void log_overlap(const Context& ctx, const Gradients& gradients, double overlapp
   if (ctx.world_rank() != 0 || ctx.world_size() == 1 || steps == 0) return;
   const auto parts = gradients.bucket_count();
   std::fprintf(stderr,
-               "trainrt: torch: gradients were averaged in %zu part%s (scaling.bucket_size), %.0f %% of their bytes while "
-               "backward passes were still going on\n",
+               "trainrt: torch: gradients were averaged in %zu bucket%s (scaling.bucket_size); for %.0f %% of their bytes, "
+               "averaging finished before the backward pass ended\n",
                parts, parts == 1 ? "" : "s", 100 * overlapped / static_cast<double>(steps));
 }
 
@@ -122,11 +122,11 @@ torch::Device device_of(const Context& ctx) {
                       : torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(gpus.front()));
 }
 
-torch::Tensor sent_to(torch::Device device, const torch::Tensor& values) {
+torch::Tensor copy_to_device(torch::Device device, const torch::Tensor& values) {
   if (device.is_cpu()) return values;
   auto pinned = torch::empty(values.sizes(), values.options().pinned_memory(true));
   pinned.copy_(values);
-  return pinned.to(device, /*non_blocking=*/true);  // torch reuses the pinned memory only after the copy
+  return pinned.to(device, /*non_blocking=*/true);  // torch does not reuse the pinned memory before the copy is complete
 }
 
 void train(Context& ctx, const TrainingSettings& s, const Task& task) {

@@ -12,42 +12,43 @@
 
 namespace trainrt::frameworks {
 
-/// The [loop] keys that the models share. torch.json declares them, with the defaults of each model and what is valid.
+/// The [loop] keys that the models share. torch.json declares them, with their valid values and each model's defaults.
 struct TrainingSettings {
   int epochs = 0;
   int batch_size = 0;
-  int accumulate = 1;  ///< backward passes of batch_size samples a step
+  int accumulate = 1;  ///< backward passes per step, each over batch_size samples
   std::string optimizer;
   double lr = 0;
   double momentum = 0;
   double weight_decay = 0;
   double clip_norm = 0;  ///< 0: gradients are not clipped
   Precision precision = Precision::fp32;
-  torch::DeviceType device = torch::kCPU;  ///< that precision is for
+  torch::DeviceType device = torch::kCPU;  ///< kind of device to which `precision` applies
 };
 
 TrainingSettings training_settings(Context& ctx);
 
-/// Sets threads and precision ([loop] `threads` and `precision`), exact algorithms, and the seed that a model is
-/// initialized with.
+/// Applies [loop] `threads` and `precision`, allows only reproducible algorithms, and sets the random seed from which
+/// models are initialized.
 void prepare_torch(Context& ctx);
 
 /// Returns [loop] `precision`.
 Precision precision_of(Context& ctx);
 
-/// Where this worker computes: its first GPU, or the CPU.
+/// Returns the device on which this rank computes: its first GPU, or the CPU.
 torch::Device device_of(const Context& ctx);
 
-/// Returns the host tensor `values` on `device`. The host does not wait for the copy to a GPU, and may change `values` at
-/// once: they are copied into pinned memory first.
-torch::Tensor sent_to(torch::Device device, const torch::Tensor& values);
+/// Returns the host tensor `values` on `device`. For a GPU, `values` is first copied to pinned memory, so the caller may
+/// change `values` afterwards; the function does not wait for the copy to the GPU.
+torch::Tensor copy_to_device(torch::Device device, const torch::Tensor& values);
 
-/// Lets a run stop inside an evaluation: at those batches that every rank has.
+/// Lets a run stop during an evaluation. Because stop points are collective, only the batches that every rank has are stop
+/// points.
 class StopPoints {
  public:
   StopPoints(Context& ctx, const Dataset& data, std::size_t batch_size)
       : ctx_(ctx), left_(data.size() / (batch_size * static_cast<std::size_t>(ctx.world_size()))) {}
-  /// Once a batch.
+  /// Must be called once per batch.
   void pass() {
     if (left_ == 0) return;
     --left_;
@@ -59,17 +60,17 @@ class StopPoints {
   std::uint64_t left_;
 };
 
-/// What a model brings to the loop.
+/// The model-specific parts of the training loop.
 struct Task {
   TorchModel model;
-  /// This rank's mean loss on `count` samples of the batch from `first` on.
+  /// Returns the mean loss of `count` samples of this rank's batch, beginning with sample `first`.
   std::function<torch::Tensor(const Batch& batch, std::int64_t first, std::int64_t count)> loss;
-  std::function<Metrics()> evaluate;  ///< after every epoch
-  bool draws_random_numbers = false;  ///< as dropout does
+  std::function<Metrics()> evaluate;  ///< called after every epoch; the metrics are reported
+  bool draws_random_numbers = false;  ///< true for models with dropout, for example
 };
 
-/// Trains on [data.train] and reports `loss`, and what evaluate() returns, after every epoch. For the same ranks, kind of
-/// processor and `threads`, the weights are the same bits however often the run was stopped and continued.
+/// Trains on [data.train], and after every epoch reports `loss` and the metrics of evaluate(). Stops and restarts do not
+/// change the bits of the weights if the number of ranks, the model of CPU or GPU and `threads` stay the same. Collective.
 void train(Context& ctx, const TrainingSettings& settings, const Task& task);
 
 }  // namespace trainrt::frameworks

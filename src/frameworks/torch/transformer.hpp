@@ -17,12 +17,12 @@ namespace trainrt::frameworks {
 struct TransformerShape {
   std::int64_t vocabulary, positions, layers, heads, width;
   double dropout = 0;
-  /// Logits are computed for the vocabulary rounded up to a multiple of this; those of the added tokens are -inf. Changes
-  /// how fast a GPU computes them, and no parameter.
+  /// The number of logits is the vocabulary, rounded up to a multiple of this; the logits of the added tokens are -inf.
+  /// It affects the speed on a GPU, but not the parameters.
   std::int64_t vocabulary_multiple = 1;
 };
 
-/// Every position looks at itself and what is before it. [n, t, width] -> the same.
+/// Multi-head attention of each position to itself and all earlier positions. Input and output [n, t, width].
 class CausalAttention : public torch::nn::Module {
  public:
   explicit CausalAttention(const TransformerShape& shape) : shape_(shape) {
@@ -40,7 +40,7 @@ class CausalAttention : public torch::nn::Module {
   }
 
  private:
-  /// [n, heads, t, each] all.
+  /// All three inputs and the result have shape [n, heads, t, width / heads].
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v) {
 #if TORCH_VERSION_MAJOR >= 2
     return at::scaled_dot_product_attention(q, k, v, {}, is_training() ? shape_.dropout : 0.0, true);
@@ -57,7 +57,7 @@ class CausalAttention : public torch::nn::Module {
   torch::nn::Linear qkv_{nullptr}, out_{nullptr};
 };
 
-/// Attention and a two-layer perceptron, each behind a LayerNorm and beside a shortcut.
+/// Attention and a two-layer perceptron, each with a LayerNorm at its input and a residual connection.
 class TransformerBlock : public torch::nn::Module {
  public:
   explicit TransformerBlock(const TransformerShape& shape) : dropout_(shape.dropout) {
@@ -81,9 +81,9 @@ class TransformerBlock : public torch::nn::Module {
   torch::nn::Linear fc_{nullptr}, out_{nullptr};
 };
 
-/// The decoder of Radford et al., "Language models are unsupervised multitask learners" (2019), GPT-2: learned positions,
-/// norms before, the output shares the weights of the embedding. Input tokens [n, t] i64, output logits [n, t, vocabulary],
-/// the vocabulary rounded up to a multiple of `vocabulary_multiple`.
+/// GPT-2, the decoder of Radford et al., "Language models are unsupervised multitask learners" (2019): learned position
+/// embeddings, LayerNorm at the input of each layer, and an output that shares the weights of the token embedding. Input
+/// tokens i64 [n, t], output logits [n, t, vocabulary rounded up to a multiple of `vocabulary_multiple`].
 class Transformer : public torch::nn::Module {
  public:
   explicit Transformer(const TransformerShape& shape) : shape_(shape) {
@@ -104,8 +104,8 @@ class Transformer : public torch::nn::Module {
   }
 
  private:
-  /// A logit of -inf is a probability of 0, and its gradient is 0: losses and gradients
-  /// are those without the added tokens, up to rounding.
+  /// Returns the logits for `x`. Added tokens have the logit -inf, so their probability and gradient are 0, and losses and
+  /// gradients change only by rounding.
   torch::Tensor logits(const torch::Tensor& x) {
     const auto multiple = shape_.vocabulary_multiple;
     const auto added = (multiple - shape_.vocabulary % multiple) % multiple;
@@ -116,7 +116,8 @@ class Transformer : public torch::nn::Module {
     return torch::linear(x, weight, bias);
   }
 
-  /// As GPT-2: deviation 0.02, less for what is added to the shortcut, so that the sum over all layers keeps its size.
+  /// Initializes weights like GPT-2: with standard deviation 0.02, and less for the projections that are added to the
+  /// residual, so that the sum over all layers does not grow with their number.
   void initialize() {
     torch::NoGradGuard no_grad;
     const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(shape_.layers));

@@ -98,8 +98,8 @@ TEST_CASE("a second backward pass that was not announced is an error that says w
   test::Net net;
   Gradients gradients(communicator, net);
   backward(net);
-  CHECK_THROWS_WITH(backward(net), Catch::Contains("call accumulate(true) before all passes but the last"));
-  CHECK_THROWS_WITH(gradients.zero(), Catch::Contains("call average() before"));
+  CHECK_THROWS_WITH(backward(net), Catch::Contains("Call accumulate(true) before every backward pass of a step except the last"));
+  CHECK_THROWS_WITH(gradients.zero(), Catch::Contains("Call average() before"));
 }
 
 TEST_CASE("parameters that no pass used have a gradient of zero, and the next step is not disturbed") {

@@ -124,9 +124,9 @@ TEST_CASE("an optimizer that cannot be continued exactly is refused by name of t
   test::Net net, other;
   State state;
   optim::RMSprop unknown(net.parameters(), optim::RMSpropOptions(0.1));
-  CHECK_THROWS_WITH(attach_optimizer(state, unknown, net), Catch::Contains("known are SGD, Adam and AdamW"));
+  CHECK_THROWS_WITH(attach_optimizer(state, unknown, net), Catch::Contains("supported are SGD, Adam and AdamW"));
   optim::SGD damped(net.parameters(), optim::SGDOptions(0.1).momentum(0.9).dampening(0.5));
   CHECK_THROWS_WITH(attach_optimizer(state, damped, net), Catch::Contains("dampening"));
   const auto foreign = kinds[1].make(other);
-  CHECK_THROWS_WITH(attach_optimizer(state, *foreign, net), Catch::Contains("not a parameter of the model"));
+  CHECK_THROWS_WITH(attach_optimizer(state, *foreign, net), Catch::Contains("that the model does not have"));
 }

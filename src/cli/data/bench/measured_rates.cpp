@@ -152,7 +152,7 @@ const Rate* best_of(const std::vector<Rate>& rates, std::string_view prefix) {
   return best;
 }
 
-constexpr double clearly = 1.3;  // ratio of rates from which advice is given
+constexpr double clearly = 1.3;  // minimum ratio of rates for which advice is given
 
 std::string advice_for_threads(const std::vector<Rate>& rates) {
   const auto one = std::ranges::find(rates, "batches shuffled", &Rate::what);
@@ -173,8 +173,8 @@ std::string advice_for_order(const std::vector<Rate>& rates) {
       in_order->samples_per_second() / shuffled->samples_per_second());
 }
 
-/// Recommends the fastest read method. The rate of mmap is ignored: mmap reads a small file ahead completely, so its rate
-/// here says nothing about large files.
+/// Returns advice on the key read_method; "" if pread is about as fast as others. Ignores mmap, because it reads small
+/// files ahead completely, so its rate does not apply to large files.
 std::string advice_for_read_method(std::vector<Rate> rates) {
   std::erase_if(rates, [](const auto& rate) { return rate.what.ends_with(" mmap"); });
   const auto *const pread = best_of(rates, "bytes at random by pread"), *const best = best_of(rates, "bytes at random");
@@ -191,7 +191,8 @@ std::string advice_for_stage(const std::vector<Rate>& rates) {
   const double all = std::accumulate(batches->stage_s.begin(), batches->stage_s.end(), 0.0);
   if (all < batches->seconds / 2) return {};  // the samples come from memory
   if (batches->stage_s[static_cast<std::size_t>(data::Stage::decode)] > all / 2)
-    return "unpacking and parsing take most of the time: trainrt data convert does both once";
+    return "unpacking and parsing take most of the time: "
+           "convert the files once with trainrt data convert";
   if (batches->stage_s[static_cast<std::size_t>(data::Stage::transform)] > all / 2)
     return "keys that change values take most of the time: set materialize = true, or apply these keys once with trainrt "
            "data convert";

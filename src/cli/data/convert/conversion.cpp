@@ -57,7 +57,7 @@ RowOrder::Shuffling shuffling_of(const OpenedData& opened, bool wanted) {
   const auto& format = find_plugin(data::format_table(), opened.listing.format, "data format");
   const auto options = data::checked_options(data::section_of(opened.name), opened.keys, format);
   return {wanted,
-          data::order_seed(opened.dataset->plan().order.seed, opened.name, 0),  // the seed of a run's epoch 0
+          data::order_seed(opened.dataset->plan().order.seed, opened.name, 0),  // the same seed as in epoch 0 of a run
           options.bytes("memory"),
           {static_cast<std::uint64_t>(options.integer("block")), static_cast<std::uint64_t>(options.integer("window"))}};
 }
@@ -76,7 +76,7 @@ Conversion::Conversion(const OpenedData& opened, ConversionSpec spec)
         "--compress {}: a {} file supports {}", spec_.compression, writer_.extension,
         writer_.compressions.empty() ? "no compression" : fmt::format("{}", fmt::join(writer_.compressions, " or "))));
   if (spec_.escapes_formulas && writer_.extension != ".csv")
-    throw UsageError(fmt::format("--spreadsheet applies only to .csv files, and the output is '{}'", spec_.output));
+    throw UsageError(fmt::format("--spreadsheet applies only to .csv files, but the output is '{}'", spec_.output));
   if (spec_.checksums && !writer_.has_checksums)
     throw UsageError(
         fmt::format("--checksums: {} files have no checksums; write an .h5, .parquet or .npz file", writer_.extension));

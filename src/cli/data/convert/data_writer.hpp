@@ -19,7 +19,7 @@ struct RowBlock {
   std::vector<data::Column> columns;
 };
 
-/// The result of RowWriter::prepare(), as far as it is not written yet.
+/// Rows that RowWriter::prepare() has encoded and that are not written yet.
 struct PreparedRows {
   virtual ~PreparedRows() = default;
 };
@@ -62,7 +62,7 @@ struct DataWriter {
   bool (*is_resumable)(const WriterJob& job);
   /// Opens a writer that resumes at file.done().
   std::unique_ptr<RowWriter> (*open)(const WriterJob& job, ResumableFile& file);
-  bool has_checksums = false;     ///< its files can have checksums
+  bool has_checksums = false;     ///< whether files of this type can have checksums
   std::uint64_t block_bytes = 0;  ///< preferred size of a block in memory; 0: any
 };
 

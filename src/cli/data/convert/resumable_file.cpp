@@ -81,7 +81,7 @@ ResumableFile::~ResumableFile() = default;
 
 void ResumableFile::start() {
   const bool has_part = io::exists(part_), is_taken = io::exists(path_);
-  if (has_part) lock();  // before the record is read, which another process may still change
+  if (has_part) lock();  // the record is read only after locking, because another process may change it
   const auto note = note_in(note_);
   const bool is_same = note && note->identity.sources == identity_.sources && note->identity.job == identity_.job;
   const bool is_begun = note && (note->complete || note->done.parts > 0);

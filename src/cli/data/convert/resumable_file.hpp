@@ -39,9 +39,13 @@ class ResumableFile {
   const std::string& path() const { return path_; }
   const std::string& part_path() const { return part_; }
   const Done& done() const { return done_; }
-  bool is_finished() const { return is_finished_; }  ///< an earlier process has written the file and given it its name
-  bool is_complete() const { return is_complete_; }  ///< an earlier process has written the file, but not named it
-  bool is_kept() const { return is_finished_ || is_kept_; }  ///< a later process can resume
+  bool is_finished() const {
+    return is_finished_;
+  }  ///< whether an earlier process has written the file and renamed it to its final name
+  bool is_complete() const {
+    return is_complete_;
+  }  ///< whether an earlier process has written the file, but not renamed it
+  bool is_kept() const { return is_finished_ || is_kept_; }  ///< whether a later process can resume
 
   void reserve(std::uint64_t bytes);
   void write(std::uint64_t at, std::span<const std::byte> bytes);
@@ -73,7 +77,7 @@ class ResumableFile {
   std::atomic<std::uint64_t> written_ = 0;
   std::optional<io::PositionalFile> file_;
   std::optional<io::Descriptor> lock_;
-  std::optional<RemovalGuard> guard_;  ///< exists as long as a later process could not resume
+  std::optional<RemovalGuard> guard_;  ///< exists as long as a later process cannot resume
   double noted_s_, pause_s_ = 0.2;
 };
 

@@ -75,7 +75,7 @@ RowOrder::RowOrder(SharedSource source, std::vector<std::size_t> fields, std::ui
       parts_.push_back({first, std::min(at_once, rows - first)});
 }
 
-/// Makes each window a part: the samples of some blocks, all of which are in memory together.
+/// Makes each window a part. A window consists of the samples of several blocks, which are in memory at the same time.
 void RowOrder::cut_windows(const Shuffling& shuffling, std::uint64_t sample_bytes) {
   constexpr std::uint64_t windows_in_memory = 8, default_blocks = 256;
   blocks_ = shuffling.blocks;
@@ -128,7 +128,7 @@ std::vector<data::Column> RowOrder::read_sorted(const std::vector<std::uint64_t>
   std::sort(sorted_numbers.begin(), sorted_numbers.end());
   auto sorted = columns();
   source_->read(sorted_numbers, sorted);
-  std::vector<std::ptrdiff_t> positions;  // of `numbers` in `sorted_numbers`
+  std::vector<std::ptrdiff_t> positions;  // positions of `numbers` in `sorted_numbers`
   for (const auto number : numbers)
     positions.push_back(std::ranges::lower_bound(sorted_numbers, number) - sorted_numbers.begin());
   auto ordered = columns();

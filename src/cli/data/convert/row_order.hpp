@@ -54,7 +54,7 @@ class RowOrder {
   data::Blocks blocks_;
   std::vector<data::Slice> parts_;
   int max_threads_ = 64;
-  std::vector<std::vector<data::Column>> held_;  ///< all samples, at_once_ in each element, if `is_held_`
+  std::vector<std::vector<data::Column>> held_;  ///< all samples if `is_held_`; each element has at_once_ samples
 };
 
 }  // namespace trainrt::cli::datasets

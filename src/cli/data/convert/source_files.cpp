@@ -23,7 +23,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr std::size_t max_lines = 1000;  // of a dataset; the record of an incomplete file contains each
+constexpr std::size_t max_lines =
+    1000;  // maximum number of lines per dataset; the record of an incomplete file contains all lines
 
 /// Returns false for missing files and objects.
 bool is_same_file(const std::string& path, const std::string& other) {

@@ -74,7 +74,7 @@ ExitCode convert_data(std::span<const std::string> words) {
   require_each_sample(choice);
   keep_freed_memory();
   const auto opened = open_data(choice);
-  batch::install_stop_signals();  // until here no file has been written, and a signal ends the command at once
+  batch::install_stop_signals();  // before this call, no file has been written, and a signal ends the command at once
   Conversion conversion(opened, std::move(spec));
   conversion.run();
   for (const auto& line : conversion.summary()) print_safely("{}\n", line);

@@ -55,8 +55,10 @@ void require_csv(const WriterJob& job) {
   for (const auto& field : job.fields) {
     if (field.varies && field.dtype != DType::u8) require_fixed_fields({.fields = {field}}, "a table");
     if (!field.varies && element_count(field.sample_shape) == 0)
-      throw UsageError(fmt::format(
-          "the samples of '{}' have no values, so it is no column: choose other fields with --columns", field.name));
+      throw UsageError(
+          fmt::format("the samples of '{}' have no values, so they cannot be a column: "
+                      "choose other fields with --columns",
+                      field.name));
   }
   CsvColumnNames names("choose other fields with --columns, or write a .parquet, .jsonl, .h5 or .npz file");
   each_column(job, [&](const std::string& name, const std::string& field) { names.add(name, field); });

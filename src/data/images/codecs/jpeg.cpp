@@ -159,8 +159,9 @@ namespace plugins {
 extern const ImageCodec jpeg{
     .name = "JPEG",
     .help =
-        "decoded by libjpeg-turbo with the exact inverse transform and smooth upsampling of colors, as by Pillow. Gray is "
-        "the image's own luma; the orientation in EXIF is not applied",
+        "decoded by libjpeg-turbo with the exact inverse transform and smooth upsampling of colors, like Pillow; "
+        "for 1 channel the image's luma is used; "
+        "the orientation in EXIF is ignored",
     .package = "libjpeg62-turbo-dev",
     .is_of = is_jpeg,
     .open = open_jpeg};

@@ -9,11 +9,12 @@ namespace {
 
 class RobustScaler final : public Scaling {
  public:
-  static constexpr ParameterSpec parameters[] = {
-      columns_parameter,
-      {"quantile_range", ParameterType::numbers,
-       "the low and the high quantile, from 0 to 1; their difference is the divisor", "[0.25, 0.75]"},
-      output_columns_parameter};
+  static constexpr ParameterSpec parameters[] = {columns_parameter,
+                                                 {"quantile_range", ParameterType::numbers,
+                                                  "the low and the high quantile, from 0 to 1; "
+                                                  "numbers are divided by the difference of the two",
+                                                  "[0.25, 0.75]"},
+                                                 output_columns_parameter};
 
   explicit RobustScaler(const Parameters& given)
       : Scaling(given), range_(given.get<std::vector<double>>("quantile_range")) {

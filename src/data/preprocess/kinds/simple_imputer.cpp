@@ -19,9 +19,11 @@ class SimpleImputer final : public Columnwise {
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
       {"strategy", ParameterType::choice,
-       "the new value: mean, most_frequent (of equally frequent values the first in sorted order) or constant", "\"mean\"",
-       "mean, most_frequent, constant"},
-      {"fill_value", ParameterType::scalar, "the new value for strategy = constant; not valid for others", "null"},
+       "the new value: "
+       "mean, most_frequent (the first in sorted order, if several are equally frequent) or constant",
+       "\"mean\"", "mean, most_frequent, constant"},
+      {"fill_value", ParameterType::scalar, "the new value for strategy = constant; not allowed for other strategies",
+       "null"},
       keyword_only(output_columns_parameter)};
 
   explicit SimpleImputer(const Parameters& given) : Columnwise(given), strategy_(given.text("strategy")) {
@@ -110,7 +112,7 @@ class SimpleImputer final : public Columnwise {
   }
 
   std::string strategy_;
-  std::vector<Category> fills_;  ///< for each of columns()
+  std::vector<Category> fills_;  ///< fill value of each of columns()
 };
 
 }  // namespace

@@ -23,7 +23,10 @@ class DrawByWeight final : public Step {
   std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
     const auto& field = before[find_field(before, field_)];
     if (field.varies || element_count(field.sample_shape) != 1 || !is_plain_number(field.dtype))
-      throw UsageError(fmt::format("the field '{}' has no weights: it needs one number per sample", field_));
+      throw UsageError(
+          fmt::format("the field '{}' cannot be used as weights; "
+                      "it must have one number per sample",
+                      field_));
     return before;
   }
 
@@ -33,7 +36,8 @@ class DrawByWeight final : public Step {
     const auto bits = gather_from_scan(input, at, "draw_by_weight", [&](const TensorView& values) {
       const auto weight = number_at({static_cast<const std::byte*>(values.data), values.bytes()}, fields[at].dtype, 0);
       if (!(weight >= 0) || std::isinf(weight))
-        throw UsageError(fmt::format("the field '{}' has the weight {}; weights are 0 or more and finite", field_, weight));
+        throw UsageError(
+            fmt::format("the field '{}' contains the weight {}; weights must be 0 or more and finite", field_, weight));
       return std::bit_cast<std::int64_t>(weight);
     });
     auto sums = std::make_shared<std::vector<double>>();
@@ -59,14 +63,14 @@ std::shared_ptr<const Step> draw_step(std::string field) { return std::make_shar
 
 namespace plugins {
 
-extern const OperationKind draw_by_weight{
-    .name = "draw_by_weight",
-    .help =
-        "draws as many samples per epoch as there are, with repetition, in proportion to the number that each sample has "
-        "in a field. The last of the keys that make samples",
-    .form = "FIELD",
-    .make = make_draw,
-    .order = 4};
+extern const OperationKind draw_by_weight{.name = "draw_by_weight",
+                                          .help =
+                                              "draws as many samples per epoch as the dataset has, with repetition, with "
+                                              "probabilities in proportion to a field that has one number per sample. "
+                                              "Applied after all other keys that make samples",
+                                          .form = "FIELD",
+                                          .make = make_draw,
+                                          .order = 4};
 
 }  // namespace plugins
 

@@ -43,7 +43,8 @@ class PackedSource final : public Source {
   void append(std::uint64_t sample, std::vector<std::byte>& into) const {
     const auto first = sample * length_, end = first + length_;
     const auto from = part_at(ends_, first), to = part_at(ends_, end - 1) + 1;
-    std::vector<std::uint64_t> numbers;  // without empty ones, which on_error = skip may have left out
+    std::vector<std::uint64_t>
+        numbers;  // numbers of the documents that are not empty; on_error = skip may have removed some
     for (auto number = from; number < to; ++number)
       if (begin_of(ends_, number) < ends_[number]) numbers.push_back(number);
     const auto documents = documents_.read(numbers);
@@ -59,8 +60,10 @@ class PackedSource final : public Source {
                    std::vector<std::byte>& into) const {
     const auto bytes = size_of(fields_[0].dtype);
     if (document.size() + separator_.size() != (ends_[number] - begin_of(ends_, number)) * bytes)
-      throw Error(fmt::format("pack: sample {} of the source has another number of values in '{}' than in the first scan",
-                              number, fields_[0].name));
+      throw Error(
+          fmt::format("pack: sample {} of the source now has another number of values in '{}' than in the first scan; "
+                      "the source must not change during a run",
+                      number, fields_[0].name));
     const auto from = std::min<std::size_t>(first * bytes, document.size()),
                to = std::min<std::size_t>(end * bytes, document.size());
     into.insert(into.end(), document.begin() + static_cast<std::ptrdiff_t>(from),
@@ -94,7 +97,8 @@ std::vector<std::byte> value_of(std::int64_t number, DType dtype) {
       put(static_cast<std::uint8_t>(number));
       break;
     default:
-      throw UsageError(fmt::format("a separator needs a field of u8, i32 or i64, and this one has {}", name_of(dtype)));
+      throw UsageError(
+          fmt::format("a separator cannot be stored in a field of type {}; valid are u8, i32 and i64", name_of(dtype)));
   }
   return bytes;
 }
@@ -108,7 +112,7 @@ class Pack final : public Step {
     const auto& field = before[find_field(before, field_)];
     if (!field.varies)
       throw UsageError(fmt::format(
-          "pack() concatenates lists of varying length, and all samples of '{}' have the same number of values", field_));
+          "pack() concatenates lists of varying length, but all samples of '{}' have the same number of values", field_));
     if (length_ == 0) throw UsageError("pack() to samples without a value");
     if (separator_) value_of(*separator_, field.dtype);
     return {{field.name, field.dtype, {static_cast<std::int64_t>(length_)}}};
@@ -123,7 +127,8 @@ class Pack final : public Step {
     auto ends =
         ends_of(gather_from_scan(input, at, "pack", [&](const TensorView& values) { return values.shape[0] + more; }));
     if (ends.back() < length_)
-      throw UsageError(fmt::format("no sample of {} values can be packed: there are {} in all", length_, ends.back()));
+      throw UsageError(
+          fmt::format("cannot pack a sample of {} values, because the dataset has only {} values", length_, ends.back()));
     auto identity = identity_of_made(fmt::format("'{}' packed by {}{}", field_, length_,
                                                  separator_ ? fmt::format(" with separator {}", *separator_) : ""),
                                      ends.back() / length_, ends);

@@ -141,8 +141,10 @@ class Window final : public Step {
   std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
     constexpr std::uint64_t max_length = (1U << 31) - 1;
     if (windows_.length == 0 || windows_.length > max_length || windows_.stride == 0)
-      throw UsageError(fmt::format("windows of {} samples with stride {}: the length is 1 to {}, the stride 1 or more",
-                                   windows_.length, windows_.stride, max_length));
+      throw UsageError(
+          fmt::format("windows of {} samples with stride {} are impossible; "
+                      "the length must be 1 to {}, and the stride 1 or more",
+                      windows_.length, windows_.stride, max_length));
     const auto group = group_of(before);
     if (group < before.size()) require_key(before[group], fmt::format("the field '{}' of the groups", windows_.within));
     auto fields = before;
@@ -151,11 +153,11 @@ class Window final : public Step {
       auto& field = fields[i];
       if (field.varies)
         throw UsageError(
-            fmt::format("the field '{}' varies in length, so windows of it have no shape: leave it out (most formats have "
-                        "a key for that: columns, fields)",
+            fmt::format("the field '{}' varies in length, so windows of it have no shape. "
+                        "Leave the field out (most formats have a key for that: columns or fields)",
                         field.name));
       if (windows_.pad && field.name == count_name)
-        throw UsageError("padded windows have a field 'count', and the dataset has a field of this name already");
+        throw UsageError("padded windows get a field 'count', but the dataset already has a field of this name");
       field.sample_shape.insert(field.sample_shape.begin(), static_cast<std::int64_t>(windows_.length));
     }
     if (windows_.pad) fields.push_back({std::string(count_name), DType::i32, {}});
@@ -171,9 +173,10 @@ class Window final : public Step {
     const auto order = groups.order;
     WindowCuts cuts(windows_, std::move(groups));
     if (cuts.size() == 0)
-      throw UsageError(fmt::format("no window of {} consecutive samples{} in {} samples; pad makes shorter windows, too",
-                                   windows_.length,
-                                   windows_.within.empty() ? "" : fmt::format(" of one '{}'", windows_.within), samples));
+      throw UsageError(fmt::format(
+          "no window of {} consecutive samples{} exists in {} samples; "
+          "add pad to make shorter windows, too",
+          windows_.length, windows_.within.empty() ? "" : fmt::format(" of one '{}'", windows_.within), samples));
     std::uint64_t bytes = 0;
     for (const auto& field : made) bytes += sample_bytes(field);
     require_memory(bytes, fmt::format("a window of {} samples", windows_.length));
@@ -212,9 +215,12 @@ namespace plugins {
 extern const OperationKind sequence{
     .name = "sequence",
     .help =
-        "makes samples of LENGTH consecutive samples: each field gets a first axis of that length. Each next one begins N "
-        "(1) samples later. within: only samples with the same value of that field are put together. pad: incomplete ones "
-        "are filled with zeros, and the field count has their numbers of real samples; otherwise they are left out",
+        "makes samples of LENGTH consecutive samples; "
+        "each field gets a first axis of that length. "
+        "Each window begins N (1) samples after the previous one. within: "
+        "all samples of a window have the same value of that field. pad: "
+        "incomplete windows are filled with zeros, and the field count has the number of real samples; "
+        "otherwise incomplete windows are left out",
     .form = sequence_form,
     .make = make_sequence,
     .order = 1};

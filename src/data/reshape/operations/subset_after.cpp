@@ -19,7 +19,7 @@ class SubsetAfter final : public Step {
   Result apply(const DatasetPlan& input) const override {
     const auto samples = input.source->size();
     if (rows_.max() >= samples)
-      throw UsageError(fmt::format("it chooses sample {}, and there are {}, numbered from 0", rows_.max(), samples));
+      throw UsageError(fmt::format("it chooses sample {}, but there are {}, numbered from 0", rows_.max(), samples));
     return chosen(input, rows_,
                   fmt::format("{} of {} samples, with digest {}", rows_.size(), samples, io::digest_of(text_)));
   }

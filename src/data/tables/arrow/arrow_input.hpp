@@ -143,7 +143,7 @@ class ReaderBase : public TableReader {
   std::vector<std::uint64_t> blocks_;
 
  private:
-  std::uint64_t rows_ = 0;  // of all blocks that were added
+  std::uint64_t rows_ = 0;  // number of rows of all blocks that were added
 };
 
 std::unique_ptr<const TableReader> open_parquet(std::shared_ptr<const TableInput> input, std::uint64_t max_memory);

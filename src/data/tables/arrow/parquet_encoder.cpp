@@ -161,7 +161,7 @@ class ParquetEncoder final : public TableEncoder {
   std::vector<Dataset::Field> fields_;
   std::shared_ptr<parquet::WriterProperties> properties_;
   std::shared_ptr<arrow::Schema> schema_;
-  std::shared_ptr<parquet::FileMetaData> empty_footer_;  // of a file without rows
+  std::shared_ptr<parquet::FileMetaData> empty_footer_;  // footer of a file without rows
   std::unique_ptr<parquet::FileMetaDataBuilder> groups_;
   int count_ = 0;
 };

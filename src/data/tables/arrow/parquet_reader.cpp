@@ -86,7 +86,7 @@ class ParquetReader final : public ReaderBase {
     reader->input = std::make_shared<ArrowInput>(input_, &pool_);
     guarded(reader->input, [&] {
       parquet::ReaderProperties properties(&pool_);
-      properties.set_page_checksum_verification(true);  // for pages with a checksum
+      properties.set_page_checksum_verification(true);  // verifies the pages that have a checksum
       auto file = parquet::ParquetFileReader::Open(reader->input, properties, footer_);
       parquet::ArrowReaderProperties as_arrow(false);
       as_arrow.set_batch_size(rows_at_a_time);

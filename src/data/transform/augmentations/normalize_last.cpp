@@ -16,12 +16,13 @@ SampleMap make_normalized_last(const Dataset::Field& field, std::span<const std:
 
 namespace plugins {
 
-extern const Augmentation normalize_last{
-    .name = "normalize_last",
-    .help = "as normalize, but after the random changes (and before random_erasing), which thus receive unchanged images",
-    .arguments = "MEAN DEVIATION",
-    .make = make_normalized_last,
-    .order = 1};
+extern const Augmentation normalize_last{.name = "normalize_last",
+                                         .help =
+                                             "like normalize, but applied after the random changes (and before "
+                                             "random_erasing), which therefore receive images that are not normalized",
+                                         .arguments = "MEAN DEVIATION",
+                                         .make = make_normalized_last,
+                                         .order = 1};
 
 }  // namespace plugins
 

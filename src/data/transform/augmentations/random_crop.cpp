@@ -31,8 +31,8 @@ SampleMap make_random_crop(const Dataset::Field& field, std::span<const std::str
   const auto max = static_cast<double>(std::min(axes.width, axes.height));
   const auto number = arguments.size() == 1 ? parse_real(arguments[0]) : std::nullopt;
   if (!number || !(*number >= 1 && *number <= max) || *number != static_cast<double>(static_cast<std::int64_t>(*number)))
-    throw UsageError(fmt::format("{} needs an integer number of pixels, from 1 to {}; '{}' is not valid", field.name, max,
-                                 join(arguments, " ")));
+    throw UsageError(fmt::format("{0}: '{2}' is invalid; the padding must be an integer number of pixels, from 1 to {1}",
+                                 field.name, max, join(arguments, " ")));
   return {field, [axes, padding = static_cast<std::int64_t>(*number)](std::span<const std::byte> from,
                                                                       std::span<std::byte> to, Random& random) {
             const auto draw = [&] {
@@ -50,8 +50,8 @@ namespace plugins {
 extern const Augmentation random_crop{
     .name = "random_crop",
     .help =
-        "pads each image with PADDING rows and columns of zeros on each side, and cuts a part of the original size out "
-        "at a random position, another one in each epoch",
+        "pads each image with PADDING rows and columns of zeros on each side, and cuts out a part of the original size; "
+        "its position is random and differs in each epoch",
     .arguments = "PADDING",
     .make = make_random_crop};
 

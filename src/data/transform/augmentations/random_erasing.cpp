@@ -38,8 +38,9 @@ SampleMap make_random_erasing(const Dataset::Field& field, std::span<const std::
   const auto range = arguments.empty() ? std::nullopt : parse_area_range(arguments.subspan(1), {0.02, 0.33});
   if (!probability || !(*probability > 0 && *probability <= 1) || !range)
     throw UsageError(
-        fmt::format("{} needs a probability of more than 0, up to 1, and optionally the minimum and maximum "
-                    "share of the area, such as 0.5 0.02 0.33; '{}' is not valid",
+        fmt::format("{}: '{}' is invalid. "
+                    "Valid is a probability of more than 0, up to 1, and optionally the minimum and maximum share of the "
+                    "area, such as 0.5 0.02 0.33",
                     field.name, join(arguments, " ")));
   return {field, [axes = image_axes(field), probability = *probability, range = *range](
                      std::span<const std::byte> from, std::span<std::byte> to, Random& random) {
@@ -55,8 +56,9 @@ namespace plugins {
 extern const Augmentation random_erasing{
     .name = "random_erasing",
     .help =
-        "with this probability, sets a rectangle of an image to zero, of MIN to MAX (0.02 to 0.33) of its area, with "
-        "proportions from 3:10 to 10:3; after all other random changes",
+        "sets a rectangle of an image to zero, with the given probability. "
+        "The rectangle has MIN to MAX (0.02 to 0.33) of the image's area, and proportions from 3:10 to 10:3. "
+        "Applied after all other random changes",
     .arguments = "PROBABILITY [MIN MAX]",
     .make = make_random_erasing,
     .order = 2};

@@ -15,7 +15,8 @@ void copy_reversed(const std::byte* row, std::size_t pixels, std::size_t bytes, 
 
 SampleMap make_random_flip(const Dataset::Field& field, std::span<const std::string> arguments) {
   if (arguments.size() != 1 || (arguments[0] != "horizontal" && arguments[0] != "vertical"))
-    throw UsageError(fmt::format("{} needs horizontal or vertical; '{}' is not valid", field.name, join(arguments, " ")));
+    throw UsageError(
+        fmt::format("{}: '{}' is invalid; valid are horizontal and vertical", field.name, join(arguments, " ")));
   const bool is_vertical = arguments[0] == "vertical";
   return {field, [axes = image_axes(field), is_vertical](std::span<const std::byte> from, std::span<std::byte> to,
                                                          Random& random) {
@@ -36,13 +37,12 @@ SampleMap make_random_flip(const Dataset::Field& field, std::span<const std::str
 
 namespace plugins {
 
-extern const Augmentation random_flip{
-    .name = "random_flip",
-    .help =
-        "mirrors half of the images, other ones in each epoch: horizontal swaps left and right, vertical swaps top and "
-        "bottom",
-    .arguments = "horizontal | vertical",
-    .make = make_random_flip};
+extern const Augmentation random_flip{.name = "random_flip",
+                                      .help =
+                                          "mirrors a random half of the images, which differs in each epoch: "
+                                          "horizontal swaps left and right, vertical swaps top and bottom",
+                                      .arguments = "horizontal | vertical",
+                                      .make = make_random_flip};
 
 }  // namespace plugins
 

@@ -22,12 +22,14 @@ SampleMap noise_map(const Dataset::Field& field, double deviation) {
 SampleMap make_random_noise(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto deviation = arguments.size() == 1 ? parse_real(arguments[0]) : std::nullopt;
   if (!deviation || !std::isfinite(*deviation) || *deviation <= 0)
-    throw UsageError(
-        fmt::format("{} needs a deviation of more than 0; '{}' is not valid", field.name, join(arguments, " ")));
+    throw UsageError(fmt::format("{}: '{}' is invalid; the standard deviation of the noise must be more than 0", field.name,
+                                 join(arguments, " ")));
   if (field.dtype == DType::f32) return noise_map<float>(field, *deviation);
   if (field.dtype == DType::f64) return noise_map<double>(field, *deviation);
-  throw UsageError(fmt::format("{} is {}; noise can be added to f32 and f64. Convert the field with cast = {}: f32",
-                               field.name, name_of(field.dtype), field.name));
+  throw UsageError(
+      fmt::format("{} has type {}; noise can be added to f32 and f64. "
+                  "Convert the field with cast = {}: f32",
+                  field.name, name_of(field.dtype), field.name));
 }
 
 }  // namespace
@@ -37,8 +39,8 @@ namespace plugins {
 extern const Augmentation random_noise{
     .name = "random_noise",
     .help =
-        "adds normally distributed noise with mean 0 and this deviation to each value of a field of f32 or f64, other "
-        "noise in each epoch",
+        "adds normally distributed noise with mean 0 and this standard deviation to each value of a field of f32 or f64; "
+        "the noise differs in each epoch",
     .arguments = "DEVIATION",
     .make = make_random_noise};
 

@@ -9,7 +9,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr double min_ratio = 3.0 / 4, max_ratio = 4.0 / 3;  // of width to height
+constexpr double min_ratio = 3.0 / 4, max_ratio = 4.0 / 3;  // ratio of width to height
 
 Box box_at(std::size_t top, std::size_t left, std::size_t height, std::size_t width) {
   return {static_cast<float>(top), static_cast<float>(left), static_cast<float>(top + height),
@@ -45,10 +45,10 @@ SampleMap make_random_resized_crop(const Dataset::Field& field, std::span<const 
   const auto size = arguments.empty() ? std::nullopt : parse_size(arguments[0]);
   const auto range = arguments.empty() ? std::nullopt : parse_area_range(arguments.subspan(1), {0.08, 1});
   if (!size || !range)
-    throw UsageError(
-        fmt::format("{} needs a size, HEIGHTxWIDTH, and optionally the minimum and maximum share of the area, "
-                    "such as 224x224 0.08 1; '{}' is not valid",
-                    field.name, join(arguments, " ")));
+    throw UsageError(fmt::format(
+        "{}: '{}' is invalid. "
+        "Valid is HEIGHTxWIDTH, and optionally the minimum and maximum share of the area, such as 224x224 0.08 1",
+        field.name, join(arguments, " ")));
   const auto axes = image_axes(field);
   require_u8_or_f32(field);
   return {with_size(field, *size),
@@ -64,8 +64,9 @@ namespace plugins {
 extern const Augmentation random_resized_crop{
     .name = "random_resized_crop",
     .help =
-        "cuts a random part out of each image, of MIN to MAX (0.08 to 1) of its area, with proportions from 3:4 to 4:3, "
-        "and resizes it, bilinear with antialias; another part in each epoch; before all other random changes",
+        "cuts a random part out of each image and resizes it, bilinear with antialias. "
+        "The part has MIN to MAX (0.08 to 1) of the image's area, proportions from 3:4 to 4:3, and differs in each epoch. "
+        "Applied before all other random changes",
     .arguments = "HEIGHTxWIDTH [MIN MAX]",
     .make = make_random_resized_crop,
     .order = -1};

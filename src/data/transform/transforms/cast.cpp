@@ -28,10 +28,10 @@ void store(double value, const std::string& field, std::byte* to) {
 FieldMap make_cast(const Dataset::Field& field, std::span<const std::string> arguments) {
   constexpr std::string_view valid[] = {"f64", "f32", "i64", "i32", "i16", "i8", "u8"};
   if (arguments.size() != 1 || std::ranges::find(valid, arguments[0]) == std::end(valid))
-    throw UsageError(
-        fmt::format("{} cannot become '{}'; valid types are {}", field.name, join(arguments, " "), fmt::join(valid, ", ")));
+    throw UsageError(fmt::format("{} cannot be cast to '{}'; valid types are {}", field.name, join(arguments, " "),
+                                 fmt::join(valid, ", ")));
   if (!is_plain_number(field.dtype))
-    throw UsageError(fmt::format("{} is {}; only fields of {} and bool can be cast", field.name, name_of(field.dtype),
+    throw UsageError(fmt::format("{} has type {}; only fields of {} and bool can be cast", field.name, name_of(field.dtype),
                                  fmt::join(valid, ", ")));
   auto changed = field;
   changed.dtype = dtype_from(arguments[0]);
@@ -53,7 +53,7 @@ FieldMap make_cast(const Dataset::Field& field, std::span<const std::string> arg
 namespace plugins {
 
 extern const Transform cast{.name = "cast",
-                            .help = "converts a field to another type; a value that the type cannot hold is an error",
+                            .help = "converts a field to another type; a value that the type cannot represent is an error",
                             .arguments = "TYPE",
                             .make = make_cast};
 

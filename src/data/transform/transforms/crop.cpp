@@ -14,8 +14,9 @@ FieldMap make_center_crop(const Dataset::Field& field, std::span<const std::stri
   const auto axes = image_axes(field);
   const auto size = arguments.size() == 1 ? parse_size(arguments[0]) : std::nullopt;
   if (!size || size->height > axes.height || size->width > axes.width)
-    throw UsageError(fmt::format("{} needs a size, HEIGHTxWIDTH, of at most its own, {}x{}; '{}' is not one", field.name,
-                                 axes.height, axes.width, join(arguments, " ")));
+    throw UsageError(
+        fmt::format("{0}: '{3}' is invalid; the size must be HEIGHTxWIDTH, at most the size of the images, {1}x{2}",
+                    field.name, axes.height, axes.width, join(arguments, " ")));
   return image_map(
       field, *size,
       [axes, size = *size, top = half_of(axes.height - size->height), left = half_of(axes.width - size->width)](
@@ -27,7 +28,7 @@ FieldMap make_center_crop(const Dataset::Field& field, std::span<const std::stri
 namespace plugins {
 
 extern const Transform crop{.name = "crop",
-                            .help = "cuts the center out of images; after resize, before all other transforms",
+                            .help = "cuts the center out of images; applied after resize and before all other transforms",
                             .arguments = "HEIGHTxWIDTH",
                             .make = make_center_crop,
                             .order = -1};

@@ -11,10 +11,10 @@ FieldMap make_one_hot(const Dataset::Field& field, std::span<const std::string> 
   constexpr std::int64_t max_classes = 1 << 20;
   const auto number = arguments.size() == 1 ? parse_integer(arguments[0]) : std::nullopt;
   if (!number || *number < 1 || *number > max_classes)
-    throw UsageError(fmt::format("{} needs the number of classes, 1 to {}; '{}' is not valid", field.name, max_classes,
-                                 join(arguments, " ")));
+    throw UsageError(fmt::format("{0}: '{2}' is invalid; the number of classes must be an integer from 1 to {1}",
+                                 field.name, max_classes, join(arguments, " ")));
   if (!is_plain_number(field.dtype) || field.dtype == DType::f64 || field.dtype == DType::f32)
-    throw UsageError(fmt::format("{} is {}; it must hold integers", field.name, name_of(field.dtype)));
+    throw UsageError(fmt::format("{} has type {}; it must contain integers", field.name, name_of(field.dtype)));
   auto changed = field;
   changed.dtype = DType::f32;
   changed.sample_shape.push_back(*number);
@@ -26,8 +26,8 @@ FieldMap make_one_hot(const Dataset::Field& field, std::span<const std::string> 
     for (std::size_t i = 0; i < count; ++i) {
       const auto label = number_at(from, field.dtype, i);
       if (label < 0 || label >= static_cast<double>(classes))
-        throw UsageError(fmt::format("field {} holds {}, but one_hot has {} classes: valid are 0 to {}", field.name, label,
-                                     classes, classes - 1));
+        throw UsageError(fmt::format("field {} contains {}, but one_hot has {} classes; valid are 0 to {}", field.name,
+                                     label, classes, classes - 1));
       out[i * classes + static_cast<std::size_t>(label)] = 1;
     }
   };

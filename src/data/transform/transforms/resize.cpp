@@ -10,7 +10,7 @@ namespace {
 FieldMap make_resized(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto size = arguments.size() == 1 ? parse_size(arguments[0]) : std::nullopt;
   if (!size)
-    throw UsageError(fmt::format("{} needs a size, HEIGHTxWIDTH, each from 1 to {}; '{}' is not one", field.name,
+    throw UsageError(fmt::format("{0}: '{2}' is invalid; the size must be HEIGHTxWIDTH, each from 1 to {1}", field.name,
                                  max_image_extent, join(arguments, " ")));
   const auto axes = image_axes(field);
   require_u8_or_f32(field);
@@ -24,7 +24,9 @@ FieldMap make_resized(const Dataset::Field& field, std::span<const std::string> 
 namespace plugins {
 
 extern const Transform resize{.name = "resize",
-                              .help = "resizes images of u8 or f32, bilinear with antialias; before all other transforms",
+                              .help =
+                                  "resizes images of u8 or f32, bilinear with antialias; "
+                                  "applied before all other transforms",
                               .arguments = "HEIGHTxWIDTH",
                               .make = make_resized,
                               .order = -2};

@@ -20,11 +20,11 @@ using frameworks::view_of;
 using torch::optim::Optimizer;
 using torch::optim::OptimizerOptions;
 
-/// Adds the entries of one parameter under `name`, the optimizer's state of it made if it is missing.
+/// Adds the optimizer's state of one parameter to a State under `name`. Creates that state first if it does not exist.
 using AttachParameter =
     std::function<void(State&, Optimizer&, const OptimizerOptions&, const at::Tensor&, const std::string&)>;
 
-/// libtorch 1.x and 2.x keep the states under different types of key.
+/// Returns the key under which the optimizer stores the state of `parameter`. libtorch 1.x and 2.x use different key types.
 template <class Key>
 Key state_key(const at::Tensor& parameter) {
   void* key = parameter.unsafeGetTensorImpl();
@@ -47,15 +47,16 @@ ParamState& state_of(Optimizer& optimizer, const at::Tensor& parameter, const st
   return static_cast<ParamState&>(*slot);
 }
 
-/// The first lazy step sets the buffer to the gradient itself. Made before, it becomes momentum * buffer + gradient, and
-/// only -0.0 leaves every gradient as it is, a zero of either sign included.
+/// libtorch creates the momentum buffer in the first step, as a copy of the gradient. A buffer that exists before becomes
+/// momentum * buffer + gradient, which has the same bits only if the buffer is -0.0: adding 0.0 would change -0.0 to 0.0.
 void attach_sgd(State& state, Optimizer& optimizer, const OptimizerOptions& all, const at::Tensor& parameter,
                 const std::string& name) {
   using torch::optim::SGDParamState;
   const auto& options = static_cast<const torch::optim::SGDOptions&>(all);
   if (options.momentum() == 0) return;
   if (options.dampening() != 0)
-    throw UsageError("torch: SGD with dampening cannot be continued bit for bit from a checkpoint: use dampening 0");
+    throw UsageError("torch: SGD with dampening " + std::to_string(options.dampening()) +
+                     " cannot resume from a checkpoint with the same results. Use dampening 0");
   auto& own = state_of<SGDParamState>(
       optimizer, parameter, [&](SGDParamState& made) { made.momentum_buffer(torch::full_like(parameter, -0.0).detach()); });
   state.tensor(name + "/momentum_buffer", view_of(own.momentum_buffer(), name + "/momentum_buffer"));
@@ -82,7 +83,7 @@ AttachParameter attacher_of(const Optimizer& optimizer) {
   if (dynamic_cast<const SGD*>(&optimizer)) return attach_sgd;
   if (dynamic_cast<const Adam*>(&optimizer)) return attach_adam<AdamOptions, AdamParamState>;
   if (dynamic_cast<const AdamW*>(&optimizer)) return attach_adam<AdamWOptions, AdamWParamState>;
-  throw UsageError("torch: no way is known to checkpoint this optimizer; known are SGD, Adam and AdamW");
+  throw UsageError("torch: this optimizer cannot be saved in checkpoints; supported are SGD, Adam and AdamW");
 }
 
 std::map<const void*, std::string> names_of(TorchModel model) {
@@ -99,11 +100,12 @@ void attach_optimizer(State& state, Optimizer& optimizer, TorchModel model, cons
   torch::NoGradGuard no_grad;
   for (const auto& group : optimizer.param_groups()) {
     for (const auto& parameter : group.params()) {
-      if (!parameter.requires_grad()) continue;  // step() leaves it alone and keeps nothing for it
+      if (!parameter.requires_grad()) continue;  // the optimizer does not update it
       const auto found = names.find(parameter.unsafeGetTensorImpl());
       if (found == names.end())
-        throw UsageError("torch: the optimizer holds a parameter of shape " + to_string(parameter.sizes().vec()) +
-                         " that is not a parameter of the model: its state would have no name");
+        throw UsageError("torch: the optimizer has a parameter of shape " + to_string(parameter.sizes().vec()) +
+                         " that the model does not have, so its state cannot be named. Create the optimizer from "
+                         "model.parameters()");
       attach(state, optimizer, group.options(), parameter, state_name(prefix, found->second));
     }
   }

@@ -18,42 +18,43 @@ namespace {
 
 namespace autograd = torch::autograd;
 
-/// Runs behind the node that puts a parameter's gradient in its place, once a backward pass. Exceptions leave backward().
+/// Calls a function after autograd has stored or added a parameter's gradient, once per backward pass. Exceptions of the
+/// function are thrown by backward().
 class AfterAccumulation : public autograd::FunctionPostHook {
  public:
   explicit AfterAccumulation(std::function<void()> then) : then_(std::move(then)) {}
   autograd::variable_list operator()(const autograd::variable_list& outputs, const autograd::variable_list&) override {
     then_();
-    return outputs;  // there are none
+    return outputs;  // empty
   }
 
  private:
   std::function<void()> then_;
 };
 
-/// Where gradients lie, and where they are reduced.
-enum class Way {
-  views,        ///< in the buckets
-  copies,       ///< the buckets are on the same device, of another type: copied as soon as they are made
-  host_copies,  ///< the buckets are on the host: copied when all are made
-  alone,        ///< one rank on a GPU: nothing is reduced
+/// How gradients reach the buckets in which they are reduced.
+enum class Transport {
+  views,        ///< each gradient is a view of a bucket
+  copies,       ///< the buckets have another type on the same device; each gradient is copied as soon as it is complete
+  host_copies,  ///< the buckets are in host memory; gradients are copied when all of them are complete
+  no_buckets,   ///< one rank on a GPU: nothing is reduced
 };
 
-/// A parameter, its gradient in the bucket, and what was said of it in this step.
+/// A parameter, its gradient's part of a bucket, and the state of that gradient in this step.
 struct Slot {
   std::string name;
   at::Tensor parameter, view;
-  std::shared_ptr<autograd::Node> node;  // kept: the parameter holds it weakly
+  std::shared_ptr<autograd::Node> node;  // owned here, because the parameter has only a weak pointer to it
   std::uintptr_t hook = 0;
-  bool is_made = false;    // by the step's last backward pass
-  bool is_copied = false;  // to the bucket
+  bool is_complete = false;  // the step's last backward pass has added to the gradient
+  bool is_copied = false;    // the gradient was copied to the bucket
 };
 
-Way way_for(Communicator& communicator, const at::Tensor& parameter, const GradientOptions& options) {
-  if (parameter.is_cpu()) return Way::views;
-  if (communicator.size() == 1) return Way::alone;
-  if (!communicator.reaches(Device::cuda)) return Way::host_copies;
-  return options.bf16_on_the_wire ? Way::copies : Way::views;
+Transport transport_for(Communicator& communicator, const at::Tensor& parameter, const GradientOptions& options) {
+  if (parameter.is_cpu()) return Transport::views;
+  if (communicator.size() == 1) return Transport::no_buckets;
+  if (!communicator.reaches(Device::cuda)) return Transport::host_copies;
+  return options.bf16_on_the_wire ? Transport::copies : Transport::views;
 }
 
 std::vector<Slot> slots_of(TorchModel model) {
@@ -63,9 +64,9 @@ std::vector<Slot> slots_of(TorchModel model) {
   if (slots.empty()) throw UsageError("torch: the model has no parameter that requires a gradient");
   for (const auto& slot : slots)
     if (slot.parameter.device() != slots.front().parameter.device())
-      throw UsageError("torch: parameter '" + slot.name + "' is on " + slot.parameter.device().str() + ", '" +
+      throw UsageError("torch: parameter '" + slot.name + "' is on device " + slot.parameter.device().str() + " and '" +
                        slots.front().name + "' on " + slots.front().parameter.device().str() +
-                       ": gradients are averaged where all parameters are on one device");
+                       ". Move all parameters to one device, so that their gradients can be averaged");
   return slots;
 }
 
@@ -73,23 +74,23 @@ std::vector<Slot> slots_of(TorchModel model) {
 
 struct Gradients::Impl {
   std::vector<Slot> slots;
-  Way way;
+  Transport transport;
   std::unique_ptr<GradientBuckets> buckets;
   bool accumulating = false;
-  at::Tensor norm;  // found by clip()
+  at::Tensor norm;  // computed by clip()
 
   Impl(Communicator& communicator, TorchModel model, GradientOptions options)
-      : slots(slots_of(model)), way(way_for(communicator, slots.front().parameter, options)) {
-    if (way != Way::alone) make_buckets(communicator, options);
+      : slots(slots_of(model)), transport(transport_for(communicator, slots.front().parameter, options)) {
+    if (transport != Transport::no_buckets) make_buckets(communicator, options);
     for (std::size_t i = 0; i < slots.size(); ++i) {
       auto& slot = slots[i];
-      if (way == Way::views) slot.parameter.mutable_grad() = slot.view;
+      if (transport == Transport::views) slot.parameter.mutable_grad() = slot.view;
       slot.node = autograd::impl::grad_accumulator(slot.parameter);
-      slot.hook = slot.node->add_post_hook(std::make_unique<AfterAccumulation>([this, i] { made(i); }));
+      slot.hook = slot.node->add_post_hook(std::make_unique<AfterAccumulation>([this, i] { gradient_added(i); }));
     }
   }
 
-  /// Leaves no hook, and no view of memory that goes away.
+  /// Removes the hooks, and the gradients, which are views of memory that the buckets free.
   ~Impl() {
     for (auto& slot : slots) {
       slot.node->del_post_hook(slot.hook);
@@ -98,11 +99,12 @@ struct Gradients::Impl {
   }
 
   void make_buckets(Communicator& communicator, GradientOptions options) {
-    const bool narrow = options.bf16_on_the_wire && way != Way::views;  // torch rounds while it copies
+    const bool narrow = options.bf16_on_the_wire && transport != Transport::views;  // torch rounds to bf16 when it copies
     if (narrow) options.bf16_on_the_wire = false;
-    const auto device = slots.front().parameter.is_cuda() && way != Way::host_copies ? Device::cuda : Device::host;
+    const auto device =
+        slots.front().parameter.is_cuda() && transport != Transport::host_copies ? Device::cuda : Device::host;
     std::vector<GradientBuckets::Parameter> parameters;
-    for (const auto& [name, parameter, view, node, hook, is_made, is_copied] : slots) {
+    for (const auto& [name, parameter, view, node, hook, is_complete, is_copied] : slots) {
       const auto dtype = frameworks::view_of(parameter, name).dtype;
       parameters.push_back({.name = name,
                             .count = static_cast<std::size_t>(parameter.numel()),
@@ -118,32 +120,32 @@ struct Gradients::Impl {
     }
   }
 
-  /// After a backward pass came to the parameter. On a GPU that is in autograd's thread of the device, while the train
-  /// thread waits in backward().
-  void made(std::size_t number) {
+  /// Is called when a backward pass has reached parameter `number`. For a GPU, autograd's thread of the device calls it,
+  /// while the train thread waits in backward().
+  void gradient_added(std::size_t number) {
     auto& slot = slots[number];
-    if (!slot.parameter.grad().defined()) return;  // it came without a gradient: not used
-    if (slot.is_made)
-      throw UsageError("torch: a second backward pass of the step came to '" + slot.name +
-                       "', whose gradient is being averaged: call accumulate(true) before all passes but the last, "
-                       "and average() after it");
-    if (way == Way::views) put_in_place(slot);
+    if (!slot.parameter.grad().defined()) return;  // the backward pass did not use the parameter
+    if (slot.is_complete)
+      throw UsageError("torch: another backward pass has reached parameter '" + slot.name +
+                       "' while its gradient is being averaged. Call accumulate(true) before every backward pass of a "
+                       "step except the last, and average() after the last");
+    if (transport == Transport::views) move_to_bucket(slot);
     if (accumulating) return;
-    if (way == Way::copies) copy(slot);
-    slot.is_made = true;
-    if (way == Way::views || way == Way::copies) buckets->ready(number);
+    if (transport == Transport::copies) copy(slot);
+    slot.is_complete = true;
+    if (transport == Transport::views || transport == Transport::copies) buckets->ready(number);
   }
 
-  /// torch made a tensor of its own if there was none.
-  static void put_in_place(Slot& slot) {
+  /// Moves a gradient that torch allocated itself to its part of the bucket.
+  static void move_to_bucket(Slot& slot) {
     auto& gradient = slot.parameter.mutable_grad();
-    if (is_in_place(slot)) return;
+    if (is_in_bucket(slot)) return;
     at::NoGradGuard no_grad;
     slot.view.copy_(gradient);
     gradient = slot.view;
   }
 
-  static bool is_in_place(const Slot& slot) {
+  static bool is_in_bucket(const Slot& slot) {
     const auto& gradient = slot.parameter.grad();
     return gradient.defined() && !gradient.is_sparse() && gradient.data_ptr() == slot.view.data_ptr();
   }
@@ -154,25 +156,25 @@ struct Gradients::Impl {
     slot.is_copied = true;
   }
 
-  /// A parameter that no pass used has a gradient of zero.
-  void complete(Slot& slot) {
+  /// Prepares the gradient for average(); a parameter that no backward pass used gets a gradient of zero.
+  void prepare(Slot& slot) {
     auto& gradient = slot.parameter.mutable_grad();
-    if (!gradient.defined() && !slot.is_made)
-      gradient = way == Way::views ? slot.view.zero_() : at::zeros_like(slot.parameter);
-    if (!gradient.defined() || (way == Way::views && !is_in_place(slot)))
-      throw Error("torch: the gradient of '" + slot.name +
-                  "' was replaced and cannot be averaged over the ranks: begin a step with Gradients::zero, and leave "
-                  "grad alone from backward() on");
-    if ((way == Way::copies || way == Way::host_copies) && !slot.is_copied) copy(slot);
+    if (!gradient.defined() && !slot.is_complete)
+      gradient = transport == Transport::views ? slot.view.zero_() : at::zeros_like(slot.parameter);
+    if (!gradient.defined() || (transport == Transport::views && !is_in_bucket(slot)))
+      throw Error("torch: the grad tensor of '" + slot.name +
+                  "' was replaced, so it cannot be averaged over the ranks. Begin each step with Gradients::zero, and do "
+                  "not assign or reset grad after backward()");
+    if ((transport == Transport::copies || transport == Transport::host_copies) && !slot.is_copied) copy(slot);
   }
 
   void average() {
     at::NoGradGuard no_grad;
-    for (auto& slot : slots) complete(slot);
+    for (auto& slot : slots) prepare(slot);
     if (buckets) buckets->average();
     for (auto& slot : slots) {
       if (slot.is_copied) slot.parameter.mutable_grad().copy_(slot.view);
-      slot.is_made = slot.is_copied = false;
+      slot.is_complete = slot.is_copied = false;
     }
   }
 
@@ -183,10 +185,11 @@ struct Gradients::Impl {
       clip_on_gpu(max_norm);
   }
 
-  /// The host waits for nothing.
+  /// Clips without waiting for the GPU.
   void clip_on_gpu(double max_norm) {
     if (!(max_norm > 0))
-      throw UsageError("gradients can be clipped to a norm above 0 only, not " + std::to_string(max_norm));
+      throw UsageError("cannot clip gradients to a norm of " + std::to_string(max_norm) +
+                       "; the maximum norm must be above 0");
     at::NoGradGuard no_grad;
     std::vector<at::Tensor> all;
     for (const auto& slot : slots) all.push_back(slot.parameter.grad());
@@ -211,9 +214,9 @@ Gradients::~Gradients() = default;
 
 void Gradients::zero() {
   for (auto& slot : impl_->slots) {
-    if (slot.is_made)
-      throw UsageError("torch: the gradient of '" + slot.name +
-                       "' is being averaged: call average() before the next zero()");
+    if (slot.is_complete)
+      throw UsageError("torch: zero() was called while the gradient of '" + slot.name +
+                       "' is being averaged. Call average() before the next zero()");
     slot.parameter.mutable_grad().reset();
   }
 }

@@ -11,8 +11,8 @@ namespace trainrt {
 
 namespace {
 
-/// The first name of each tensor that is there.
-class Collected {
+/// Collects defined tensors, each once, with the first of its names.
+class UniqueTensors {
  public:
   void add(const std::string& name, const at::Tensor& tensor) {
     if (tensor.defined() && seen_.insert(tensor.unsafeGetTensorImpl()).second) tensors.emplace_back(name, tensor);
@@ -26,7 +26,7 @@ class Collected {
 }  // namespace
 
 TorchModel::Named TorchModel::parameters() const {
-  Collected found;
+  UniqueTensors found;
   if (module_)
     for (const auto& item : module_->named_parameters()) found.add(item.key(), item.value());
   else
@@ -35,7 +35,7 @@ TorchModel::Named TorchModel::parameters() const {
 }
 
 TorchModel::Named TorchModel::buffers() const {
-  Collected found;
+  UniqueTensors found;
   if (module_)
     for (const auto& item : module_->named_buffers()) found.add(item.key(), item.value());
   else
@@ -63,8 +63,8 @@ void attach_model(State& state, TorchModel model, const std::string& prefix) {
 void broadcast_model(Communicator& communicator, TorchModel model) {
   torch::NoGradGuard no_grad;
   const auto send = [&](const std::string& name, const at::Tensor& tensor) {
-    frameworks::view_of(tensor, name);  // is it one that can be sent?
-    const auto on_host = tensor.cpu();  // itself, if it is there
+    frameworks::view_of(tensor, name);  // throws if the tensor cannot be sent
+    const auto on_host = tensor.cpu();  // a tensor in host memory is not copied
     const auto view = frameworks::view_of(on_host, name);
     communicator.broadcast(Buffer{view.data, static_cast<std::size_t>(tensor.numel()), view.dtype}, 0, name);
     if (!tensor.is_cpu()) tensor.copy_(on_host);

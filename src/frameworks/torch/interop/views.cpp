@@ -48,14 +48,16 @@ std::string state_name(const std::string& prefix, const std::string& torch_name)
 
 TensorView view_of(const at::Tensor& tensor, const std::string& name) {
   if (!(tensor.is_cpu() || tensor.is_cuda()) || tensor.layout() != at::kStrided)
-    throw UsageError("torch: '" + name +
-                     "' is not a plain tensor in memory of the host or of a GPU: no view of it can be had");
+    throw UsageError("torch: tensor '" + name +
+                     "' is sparse or on an unsupported device; it must be a dense tensor in host or CUDA memory");
   if (!tensor.is_contiguous())
-    throw UsageError("torch: '" + name + "' is not contiguous: call .contiguous() before it becomes a parameter or buffer");
+    throw UsageError("torch: tensor '" + name +
+                     "' is not contiguous. Call .contiguous() before you register it as a parameter or buffer");
   const auto dtype = dtype_from(tensor.scalar_type());
   if (!dtype)
-    throw UsageError("torch: '" + name + "' has type " + c10::toString(tensor.scalar_type()) +
-                     ", which checkpoints do not know");
+    throw UsageError("torch: tensor '" + name + "' has type " + c10::toString(tensor.scalar_type()) +
+                     ", which checkpoints cannot store; supported are floating-point numbers, signed integers, uint8 and "
+                     "bool");
   return TensorView{tensor.data_ptr(), *dtype, tensor.sizes().vec(), tensor.is_cuda() ? Device::cuda : Device::host};
 }
 

@@ -9,11 +9,11 @@ class Tensor;
 
 namespace trainrt::frameworks {
 
-/// A view of one tensor, contiguous and in memory of the host or of a GPU, of a type that DType knows; else a UsageError
-/// with `name`.
+/// Returns a view of `tensor`, which must outlive the view. Throws a UsageError that names `name` if the tensor is not
+/// contiguous, is not in host or GPU memory, or has a type without a DType.
 TensorView view_of(const at::Tensor& tensor, const std::string& name);
 
-/// "model" and "fc1.weight" -> "model/fc1/weight".
+/// Returns the name of a tensor in a State: "model/fc1/weight" for `prefix` "model" and `torch_name` "fc1.weight".
 std::string state_name(const std::string& prefix, const std::string& torch_name);
 
 }  // namespace trainrt::frameworks

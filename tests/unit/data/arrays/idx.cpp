@@ -186,7 +186,7 @@ TEST_CASE("images and labels of different counts are an error that names both fi
   write(dir / "a-idx3-ubyte", idx_bytes(0x08, {5, 1, 1}, counting(5)));
   write(dir / "a-idx1-ubyte", idx_bytes(0x08, {4}, counting(4)));
   const std::map<std::string, std::string> values{{"source", dir / "a-idx3-ubyte"}, {"labels", dir / "a-idx1-ubyte"}};
-  both_say(values, "a-idx3-ubyte holds 5", "a-idx1-ubyte holds 4");
+  both_say(values, "a-idx3-ubyte has 5", "a-idx1-ubyte has 4");
 }
 
 TEST_CASE("the real FashionMNIST: 60000 images of 28 x 28, each of 10 labels 6000 times") {

@@ -64,7 +64,7 @@ TEST_CASE("labels of a second .npy file belong to the samples, and the key field
   CHECK(dataset->source()->fields()[1].name == "labels");
   CHECK(gathered<std::uint8_t>(*dataset, 1, {1, 0}) == std::vector<std::uint8_t>{8, 7});
   write(dir / "z.npy", npy_bytes(dict("'|u1'", "(3,)"), "\x07\x08\x09"));
-  both_say({{"source", dir / "x.npy"}, {"labels", dir / "z.npy"}}, "x.npy holds 2", "z.npy holds 3 labels");
+  both_say({{"source", dir / "x.npy"}, {"labels", dir / "z.npy"}}, "x.npy has 2", "z.npy has 3 labels");
   CHECK_THROWS_WITH(open({{"source", dir / "x.npy"}, {"field", "labels"}}), Contains("any name but labels"));
 }
 
@@ -82,16 +82,16 @@ TEST_CASE("the dictionary in the header is parsed in any order, and never evalua
       {"{'descr': '|u1', 'fortran_order': False}", "'shape' is missing"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,), 'more': 1}", "the unknown key 'more'"},
       {"{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': (2,)}", "twice"},
-      {"{'descr': '|u1', 'fortran_order': 0, 'shape': (2,)}", "neither True nor False"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2)}", "not a tuple"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}", "no extent"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (1+1,)}", "there is no )"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,)}", "no extent"},
-      {"{'descr': '|\\x75\\x31', 'fortran_order': False, 'shape': (2,)}", "escape"},
+      {"{'descr': '|u1', 'fortran_order': 0, 'shape': (2,)}", "must be True or False"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2)}", "must be a tuple"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}", "missing integer"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (1+1,)}", "missing )"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,)}", "missing integer"},
+      {"{'descr': '|\\x75\\x31', 'fortran_order': False, 'shape': (2,)}", "backslash"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,)} + {}", "text after its }"},
-      {"__import__('os').abort()", "there is no {"},
-      {"{'descr': '|u1", "does not end"},
-      {"", "there is no {"},
+      {"__import__('os').abort()", "missing {"},
+      {"{'descr': '|u1", "missing closing quote"},
+      {"", "missing {"},
   };
   for (const auto& [text, why] : bad) {
     INFO(text);
@@ -110,7 +110,7 @@ TEST_CASE("a type without a counterpart is an error that names the file, the typ
   };
   says("'|O'", "would need pickle. Pickled objects are never loaded");
   for (const std::string descr : {"<U5", "|S5", "<c8", "<M8[ns]", "|V2", "<f16", "=f4", "|f4", "f4", "<q"}) {
-    says("'" + descr + "'", "the type '" + descr + "'");
+    says("'" + descr + "'", "type '" + descr + "'");
     says("'" + descr + "'", "valid are f8, f4");
   }
   says("[('x', '<f4'), ('y', '<i4')]", "structured array");
@@ -146,7 +146,7 @@ TEST_CASE("a file that is no array of samples is an error that names the reason"
     write(dir / "x.npy", bytes);
     both_say(npy(dir / "x.npy"), "x.npy", why);
   };
-  says("\x89PNG and so on", "no .npy file");
+  says("\x89PNG and so on", "not a .npy file");
   says(npy_bytes(dict("'|u1'", "()"), "a"), "a single value");
   says(npy_bytes(dict("'<f8'", "(4294967296, 4294967296, 4294967296)"), ""), "impossibly many");
   says(npy_bytes(dict("'<f8'", "(0, 4294967296, 4294967296)"), ""), "impossibly many");

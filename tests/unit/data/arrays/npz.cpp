@@ -90,13 +90,13 @@ TEST_CASE("the key fields chooses and renames arrays; other members may be anyth
   CHECK(dataset->source()->fields()[1].name == "x_train");
   CHECK(gathered<char>(*dataset, 1, {1}) == std::vector<char>{'c', 'd'});
   both_say({{"source", dir / "x.npz"}, {"fields", "x_train, x_test"}}, "x.npz",
-           "'x_train' holds 3 samples, and 'x_test' holds 1");
+           "'x_train' has 3 samples, but 'x_test' has 1");
   both_say({{"source", dir / "x.npz"}, {"fields", "x"}}, "x.npz", "has no member 'x.npy'");
   both_say({{"source", dir / "x.npz"}, {"fields", "x=x_train, x=y_train"}}, "x.npz", "as another member does");
-  both_say({{"source", dir / "x.npz"}}, "x.npz", "'../about.txt' is no array");
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "'../about.txt' is not an array");
   for (const std::string name : {"a/b.npy", "..\\b.npy", ".npy", "\xff.npy", "x"}) {
     write_zip(dir / "y.npz", {{name, images}});
-    both_say({{"source", dir / "y.npz"}}, "y.npz", "is no array of numpy.savez");
+    both_say({{"source", dir / "y.npz"}}, "y.npz", "is not an array of numpy.savez");
   }
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("an array that is invalid in a .npy file is invalid in an .npz file") 
   write_zip(dir / "x.npz", {{"u.npy", array_of("|u1", "(2,)", "longer"), true}});
   both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "after its array");
   write_zip(dir / "x.npz", {});
-  both_say({{"source", dir / "x.npz"}}, "x.npz", "holds no arrays");
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "contains no arrays");
 }
 
 TEST_CASE("compressed members that expand to more than max_expanded_bytes are an error that names file, member and limit") {
@@ -154,7 +154,7 @@ TEST_CASE("errors name members that are damaged, encrypted or compressed by anot
     CHECK_THROWS_WITH(open(section), Contains("x.npz: the member 'x.npy' is damaged"));
     changed(is_deflated,
             [](std::string& zip) { zip[zip.find("PK\x03\x04") + 14] ^= 1, zip[directory_entry(zip, 0) + 16] ^= 1; });
-    CHECK_THROWS_WITH(open(section), Contains("x.npz: the member 'x.npy' is damaged: its checksum does not fit"));
+    CHECK_THROWS_WITH(open(section), Contains("x.npz: the member 'x.npy' is damaged: its checksum is wrong"));
     changed(is_deflated, [](std::string& zip) { zip[directory_entry(zip, 0) + 8] |= 1; });  // its flags
     both_say(section, "x.npz: the member 'x.npy'", "is encrypted");
     changed(is_deflated, [](std::string& zip) { zip[directory_entry(zip, 0) + 10] = 14; });  // its method: LZMA
@@ -186,13 +186,13 @@ TEST_CASE("no memory is taken for a size that deflate cannot hold") {
   zip[entry + 30] = static_cast<char>(extra.size());
   zip[end + extra.size() - old_extra + 12] = static_cast<char>(46 + 5 + extra.size());
   write(dir / "x.npz", zip);
-  both_say({{"source", dir / "x.npz"}}, "x.npz", "cannot hold");
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "cannot have been compressed");
 }
 
 TEST_CASE("a file that is no zip archive is an error that names the reason") {
   Scratch dir;
   write(dir / "x.npz", images);
-  both_say({{"source", dir / "x.npz"}}, "x.npz", "is no zip archive");
+  both_say({{"source", dir / "x.npz"}}, "x.npz", "is not a zip archive");
 }
 
 namespace {
@@ -212,7 +212,7 @@ TEST_CASE("a stored array with a wrong checksum is an error that names it, with 
   write_zip(dir / "a.npz", {{"x.npy", images}, {"y.npy", labels}});
   write_zip(dir / "b.npz", {{"x.npy", images}, {"y.npy", labels}});
   flip(dir / "b.npz", place_of(dir / "b.npz", "abcdef"));
-  const auto damage = Contains("b.npz: the member 'x.npy' is damaged: its checksum does not fit");
+  const auto damage = Contains("b.npz: the member 'x.npy' is damaged: its checksum is wrong");
   for (const std::string memory : {"0", "1 MiB"})
     for (const std::string verify : {"first", "always"}) {
       INFO(memory << ' ' << verify);

@@ -40,7 +40,7 @@ TEST_CASE("the key fields chooses and renames tensors with equally many samples"
   Scratch dir;
   write(dir / "x.safetensors",
         safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"b":)" + tensor("U8", "[3]", 2, 5) + "}", "abcde"));
-  both_say({{"source", dir / "x.safetensors"}}, "x.safetensors", "holds 2 samples, and 'b' holds 3");
+  both_say({{"source", dir / "x.safetensors"}}, "x.safetensors", "has 2 samples, but 'b' has 3");
   const auto dataset = open({{"source", dir / "x.safetensors"}, {"fields", "x=b"}});
   CHECK(dataset->source()->fields()[0].name == "x");
   CHECK(gathered<char>(*dataset, 0, {0, 2}) == std::vector<char>{'c', 'e'});
@@ -54,20 +54,21 @@ TEST_CASE("a safetensors file with a damaged header or overlapping tensors is an
     both_say({{"source", dir / "x.safetensors"}}, "x.safetensors", why);
   };
   const auto good = safetensors(R"({"a":)" + tensor("U8", "[4]", 0, 4) + "}", "abcd");
-  refused(good.substr(0, 5), "cut within its header");
-  refused(good.substr(0, 20), "header would have");
-  refused("\xff\xff\xff\xff\xff\xff\xff\xff" + good.substr(8), "header would have 18446744073709551615 bytes");
+  refused(good.substr(0, 5), "truncated within its header");
+  refused(good.substr(0, 20), "header declares");
+  refused("\xff\xff\xff\xff\xff\xff\xff\xff" + good.substr(8), "header declares 18446744073709551615 bytes");
   refused(good.substr(0, good.size() - 1), "the tensor 'a' overlaps");
-  refused(good + "e", "1 bytes after its tensors");
+  refused(good + "e", "1 bytes after the last tensor");
   refused(safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"b":)" + tensor("U8", "[2]", 1, 3) + "}", "abc"),
-          "the tensor 'b' overlaps another one");
-  refused(safetensors(R"({"a":)" + tensor("F32", "[4]", 0, 4) + "}", "abcd"), "takes 16 bytes, but it has 4");
-  refused(safetensors(R"({"a":)" + tensor("F32", "[4611686018427387904,4]", 0, 4) + "}", "abcd"), "no file can hold");
+          "the tensor 'b' overlaps the previous tensor");
+  refused(safetensors(R"({"a":)" + tensor("F32", "[4]", 0, 4) + "}", "abcd"), "need 16 bytes, but its data have 4");
+  refused(safetensors(R"({"a":)" + tensor("F32", "[4611686018427387904,4]", 0, 4) + "}", "abcd"),
+          "more values than a file can hold");
   refused(safetensors(R"({"a":)" + tensor("U16", "[2]", 0, 4) + "}", "abcd"), "U16, which is not supported");
   refused(safetensors(R"({"a":)" + tensor("F32", "[]", 0, 4) + "}", "abcd"), "no axis of samples");
   refused(safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"a":)" + tensor("U8", "[2]", 2, 4) + "}", "abcd"),
           "two tensors have the name 'a'");
-  refused(safetensors(R"({"a":[[[[1]]]]})", "abcd"), "no JSON object of tensors");
+  refused(safetensors(R"({"a":[[[[1]]]]})", "abcd"), "not a JSON object of tensors");
   refused(safetensors(R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", "abcd"), "integers from 0 on");
-  refused(safetensors("{}", ""), "holds no tensors");
+  refused(safetensors("{}", ""), "contains no tensors");
 }

@@ -339,6 +339,7 @@ TEST_CASE("a range follows the epoch's order, may be empty, and cannot leave the
   CHECK(part == Numbers(order.begin() + 20, order.begin() + 30));
   auto nothing = Dataset(impl).epoch(0).range(50, 0, 4);
   CHECK(nothing.begin() == nothing.end());
-  CHECK_THROWS_WITH(Dataset(impl).epoch(0).range(40, 11, 4), Contains("11 samples from 40") && Contains("it has 50"));
+  CHECK_THROWS_WITH(Dataset(impl).epoch(0).range(40, 11, 4),
+                    Contains("11 samples from sample 40") && Contains("the dataset has 50"));
   CHECK_THROWS_AS(Dataset(impl).epoch(0).range(0, 10, 0), UsageError);
 }

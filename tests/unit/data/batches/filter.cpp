@@ -145,20 +145,20 @@ TEST_CASE("a filter by a condition that cannot be evaluated is an error with the
   const auto refused = [&](const char* condition) {
     return trainrt::test::error_of([&] { Dataset(open(dir)).filter(condition); });
   };
-  CHECK_THAT(refused("x > 1000"), Contains("dataset 'train'") && Contains("none of its 1000 samples"));
+  CHECK_THAT(refused("x > 1000"), Contains("dataset 'train'") && Contains("removes all 1000 samples"));
   CHECK_THAT(refused("y > 3"), Contains("at character 1") && Contains("there are: x, word"));
   CHECK_THAT(refused("x > 'a'"), Contains("cannot be compared"));
   CHECK_THAT(refused("x >"), Contains("at character 4"));
 }
 
-TEST_CASE("a filter is refused for an unknown field, without a sample left, and while batches are being walked") {
+TEST_CASE("a filter is refused for an unknown field, without a sample left, and while batches are being read") {
   const Scratch dir;
   const auto dataset = open(dir);
   CHECK_THROWS_WITH(Dataset(dataset).filter("y", is_third), Contains("'train'") && Contains("x"));
   CHECK_THROWS_WITH(Dataset(dataset).filter("x", [](const TensorView&) { return false; }),
-                    Contains("the filter keeps none of its 1000 samples"));
+                    Contains("the filter removes all 1000 samples"));
   for ([[maybe_unused]] const auto& batch : Dataset(dataset).epoch(0).batches(10))
-    CHECK_THROWS_WITH(Dataset(dataset).filter("x", is_third), Contains("being walked"));
+    CHECK_THROWS_WITH(Dataset(dataset).filter("x", is_third), Contains("being read"));
 }
 
 TEST_CASE("a reference to the fields of a dataset stays valid after a filter") {

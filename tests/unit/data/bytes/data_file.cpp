@@ -48,7 +48,7 @@ TEST_CASE("a source without files is an error that quotes it") {
   CHECK_THROWS_WITH(data::list_data_files(dir / "x.csv"), Contains("x.csv") && Contains("does not exist"));
   CHECK_THROWS_WITH(data::list_data_files(dir / "*.csv"), Contains("*.csv") && Contains("matches no file"));
   CHECK_THROWS_WITH(data::list_data_files(dir / "empty"), Contains("empty") && Contains("is a folder without files"));
-  CHECK_THROWS_WITH(data::list_data_files("@" + dir / "list"), Contains("list") && Contains("names no file"));
+  CHECK_THROWS_WITH(data::list_data_files("@" + dir / "list"), Contains("list") && Contains("is a list without files"));
   CHECK_THROWS_WITH(data::list_data_files(" "), Contains("is empty"));
   CHECK_THROWS_WITH(data::list_data_files("/dev/null"), Contains("/dev/null") && Contains("is not a file"));
   CHECK_THROWS_AS(data::list_data_files(dir / "x.csv"), UsageError);

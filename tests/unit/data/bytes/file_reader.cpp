@@ -25,7 +25,7 @@ bool is_available(const data::ReadMethod& method) try {
   method.require();
   return true;
 } catch (const UsageError& error) {
-  CHECK_THAT(error.what(), Contains("set read_method = pread"));
+  CHECK_THAT(error.what(), Contains("Set read_method = pread"));
   return false;
 }
 
@@ -139,5 +139,5 @@ TEST_CASE("an unknown or unavailable read method is an error that states the rem
     said = error.what();
   }
   ::setrlimit(RLIMIT_NOFILE, &before);
-  CHECK_THAT(said, Contains("[data.train]") && Contains("io_uring") && Contains("set read_method = pread"));
+  CHECK_THAT(said, Contains("[data.train]") && Contains("io_uring") && Contains("Set read_method = pread"));
 }

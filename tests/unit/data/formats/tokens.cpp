@@ -168,11 +168,11 @@ TEST_CASE("a token file that does not fit the section is an error that names it"
   const auto path = dir / "x.bin";
   const Section section{{"source", path}, {"length", "2"}};
   write(path, "12345");
-  both_say(section, "x.bin", "no multiple of 2, the size of a token of type u16");
+  both_say(section, "x.bin", "not a multiple of 2, the size of a token of type u16");
   write(path, "123456");
   both_say(with(section, {{"header", "7"}}), "x.bin", "less than header = 7");
-  both_say(with(section, {{"document_end", "65536"}}), "x.bin", "document_end = 65536 is not a valid id");
-  both_say(with(section, {{"pad", "65536"}}), "x.bin", "pad = 65536 is not a valid id");
+  both_say(with(section, {{"document_end", "65536"}}), "x.bin", "document_end = 65536 is invalid");
+  both_say(with(section, {{"pad", "65536"}}), "x.bin", "pad = 65536 is invalid");
   both_say(with(section, {{"length", "3"}}), "[data.train]", "no samples");
   CHECK_THROWS_WITH(check({{"source", path}}), Contains("length"));
   CHECK_THROWS_WITH(check(with(section, {{"length", "0"}})), Contains("length") && Contains("from 1 to"));

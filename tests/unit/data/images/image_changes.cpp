@@ -178,6 +178,6 @@ TEST_CASE("changes of images name the key and the field that they do not suit") 
   refused("random_erasing", "image: 2", "probability");
   refused("color_jitter", "image: 1 1", "three numbers");
   refused("color_jitter", "image: 1 1 -1", "three numbers");
-  refused("color_jitter", "image: 1 1 1 0.6", "up to 0.5");
+  refused("color_jitter", "image: 1 1 1 0.6", "from 0 to 0.5");
   CHECK_THROWS_WITH(with(dir, {{"cast", "image: f64"}, {"color_jitter", "image: 1 1 1"}}), Contains("f64"));
 }

@@ -181,7 +181,7 @@ TEST_CASE("many columns become one vector, beside those whose types are given") 
   CHECK(fields(*opened(dir, "a,b\n1,2\n", {{"vector", "x:u8"}})) == "x u8[2]");
   CHECK_THAT(refusal(dir, "a,x\n1,n\n", {{"vector", "x"}}), Contains("also has a column called 'x'"));
   CHECK_THAT(refusal(dir, "a,b\n1,2\n", {{"vector", "x"}, {"types", "a:i64, b:f32"}}), Contains("no column of numbers"));
-  CHECK_THAT(refusal(dir, "a,b\n1,2\n", {{"vector", "x:text"}}), Contains("of numbers"));
+  CHECK_THAT(refusal(dir, "a,b\n1,2\n", {{"vector", "x:text"}}), Contains("must be numeric"));
 }
 
 TEST_CASE("columns that are not asked for are not read, whatever is in them") {
@@ -228,7 +228,7 @@ TEST_CASE("a value that is not of its column's type is an error that names its p
 
 TEST_CASE("rows that are not of the table's form are errors that name the row") {
   const Scratch dir;
-  CHECK_THAT(refusal(dir, "a,b\n1,2\n\n3\n"), Contains("x.csv', row 4: it has 1 value, and the first row has 2"));
+  CHECK_THAT(refusal(dir, "a,b\n1,2\n\n3\n"), Contains("x.csv', row 4: it has 1 value, but the first row has 2"));
   CHECK_THAT(refusal(dir, "a,b\n1,2\n1,2,3\n"), Contains("row 3: it has 3 values"));
   CHECK_THAT(refusal(dir, "a,b\n1,\"2\n3,4\n"), Contains("row 2") && Contains("not closed"));
   CHECK_THAT(refusal(dir, "a,b\n1,x\"y\n"), Contains("row 2: unexpected quote") && Contains("quotes = false"));

@@ -122,7 +122,7 @@ TEST_CASE("where keeps the samples that meet a condition, before all other keys 
   refused(with({{"where", "user >"}}), {"[data.train]", "where", "at character 7"});
   refused(with({{"where", "user > 1 and usr < 3"}}), {"where", "at character 14", "no field 'usr'", "user, pages"});
   refused(with({{"where", "pages > 1"}}), {"where", "varies in length"});
-  refused(with({{"where", "user > 5"}}), {"where", "none of its 3 samples"});
+  refused(with({{"where", "user > 5"}}), {"where", "removes all 3 samples"});
 }
 
 TEST_CASE("keys that make samples are refused with section, key and what is wrong") {
@@ -152,7 +152,7 @@ TEST_CASE("keys that make samples are refused with section, key and what is wron
   mixed["train"]["source"] = (dir / "a.csv") + ", " + (dir / "a.csv");
   mixed["train"]["weights"] = "0.5, 0.5";
   mixed["train"]["shuffle"] = "true";
-  refused(mixed, {"weights and sequence exclude each other"});
+  refused(mixed, {"weights and sequence cannot be combined"});
 }
 
 TEST_CASE("a removed key is an error that names its replacement, before any file is read") {

@@ -145,7 +145,7 @@ TEST_CASE("windows that cannot be made are errors that give the reason") {
   };
   refused({.length = 0}, "windows of 0 samples");
   refused({.length = 2, .stride = 0}, "with stride 0");
-  refused({.length = 5}, "no window of 5 consecutive samples in 4 samples");
+  refused({.length = 5}, "no window of 5 consecutive samples exists in 4 samples");
   refused({.length = 4, .within = "station"}, "no window of 4 consecutive samples of one 'station'");
   refused({.length = 2, .within = "statoin"}, "'statoin' (did you mean 'station'?)");
   write(dir / "words.csv", "name,t,f\nbo,0,0.5\nal,1,1.5\n");

@@ -117,7 +117,7 @@ TEST_CASE("an expression that is wrong is refused with its place") {
   CHECK_THAT(refusal("pair > 3"), Catch::Contains("pair[0]"));
   CHECK_THAT(refusal("pair[2] > 3"), Catch::Contains("2 numbers"));
   CHECK_THAT(refusal("list > 3"), Catch::Contains("varies in length"));
-  CHECK_THAT(refusal("n"), Catch::Contains("only bool"));
+  CHECK_THAT(refusal("n"), Catch::Contains("only a bool"));
   CHECK_THAT(refusal("word == 'a"), Catch::Contains("is not closed"));
   CHECK_THAT(refusal("n > 1x"), Catch::Contains("at character 5"));
   CHECK_THAT(refusal(""), Catch::Contains("at character 1"));

@@ -119,11 +119,11 @@ TEST_CASE("what an augmentation cannot do is an error that names section, key an
   const auto says = [&](const std::string& key, const std::string& value, const std::string& what) {
     CHECK_THROWS_WITH(with(dir, {{key, value}}), Contains("[data.train]") && Contains(key) && Contains(what));
   };
-  says("random_flip", "images: sideways", "horizontal or vertical");
+  says("random_flip", "images: sideways", "horizontal and vertical");
   says("random_flip", "image: horizontal", "did you mean 'images'");
   says("random_crop", "images: 3", "from 1 to 2");
   says("random_crop", "images: 0.5", "from 1 to 2");
-  says("random_noise", "images: 1", "images is u8");
+  says("random_noise", "images: 1", "images has type u8");
   says("random_noise", "images", "FIELD: DEVIATION");
 }
 

@@ -60,13 +60,13 @@ TEST_CASE("what a transform cannot do is an error that names section, key, field
   says("cast", "label: i64", "did you mean 'labels'");
   says("cast", "labels", "FIELD: TYPE");
   says("cast", "labels: int", "i64");
-  says("cast", "labels: f16", "cannot become 'f16'");
+  says("cast", "labels: f16", "cannot be cast to 'f16'");
   says("normalize", "images: 1", "two numbers");
   says("normalize", "images: 1 0", "more than 0");
   says("normalize", "images: one 2", "'one' is not a number");
   says("one_hot", "labels: 0", "1 to 1048576");
   const auto two = with(values, "one_hot", "labels: 2");
-  CHECK_THROWS_WITH(gathered<float>(*two, 1, {0}), Contains("labels holds 2") && Contains("0 to 1"));
+  CHECK_THROWS_WITH(gathered<float>(*two, 1, {0}), Contains("labels contains 2") && Contains("0 to 1"));
   CHECK_THROWS_WITH(gathered<std::int8_t>(*with(values, "cast", "images: i8"), 0, {2}), Contains("images holds 204"));
 }
 
