@@ -98,7 +98,8 @@ TEST_CASE("a second backward pass that was not announced is an error that says w
   test::Net net;
   Gradients gradients(communicator, net);
   backward(net);
-  CHECK_THROWS_WITH(backward(net), Catch::Contains("Call accumulate(true) before every backward pass of a step except the last"));
+  CHECK_THROWS_WITH(backward(net),
+                    Catch::Contains("Call accumulate(true) before every backward pass of a step except the last"));
   CHECK_THROWS_WITH(gradients.zero(), Catch::Contains("Call average() before"));
 }
 

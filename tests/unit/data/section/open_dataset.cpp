@@ -19,8 +19,9 @@ TEST_CASE("the keys of a [data.NAME] section are checked, and errors name it and
   const Scratch scratch;
   const auto nameless = scratch / "x.what";
   write(nameless, "?");
-  CHECK_THROWS_WITH(open({{"source", nameless}}),
-                    section && Contains("x.what'") && Contains("valid formats are " + join(names_of(data::format_table()))));
+  CHECK_THROWS_WITH(
+      open({{"source", nameless}}),
+      section && Contains("x.what'") && Contains("valid formats are " + join(names_of(data::format_table()))));
   CHECK_THROWS_WITH(open({{"samples", "4"}}), section && Contains("format") && Contains("missing"));
   CHECK_THROWS_WITH(open({{"format", "idx"}}), section && Contains("source"));
   CHECK_THROWS_AS(open({{"source", nameless}}), UsageError);
