@@ -29,7 +29,7 @@ struct BlockSource::Block {
   std::uint64_t number = 0;
   State state = State::unread;
   std::uint64_t last_use = 0;      ///< number of the last Use that found this block
-  std::shared_ptr<Column> column;  ///< the values of this block and of the blocks read with it; nullptr until they are read
+  std::shared_ptr<Column> column;  ///< values of this block and of the blocks read with it; only if `state` is ready
   std::size_t first = 0;           ///< index in `column` of the first sample of this block
 };
 

@@ -11,7 +11,7 @@ constexpr std::int64_t class_count = 10;
 /// with images of the same shape, and a u8 field 'labels' with one label per image.
 Shape image_shape(Context& ctx);
 
-/// Checks image_shape() and the labels of all samples. Returns the shape of one image.
+/// Checks image_shape() and the labels of the few samples that a check provides. Returns the shape of one image.
 Shape check_images(Context& ctx);
 
 /// Returns the shape of one image of the dataset to predict, which needs no labels. Throws UsageError unless it has a u8
