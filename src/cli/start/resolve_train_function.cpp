@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "cli/start/builtin_functions.hpp"
 #include "cli/start/requested_runs.hpp"
-#include "frameworks/builtin_functions.hpp"
 #include "program/children/program_failed.hpp"
 #include "program/environments/join_framework.hpp"
 #include "program/progress/python_stacks.hpp"
