@@ -1,4 +1,4 @@
-// The callback "command": runs shell commands, for example to archive a checkpoint or to send a mail.
+// The callback "command" runs shell commands at events of a run, for example to archive a checkpoint or to send a mail.
 #include <fmt/format.h>
 
 #include "core/output/log.hpp"
@@ -21,7 +21,8 @@ class Command final : public Callback {
   void on_finish(const Result& result) override { run("on_finish", result.state); }
 
  private:
-  /// Runs the command of an event with the argument $2. If the command fails, logs a warning; the run continues.
+  /// Runs the shell command that the config sets for `event`. $1 of the command is the run directory, $2 is `argument`. If
+  /// the command fails, logs a warning, and the run continues.
   void run(const std::string& event, const std::string& argument) const {
     const auto command = options_.text(event);
     if (command.empty()) return;

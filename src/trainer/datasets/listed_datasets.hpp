@@ -9,10 +9,10 @@
 
 namespace trainrt::trainer {
 
-/// By NAME: the listing of the files of section [data.NAME].
+/// The listings of the files of datasets, by NAME of section [data.NAME].
 using Listings = std::map<std::string, data::Listing>;
 
-/// Sets the addresses of object stores from section [storage]. Must be called before the first use of a store.
+/// Sets the addresses of object stores from config section [storage]. Must be called before the first use of a store.
 void use_stores(const config::RunSpec& spec);
 
 /// Lists the files of all datasets on rank 0 and returns the listings on all ranks. Collective. Throws AgreedError if a

@@ -11,11 +11,11 @@
 
 namespace trainrt::trainer {
 
-/// By NAME of [data.NAME]: the memory that this rank shares with the other ranks of its node.
+/// The memory that this rank shares with the other ranks of its node, by NAME of section [data.NAME].
 using NodeShares = std::map<std::string, data::NodeShare>;
 
-/// Creates shared memory for the datasets whose values are kept in memory, if a node has several ranks. If that fails, logs
-/// a warning, and each rank keeps its own values. Collective.
+/// Creates shared memory for the datasets whose values are kept in memory, if a node has several ranks. If shared memory
+/// cannot be created, logs a warning, and each rank keeps its own copy of the values. Collective.
 NodeShares share_datasets(const config::RunSpec& spec, const Listings& listings, const World& world,
                           Communicator& communicator);
 

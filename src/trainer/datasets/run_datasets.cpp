@@ -22,8 +22,8 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Reports that a dataset changed since the checkpoint was saved: throws UsageError if the run stopped inside an epoch,
-/// otherwise logs a warning. `difference` is a clause.
+/// Reports that a dataset has changed since the checkpoint was saved. Throws UsageError if the run stopped inside an epoch,
+/// otherwise logs a warning. `difference` is a clause that describes the change.
 void report_change(const data::DatasetPlan& plan, const std::string& difference, bool is_inside_epoch) {
   const auto changed = fmt::format("[data.{}] was changed since the checkpoint: {}", plan.name, difference);
   if (is_inside_epoch)
@@ -36,8 +36,9 @@ void report_change(const data::DatasetPlan& plan, const std::string& difference,
 
 std::int64_t hash_of(const std::string& text) { return std::bit_cast<std::int64_t>(stable_hash(text)); }
 
-/// Compares the files and their order with those of a checkpoint, because a position refers to the same samples only if
-/// both are equal. `order` is "" without a checkpoint, and for checkpoints of old versions, which stored neither.
+/// Compares the dataset's files and sample order with the texts `files` and `order` in the checkpoint, and calls
+/// report_change() if they differ. A position in a dataset refers to the same samples only if both are equal. `order` is ""
+/// if there is no checkpoint, or if an old version of trainrt wrote the checkpoint.
 void require_same_order(const data::DatasetPlan& plan, const std::string& files, const std::string& order,
                         bool is_inside_epoch) {
   if (order.empty()) return;
@@ -46,13 +47,14 @@ void require_same_order(const data::DatasetPlan& plan, const std::string& files,
   if (difference) report_change(plan, *difference, is_inside_epoch);
 }
 
-/// Returns a team of all ranks of the run, which applies steps and fits preprocessors together.
+/// Returns the Team of all ranks of the run. The ranks of a Team scan datasets and fit preprocessors together.
 Team team_of(Communicator& communicator) {
   return {communicator.rank(), communicator.size(),
           [&communicator](const std::function<void()>& scan, std::span<std::int64_t> numbers) {
             comm::collectively(communicator, scan);
-            communicator.all_reduce(numbers, Op::sum,
-                                    "numbers of samples that a filter keeps");  // one rank sets each number
+            communicator.all_reduce(
+                numbers, Op::sum,
+                "numbers of samples that a filter keeps");  // each number is set by one rank, and 0 on others
           },
           [&communicator](const std::function<std::string()>& make) {
             std::string mine;
@@ -163,7 +165,8 @@ void RunDatasets::restore_positions() {
   for (auto& [name, impl] : opened_) restore_position(*impl, cursors_[name]);
 }
 
-/// Returns 1 (the position is known), in_progress, epoch, position, and hashes of the texts that the position depends on.
+/// Returns the position in a dataset that is not split between ranks, as seven numbers: 1 (the position is known),
+/// in_progress, epoch, position, and the hashes of files_text, order_text and steps_text().
 RunDatasets::OwnPosition RunDatasets::own_position(const DatasetImpl& dataset) {
   const auto& cursor = dataset.walk().cursor();
   const auto& plan = dataset.plan();

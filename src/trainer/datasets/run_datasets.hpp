@@ -23,52 +23,56 @@
 
 namespace trainrt::trainer {
 
-/// The datasets of a run on one rank, and their positions, which are part of every checkpoint. A dataset is opened when the
-/// train function first requests it. Must be used by the train thread.
+/// Owns the datasets of a run on one rank, and the positions in the datasets, which every checkpoint contains. A dataset is
+/// opened when the train function first requests it. Must be used by the train thread.
 class RunDatasets {
  public:
-  /// `workers`: number of workers for which global batches are made. All arguments passed by reference must outlive this
-  /// object.
+  /// `workers` is the number of workers for which global batches are made; 0: the number of ranks. All arguments passed by
+  /// reference must outlive this object.
   RunDatasets(const config::RunSpec& spec, Communicator& communicator, int workers, const Listings& listings,
               const NodeShares& shares);
-  /// Locks the memory of batches, from which `gpus` then copy faster. Called before any dataset is opened.
+  /// Pins the memory of all later batches, so that copies to `gpus` are faster. Must be called before any dataset is
+  /// opened. `gpus` must outlive this object.
   void pin_for(device::Runtime& gpus);
 
-  /// Verifies the checksums of files from which single samples are read; the ranks divide the files. Collective; called
-  /// before any dataset is opened. Throws UsageError on all ranks if a file is damaged; with on_error = skip, logs a
-  /// warning instead, and the samples of the file are skipped.
+  /// Verifies the checksums of files from which single samples are read. Each rank verifies some of the files. Collective.
+  /// Must be called before any dataset is opened. Throws an error on all ranks if a file is damaged. If config key on_error
+  /// of the dataset is `skip`, logs a warning instead, and the samples of the damaged file are skipped.
   void verify_files();
-  /// Opens and prepares the datasets with keys that make new samples, or with the key `preprocess`. Returns the fitted
-  /// preprocessors as a JSON object, or "" if there are none. `stored` is the result of an earlier attempt, whose
-  /// preprocessors are not fitted again. Collective; called before any dataset is opened. Throws AgreedError.
+  /// Opens and prepares the datasets whose sections have keys that make new samples, or the key `preprocess`. Returns the
+  /// fitted preprocessors as a JSON object, or "" if no dataset has preprocessors. `stored` is the result of an earlier
+  /// attempt; preprocessors in `stored` are not fitted again. Collective. Must be called before any dataset is opened.
+  /// Throws AgreedError.
   std::string prepare(const std::string& stored);
-  bool need_preparation() const;  ///< whether prepare() has anything to do
+  bool need_preparation() const;  ///< whether any dataset must be prepared by prepare()
 
-  /// Returns the dataset of section [data.NAME], the same on each call. Throws UsageError if the section does not exist.
+  /// Returns the dataset of section [data.NAME]. Each call with the same name returns the same dataset. Throws UsageError
+  /// if the section does not exist.
   Dataset open(const std::string& name);
 
   /// Limits each dataset to its first `samples` samples. Called once, after prepare().
   void limit(std::uint64_t samples);
 
-  /// Adds the positions of all datasets to `state`.
+  /// Adds the positions in all datasets to `state`. This object must outlive `state`.
   void attach(State& state);
-  /// Moves open datasets to the positions in the state. Called after a restore.
+  /// Moves open datasets to the positions that were loaded into the attached State. Called after a restore.
   void restore_positions();
-  /// Copies the current positions to the state. Called before a checkpoint.
+  /// Copies the current positions to the values in the attached State. Called before a checkpoint is saved.
   void update_positions();
-  /// Seconds that this rank has waited for batches, in this attempt.
+  /// Returns the number of seconds that this rank has waited for batches in this attempt.
   double waited_s() const;
-  /// Returns the seconds that all reading threads of this rank have spent in each data::Stage and in the handover of
-  /// batches, in this attempt. Empty if the config has no dataset.
+  /// Returns the seconds that the reading threads of this rank have spent in each data::Stage and in the handover of
+  /// batches in this attempt, by name. Empty if the config has no dataset.
   std::vector<std::pair<std::string, double>> stages() const;
   bool may_skip() const;          ///< whether any dataset skips samples that cannot be read
   std::uint64_t skipped() const;  ///< number of samples that this rank has skipped in this attempt
-  /// Logs a warning for each dataset for which steps wait too long, see StarvationWatch. Called at every report.
+  /// Logs a warning for each dataset for whose batches training steps wait too long (StarvationWatch). Called at every
+  /// report.
   void warn_if_starving();
 
  private:
   using OwnPosition = std::array<std::int64_t, 7>;
-  /// The position in a dataset, as values of a checkpoint.
+  /// The values by which a checkpoint stores the position in a dataset.
   struct StoredCursor {
     bool in_progress = false;
     std::int64_t epoch = -1;
@@ -76,8 +80,7 @@ class RunDatasets {
     std::string files;   ///< DatasetPlan::files_text
     std::string order;   ///< DatasetPlan::order_text
     std::string filter;  ///< DatasetPlan::steps_text()
-    /// Replaces all members above if the dataset is not split between the ranks, so that each rank has a position of its
-    /// own.
+    /// Position of this rank in a dataset that is not split between the ranks. The other members are then unused.
     OwnPosition own = {};
   };
   static OwnPosition own_position(const DatasetImpl& dataset);
@@ -93,7 +96,7 @@ class RunDatasets {
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   std::map<std::string, StoredCursor> cursors_;
   std::map<std::string, std::shared_ptr<data::FileVerification>> verifications_;
-  std::optional<std::uint64_t> limit_;  ///< maximum number of samples
+  std::optional<std::uint64_t> limit_;  ///< maximum number of samples per dataset, set by limit()
   StarvationWatch starvation_;
 };
 

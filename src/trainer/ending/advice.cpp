@@ -33,7 +33,7 @@ bool lacks(const std::exception& error) {
   return storage != nullptr && ((storage->shortage() == kinds) || ...);
 }
 
-/// The advice for errors for which `applies` returns true.
+/// A piece of advice, and a function that returns whether the advice applies to an error.
 struct Row {
   bool (*applies)(const std::exception&);
   std::string_view advice;
@@ -52,10 +52,10 @@ constexpr std::string_view collective_limit = "failure.collective_timeout sets t
 constexpr std::string_view share_storage =
     "set run.storage_path to a folder on a shared file system, or if it is on a slow one, raise failure.storage_timeout";
 
-/// The first row that applies is used.
+/// All pieces of advice. The first row that applies to an error is used.
 constexpr Row rows[] = {
     {is<comm::CollectiveTimeout>, collective_limit},
-    {is<comm::RankGone>, ""},  // that rank or Slurm reports the cause
+    {is<comm::RankGone>, ""},  // no advice, since the failed rank or Slurm reports the cause
     {is<comm::UnknownBackend>, "set scaling.backend to one of them"},
     {is<comm::BackendRefused>, "set scaling.backend = auto to use the best available backend"},
     {is<comm::BackendsDiffer>, "set the same scaling.backend on all ranks (a rank that cannot read the config uses auto)"},

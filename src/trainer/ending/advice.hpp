@@ -4,16 +4,17 @@
 
 namespace trainrt::trainer {
 
-/// Returns advice for a user on an error of a lower layer, or "". The advice names keys of the config, which lower layers
-/// do not know; it depends on the type and the fields of the error. Pure function.
+/// Returns advice for the user on `error`, or "". The advice names config keys, which the code that throws the error does
+/// not know. The advice depends on the type and the fields of the error. Pure function.
 std::string advice_for(const std::exception& error);
 
-/// Returns the message of an error with its advice: "MESSAGE; ADVICE", or with the advice on a separate line if the message
-/// has several lines. Must be called before an error is stored as text or sent to other ranks, which loses its type.
+/// Returns the message of `error` with the advice for it: "MESSAGE; ADVICE". If the message has several lines, the advice
+/// is on a separate line. Must be called before the error is stored as text or sent to other ranks, since its type is then
+/// lost.
 std::string with_advice(const std::exception& error);
 
-/// The same for commands that write one output file and no run. If the storage is full, the advice is another output file
-/// instead of config keys.
+/// Returns the result of with_advice() for commands that write an output file and no run. If the storage is full, the
+/// advice is to choose another output file.
 std::string with_output_advice(const std::exception& error);
 
 }  // namespace trainrt::trainer

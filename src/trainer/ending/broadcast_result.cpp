@@ -14,7 +14,7 @@ using checkpoint::Unpacker;
 
 namespace {
 
-// put() and take() write and read each type of a Result's fields, in the same order.
+// Overloads of put() and take() write and read the types of a Result's fields, in the same order.
 
 void put(Packer& to, const ResultCheckpoint& checkpoint);
 void take(Unpacker& from, ResultCheckpoint& checkpoint);

@@ -14,8 +14,8 @@ using rundir::RunState;
 
 bool is_finished(const Ending& ending) { return ending.kind == Kind::finished || ending.kind == Kind::finished_early; }
 
-/// A train function that returned without saving has decided so; only a stop or an early end that could not save loses
-/// something.
+/// Returns whether work is lost: the attempt was stopped or ended early, and the state could not be saved. A train function
+/// that returned without saving loses no work.
 bool is_lost(const Ending& ending) {
   return !ending.saved && ending.resumes_from.empty() && ending.kind != Kind::finished && ending.kind != Kind::not_begun;
 }

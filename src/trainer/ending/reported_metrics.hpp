@@ -5,7 +5,7 @@
 
 namespace trainrt::trainer {
 
-/// Returns the values of a metric record by key, as Result and Callback pass them to users.
+/// Returns the values of a metric record by key, in the public type that Result and Callback use.
 ReportedMetrics reported_metrics(const metrics::Record& record);
 
 }  // namespace trainrt::trainer

@@ -1,4 +1,4 @@
-// Result: reads a run directory into the public type.
+// The implementation of Result, which reads the records of a run directory.
 #include <trainrt/result.hpp>
 
 #include <cmath>
@@ -51,7 +51,8 @@ void read_checkpoints(Result& result, const rundir::RunRecord& record) {
     result.best_checkpoints.push_back(of_run(result.path, meta));
 }
 
-/// Uses only exit codes of the last attempt that agree with the state, since the attempt's record may be missing or wrong.
+/// Returns the exit code of a run in state `state`. The exit code of the last attempt is used only if it agrees with
+/// `state`, since the attempt's record may be missing or wrong.
 ExitCode code_of(rundir::RunState state, const std::vector<rundir::AttemptRecord>& attempts) {
   using rundir::RunState;
   if (state == RunState::finished) return ExitCode::finished;
@@ -60,7 +61,8 @@ ExitCode code_of(rundir::RunState state, const std::vector<rundir::AttemptRecord
   return state == RunState::failed && last == static_cast<int>(ExitCode::usage) ? ExitCode::usage : ExitCode::failed;
 }
 
-/// Returns the content of error.txt without the time: "2026-11-22T10:00:00Z rank 0 on n1 failed ...".
+/// Returns the content of error.txt without the time at its beginning. error.txt has a text such as
+/// "2026-11-22T10:00:00Z rank 0 on n1 failed ...".
 std::string error_of(const std::string& run_dir) {
   const auto path = run_dir + "/error.txt";
   if (!io::exists(path)) return {};

@@ -12,13 +12,13 @@
 
 namespace trainrt::trainer {
 
-/// A plug-in that creates callbacks of one kind, such as "command". Each plug-in is one file in trainer/callbacks; its
-/// options are the keys of the config section [callback.NAME].
+/// A plug-in that creates callbacks of one kind, such as "command". Each plug-in is one file in trainer/callbacks. The
+/// options of a plug-in are the keys of config section [callback.NAME].
 struct CallbackKind {
   std::string_view name;
   std::string_view help;
   std::vector<OptionSpec> options;
-  /// Creates a callback. `options` are checked, and include defaults.
+  /// Creates a callback. `options` has checked values of all keys, including defaults.
   std::unique_ptr<Callback> (*open)(const Options& options);
 };
 
@@ -30,8 +30,8 @@ struct ChosenCallback {
   Options options;
 };
 
-/// Returns the callbacks that config key run.callbacks names, with checked options. Throws UsageError for an unknown
-/// callback or section [callback.NAME], and for an invalid option.
+/// Returns the callbacks that config key run.callbacks names, with checked options. Throws UsageError if a callback or a
+/// section [callback.NAME] is unknown, or an option is invalid.
 std::vector<ChosenCallback> chosen_callbacks(const config::RunSpec& spec);
 
 }  // namespace trainrt::trainer

@@ -92,7 +92,7 @@ void Callbacks::finish(const std::string& run_dir, const Conclusion& conclusion,
   if (!presence_.any) return;
   const auto finish = [&] {
     auto result = Result::from_path(run_dir);
-    result.state = rundir::word_of(conclusion.state);  // recorded later, when no callback can fail any more
+    result.state = rundir::word_of(conclusion.state);  // run.json gets this state later, after all callbacks
     result.code = conclusion.code;
     call("on_finish", [&](Callback& callback) { callback.on_finish(result); });
   };

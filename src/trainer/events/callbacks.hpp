@@ -15,17 +15,16 @@
 
 namespace trainrt::trainer {
 
-/// The callbacks of an attempt on one rank. Rank 0 has all callbacks, and notifies them of events. The other ranks have the
-/// program's callbacks only, for fail(), and know from presence() whether rank 0 has callbacks: without callbacks, the
-/// collective functions send nothing.
+/// Notifies the callbacks of an attempt of events, on one rank. Rank 0 has all callbacks. The other ranks have only the
+/// program's callbacks, which fail() notifies. If rank 0 has no callbacks, the collective functions do not communicate.
 ///
-/// Used on the train thread, except fail(), which any thread may call.
+/// Must be used on the train thread, except fail(), which any thread may call.
 class Callbacks {
  public:
   /// Creates an object without callbacks.
   Callbacks() = default;
-  /// Opens the callbacks that the config names, on rank 0, and adds the program's callbacks. Throws the errors of
-  /// CallbackKind::open.
+  /// Opens the callbacks that the config names, on rank 0 only, and adds the program's callbacks `of_program` on all ranks.
+  /// Throws the errors of CallbackKind::open.
   Callbacks(const config::RunSpec& spec, const std::vector<std::shared_ptr<Callback>>& of_program, int rank);
 
   /// The properties of rank 0's callbacks.
@@ -43,17 +42,17 @@ class Callbacks {
   void finish(const std::string& run_dir, const Conclusion& conclusion, Communicator& communicator) const;
 
   // --- not collective ---
-  /// Sets the metrics of each rank for the next report(), if presence().all_ranks.
+  /// Sets the metrics of each rank for the next report(). Called if presence().all_ranks is true.
   void set_rank_metrics(const std::vector<metrics::Record>& of_ranks);
-  /// Notifies the callbacks of a report. Throws Error that names the callback. Called on rank 0.
+  /// Notifies the callbacks of a report. If a callback fails, throws Error that names the callback. Called on rank 0.
   void report(const metrics::Record& record) const;
-  /// Returns the stop that a callback has requested in the last report(); without a reason if the run continues, and on
-  /// other ranks.
+  /// Returns the stop that a callback requested after the last report(). The reason is "" if the run continues, and always
+  /// on ranks other than 0.
   StoppingCallback::Stop stop() const;
-  /// Returns whether rank 0 has callbacks and is another rank, so that it must be notified if this rank fails alone.
+  /// Returns whether rank 0 must be notified if this rank fails alone: rank 0 has callbacks, and this rank is not rank 0.
   bool must_notify_rank_0() const { return presence_.any && !is_rank_0_; }
-  /// Notifies the callbacks of the failure of the attempt; only the first call has an effect. An exception of a callback is
-  /// logged.
+  /// Notifies the callbacks of this rank that the attempt failed. Only the first call has an effect. Exceptions of
+  /// callbacks are logged.
   void fail(const RunFailure& failure) const noexcept;
 
  private:
@@ -61,7 +60,7 @@ class Callbacks {
   void call(const char* function, const Call& call) const;
   void call_collectively(const char* function, const Call& call, Communicator& communicator) const;
 
-  /// Serializes the calls of the train thread and of the thread that calls fail().
+  /// Serializes calls of callbacks by the train thread and by the thread that calls fail().
   struct CallLock {
     std::mutex mutex;
     bool has_failed = false;

@@ -10,9 +10,9 @@ class StoppingCallback : public Callback {
  public:
   struct Stop {
     std::string reason;   ///< "": the run continues
-    bool pauses = false;  ///< the run is stopped, and the same command continues it; otherwise it has finished early
+    bool pauses = false;  ///< true: the run pauses, and the same command resumes the run; false: the run finishes early
   };
-  /// Returns whether the run must stop. Called on rank 0 after each on_report().
+  /// Returns whether the run must stop, and why. Called on rank 0 after each on_report().
   virtual Stop stop() = 0;
 };
 

@@ -40,7 +40,7 @@ void predict(const config::RunSpec& spec, const PredictionJob& job, launch::Laun
   try {
     job.predict(context, predictions);
     impl.end();
-  } catch (const StopRun&) {  // thrown on all ranks at the same stop_point()
+  } catch (const StopRun&) {  // all ranks throw at the same stop_point()
     throw comm::AgreedError("stopped: no output was written");
   }
 }

@@ -32,7 +32,8 @@ void Predictions::add(const Batch& batch, const std::vector<TensorView>& values)
 
 namespace {
 
-/// Throws UsageError if a name or shape would be invalid for the tensor of a State, or if two names are equal.
+/// Throws UsageError if the name or the shape of a field would be invalid for a tensor of a State, or if two names are
+/// equal.
 void require_valid(const std::vector<PredictedField>& fields, std::uint64_t samples) {
   State names;
   for (const auto& field : fields) {
@@ -62,7 +63,7 @@ PredictedField kept_field(const trainer::KeptField& kept, const Dataset& data, c
                                did_you_mean(kept.field, names), join(names)));
 }
 
-/// Converts the fields and rows of rank 0 to a text for the other ranks.
+/// Returns the output's fields and file as JSON, which rank 0 sends to the other ranks.
 std::string text_of(const std::vector<PredictedField>& fields, const trainer::PredictedRows& rows) {
   auto list = nlohmann::json::array();
   for (const auto& field : fields)
@@ -70,7 +71,7 @@ std::string text_of(const std::vector<PredictedField>& fields, const trainer::Pr
   return nlohmann::json{{"fields", list}, {"path", rows.path}, {"offsets", rows.offsets}}.dump();
 }
 
-/// The inverse of text_of().
+/// Sets `fields` and `rows` from `text`, a result of text_of().
 void read_text(const std::string& text, std::vector<PredictedField>& fields, trainer::PredictedRows& rows) {
   const auto json = nlohmann::json::parse(text);
   fields.clear();
@@ -121,7 +122,7 @@ void PredictionsImpl::begin(const std::vector<Dataset::Field>& declared) {
       communicator, [&] { open_rows(rows_); }, trainer::with_output_advice);
 }
 
-/// Waits until this node sees the file, because opening a file that does not exist would create it.
+/// Opens the output file after it has become visible on this node. Opening the file earlier would create another file.
 void PredictionsImpl::open_rows(const trainer::PredictedRows& rows) {
   for (const auto deadline_s = monotonic_seconds() + visible_timeout_s_; !io::exists(rows.path);) {
     if (monotonic_seconds() > deadline_s)
@@ -157,7 +158,8 @@ void PredictionsImpl::write_kept(std::size_t number, const Batch& batch) {
   write(number, {rows.data(), DType::u8, {static_cast<std::int64_t>(batch.size()), size}}, batch.indices());
 }
 
-/// Writes the rows of consecutive samples together.
+/// Writes `values`, the values of field number `number` for the samples `samples`. Rows of consecutive samples are written
+/// with one call.
 void PredictionsImpl::write(std::size_t number, const TensorView& values, std::span<const std::uint64_t> samples) {
   const auto& field = fields_[number];
   Shape shape{static_cast<std::int64_t>(samples.size())};

@@ -15,13 +15,14 @@
 
 namespace trainrt {
 
-/// The implementation of Predictions: writes the rows of one rank.
+/// The implementation of class Predictions, which writes the rows of one rank to the output file.
 struct PredictionsImpl {
   PredictionsImpl(const trainer::PredictionJob& job, Context& context, double visible_timeout_s);
 
   void begin(const std::vector<Dataset::Field>& fields);
   void add(const Batch& batch, const std::vector<TensorView>& values);
-  /// Syncs the rows and checks that all samples have been added. Called after the predict function. Collective.
+  /// Syncs the output file and checks that the ranks together have added all samples. Called after the predict function
+  /// returned. Collective.
   void end();
 
   const trainer::PredictionJob& job;
@@ -35,11 +36,11 @@ struct PredictionsImpl {
   void write(std::size_t field, const TensorView& values, std::span<const std::uint64_t> samples);
 
   Context& context_;
-  double visible_timeout_s_;  // maximum time until all nodes see a new file
+  double visible_timeout_s_;  // maximum time to wait until this node sees the output file
   std::vector<trainer::PredictedField> fields_;
   trainer::PredictedRows rows_;
   std::optional<io::PositionalFile> file_;
-  std::uint64_t added_ = 0;  // number of samples
+  std::uint64_t added_ = 0;  // number of samples that this rank has added
 };
 
 }  // namespace trainrt

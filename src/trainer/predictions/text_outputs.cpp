@@ -23,7 +23,7 @@ void require_text(std::string_view text, const std::string& field, std::uint64_t
                   field, sample, dataset, is_utf8(text) ? "contains a NUL" : "is not UTF-8"));
 }
 
-/// Updates `sizes` with the texts of this rank's part of the dataset.
+/// Reads this rank's subset of the samples, and raises `sizes` to the maximum size of a text in each field, in bytes.
 void read_part(const Dataset& dataset, const std::string& name, const Communicator& communicator,
                std::map<std::string, std::int64_t>& sizes) {
   const auto rank = static_cast<std::uint64_t>(communicator.rank()),

@@ -38,7 +38,7 @@ AttemptRecorder::AttemptRecorder(const config::RunSpec& spec, const std::string&
   check_evidence(spec);
   begin_record(spec, function, ranks);
   io::retried([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
-  io::retried([&] { files().remove("error.txt"); });  // of an earlier attempt; its record has the text, too
+  io::retried([&] { files().remove("error.txt"); });  // error.txt of an earlier attempt, whose record also has the error
   rundir::remove_leftovers(spec.run_dir);
 }
 
@@ -89,7 +89,8 @@ void AttemptRecorder::fail(const Error& error, std::int64_t step) try {
   log::error(std::string("the failure could not be recorded: ") + with_advice(second));
 }
 
-/// Returns the checkpoint that this attempt has committed last, or else the one that it was restored from.
+/// Returns the last checkpoint that this attempt committed, or else the checkpoint that this attempt restored. Returns
+/// nothing if there is no such checkpoint.
 std::optional<rundir::RunRecord::Completion> AttemptRecorder::newest_saved() const {
   const auto now = meter_.read();
   if (now.saved_checkpoint < 0) return std::nullopt;

@@ -15,31 +15,33 @@
 
 namespace trainrt::trainer {
 
-/// Writes the records of an attempt while it runs: the attempt's own record, run.json, params.json and error.txt. Only rank
-/// 0 has an AttemptRecorder.
+/// Writes the records of a running attempt: the attempt's own record, run.json, params.json and error.txt. Only rank 0 has
+/// an AttemptRecorder.
 class AttemptRecorder {
  public:
   /// Begins the attempt:
   /// - takes over the run directory, and throws the errors of rundir::Attempt
-  /// - checks the directory again, now that no other attempt can change it (checked_evidence())
+  /// - calls rundir::checked_evidence() again, since no other attempt can change the directory any more
   /// - logs changes of the config, and writes run.json and params.json
   /// - removes leftovers of earlier attempts
   ///
-  /// `accepts_missing`: the config accepts that checkpoints are missing. `meter` must outlive this object.
+  /// `accepts_missing` is true if the config accepts that checkpoints are missing. `meter` must outlive this object.
   AttemptRecorder(const config::RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes,
                   rundir::Meter& meter, bool accepts_missing);
 
   int number() const { return attempt_.number(); }
   const std::string& run_id() const { return record_.run_id; }
-  const std::vector<std::int64_t>& checkpoints() const { return evidence_.checkpoints; }  ///< existing numbers, ascending
-  std::int64_t next_checkpoint() const;     ///< number of the next checkpoint; unused by existing and recorded checkpoints
-  int workers() const { return workers_; }  ///< number of ranks that a global batch is made for; 0: the number of ranks
+  const std::vector<std::int64_t>& checkpoints() const {
+    return evidence_.checkpoints;
+  }                                         ///< numbers of existing checkpoints, ascending
+  std::int64_t next_checkpoint() const;     ///< number for the next checkpoint; no existing or recorded checkpoint has it
+  int workers() const { return workers_; }  ///< number of workers for which global batches are made; 0: the number of ranks
   const io::FencedDirectory& files() const { return attempt_.files(); }
 
-  /// Records the end of the attempt.
+  /// Records the end of the attempt in the attempt's record and in run.json.
   void end(rundir::RunState state, const std::string& why, ExitCode code, std::int64_t step,
            const std::string& blamed_node = "");
-  /// Records that the attempt failed on all ranks. An error while writing is only logged.
+  /// Records that the attempt failed on all ranks. If a record cannot be written, the error is only logged.
   void fail(const Error& error, std::int64_t step);
 
  private:

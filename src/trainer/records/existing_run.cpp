@@ -38,8 +38,8 @@ void warn_of_accepted(const rundir::CheckedEvidence& checked) {
                            newest < 0 ? "its beginning" : checkpoint::directory_name(newest)));
 }
 
-/// Does the work of find_existing_run() on rank 0, except for the global batch. Sets `record` to the content of run.json,
-/// if it exists.
+/// Returns the status of the run directory for find_existing_run(), without a check of the global batch. Sets `record` to
+/// the content of run.json, if this file exists. Called on rank 0.
 ExistingRun read_existing_run(const config::RunSpec& spec, const std::string& function,
                               std::optional<rundir::RunRecord>& record) {
   const auto& run_dir = spec.run_dir;
@@ -61,15 +61,16 @@ ExistingRun read_existing_run(const config::RunSpec& spec, const std::string& fu
   return existing;
 }
 
-/// Throws AgreedError if the config forbids the change of the global batch. `record` is used on rank 0. Collective.
+/// Throws AgreedError if a restart on `ranks` ranks would change the global batch and the config forbids the change.
+/// `record` is the content of run.json, used on rank 0 only. Collective.
 void refuse_other_global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& record,
                                Communicator& communicator, int ranks) {
   const auto require = [&] { require_same_global_batch(spec, global_batch(spec, record, ranks)); };
   comm::collectively_on_first(communicator, require, with_advice);
 }
 
-/// Does the work that the last attempt of a finished run could not do if it was killed at its end: removes the private
-/// directory, and writes missing combined views of checkpoints.
+/// Removes the private directory of the last attempt of a finished run, and writes missing combined views of checkpoints.
+/// An attempt that was killed at its end could not do this.
 void complete_finished(const std::string& run_dir) try {
   const auto attempts = rundir::read_attempts(run_dir);
   if (attempts.empty() || attempts.back().end.empty()) return;
@@ -83,10 +84,10 @@ void complete_finished(const std::string& run_dir) try {
 /// The checkpoint with which a run finished.
 struct RecordedEnd {
   std::int64_t checkpoint = -1;  ///< number of the checkpoint; -1 if the run has finished without a checkpoint
-  std::string missing;           ///< rundir::missing_end()
+  std::string missing;           ///< result of rundir::missing_end(): what is missing; "" if nothing is missing
 };
 
-/// Returns the end that rank 0 reads from run.json. Collective.
+/// Returns the checkpoint with which the run finished, as rank 0 reads it from run.json. Collective.
 RecordedEnd recorded_end(const std::string& run_dir, Communicator& communicator) {
   RecordedEnd end;
   const auto read = [&] {

@@ -27,11 +27,11 @@ using Change = rundir::RunRecord::Change;
 constexpr std::size_t max_value_bytes = 120;
 constexpr std::size_t max_changes_listed = 10;
 
-/// Returns the key without section and enclosing keys: "epochs" of "loop.train_loop_config.epochs".
+/// Returns the last component of a config key: "epochs" for "loop.train_loop_config.epochs".
 std::string last_part(const std::string& key) { return key.substr(key.find_last_of("./") + 1); }
 
-/// Returns whether a [loop] key with this last part is the length of the training: "epochs", "num_train_epochs",
-/// "max_steps".
+/// Returns whether a [loop] key whose last component is `name` sets the length of the training, such as "epochs",
+/// "num_train_epochs" or "max_steps".
 bool is_length(std::string name) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   if (name == "num_boost_round" || name == "n_estimators") return true;
@@ -43,13 +43,13 @@ bool is_length(std::string name) {
   });
 }
 
-/// A rule of [stop] that ends the run when a metric is at least, or at most, `bound`.
+/// A rule of [stop] that ends the run when a metric is at least `bound`, or, if `at_least` is false, at most `bound`.
 struct BoundRule {
   bool at_least = true;
   double bound = 0;
 };
 
-/// Parses the value of a [stop] key; returns nothing if it is not a bound.
+/// Returns the rule in the value of a [stop] key. Returns nothing if `text` is not a bound.
 std::optional<BoundRule> parse_bound(std::string_view text) {
   const bool has_sign = text.starts_with(">=") || text.starts_with("<=");
   const auto bound = parse_real(trim(has_sign ? text.substr(2) : text));
@@ -57,7 +57,7 @@ std::optional<BoundRule> parse_bound(std::string_view text) {
   return BoundRule{!text.starts_with("<="), *bound};
 }
 
-/// Returns whether the changed [stop] key may let the run train longer. An added rule can only end it sooner.
+/// Returns whether the change of a [stop] key may make the run longer. An added rule can only make the run shorter.
 bool is_later_rule(const Change& change) {
   if (change.from.empty()) return false;
   if (change.to.empty()) return true;
@@ -66,8 +66,8 @@ bool is_later_rule(const Change& change) {
   return now->at_least ? now->bound > before->bound : now->bound < before->bound;
 }
 
-/// Returns whether the train function's own early stopping now waits longer or is off: "early_stopping_rounds" was 2, is 8
-/// or 0.
+/// Returns whether the change of a key makes the train function's early stopping wait longer or turns it off. An example is
+/// a change of "early_stopping_rounds" from 2 to 8 or 0.
 bool is_more_patient(const Change& change) {
   const auto name = last_part(change.key);
   if (name.find("early_stopping") == std::string::npos && name != "patience") return false;
@@ -98,7 +98,7 @@ std::string in_words(const std::vector<Change>& changes) {
   return join(parts, "; ") + (more > 0 ? fmt::format("; and {} more", more) : "");
 }
 
-/// Returns a name that no run in the same folder has, such as "NAME-2".
+/// Returns a run name that no run in run.storage_path has, such as "NAME-2".
 std::string free_name(const config::RunSpec& spec) {
   for (int number = 2;; ++number) {
     const auto name = fmt::format("{}-{}", spec.run.name, number);
@@ -106,7 +106,8 @@ std::string free_name(const config::RunSpec& spec) {
   }
 }
 
-/// Returns the options that continue the run, or that start a new run from its checkpoint; "" if neither is possible.
+/// Returns words with the options that continue the finished run, or that start a new run from the last checkpoint of the
+/// finished run. Returns "" if neither is possible.
 std::string advice_to_continue(const rundir::RunRecord& record, const config::RunSpec& spec) {
   for (const auto& [key, value] : record.loop)
     if (is_length(last_part(key)) && !config::is_record_of_python(key))
@@ -131,7 +132,8 @@ std::string advice_to_continue(const rundir::RunRecord& record, const config::Ru
                   shell_quoted(spec.run_dir)));
 }
 
-/// Removes changes of a Python Trainer's values if the record has no such values, because an older version wrote it.
+/// Removes changes of values of a Python Trainer from `changes` if `record` has no such values. Older versions of trainrt
+/// did not record these values.
 void ignore_unrecorded(const rundir::RunRecord& record, std::vector<Change>& changes) {
   const auto is_of_python = [](const std::string& key) { return config::is_record_of_python(key); };
   for (const auto& [key, value] : record.loop)

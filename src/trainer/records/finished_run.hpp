@@ -6,17 +6,16 @@
 
 namespace trainrt::trainer {
 
-/// Returns the config values that must be compared with those in run.json.
+/// Returns the config values of `spec` that must be compared with the values in run.json.
 rundir::ConfigTexts compared_texts(const config::RunSpec& spec);
 
-/// Returns whether the run of this record has finished with the values of `spec`, so that nothing is left to do. Returns
-/// false if it has not finished, or if `spec` lets it continue: more epochs or steps in [loop], or a later rule of [stop].
-/// Throws UsageError if it has finished with other values; the message lists the differences and the possible commands.
-/// Changes nothing.
+/// Returns whether the run of `record` has finished with the values of `spec`. Returns false if the run has not finished,
+/// or if `spec` makes the run longer: more epochs or steps in [loop], or a later rule in [stop]. Throws UsageError if the
+/// run has finished with other values. The message lists the differences and the possible commands.
 bool has_finished(const rundir::RunRecord& record, const config::RunSpec& spec);
 
-/// Logs a warning for each file of the user's code that has changed since the last attempt of the run. `event` is the end
-/// of that attempt for the message: "the run 'r' finished".
+/// Logs a warning for each file of the user's code that has changed since the last attempt of the run. `event` describes
+/// the end of the last attempt in the message: "the run 'r' finished".
 void warn_of_changed_code(const rundir::RunRecord& record, const config::RunSpec& spec, const std::string& event);
 
 }  // namespace trainrt::trainer

@@ -11,7 +11,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Returns the path of a mirror on a file system; "" for a mirror in another storage.
+/// Returns the path of `mirror` if the mirror is on a file system; "" for a mirror in another storage.
 std::string folder_of_mirror(const std::string& mirror) {
   const auto url = io::storage_url(mirror);
   if (!url) return mirror;

@@ -16,7 +16,8 @@ std::string required_storage(const config::RunSpec& spec, Communicator& communic
   return rundir::require_shared_storage(spec.run.storage_path, spec.failure.storage_timeout_s, communicator, with_advice);
 }
 
-/// Throws AgreedError if the run has no checkpoint, and run.resume_from_checkpoint is not a loadable checkpoint.
+/// Throws AgreedError if the run has no checkpoint and config key run.resume_from_checkpoint names no loadable checkpoint.
+/// Collective.
 void require_origin(const config::RunSpec& spec, Communicator& communicator) {
   const auto require = [&] {
     if (spec.run.resume_from.empty() || checkpoint::highest_number(spec.run_dir) >= 0) return;

@@ -10,27 +10,27 @@
 
 namespace trainrt::trainer {
 
-/// The situation in which a start finds its run, before it changes anything. The same on all ranks.
+/// The datasets, the storage and the run as a start finds them, before it changes files. All ranks have equal values.
 struct Preparation {
-  Listings datasets;         ///< listings of all [data.NAME]
-  std::string there_before;  ///< longest part of the path run.storage_path that existed before
+  Listings datasets;         ///< listings of all [data.NAME] sections
+  std::string there_before;  ///< longest prefix of the path run.storage_path that existed before the start
   ExistingRun existing;
 };
 
-/// Makes all checks that precede an attempt of a run, and changes nothing. For starts and `trainrt check`.
+/// Makes all checks that precede an attempt of a run. Called by starts and by `trainrt check`.
 /// - The run must belong to this user.
-/// - `bring_back` is called; it may restore the run directory.
-/// - The datasets are listed.
+/// - `bring_back` is called, which may restore the run directory.
+/// - The files of datasets are listed.
 /// - A small file is written to run.storage_path and removed.
 /// - find_existing_run() reads the run directory.
-/// - If a new run starts from another checkpoint, that checkpoint must exist.
+/// - If the config has run.resume_from_checkpoint and the run has no checkpoint, that other checkpoint must exist.
 ///
-/// `ranks`: number of ranks of the run; 0 if unknown. Collective; throws comm::AgreedError.
+/// `ranks` is the number of ranks of the run; 0 if unknown. Collective. Throws comm::AgreedError.
 Preparation prepare_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator, int ranks,
                         const std::function<void()>& bring_back);
 
-/// Writes and removes a small file in run.storage_path, and removes the folders that it has created. For programs that open
-/// their run later, before they start. Collective; throws comm::AgreedError.
+/// Checks that run.storage_path is writable: writes and removes a small file, and removes the folders that were created for
+/// this check. Called before the start of a program that opens its run later. Collective. Throws comm::AgreedError.
 void try_storage(const config::RunSpec& spec, Communicator& communicator);
 
 }  // namespace trainrt::trainer

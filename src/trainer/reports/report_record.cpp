@@ -65,7 +65,7 @@ std::vector<metrics::Record> reports_of_ranks(const Metrics& metrics, std::int64
   try {
     mine = packed(metrics::unreduced_record(metrics, iteration));
   } catch (const Error&) {
-    // A rank with invalid metrics sends an empty record. aggregate_report() refuses them if they count.
+    // A rank with invalid metrics sends an empty record. aggregate_report() throws if metrics that it combines are invalid.
   }
   std::vector<metrics::Record> records;
   for (const auto& bytes : communicator.all_gather(mine)) records.push_back(unpacked(bytes, iteration));

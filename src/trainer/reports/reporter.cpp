@@ -38,7 +38,8 @@ std::vector<std::pair<std::string, std::string>> config_of(const config::RunSpec
   return config;
 }
 
-/// The metrics sinks of a run. A sink that fails causes one warning, until it succeeds again.
+/// Owns the open metrics sinks of a run. If a sink fails, logs one warning, and no further warning until the sink succeeds
+/// again.
 class OpenSinks {
  public:
   OpenSinks(const config::RunSpec& spec, const io::FencedDirectory& run_dir, const rundir::Meter& meter) {
@@ -74,7 +75,7 @@ class OpenSinks {
   std::vector<OpenSink> sinks_;
 };
 
-/// Logs the number of reports in `run_dir` that the run has to make again.
+/// Logs the number of reports in `run_dir` after `start.iteration`, which are removed and must be made again.
 void log_dropped_reports(const std::string& run_dir, const Reporter::Start& start) {
   const auto existing = static_cast<std::int64_t>(metrics::read_results(run_dir).size());
   if (existing <= start.iteration) return;

@@ -17,40 +17,41 @@
 namespace trainrt::trainer {
 
 /// Writes the metric records of a run. Rank 0's Reporter writes result.json and the metrics sinks, and notifies the
-/// callbacks; the Reporters of other ranks do nothing. Used on the train thread, except sync(), which is also called on the
-/// thread that writes checkpoints.
+/// callbacks. The Reporters of other ranks do nothing. Must be used on the train thread, except sync(), which is also
+/// called on the thread that writes checkpoints.
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  /// The point at which the records of an attempt begin.
+  /// The progress of the run when an attempt begins to write records.
   struct Start {
     std::int64_t step = 0;           ///< number of completed steps
     std::int64_t iteration = 0;      ///< number of completed iterations
     double iteration_s = 0;          ///< duration so far of the next iteration, in seconds
     bool is_silent_program = false;  ///< the train function is a program that restores its state itself
-    std::string reports_of = {};     ///< run directory of another run that made these iterations; "": this run made them
+    std::string reports_of = {};     ///< run directory of another run that made the iterations; "" if this run made them
   };
-  /// Opens the files, and removes records of later iterations. Called once, before all other functions except expect().
+  /// Opens the files, and removes records after iteration `start.iteration`. Must be called once, before all other
+  /// functions except expect().
   virtual void begin(const Start& start) = 0;
   /// Sets the total number of iterations of the run, for the progress display.
   virtual void expect(std::int64_t total) = 0;
-  /// Passes the State to the sinks that read it. Called before the write() of this iteration.
+  /// Passes `state` to the sinks that read the State. Called before write() of the record of iteration `iteration`.
   virtual void show(const State& state, std::int64_t iteration) = 0;
   virtual void write(metrics::Record record, std::int64_t step, const metrics::TimeSpent& time) = 0;
-  /// Makes result.json durable. Called before every commit.
+  /// Syncs result.json to storage. Called before every commit of a checkpoint.
   virtual void sync() = 0;
-  /// Brings the files of the sinks up to date, after a commit. A failure only causes a warning, since these files can be
-  /// rebuilt from result.json.
+  /// Writes the files of the sinks up to the last record. Called after a commit. A failure only causes a warning, since the
+  /// files of the sinks can be rebuilt from result.json.
   virtual void update_derived() = 0;
   /// Completes the files of the sinks.
   virtual void end() = 0;
 };
 
-/// Returns the sinks that config key metrics.sinks names, with checked options. Throws UsageError for an unknown sink or an
-/// invalid section [sink.NAME].
+/// Returns the sinks that config key metrics.sinks names, with checked options. Throws UsageError if a sink is unknown or a
+/// section [sink.NAME] is invalid.
 std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec);
 
-/// Returns the Reporter of rank `rank`. `callbacks` and `meter` must outlive it.
+/// Returns the Reporter of rank `rank`. `callbacks` and `meter` must outlive the Reporter.
 std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank,
                                         const Callbacks& callbacks, const rundir::Meter& meter);
 

@@ -9,8 +9,8 @@
 
 namespace trainrt::trainer {
 
-/// A function that returns the expected time until the run is complete, as text; computed from all attempts so far
-/// (rundir/usage/forecast.hpp). The records of earlier attempts are read once. Not thread-safe.
+/// A function object that returns the expected time until the run is complete, as text. The time is computed from all
+/// attempts so far (rundir/usage/forecast.hpp). The records of earlier attempts are read once. Not thread-safe.
 class TimeLeft {
  public:
   /// `meter` must outlive this object.

@@ -20,17 +20,18 @@ void watch_start(const RunArguments& run, AttemptSetup& setup) {
                             watch::StartTimes{failure.hang_timeout, failure.launch_timeout_s, failure.storage_timeout_s});
 }
 
-/// Called on rank 0.
+/// Creates the AttemptRecorder and, if the config has a mirror, the CheckpointMirror in `setup`. Called on rank 0.
 void open_records(const RunArguments& run, rundir::Meter& meter, AttemptSetup& setup) {
   setup.records = std::make_unique<AttemptRecorder>(run.spec, run.function.name, run.communicator.size(), setup.nodes,
                                                     meter, setup.found.existing.accepts_missing);
   if (run.spec.checkpoint.mirror.empty()) return;
-  // A write shows that the attempt still owns the run: it fails if a newer attempt has removed the private directory.
+  // A newer attempt removes the private directory of this attempt, so a successful write shows that this attempt owns the
+  // run.
   const auto require_owned = [&files = setup.records->files()] { files.write_temporary("unfinished_uploads", ""); };
   setup.mirror = std::make_unique<CheckpointMirror>(run.spec, require_owned);
 }
 
-/// Gives all ranks the values that rank 0 has read from the run directory.
+/// Sends the values that rank 0 has read from the run directory to all ranks. Collective.
 void share_values(AttemptSetup& setup, Communicator& communicator) {
   std::array<std::int64_t, 7> numbers{};
   auto& listed = setup.earlier.listed;

@@ -12,7 +12,7 @@
 
 namespace trainrt::trainer {
 
-/// The arguments of run(), which every step of an attempt uses.
+/// The arguments of run(), which the functions of an attempt use.
 struct RunArguments {
   const config::RunSpec& spec;
   const TrainCall& function;
@@ -20,28 +20,29 @@ struct RunArguments {
   Communicator& communicator;
 };
 
-/// Everything that an attempt has before its session begins. On all ranks the same, except for the members of rank 0.
+/// The values and objects that an attempt has before its Session begins. All ranks have equal values, except for members
+/// that exist only on rank 0.
 struct AttemptSetup {
-  /// Ends the job step if the start hangs. Reset before the train function is called.
+  /// Ends the job step if the start of the attempt hangs. Destroyed before the train function is called.
   std::optional<watch::StartWatch> start_watch;
   Preparation found;
   std::vector<std::string> nodes;  ///< result of node_names()
   int number = 0;                  ///< number of the attempt
   std::string run_id;
-  int workers = 0;  ///< number of workers for which an elastic run makes its global batches; 0: not elastic
+  int workers = 0;  ///< number of workers for which global batches are made; 0: the number of ranks
   EarlierCheckpoints earlier;
   NodeShares shares;
   Callbacks callbacks;
   std::unique_ptr<AttemptRecorder> records;  ///< on rank 0
-  std::unique_ptr<CheckpointMirror> mirror;  ///< on rank 0, if checkpoint.mirror is set
+  std::unique_ptr<CheckpointMirror> mirror;  ///< set on rank 0 if the config has checkpoint.mirror; otherwise nullptr
 };
 
-/// Finds the run of the config, or restores it from its mirror. Returns false if the run has finished and needs no further
-/// attempt. Collective.
+/// Finds the run of the config, and restores a missing run directory from the mirror. Returns false if the run has finished
+/// and needs no further attempt. Collective.
 bool find_unfinished_run(const RunArguments& run, AttemptSetup& setup);
 
-/// Creates the run directory if necessary, claims it for a new attempt, and sets the other members of `setup`. `meter` must
-/// outlive `setup`. Collective.
+/// Creates the run directory if necessary, claims the run directory for a new attempt, and sets those members of `setup`
+/// that find_unfinished_run() has not set. `meter` must outlive `setup`. Collective.
 void claim_run(const RunArguments& run, rundir::Meter& meter, AttemptSetup& setup);
 
 }  // namespace trainrt::trainer

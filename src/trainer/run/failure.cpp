@@ -28,16 +28,15 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Returns whether a new run failed with an invalid config before anything happened: the directory of such a run is
-/// removed. Attempt number 1 is no sufficient sign: if a user removed the records of attempts, the checkpoints must be
-/// kept.
+/// Returns whether a new run failed with an invalid config before any step, report or checkpoint, so that its run directory
+/// can be removed. Checkpoints are searched even in attempt 1, since a user may have removed the records of attempts.
 bool leaves_nothing(const RunningAttempt& attempt, const Session& session, const Error& error) {
   return error.code() == ExitCode::usage && attempt.is_new && attempt.number == 1 && session.step_count() == 0 &&
          session.iteration() == 0 && checkpoint::highest_number(attempt.spec.run_dir) < 0;
 }
 
-/// Returns whether another rank failed in the same way, logged it and removed the new run. If a newer attempt took the run
-/// over, that attempt's record exists.
+/// Returns whether another rank failed with an invalid config, too, and has already logged the failure and removed the new
+/// run. If instead a newer attempt took over the run, the record of that attempt exists, and the result is false.
 bool was_removed(const RunningAttempt& attempt, const Session& session, const Error& error) {
   return leaves_nothing(attempt, session, error) && rundir::numbers_of_attempts(attempt.spec.run_dir).empty();
 }
@@ -45,17 +44,17 @@ bool was_removed(const RunningAttempt& attempt, const Session& session, const Er
 [[noreturn]] void abort_with_error(const Error& error, launch::Launch& launch) {
   wait_for_output_delivery();
   launch.abort(static_cast<int>(error.code()));
-  throw error;  // reached if the ranks are threads
+  throw error;  // abort() returns if the ranks are threads
 }
 
-/// Returns the type and stack of the exception that is being handled, and the full message if it has several lines.
+/// Returns the type and the stack of the exception that is being handled. A `message` of several lines is appended.
 std::string exception_details(const std::string& message) {
   auto text = fmt::format("thrown as {}, at\n{}", watch::thrown_type(), describe(watch::thrown_at()));
   if (message.find('\n') != std::string::npos) text += "full message\n" + message + "\n";
   return text;
 }
 
-/// Returns this node if the exception that is being handled reports a dead process or a stalled GPU of this node; otherwise
+/// Returns the name of this node if the exception that is being handled is comm::RankGone or device::GpuStalled; otherwise
 /// "".
 std::string blamed_node() try { throw; } catch (const comm::RankGone&) {
   return node_name();
@@ -84,7 +83,7 @@ std::string one_line(const RunningAttempt& attempt, const Session& session, cons
 
 void record_failure(const RunningAttempt& attempt, const Failure& failure) {
   const auto& run_dir = attempt.spec.run_dir;
-  // The failures of other ranks may follow from the first one, so only the first is recorded.
+  // Only the first failure is recorded. Later failures of other ranks may be consequences of the first failure.
   const auto text = printable_text(utc_now() + " " + failure.text + "\n" + failure.details);
   if (!attempt.files.create("error.txt", text)) return;
   rundir::mark_failed(run_dir, attempt.number, "failed: " + failure.text, static_cast<int>(failure.code), failure.step,
@@ -117,7 +116,7 @@ void fail_all_ranks(const RunningAttempt& attempt, const Session& session, launc
   if (was_removed(attempt, session, error)) abort_with_error(error, launch);
   if (attempt.files.is_fenced()) {
     abort_fenced_attempt(attempt.number, launch);
-    throw Error(fenced_message(attempt.number));  // reached if the ranks are threads
+    throw Error(fenced_message(attempt.number));  // abort() returns if the ranks are threads
   }
   OutputCapture::flush();
   const auto printed = OutputCapture::last();

@@ -12,31 +12,31 @@ namespace trainrt::trainer {
 
 /// The failure of an attempt, for error.txt and the attempt's record.
 struct Failure {
-  std::string text;     ///< one line
-  std::string details;  ///< more lines, for error.txt only
+  std::string text;     ///< description of the failure in one line
+  std::string details;  ///< further lines, written to error.txt only
   ExitCode code = ExitCode::failed;
   std::int64_t step = 0;
   bool silent = false;           ///< the attempt ran a program that has reported no progress
   std::string blamed_node = {};  ///< AttemptRecord::blamed_node
 };
 
-/// Records a failure in error.txt, in the attempt's record and in run.json, unless another rank has recorded one. May be
-/// called on any rank and thread. Throws StorageError.
+/// Records `failure` in error.txt, in the attempt's record and in run.json. Does nothing if another rank has already
+/// recorded a failure of this attempt. May be called on any rank and thread. Throws StorageError.
 void record_failure(const RunningAttempt& attempt, const Failure& failure);
 
-/// Reports that the train function failed on this rank: logs and records the failure, notifies the callbacks, and ends the
-/// job step, since other ranks may wait in collectives. Must be called while the exception is handled. `error` has the
-/// message of one line, `full_message` all its lines. Throws `error`, without logging it, if this is the only rank and has
-/// a caller; also throws if the ranks are threads.
+/// Reports that the train function failed on this rank: logs and records the failure, and notifies the callbacks. Then ends
+/// the job step, since other ranks may wait in collectives. Must be called while the exception is handled. `error` has the
+/// first line of the message, `full_message` has all lines. If this is the only rank and RunningAttempt::has_caller is
+/// true, throws `error` without logging it. Also throws if the ranks are threads.
 [[noreturn]] void fail_all_ranks(const RunningAttempt& attempt, const Session& session, launch::Launch& launch,
                                  const Error& error, const std::string& full_message);
 
-/// Returns the message for an attempt that lost its run directory to a newer attempt. The message is logged instead of any
-/// other error of the attempt, since such errors are consequences.
+/// Returns the message for attempt number `attempt`, which lost its run directory to a newer attempt. The message is logged
+/// instead of other errors of the attempt, which are consequences of the loss.
 std::string fenced_message(int attempt);
 
-/// Logs fenced_message() and ends the job step without recording anything, since the run directory belongs to the newer
-/// attempt. The exit code is 70 and not 75, so that a batch script does not requeue a job that was already requeued.
+/// Logs fenced_message() and ends the job step. Records nothing, since the run directory belongs to the newer attempt. The
+/// exit code is 70 (failed): a batch script requeues a job after exit code 75, and this job was already requeued.
 void abort_fenced_attempt(int attempt, launch::Launch& launch);
 
 }  // namespace trainrt::trainer

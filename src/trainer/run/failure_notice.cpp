@@ -49,7 +49,8 @@ RunFailure failure_from(const std::string& text) {
   return failure;
 }
 
-/// Removes the notice last, since the failed rank waits for its removal.
+/// Passes the failure in the notice `path` to the callbacks, then removes the notice. The failed rank waits for the
+/// removal.
 void handle_notice(const std::string& path, const Callbacks& callbacks) try {
   callbacks.fail(failure_from(io::read_file(path)));
   io::remove_tree(path);

@@ -8,13 +8,13 @@
 
 namespace trainrt::trainer {
 
-// The failure notice: a file in the attempt's private directory, by which a rank that fails alone notifies rank 0 before it
-// ends the job step. A collective cannot do this, because rank 0's train thread may execute anything at that moment.
+// The failure notice is a file in the attempt's private directory. A rank that fails alone writes the file to notify rank
+// 0, and then ends the job step. A collective cannot be used, since rank 0's train thread may be busy at that moment.
 
-/// Writes the failure notice, and waits at most 5 s until rank 0 has notified its callbacks. Errors are only logged.
+/// Writes the failure notice, and waits at most 5 s until rank 0 has notified the callbacks. Errors are only logged.
 void notify_rank_zero(const std::string& private_dir, const RunFailure& failure) noexcept;
 
-/// A thread on rank 0 that waits for the failure notice and notifies the callbacks.
+/// Owns a thread on rank 0 that waits for the failure notice and then notifies the callbacks of the failure.
 class FailureListener {
  public:
   /// `callbacks` must outlive this object.

@@ -36,13 +36,15 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Returns when this attempt began, by monotonic_seconds(). The first attempt of a process began with the process.
+/// Returns the time at which this attempt began, by monotonic_seconds(). The first attempt of a process began when the
+/// process started.
 double attempt_start_s() {
   static std::atomic<bool> is_first = true;
   return monotonic_seconds() - (is_first.exchange(false) ? seconds_since_process_start() : 0);
 }
 
-/// Returns the history that checkpoint.every = auto needs; otherwise reads nothing.
+/// Returns the failures of earlier attempts if config key checkpoint.every is `auto`. Otherwise returns an empty history
+/// without reading records.
 FailureHistory failure_history(const config::RunSpec& spec) {
   if (spec.checkpoint.every.unit != config::CheckpointInterval::Unit::automatic) return {};
   return history_of(rundir::read_attempts(spec.run_dir, history_attempts));
@@ -83,7 +85,7 @@ void remove_private_directory(const std::string& path) try { io::remove_tree(pat
   log::warning("temporary files of this attempt remain until the next attempt removes them: " + with_advice(error));
 }
 
-/// AttemptRecorder a failure of all ranks. Called on all ranks.
+/// Records `error`, a failure of all ranks, and notifies the callbacks. Called on all ranks.
 void record_agreed_failure(const comm::AgreedError& error, const RunningAttempt& attempt, AttemptRecorder* records,
                            std::int64_t step) {
   if (attempt.files.is_fenced()) throw comm::AgreedError(fenced_message(attempt.number));
@@ -91,7 +93,7 @@ void record_agreed_failure(const comm::AgreedError& error, const RunningAttempt&
   attempt.callbacks.fail({.error = error.what(), .attempt = attempt.number, .step = step});
 }
 
-/// AttemptRecorder the end of an attempt, on rank 0, and returns its outcome. Collective.
+/// Records the end of an attempt on rank 0, and returns the outcome of the attempt. Collective.
 RunOutcome record_end(const Ending& ending, const RunArguments& run, AttemptRecorder* records) {
   const auto conclusion = conclude(ending, run.spec.run_dir);
   const auto record = [&] {
@@ -103,7 +105,8 @@ RunOutcome record_end(const Ending& ending, const RunArguments& run, AttemptReco
   return {conclusion.code, conclusion.message};
 }
 
-/// Trains in a session of the attempt, which is watched for crashes and hangs. Collective.
+/// Calls the train function in a Session that is watched for crashes and hangs, and records the end of the attempt.
+/// Collective.
 RunOutcome train(const RunArguments& run, AttemptSetup& setup, rundir::Meter& meter, double pause_s) {
   auto* records = setup.records.get();
   // Only rank 0 watches the job's time limit; the stop vote informs the other ranks.
@@ -135,7 +138,7 @@ RunOutcome train(const RunArguments& run, AttemptSetup& setup, rundir::Meter& me
     record_agreed_failure(error, attempt, records, session.step_count());
     throw;
   }
-  // Before rank 0 removes the private directory: the writer of an attempt without one writes nothing.
+  // The StatusWriter must write its last status before rank 0 removes the private directory. It writes nothing afterwards.
   comm::collectively(
       run.communicator, [&] { status_writer.reset(); }, with_advice);
   return record_end(session.ending(), run, records);
@@ -144,7 +147,7 @@ RunOutcome train(const RunArguments& run, AttemptSetup& setup, rundir::Meter& me
 RunOutcome run_one_attempt(const RunArguments& run, double pause_s) {
   const auto& spec = run.spec;
   const auto guarded = rundir::guarded_run(spec.run.storage_path, spec.run.name);
-  // Declared before `setup`, whose heartbeat thread reads it.
+  // Declared before `setup`, since a heartbeat thread in `setup` reads the meter.
   rundir::Meter meter(attempt_start_s(), run.function.may_be_silent, run.function.is_observed, run.function.ready_s);
   AttemptSetup setup;
   if (!find_unfinished_run(run, setup)) return {ExitCode::finished, finished_already_message(spec.run.name, spec.run_dir)};

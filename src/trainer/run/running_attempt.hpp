@@ -7,7 +7,7 @@
 
 namespace trainrt::trainer {
 
-/// The facts about a running attempt that are needed to report its failure.
+/// The properties of a running attempt that are needed to report a failure of the attempt.
 struct RunningAttempt {
   const config::RunSpec& spec;
   int number;

@@ -20,7 +20,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Returns CheckedStart::made.
+/// Returns the descriptions for CheckedStart::made.
 std::map<std::string, std::string> made_samples(const config::RunSpec& spec, Session& session) {
   std::map<std::string, std::string> made;
   for (const auto& [name, options] : spec.data) {
@@ -31,8 +31,7 @@ std::map<std::string, std::string> made_samples(const config::RunSpec& spec, Ses
   return made;
 }
 
-/// Calls the check of the train function in a session without other ranks, records and output files. Returns
-/// CheckedStart::made.
+/// Calls the check of the train function in a Session with one rank, which writes no files. Returns CheckedStart::made.
 std::map<std::string, std::string> check_function(const config::RunSpec& spec, const TrainCall& function,
                                                   const Listings& datasets, Communicator& communicator) {
   const World world;

@@ -22,14 +22,16 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// For the benchmark of start-up times.
+/// Prints the time since the process started if environment variable TRAINRT_TIMING is set. Used by the benchmark of
+/// start-up times.
 void print_start_time() {
   if (Environment::of_process().has("TRAINRT_TIMING"))
     OutputCapture::write(OutputCapture::Stream::error,
                          fmt::format("timing: train_function_started_s={:.3f}\n", seconds_since_process_start()));
 }
 
-/// Captures the output of a train function that prints in this process, for the rank's log and the terminal.
+/// Sets `output` to a capture that copies the output of this process to the rank's log and the terminal. Does nothing
+/// unless TrainCall::prints_here is true.
 void capture_output(std::optional<OutputCapture>& output, const TrainCall& function, const RunningAttempt& attempt,
                     int rank) {
   if (!function.prints_here) return;
@@ -37,7 +39,7 @@ void capture_output(std::optional<OutputCapture>& output, const TrainCall& funct
   output.emplace(output_targets(attempt.spec.run.shown_output, attempt.spec.run_dir, rank), title);
 }
 
-/// Waits for unfinished work of the failed attempt, so that the next attempt can start in the same processes.
+/// Waits for unfinished work of a failed attempt. The next attempt can then start in the same processes.
 void settle_after(const FailedTogether& failure, const RunningAttempt& attempt, Session& session,
                   launch::Launch& launch) try {
   session.settle();
@@ -60,7 +62,8 @@ void call_train_function(const RunArguments& run, const RunningAttempt& attempt,
   const auto& world = run.launch.world();
   std::optional<OutputCapture> output;
   try {
-    if (!function.is_running || !function.is_running()) session.stop_if_asked();  // nothing has begun, so nothing is lost
+    if (!function.is_running || !function.is_running())
+      session.stop_if_asked();  // a stop loses no work, since training has not begun
     wait_to_restart(pause_s, session);
     attempt.callbacks.start(run_info(attempt, world), session.communicator());
     session.prepare_datasets();

@@ -1,4 +1,4 @@
-// Trainer: runs of a program with its own main.
+// The implementation of Trainer, which executes runs in a program with its own main().
 #include <trainrt/trainer.hpp>
 
 #include <utility>
@@ -27,7 +27,8 @@ namespace trainrt {
 
 namespace {
 
-/// Gives a run without a name the default name of the process, with a number from the second run on.
+/// Sets the name of a run without a name to the default name of the process. From the second run of the process on, a
+/// number is appended.
 void name_run(trainer::LoadedConfig& config, trainer::ProcessConnection& connection) {
   ++connection.runs;
   trainer::share_default_name(config, *connection.communicator);
@@ -37,7 +38,8 @@ void name_run(trainer::LoadedConfig& config, trainer::ProcessConnection& connect
   config::rename(spec, config::numbered_name(connection.default_name, connection.runs));
 }
 
-/// Outside Slurm a default name contains the time, so only the logged variable resumes the run.
+/// Logs the run directory of a run with a default name. Outside Slurm, a default name contains the time. The message then
+/// also names the environment variable that a user must set to resume the run.
 void log_default_name(const config::RunSpec& spec, const std::string& default_name) {
   if (!spec.run.is_name_default) return;
   const bool is_in_job = Environment::of_process().has("SLURM_JOB_ID");
@@ -48,8 +50,8 @@ void log_default_name(const config::RunSpec& spec, const std::string& default_na
                                                 config::run_name_variable, shell_quoted(default_name))));
 }
 
-/// Lets the process that started the ranks find the run directory. A program that a rank started (TRAINRT_FD) leaves this
-/// to the rank.
+/// Records the run directory for the process that started the ranks. If a rank started this program (environment variable
+/// TRAINRT_FD is set), the rank records the directory instead. Collective.
 void record_opened_run(const config::RunSpec& spec, Communicator& communicator) {
   const auto record = [&] {
     if (!Environment::of_process().has("TRAINRT_FD")) rundir::record_opened_run(spec.run_dir);
@@ -75,7 +77,7 @@ Result run_on(trainer::ProcessConnection& connection, trainer::LoadedConfig& con
   return trainer::broadcast_result(config.spec->run_dir, outcome.code, *connection.communicator);
 }
 
-/// Throws an error that all ranks have as one of the public types.
+/// Throws `error`, an AgreedError, as UsageError or Error, since AgreedError is not a public type.
 [[noreturn]] void throw_as_public(const Error& error) {
   if (error.code() == ExitCode::usage) throw UsageError(error.what());
   throw Error(error.what(), error.code());

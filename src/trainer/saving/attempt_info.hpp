@@ -17,13 +17,13 @@
 
 namespace trainrt::trainer {
 
-/// The checkpoints of the run at the start of an attempt. The same on all ranks.
+/// The checkpoints of a run at the start of an attempt. All ranks have equal values.
 struct EarlierCheckpoints {
   std::vector<std::int64_t> listed;  ///< numbers of the checkpoints in the run directory, damaged ones included, ascending
-  std::int64_t next = 0;             ///< number of the next checkpoint; unused by listed and recorded checkpoints
+  std::int64_t next = 0;             ///< number for the next checkpoint; no listed or recorded checkpoint has this number
 };
 
-/// The implementation of Context::framework().
+/// A function that implements Context::framework().
 using MeetFramework = std::function<FrameworkMeeting(Context& ctx, const std::string& framework)>;
 
 /// The parameters of one attempt of a run, or of a prediction or check. References and pointers must outlive the Session.
@@ -35,15 +35,15 @@ struct AttemptInfo {
   Callbacks& callbacks;
   EarlierCheckpoints earlier;
   FailureHistory history;               ///< failures of earlier attempts, for checkpoint.every = auto; used on rank 0
-  const batch::Lease* lease = nullptr;  ///< time left of the job, on the rank that watches it; otherwise nullptr
+  const batch::Lease* lease = nullptr;  ///< time left in the job, on the rank that watches the job; otherwise nullptr
   std::string metadata = "{}";          ///< JSON object that every checkpoint contains
-  int workers = 0;                      ///< number of ranks that a global batch is made for; 0: the number of ranks
-  Listings datasets;                    ///< listings of all [data.NAME]
+  int workers = 0;                      ///< number of workers for which global batches are made; 0: the number of ranks
+  Listings datasets;                    ///< listings of all [data.NAME] sections
   NodeShares shares;
   std::vector<std::string> hosts = {};  ///< host name of each rank, for messages
   MeetFramework framework = {};
   CheckpointMirror* mirror = nullptr;  ///< mirror of the run, on rank 0 if the config has one; otherwise nullptr
-  bool is_run = true;                  ///< false for a prediction or a check, which trains, saves and reports nothing
+  bool is_run = true;                  ///< false for a prediction or a check, which does not train, save or report
 };
 
 }  // namespace trainrt::trainer

@@ -57,10 +57,10 @@ bool AutoInterval::is_due(double since_s, bool has_reported) const {
 }
 
 std::optional<std::string> AutoInterval::learn(double stall_s, double duration_s, double running_s) {
-  cost_s_ =
-      cost_s_ > 0 ? (cost_s_ + stall_s) / 2 : stall_s;  // later saves count more, since the speed of a storage changes
+  cost_s_ = cost_s_ > 0 ? (cost_s_ + stall_s) / 2
+                        : stall_s;  // recent saves have more weight, since the speed of a storage changes
   const double mtbf_s = expected_mtbf_s({history_.exposure_s + running_s, history_.failures}, nodes_);
-  // Saves do not overlap: with an interval shorter than a save, the train thread would wait for the previous save.
+  // The interval is at least the duration of a save. Otherwise the train thread would wait for the previous save.
   const double best_s = std::max(young_daly_interval(cost_s_, mtbf_s), duration_s);
   interval_s_ = std::clamp(best_s, min_interval_s, std::max(max_interval_s, duration_s));
   const bool is_notable = interval_s_ >= notable_ratio * logged_s_ || logged_s_ >= notable_ratio * interval_s_;

@@ -34,13 +34,14 @@ checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World&
   options.writer.stuck_s = spec.failure.collective_timeout_s;
   options.writer.visible_s = spec.failure.storage_timeout_s;
   options.writer.observer = [](checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); };
-  options.writer.warn = log::warning;  // with the rank, which may be the only one that waits
+  options.writer.warn = log::warning;  // log::warning names this rank, since other ranks may not wait
   options.writer.explain = with_advice;
   options.writer.staging_limit = "checkpoint.staging_limit";
   return options;
 }
 
-/// Returns config key checkpoint.every on rank 0. The other ranks get an interval that is never due by the clock.
+/// Returns the value of config key checkpoint.every on rank 0. On other ranks, returns an interval that is never due by the
+/// clock.
 config::CheckpointInterval interval_by_clock(const config::RunSpec& spec, int rank) {
   return rank == 0 ? spec.checkpoint.every : config::CheckpointInterval{};
 }
@@ -105,8 +106,8 @@ checkpoint::Saver::Request CheckpointCycle::request_of(const Content& content) {
   return request;
 }
 
-/// Adds the files that were passed to the report, or else those of the newest checkpoint. Files of another run's checkpoint
-/// are not added, since that run may delete them.
+/// Adds the files in `reported` to `request`. If `reported` is nullptr, adds the files of the run's newest checkpoint.
+/// Files of another run's checkpoint are not added, since the other run may delete them.
 void CheckpointCycle::add_files(const checkpoint::DirectoryFiles* reported, checkpoint::Saver::Request& request) const {
   auto& meta = request.meta;
   if (reported != nullptr) {
@@ -197,7 +198,7 @@ void CheckpointCycle::note_failure(const checkpoint::SaveResult& result) {
   log::run_warning(text + "; training continues");
 }
 
-/// Warns, once, if a save takes longer than the time between Slurm's SIGTERM and the kill of a preempted job.
+/// Logs a warning, once, if a save takes longer than the time between Slurm's SIGTERM and the kill of a preempted job.
 void CheckpointCycle::warn_of_short_notice() {
   const auto* lease = parts_.attempt.lease;
   const auto notice = lease != nullptr ? lease->notice() : std::nullopt;

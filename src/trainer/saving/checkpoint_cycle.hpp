@@ -23,28 +23,28 @@
 
 namespace trainrt::trainer {
 
-/// Returns the rules of the config for deleting old checkpoints.
+/// Returns the rules for deleting old checkpoints, from the [checkpoint] section of `spec`.
 checkpoint::Retention retention_of(const config::RunSpec& spec);
 
-/// Saves the checkpoints of an attempt, one at a time: starts each save, concludes whether it was committed, and notifies
-/// the reporter, the callbacks and the mirror of commits. The time that the train thread spends here counts as checkpoint
-/// time in the meter.
+/// Saves the checkpoints of an attempt, one at a time. Starts each save, finds out whether the checkpoint was committed,
+/// and notifies the reporter, the callbacks and the mirror of each commit. The Meter counts the time that the train thread
+/// spends in these functions as checkpoint time.
 ///
-/// A checkpoint that cannot be written causes a warning, and training continues. If checkpoint.max_failed saves in a row
-/// have failed, the call that learns of the last failure throws comm::AgreedError; while the storage is unavailable, only
-/// after failure.storage_timeout. A call that finds different replicated tensors on the ranks also throws AgreedError.
+/// If a checkpoint cannot be written, a warning is logged and training continues. After checkpoint.max_failed failed saves
+/// in a row, a collective function throws comm::AgreedError. If the storage is unavailable, the function throws only after
+/// failure.storage_timeout. A collective function also throws AgreedError if replicated tensors differ between ranks.
 ///
-/// Used on the train thread.
+/// Must be used on the train thread.
 class CheckpointCycle {
  public:
-  /// The objects that CheckpointCycle uses. All of them must outlive it.
+  /// The objects that a CheckpointCycle uses. All of them must outlive the CheckpointCycle.
   struct Parts {
     const config::RunSpec& spec;
     const AttemptInfo& attempt;
-    Reporter& reporter;  ///< made durable before each commit
+    Reporter& reporter;  ///< synced to storage before each commit
     StopMargin& stop_margin;
     watch::Liveness& life;
-    ReplicaWatch& replicas;  ///< compared before each save
+    ReplicaWatch& replicas;  ///< compares the replicated tensors before each save
   };
   /// The content and the properties of one checkpoint.
   struct Content {
@@ -52,7 +52,7 @@ class CheckpointCycle {
     RunPoint point;
     const std::map<std::string, double>& metrics;  ///< numbers of the last report
     const std::string& metadata;                   ///< JSON object
-    /// Files that the ranks passed to the present report; nullptr: the files of the newest checkpoint are stored again.
+    /// Files that the ranks passed to the present report(). nullptr: the files of the newest checkpoint are stored again.
     const checkpoint::DirectoryFiles* reported_files = nullptr;
     double iteration_s = 0;  ///< checkpoint::Meta::iteration_s
     bool at_stop = false;    ///< checkpoint::Meta::at_stop
@@ -64,7 +64,7 @@ class CheckpointCycle {
   // --- collective ---
   /// Prepares the first save of `state`, unless checkpoint.every is off.
   void prepare(const State& state);
-  /// Waits for the save in flight, then starts the save of `content`.
+  /// Waits for the save in flight, then starts a save of `content`.
   void start(const Content& content);
   /// Commits the checkpoint in flight if all ranks have written it; does not wait for the storage. `of_all` is the
   /// progress() of all ranks, combined by a vote.
@@ -73,27 +73,29 @@ class CheckpointCycle {
   void advance();
   /// Waits for the save in flight.
   void finish();
-  /// Saves `content`, unless the newest checkpoint has it, and waits. Returns whether it is committed.
+  /// Saves `content` and waits for the commit. Does not save if the newest checkpoint has the same point. Returns whether a
+  /// committed checkpoint has `content`.
   bool save_and_wait(const Content& content);
 
   // --- not collective ---
   checkpoint::Saver::Progress progress() const { return saver_.progress(); }
-  /// Returns whether checkpoint.every demands a checkpoint by the clock; always false on ranks other than 0.
+  /// Returns whether config key checkpoint.every asks for a checkpoint at this time. Always false on ranks other than 0.
   bool is_due_by_clock(bool has_reported) const { return schedule_.is_due(has_reported, saver_.in_flight()); }
   /// Returns whether the newest committed checkpoint has the state of `point`.
   bool holds(const RunPoint& point) const { return saved_ == point; }
-  /// Declares that the attempt began from `checkpoint`, of this run or of another.
+  /// Records that the attempt began from `checkpoint`. `is_of_this_run` is false for a checkpoint of another run.
   void begin_from(const CommittedCheckpoint& checkpoint, bool is_of_this_run);
-  /// Declares that a load has found these checkpoints of the run damaged. Called after begin_from().
+  /// Records that a load found the checkpoints `numbers` of the run damaged. Called after begin_from().
   void know_as_damaged(const std::vector<std::int64_t>& numbers) { saver_.know_as_damaged(numbers); }
-  /// Declares that the newest checkpoint lacks a part of the present state, so that holds() is false for every point.
+  /// Records that the newest checkpoint does not contain the complete present state. holds() then returns false until the
+  /// next commit.
   void outdate() { saved_ = {}; }
-  /// Returns the newest committed checkpoint, or else that of begin_from(). The same on all ranks.
+  /// Returns the newest committed checkpoint, or else the checkpoint of begin_from(). All ranks return the same checkpoint.
   const std::optional<CommittedCheckpoint>& newest_committed() const { return newest_; }
   bool is_in_flight() const { return saver_.in_flight(); }
-  /// Returns the newest checkpoint of the run for messages: "its last checkpoint, of step 12".
+  /// Returns words for messages that describe the newest checkpoint of the run: "its last checkpoint, of step 12".
   std::string newest_in_words() const;
-  /// Waits for the background work after the last commit. Throws Error if that takes too long.
+  /// Waits for the background work after the last commit. Throws Error if the work takes too long.
   void drain() { saver_.drain(); }
 
  private:
@@ -116,7 +118,7 @@ class CheckpointCycle {
   std::optional<CommittedCheckpoint> newest_;
   InFlight in_flight_;
   std::int64_t failed_in_a_row_ = 0;
-  std::int64_t failing_since_ms_ = 0;  // rank 0's clock
+  std::int64_t failing_since_ms_ = 0;  // time of the first of these failures, by rank 0's clock
   std::int64_t next_number_;
   bool has_warned_of_notice_ = false;
   checkpoint::Saver saver_;  // last member, so that it is destroyed first: its background work uses the other members

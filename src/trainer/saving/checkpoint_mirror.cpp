@@ -65,7 +65,7 @@ void CheckpointMirror::finish(bool is_finished) {
   if (status_.failed > 0) log::warning(fmt::format("mirror: {}", rundir::in_words(status_)));
 }
 
-/// Interrupts the thread, and logs the work that it has not done. The caller holds the mutex.
+/// Interrupts the thread, and logs a warning with the copies that are missing. The caller must hold the mutex.
 void CheckpointMirror::give_up(double waited_s) {
   const bool is_copied = copying_ && *copying_ == status_.newest;
   const auto missing = queued_ || is_copied ? queued_ : copying_;
@@ -129,7 +129,7 @@ void CheckpointMirror::note_sending() {
   changed_.notify_all();
 }
 
-/// Copies the records as they are at the end of the attempt, if the mirror has the checkpoint that they belong to.
+/// Copies the final records of the attempt to the mirror, unless the mirror lacks the last offered checkpoint.
 void CheckpointMirror::copy_final_records() try {
   std::int64_t newest = -1;
   bool has_committed = false;
@@ -144,22 +144,22 @@ void CheckpointMirror::copy_final_records() try {
   writer_.prune(newest, has_committed);  // checkpoints may have been deleted after the last copy
 } catch (const std::exception& error) {
   const std::lock_guard lock(mutex_);
-  if (!has_given_up_)  // otherwise give_up() has logged it
+  if (!has_given_up_)  // otherwise give_up() has logged a warning
     log::warning(fmt::format("the mirror {} could not be brought up to date: {}", status_.url, error.what()));
 }
 
 void CheckpointMirror::note_failure(const std::string& reason) {
   {
     const std::lock_guard lock(mutex_);
-    if (has_given_up_) return;  // give_up() has logged it
+    if (has_given_up_) return;  // give_up() has logged a warning
     ++status_.failed;
     status_.error = reason;
   }
   log::warning(fmt::format("could not copy to {}: {}; training continues", status_.url, reason));
 }
 
-/// Writes mirror.json, unless a start without any copy would replace an equal status. Errors are ignored, since the file is
-/// only informative.
+/// Writes mirror.json of the run directory. Writes nothing if this attempt has copied nothing and the file already has an
+/// equal status. Errors are ignored, since the file is only informative.
 void CheckpointMirror::write_status() try {
   const std::lock_guard lock(mutex_);
   const bool has_news = status_.copied + status_.skipped + status_.failed > 0;

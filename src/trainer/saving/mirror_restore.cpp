@@ -23,10 +23,11 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// A temporary directory next to the run directory, which becomes the run directory or is removed with this object.
+/// Owns a temporary directory next to the run directory. publish_as() renames the temporary directory to the run directory;
+/// otherwise the destructor removes it.
 class NewRunDirectory {
  public:
-  /// Also removes temporary directories that killed processes have left.
+  /// Creates the temporary directory, and removes temporary directories of killed processes.
   explicit NewRunDirectory(const config::RunSpec& spec) : path_(io::temporary_beside(spec.run_dir)) {
     io::make_directories(spec.run.storage_path);
     io::remove_abandoned(spec.run.storage_path, spec.run.name + ".tmp.");
@@ -43,7 +44,7 @@ class NewRunDirectory {
   NewRunDirectory(const NewRunDirectory&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Makes the files durable, and renames the directory to `run_dir`, which may exist if it is empty.
+  /// Syncs the files, and renames the temporary directory to `run_dir`. If `run_dir` exists, it must be empty.
   void publish_as(const std::string& run_dir) const {
     io::sync_directory(path_ + "/attempts");
     io::sync_directory(path_);
@@ -58,8 +59,9 @@ class NewRunDirectory {
 
 bool has_content(const std::string& directory) { return io::exists(directory) && !io::list_if_exists(directory).empty(); }
 
-/// Removes the records of a run in the mirror that cannot be restored. Otherwise the new run, which has another run_id,
-/// could not use the mirror. The checkpoints are removed later, when the new run has a checkpoint in the mirror.
+/// Removes the records of a run that cannot be restored from the mirror, since the mirror refuses a new run, with another
+/// run_id, while these records exist. The checkpoints of the old run are removed later, when the new run has a checkpoint
+/// in the mirror.
 void abandon_mirrored_run(checkpoint::MirroredRun& mirror) try {
   const auto count = mirror.numbers().complete.size();
   const auto later = fmt::format(
@@ -72,8 +74,8 @@ void abandon_mirrored_run(checkpoint::MirroredRun& mirror) try {
   log::warning(fmt::format("could not remove the records of an earlier run from {}: {}", mirror.url(), error.what()));
 }
 
-/// Calls fetch_newest() with the reports in `directory`. If checkpoints are intact but their reports are missing, waits for
-/// result.json, and throws UsageError if that does not help.
+/// Returns the result of fetch_newest() with the reports in `directory`. If checkpoints are intact but their reports are
+/// missing, waits for result.json in the mirror, and throws UsageError if reports are still missing.
 FetchedCheckpoint fetch_newest_with_reports(const checkpoint::MirroredRun& mirror, const std::string& directory) {
   auto fetched = fetch_newest(mirror, directory, directory);
   if (fetched.meta || fetched.without_reports.empty()) return fetched;

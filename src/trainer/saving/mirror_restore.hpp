@@ -5,9 +5,9 @@
 
 namespace trainrt::trainer {
 
-/// If the run directory does not exist, and the mirror has this run with a usable checkpoint, restores the run directory
-/// with the records and the newest usable checkpoint (fetch_newest()). Rank 0 does the work. Collective; throws AgreedError
-/// if the mirror cannot be read.
+/// Restores a missing run directory from the mirror: copies the records and the newest usable checkpoint (see
+/// fetch_newest()). Does nothing if the run directory has content or the mirror has no run. Rank 0 copies. Collective.
+/// Throws AgreedError if the mirror cannot be read.
 void restore_from_mirror(const config::RunSpec& spec, Communicator& communicator);
 
 }  // namespace trainrt::trainer

@@ -38,7 +38,7 @@ MirrorWriter::MirrorWriter(const config::RunSpec& spec, std::function<void()> re
 
 MirrorWriter::Copy MirrorWriter::copy(std::int64_t number, const std::function<void()>& on_send) {
   seen_.insert(number);
-  const auto opened = open_checkpoint(number);  // first, because the checkpoint may be deleted at any time
+  const auto opened = open_checkpoint(number);  // keeps the files readable if the checkpoint is deleted meanwhile
   if (!opened) return Copy::deleted;
   require_this_run();
   const bool is_complete = mirror_.holds(*opened);
@@ -46,14 +46,14 @@ MirrorWriter::Copy MirrorWriter::copy(std::int64_t number, const std::function<v
     on_send();
     copy_records();
     abort_unfinished_uploads();
-    mirror_.remove(number);  // a checkpoint that the run has abandoned may have the same number
+    mirror_.remove(number);  // the mirror may have an abandoned checkpoint with the same number
     mirror_.put(*opened);
   }
   equal_.insert(number);
   return is_complete ? Copy::complete : Copy::sent;
 }
 
-/// Returns nothing if the run directory does not have the checkpoint any more.
+/// Opens checkpoint `number` of the run directory. Returns nothing if the checkpoint was deleted.
 std::optional<checkpoint::HeldCheckpoint> MirrorWriter::open_checkpoint(std::int64_t number) const try {
   return checkpoint::HeldCheckpoint(run_dir_, number);
 } catch (const Error&) {
@@ -61,8 +61,8 @@ std::optional<checkpoint::HeldCheckpoint> MirrorWriter::open_checkpoint(std::int
   return std::nullopt;
 }
 
-/// Throws Error if the mirror contains another run. Records of another run without a complete checkpoint are removed: that
-/// run was killed before it could be restored from the mirror.
+/// Throws Error if the mirror contains another run with a complete checkpoint. If the other run has no complete checkpoint,
+/// it cannot be restored, and its records are removed from the mirror.
 void MirrorWriter::require_this_run() {
   const auto text = mirror_.text_of("run.json");
   if (text.empty()) return;
@@ -76,9 +76,9 @@ void MirrorWriter::require_this_run() {
   mirror_.remove_records();
 }
 
-/// Aborts, once, the uploads that earlier attempts were killed in. The order of the calls makes sure that no upload of a
-/// running attempt is aborted: uploads that were listed before require_newest() returns were begun by attempts that this
-/// attempt has taken over from. A storage that cannot list uploads only causes a log message.
+/// Aborts unfinished uploads of earlier attempts that were killed. Only the first call has an effect. Uploads are listed
+/// before require_newest_() is called. If that call returns, this attempt is the newest, so all listed uploads were begun
+/// by earlier attempts. If the storage cannot list uploads, a message is logged.
 void MirrorWriter::abort_unfinished_uploads() try {
   const auto require_newest = std::exchange(require_newest_, nullptr);
   if (!require_newest) return;
@@ -102,8 +102,8 @@ void MirrorWriter::copy_records() {
       mirror_.put_file(run_dir_, name);
 }
 
-/// Returns whether checkpoint `number` is the same in the run directory and in the mirror; true if the run directory does
-/// not have it any more.
+/// Returns whether checkpoint `number` has equal manifests in the run directory and in the mirror. Returns true if the
+/// checkpoint was deleted in the run directory.
 bool MirrorWriter::is_equal(std::int64_t number) try {
   if (equal_.contains(number)) return true;
   const auto path = run_dir_ + "/" + checkpoint::directory_name(number) + "/" + checkpoint::manifest_name;
@@ -116,7 +116,7 @@ bool MirrorWriter::is_equal(std::int64_t number) try {
 }
 
 void MirrorWriter::prune(std::int64_t newest, bool has_committed) {
-  const auto mirrored = mirror_.numbers();  // first: checkpoints that another attempt copies later must not count
+  const auto mirrored = mirror_.numbers();  // listed before the run directory, so that later copies are not removed
   const auto numbers = checkpoint::numbers_in(run_dir_);
   if (numbers.empty()) return;
   seen_.insert(numbers.begin(), numbers.end());

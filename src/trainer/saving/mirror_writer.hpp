@@ -10,18 +10,19 @@
 
 namespace trainrt::trainer {
 
-/// Opens the mirror of the run: the folder or storage of config key checkpoint.mirror, below the name of the run. A value
-/// that is no URL is the path of a folder. Throws UsageError if the storage cannot be used.
+/// Returns the mirror of the run: the directory named like the run in the folder or storage of config key
+/// checkpoint.mirror. A value of this key that is not a URL is the path of a folder. Throws UsageError if the storage
+/// cannot be used.
 checkpoint::MirroredRun mirror_of(const config::RunSpec& spec);
 
-/// Keeps the mirror of a run equal to the run directory: copies checkpoints and records to it, and removes checkpoints that
-/// the run does not have any more.
+/// Keeps the mirror of a run equal to the run directory. Copies checkpoints and records to the mirror, and removes
+/// checkpoints from the mirror that the run directory no longer has.
 ///
-/// Used by one thread at a time, except interrupt(). Functions throw the errors of the storage.
+/// Must be used by one thread at a time, except interrupt(). All functions throw StorageError.
 class MirrorWriter {
  public:
-  /// `require_newest` throws if a newer attempt has taken over the run. Without it, unfinished uploads of killed processes
-  /// are not aborted.
+  /// `require_newest` must throw if a newer attempt has taken over the run. If `require_newest` is empty, unfinished
+  /// uploads of killed processes are not aborted.
   MirrorWriter(const config::RunSpec& spec, std::function<void()> require_newest);
 
   std::string url() const { return mirror_.url(); }
@@ -33,22 +34,22 @@ class MirrorWriter {
     complete,  ///< not copied: the mirror has a complete copy
     deleted,   ///< not copied: the run directory does not have the checkpoint any more
   };
-  /// Copies checkpoint `number`, after the records of the run. Calls `on_send` before the first file is sent. Throws Error
+  /// Copies the records of the run, then checkpoint `number`. Calls `on_send` before the first file is sent. Throws Error
   /// if the mirror contains another run.
   Copy copy(std::int64_t number, const std::function<void()>& on_send);
-  /// Copies the records of the run: run.json, params.json, result.json and attempts/. Files with the
-  /// same content in the mirror are skipped.
+  /// Copies the records of the run: run.json, params.json, result.json and attempts/. Skips files that have the same
+  /// content in the mirror.
   void copy_records();
-  /// Removes checkpoints from the mirror, after checkpoint `newest` is complete there:
-  /// - those that the run directory does not have any more, or has with another content
-  /// - incomplete ones
-  /// - those that the run has abandoned, because it continued from an earlier checkpoint; only if `has_committed`: this
-  ///   attempt has committed a checkpoint, so the listing of the run directory at its start was complete
+  /// Removes checkpoints from the mirror. Called after checkpoint `newest` is complete in the mirror. Removes
+  /// - checkpoints that were deleted in the run directory, or that have another content there
+  /// - incomplete checkpoints
+  /// - abandoned checkpoints: the run continued from an earlier checkpoint. They are removed only if `has_committed` is
+  ///   true. This attempt has then committed a checkpoint, so its first listing of the run directory was complete.
   ///
-  /// Removes nothing if the run directory shows no checkpoint at all.
+  /// Removes nothing if no checkpoint is found in the run directory.
   void prune(std::int64_t newest, bool has_committed);
 
-  /// Makes running and later calls fail soon. Thread-safe.
+  /// Makes the running call and all later calls throw soon. Thread-safe.
   void interrupt() { mirror_.interrupt(); }
 
  private:
@@ -60,8 +61,8 @@ class MirrorWriter {
   std::string run_dir_;
   std::function<void()> require_newest_;  // empty after abort_unfinished_uploads()
   checkpoint::MirroredRun mirror_;
-  std::set<std::int64_t> seen_;   // checkpoints that were seen in the run directory
-  std::set<std::int64_t> equal_;  // checkpoints that are equal in the mirror
+  std::set<std::int64_t> seen_;   // numbers of checkpoints that were found in the run directory
+  std::set<std::int64_t> equal_;  // numbers of checkpoints that are equal in the run directory and the mirror
   std::optional<std::int64_t> initial_;
 };
 

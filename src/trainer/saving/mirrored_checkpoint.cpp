@@ -17,7 +17,8 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Returns the reason why the checkpoint that was copied to `path` cannot be used, or "" after setting `fetched.meta`.
+/// Returns the reason why the checkpoint in `path`, a copy from the mirror, cannot be used. If the checkpoint can be used,
+/// sets `fetched.meta` and returns "".
 std::string flaw_of(const std::string& path, const std::string& name, const std::string& reports_in,
                     FetchedCheckpoint& fetched) {
   if (const auto damages = checkpoint::verify(path); !damages.empty()) return "is damaged: " + damages.front();

@@ -9,14 +9,14 @@ namespace trainrt::trainer {
 
 /// The result of fetch_newest().
 struct FetchedCheckpoint {
-  std::optional<checkpoint::Meta> meta;  ///< the checkpoint that was copied; nothing if no checkpoint can be used
-  /// Name of the newest checkpoint that is intact, but cannot be used because its reports are missing; or "".
+  std::optional<checkpoint::Meta> meta;  ///< metadata of the copied checkpoint; nothing if no checkpoint can be used
+  /// Name of the newest intact checkpoint that cannot be used, since result.json lacks its reports; otherwise "".
   std::string without_reports;
 };
 
 /// Copies the mirror's newest usable checkpoint into the existing directory `directory`. A checkpoint is usable if its
-/// digests are correct and result.json in `reports_in` has all reports up to it. Logs a warning for each checkpoint that is
-/// not. Throws StorageError.
+/// digests are correct and result.json in the folder `reports_in` has all reports up to the checkpoint. Logs a warning for
+/// each newer checkpoint, which is not usable. Throws StorageError.
 FetchedCheckpoint fetch_newest(const checkpoint::MirroredRun& mirror, const std::string& directory,
                                const std::string& reports_in);
 

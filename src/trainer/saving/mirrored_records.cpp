@@ -24,7 +24,7 @@ namespace {
                   reason, url));
 }
 
-/// Returns whether `name` is the file name of an attempt's record, such as "000003.json".
+/// Returns whether `name` is a file name of an attempt's record, such as "000003.json".
 bool is_attempt_record(const std::string& name) {
   const auto digits = name.substr(0, name.find('.'));
   return !digits.empty() && digits.size() <= 9 && name == digits + ".json" &&
@@ -37,7 +37,7 @@ std::vector<std::string> attempt_records_in(const checkpoint::MirroredRun& mirro
   return names;
 }
 
-/// Calls `find` until it returns true, or throws StorageError with ESTALE after the storage timeout.
+/// Calls `find` repeatedly until `find` returns true. Throws StorageError with ESTALE after the storage timeout.
 void wait_for(const std::string& url, const std::function<bool()>& find) {
   io::retried([&] {
     if (!find()) throw io::StorageError(url + " does not exist", ESTALE, url);

@@ -7,25 +7,25 @@
 
 namespace trainrt::trainer {
 
-// Functions that read the records of a run from its mirror. If a file that must exist is missing, they wait for it, since
-// a storage may show new objects late, and throw StorageError after the storage timeout.
+// Functions that read the records of a run from the run's mirror. If a required file is missing, the functions wait for the
+// file, since a storage may list new objects late. They throw StorageError after the storage timeout.
 
-/// Returns run.json of the mirror; nothing if the mirror has no run. run.json is the first file that is copied to a mirror
-/// and the last that is removed, so the function throws UsageError if attempts have records but run.json is missing, and if
-/// it is damaged.
+/// Returns the content of run.json in the mirror; nothing if the mirror has no run. Throws UsageError if run.json is
+/// damaged. Also throws UsageError if the mirror has records of attempts but no run.json, since run.json is the first file
+/// that is copied to a mirror and the last file that is removed.
 std::optional<rundir::RunRecord> mirrored_record(const checkpoint::MirroredRun& mirror);
 
-/// Copies run.json, params.json and result.json into `directory`. The last two may be missing.
+/// Copies run.json, params.json and result.json into `directory`. params.json and result.json may be missing in the mirror.
 void fetch_records(const checkpoint::MirroredRun& mirror, const std::string& directory);
 
-/// Copies the records of the attempts into `directory`/attempts. Logs a warning if the mirror has no such records.
+/// Copies the records of the attempts into `directory`/attempts. Logs a warning if the mirror has no records of attempts.
 void fetch_attempts(const checkpoint::MirroredRun& mirror, const std::string& directory);
 
-/// Copies result.json into `directory`. Throws UsageError, which names `checkpoint`, if it does not exist.
+/// Copies result.json into `directory`. Throws UsageError, with `checkpoint` in the message, if result.json does not exist.
 void require_reports(const checkpoint::MirroredRun& mirror, const std::string& directory, const std::string& checkpoint);
 
-/// Throws UsageError: result.json in the mirror at `url` lacks the reports of all intact checkpoints. `newest` is the
-/// name of the newest of them.
+/// Throws UsageError with the message that result.json in the mirror at `url` lacks the reports of all intact checkpoints.
+/// `newest` is the name of the newest intact checkpoint.
 [[noreturn]] void refuse_incomplete_reports(const std::string& url, const std::string& newest);
 
 }  // namespace trainrt::trainer

@@ -16,8 +16,8 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Returns whether the run in `run_dir` finished with the checkpoint `restored`, according to its records. `finished` is
-/// the content of run.json.
+/// Returns whether the run in `run_dir` finished with the checkpoint `restored`, according to the run's records. `finished`
+/// is the content of run.json.
 bool finished_with(const std::string& run_dir, const rundir::RunRecord& finished, const checkpoint::Meta& restored) {
   const rundir::RunRecord::Completion completion{restored.number, restored.step, restored.iteration};
   if (const auto end = rundir::completion_of(run_dir, finished)) return *end == completion;
@@ -25,7 +25,7 @@ bool finished_with(const std::string& run_dir, const rundir::RunRecord& finished
   return !attempts.empty() && attempts.back().why.starts_with("finished");
 }
 
-/// Logs a warning if an attempt had saved a newer checkpoint than the restored one.
+/// Logs a warning if an attempt of the run saved a newer checkpoint than `restored`.
 void warn_if_older(const std::string& run_dir, const checkpoint::Meta& restored, const std::string& from) {
   std::int64_t newest = -1;
   for (const auto& attempt : rundir::read_attempts(run_dir)) newest = std::max(newest, attempt.saved_checkpoint);
@@ -35,8 +35,8 @@ void warn_if_older(const std::string& run_dir, const checkpoint::Meta& restored,
         checkpoint::directory_name(newest), from, checkpoint::directory_name(restored.number), restored.iteration));
 }
 
-/// Marks a finished run as stopped if it finished with another checkpoint than the restored one, since it has to repeat the
-/// rest.
+/// Marks a finished run as stopped if the run finished with another checkpoint than `restored`, since the run must repeat
+/// the work after `restored`.
 void reopen_unless_complete(const std::string& run_dir, rundir::RunRecord record, const checkpoint::Meta& restored,
                             const std::string& from) {
   if (record.state != rundir::RunState::finished) return warn_if_older(run_dir, restored, from);
@@ -53,7 +53,8 @@ void reopen_unless_complete(const std::string& run_dir, rundir::RunRecord record
   io::replace_file(run_dir + "/run.json", rundir::to_text(record));
 }
 
-/// Records an end for attempts without one, and limits their newest checkpoint to the restored one.
+/// Records an end for each attempt that has no end, and limits the recorded newest checkpoint of each attempt to
+/// `restored`.
 void end_attempts(const std::string& run_dir, const checkpoint::Meta& restored, const std::string& from) {
   for (const int number : rundir::numbers_of_attempts(run_dir)) {
     auto record = rundir::read_record(run_dir, number);
@@ -73,7 +74,8 @@ void end_attempts(const std::string& run_dir, const checkpoint::Meta& restored, 
   }
 }
 
-/// Writes the record of an attempt if no attempt has one: a run directory with run.json and without attempts is refused.
+/// Writes the record of one attempt if no attempt has a record, since a start refuses a run directory that has run.json but
+/// no records of attempts.
 void write_missing_attempt(const std::string& run_dir, const checkpoint::Meta& restored, const std::string& from) {
   if (!rundir::numbers_of_attempts(run_dir).empty()) return;
   rundir::AttemptRecord record;

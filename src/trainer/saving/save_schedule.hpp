@@ -5,25 +5,25 @@
 
 namespace trainrt::trainer {
 
-/// Returns the failures of the run's earlier attempts if checkpoint.every is `auto`, which needs them; otherwise an empty
-/// history.
+/// Returns the failures of the run's earlier attempts if config key checkpoint.every is `auto`. Otherwise returns an empty
+/// history without reading records.
 FailureHistory failure_history(const config::RunSpec& spec);
 
-/// Decides when the next checkpoint is due by the clock: config key checkpoint.every in seconds, or `auto`, which learns
-/// from the durations of saves. Used on the train thread.
+/// Decides when the next checkpoint is due by the clock. Config key checkpoint.every is a number of seconds, or `auto`: the
+/// interval is then computed from the durations of earlier saves. Must be used on the train thread.
 class SaveSchedule {
  public:
-  /// `every` must be default-constructed on ranks other than 0: only rank 0's clock decides. `history`: failures in earlier
-  /// attempts. `meter` must outlive this object.
+  /// `every` must be default-constructed on ranks other than 0, since only rank 0's clock decides. `history` has the
+  /// failures of earlier attempts, and `nodes` is the number of nodes. `meter` must outlive this object.
   SaveSchedule(config::CheckpointInterval every, const FailureHistory& history, int nodes, const rundir::Meter& meter);
 
-  /// Returns whether a checkpoint is due. `has_reported`: this attempt has made a report. `is_in_flight`: a checkpoint is
-  /// being written.
+  /// Returns whether a checkpoint is due. `has_reported` is true if this attempt has made a report. `is_in_flight` is true
+  /// while a checkpoint is being written.
   bool is_due(bool has_reported, bool is_in_flight) const;
-  /// Records that a save begins. `is_typical`: later saves will take about as long.
+  /// Records that a save begins. `is_typical` is true if later saves are expected to take about as long as this save.
   void begin_save(bool is_typical);
-  /// Learns from the duration of the save that has ended, and logs a new interval. Must not be called if the train thread
-  /// has waited for the save on purpose: the measured cost would be too high.
+  /// Updates the interval from the duration of the save that has ended, and logs a changed interval. Must not be called if
+  /// the train thread waited for the save on purpose, since the measured cost would be too high.
   void learn();
   /// Returns the time since the last save began, in seconds.
   double since_begin_s() const;

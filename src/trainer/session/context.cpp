@@ -89,7 +89,8 @@ Random Context::random(std::uint64_t stream) const { return Random(step_seed(), 
 
 namespace {
 
-/// Parses `text` as the type of a value and assigns the result. Returns false if the text is not valid for that type.
+/// Parses `text` as the type of a [loop] value and assigns the result to that value. Returns false if `text` is not valid
+/// for the type.
 struct LoopParser {
   const std::string& text;
 
@@ -110,7 +111,7 @@ struct LoopParser {
   }
 };
 
-/// Describes the type of a value for messages.
+/// Returns the type of a [loop] value as words for error messages, such as "a whole number".
 struct LoopTypeInWords {
   std::string operator()(const std::string&) const { return "a string"; }
   std::string operator()(bool) const { return "true or false"; }

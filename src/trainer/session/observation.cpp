@@ -22,7 +22,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-constexpr double observed_sync_s = 10;  // observed records are made durable this often, since no commit does so
+constexpr double observed_sync_s = 10;  // interval at which observed records are made durable, seconds
 
 std::unique_ptr<Reporter> reporter_of(const Observation::Parts& parts) {
   const auto& attempt = parts.attempt;
@@ -45,8 +45,7 @@ double number_in(const Metrics& metrics, std::string_view key) {
   return number->value;
 }
 
-/// Counts the records before the first one with a value of `key` of at least `position`, or with an iteration out of
-/// sequence.
+/// Returns the number of leading records whose iterations are 1, 2, 3, ... and whose value of `key` is below `position`.
 std::int64_t count_before(const std::vector<metrics::Record>& records, std::string_view key, double position) {
   std::int64_t count = 0;
   for (const auto& record : records) {
@@ -133,7 +132,7 @@ void Observation::observe(std::string_view position, const Metrics& seen) {
   auto record = metrics::decode(seen, metrics::encode(seen), progress.iteration() + 1);
   note_numbers(record);
   progress.complete_observation(at, record.iteration);
-  static_cast<void>(parts_.stops.meets_rule(record.iteration, last_metrics_));  // stops at the next vote
+  static_cast<void>(parts_.stops.meets_rule(record.iteration, last_metrics_));  // a met rule stops the run at the next vote
   const bool is_sync_due = monotonic_seconds() - synced_at_s_ > observed_sync_s;
   const auto write = [&] {
     reporter_->write(std::move(record), progress.step(), time_so_far());
@@ -168,7 +167,7 @@ void Observation::note_numbers(const metrics::Record& record) {
     if (const auto number = metrics::Record::real_of(value)) last_metrics_[key] = *number;
 }
 
-/// Adds the number of samples that the datasets of all ranks have skipped in this attempt. Collective.
+/// Adds the number of samples that the datasets of all ranks have skipped in this attempt to `record`. Collective.
 void Observation::add_skipped_samples(metrics::Record& record) {
   if (!parts_.datasets.may_skip()) return;
   std::array<std::int64_t, 1> skipped = {static_cast<std::int64_t>(parts_.datasets.skipped())};
@@ -186,8 +185,8 @@ metrics::TimeSpent Observation::time_so_far() const {
           .steps_s = timing.steps_s};
 }
 
-/// Returns the number of records of earlier attempts to keep if the output continues with value `position` of metric `key`.
-/// If `key` is empty, all are kept. Collective; rank 0 reads them.
+/// Returns the number of records in result.json to keep if the program's output continues with value `position` of metric
+/// `key`. If `key` is empty, all records are kept. Collective; rank 0 reads result.json.
 std::int64_t Observation::count_records_before(std::string_view key, double position) {
   std::int64_t count = 0;
   const auto read = [&] { count = count_before(metrics::read_results(parts_.spec.run_dir), key, position); };

@@ -22,14 +22,14 @@
 
 namespace trainrt::trainer {
 
-/// Observes the training of one attempt: combines the reported metrics over the ranks, writes them to result.json and the
-/// metrics sinks, notifies the callbacks, and measures the speed of the ranks. Also records the progress that is read from
-/// the output of programs without trainrt's API.
+/// Observes the training of one attempt. Combines the reported metrics over the ranks, writes them to result.json and the
+/// metrics sinks, notifies the callbacks, and measures the speed of the ranks. For a program that does not use trainrt's
+/// API, records the progress that was read from the program's output.
 ///
-/// Collective functions throw comm::AgreedError on all ranks. Used on the train thread.
+/// Collective functions throw comm::AgreedError on all ranks. Must be used on the train thread.
 class Observation {
  public:
-  /// The objects that Observation uses. All references must outlive it.
+  /// The objects that an Observation uses. All of them must outlive the Observation.
   struct Parts {
     const config::RunSpec& spec;
     comm::TimedCommunicator& communicator;
@@ -43,10 +43,10 @@ class Observation {
   /// The point at which the metrics of an attempt begin.
   struct Begin {
     std::int64_t iteration = 0;  ///< last iteration to keep; records of later iterations are removed from the files
-    double iteration_s = 0;      ///< duration of the next iteration in earlier attempts, in seconds
+    double iteration_s = 0;      ///< seconds that earlier attempts spent on the next iteration
     std::string reports_of;      ///< Restored::reports_of
-    /// Whether the iteration begins now, because a State was just restored. Otherwise it began when the train function was
-    /// called.
+    /// true: the next iteration begins now, since a State was just restored; false: the iteration began when the train
+    /// function was called.
     bool begins_now = false;
   };
   /// Opens the metrics files. Must be called once, before the first record is written. Collective.
@@ -59,25 +59,26 @@ class Observation {
   /// Sets the number of iterations after which the run will be complete.
   void expect_iterations(std::int64_t total);
 
-  // --- the steps of a report, in this order ---
-  /// Returns the record of the next iteration: the metrics of all ranks combined, or rank 0's (ReportOptions), and the
-  /// number of skipped samples. Collective.
+  // --- functions for a report, called in this order ---
+  /// Returns the record of the next iteration. The record has the metrics of all ranks combined, or rank 0's metrics with
+  /// options.of_first_rank, and the number of skipped samples. Collective.
   metrics::Record combine(const Metrics& metrics, const ReportOptions& options);
-  /// Completes the iteration of `record`. Its numbers become last_metrics().
+  /// Completes the iteration of `record`. The numbers in `record` become last_metrics().
   void complete_iteration(const metrics::Record& record);
   /// Writes `record` to result.json and the sinks, and notifies the callbacks. `metrics`: this rank's metrics. `state`: the
   /// attached State, for the sinks that read it; or nullptr. Collective.
   void write(metrics::Record record, const Metrics& metrics, const State* state);
-  /// Returns the reason why a callback stops the run, or batch::no_stop. Collective.
+  /// Returns the cause if a callback stops the run (batch::paused or batch::ended_early), otherwise batch::no_stop.
+  /// Collective.
   batch::StopCause stop_by_callback();
 
-  /// Records progress that was read from the output of a program; see Context::observe(). Collective.
+  /// Records progress that was read from a program's output, as Context::observe() describes. Collective.
   void observe(std::string_view position, const Metrics& seen);
 
-  /// Returns the numbers in the last report, which may have been made by an earlier attempt.
+  /// Returns the numbers of the run's last report, which this attempt or an earlier attempt made.
   const std::map<std::string, double>& last_metrics() const { return last_metrics_; }
   void set_last_metrics(std::map<std::string, double> metrics) { last_metrics_ = std::move(metrics); }
-  /// Warns, once, if the last report has no number for config key checkpoint.score_attribute.
+  /// Logs a warning, once, if the last report has no number for config key checkpoint.score_attribute.
   void warn_of_missing_score();
 
   /// Completes the files of the metrics sinks. Not collective.

@@ -10,18 +10,18 @@
 
 namespace trainrt::trainer {
 
-/// The progress of a run on one rank: the numbers of completed steps and iterations (reports), and the duration of the
-/// current iteration. Every change is passed on to the meter of the attempt, to life() and to the communicator.
+/// Stores the progress of a run on one rank: the numbers of completed steps and iterations (reports), and the duration of
+/// the current iteration. Passes every change to the attempt's Meter, to life() and to the communicator.
 ///
-/// Threads: all functions are called on the train thread; any thread may read life().
+/// All functions must be called on the train thread. Any thread may read the object that life() returns.
 class Progress {
  public:
   /// `seed` is config key run.seed. `meter` and `communicator` must outlive this object.
   Progress(std::uint64_t seed, rundir::Meter& meter, Communicator& communicator);
   Progress(const Progress&) = delete;
 
-  /// Adds the values that every checkpoint holds to `state`: iteration, step, number of ranks and seed. This object must
-  /// outlive `state`.
+  /// Adds iteration, step, number of ranks and seed to `state`, so that every checkpoint of `state` contains these values.
+  /// This object must outlive `state`.
   void attach(State& state);
 
   std::int64_t step() const { return step_; }
@@ -42,24 +42,24 @@ class Progress {
   void set_observed_step(double position) { step_ = static_cast<std::int64_t>(position); }
   /// Records that a program without trainrt's API completed iteration number `iteration` at step `position`.
   void complete_observation(double position, std::int64_t iteration);
-  /// Sets the number of completed iterations to that in the records of earlier attempts, for a program without trainrt's
-  /// API.
+  /// Sets the number of completed iterations to `iteration`, read from the records of earlier attempts. For programs that
+  /// do not use trainrt's API.
   void set_iteration(std::int64_t iteration) { iteration_ = iteration; }
 
-  /// Records that the train thread is alive, and the phase of its work.
+  /// Records in life() that the train thread is alive, and optionally the phase of the thread's work.
   void stay_alive() { life_.progress(step_); }
   void stay_alive(watch::Phase phase) { life_.progress(step_, phase); }
 
   /// Sets the beginning of the current iteration to `elapsed_s` seconds ago.
   void begin_iteration(double elapsed_s);
-  /// Returns the duration of the current iteration so far, in seconds, without the time between attempts.
+  /// Returns the duration of the current iteration so far, in seconds. Time between attempts does not count.
   double iteration_s() const;
 
-  /// Continues this run after `checkpoint`, the number of one of its checkpoints, was loaded into the attached State.
-  /// Throws comm::AgreedError if the run began with another seed.
+  /// Continues this run after its checkpoint number `checkpoint` was loaded into the attached State. Throws
+  /// comm::AgreedError if the run began with another seed.
   void resume(std::int64_t checkpoint);
-  /// Starts this run after another run's checkpoint was loaded into the attached State. The number of iterations is kept if
-  /// `continues_iterations`, otherwise it becomes 0.
+  /// Starts this run after another run's checkpoint was loaded into the attached State. Keeps the number of iterations if
+  /// `continues_iterations` is true, otherwise sets the number to 0.
   void start_from_other_run(bool continues_iterations);
 
  private:
@@ -73,7 +73,7 @@ class Progress {
   watch::Liveness life_;
   double iteration_began_s_;  // monotonic_seconds()
   bool has_reported_ = false;
-  bool has_stepped_ = false;  // since take_stepped()
+  bool has_stepped_ = false;  // whether a step was completed since the last call of take_stepped()
 };
 
 }  // namespace trainrt::trainer

@@ -34,7 +34,8 @@ namespace {
 
 void pass_phase(checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); }
 
-/// Calls `load`, and rethrows its Error as AgreedError. `load` must throw on all ranks or on no rank.
+/// Returns the result of `load`. An Error of `load` is rethrown as AgreedError. `load` must throw on all ranks or on no
+/// rank.
 template <class Load>
 auto agreed_load(Load&& load) {
   try {
@@ -138,15 +139,15 @@ CommittedCheckpoint Restoring::checkpoint_of(const checkpoint::LoadResult& loade
 }
 
 std::optional<checkpoint::LoadResult> Restoring::load_newest(const Source& source) {
-  // If the run may begin at step 0 because all checkpoints are damaged, they must not have changed its initial values.
+  // If all checkpoints are damaged, the run may begin at step 0. Reading must not have changed the initial values then.
   const auto fill =
       parts_.spec.run.accepts_missing_checkpoints ? checkpoint::Fill::when_checked : checkpoint::Fill::while_reading;
   return checkpoint::load_latest(source.state, parts_.spec.run_dir, parts_.checkpoints, parts_.communicator, source.covers,
                                  fill);
 }
 
-/// Loads the newest intact checkpoint of the run, if necessary from its mirror. Returns nullopt if the run begins at step
-/// 0: it has no checkpoint, or all are damaged and the config accepts that.
+/// Loads the newest intact checkpoint of the run, if necessary from the run's mirror. Returns nullopt if the run begins at
+/// step 0. That is the case if the run has no checkpoint, or if all checkpoints are damaged and the config accepts that.
 std::optional<checkpoint::LoadResult> Restoring::load_own(const Source& source, Restored& restored) try {
   return load_newest(source);
 } catch (const checkpoint::AllDamaged& damaged) {
@@ -178,8 +179,8 @@ bool Restoring::take_newest_from_mirror() {
   return true;
 }
 
-/// Gives replicated tensors that were not loaded rank 0's values on all ranks, since train functions may initialize them at
-/// random. `loaded`: nullptr if nothing was loaded. Collective.
+/// Copies rank 0's values of the replicated tensors that were not loaded to all ranks, since train functions may initialize
+/// tensors at random. `loaded` is the result of the load; nullptr if no checkpoint was loaded. Collective.
 void Restoring::make_replicas_alike(const State& state, const checkpoint::LoadResult* loaded) {
   auto& communicator = parts_.communicator;
   if (communicator.size() == 1) return;
@@ -190,8 +191,8 @@ void Restoring::make_replicas_alike(const State& state, const checkpoint::LoadRe
   checkpoint::broadcast_replicas(tensors, communicator);
 }
 
-/// Does the work that an earlier attempt could not do if it was killed after a commit: writes the combined view, and
-/// deletes checkpoints that need not be kept.
+/// Writes the combined view of the checkpoint `loaded`, and deletes checkpoints that need not be kept. An earlier attempt
+/// that was killed after its last commit could not do this work.
 void Restoring::complete_last_commit(const checkpoint::LoadResult& loaded) const {
   try {
     checkpoint::restore_view(loaded.directory, checkpoint::view_aside(parts_.private_dir));

@@ -16,25 +16,25 @@
 
 namespace trainrt::trainer {
 
-/// The result of Restoring::restore(), the same on all ranks.
+/// The result of Restoring::restore(). All ranks have an equal result.
 struct Restored {
   std::optional<CommittedCheckpoint> checkpoint;  ///< checkpoint that was loaded; nothing if the run begins at step 0
   bool is_of_this_run = false;
   std::vector<std::int64_t> damaged;      ///< numbers of this run's checkpoints that were found damaged
-  std::map<std::string, double> metrics;  ///< metrics of the last report before the checkpoint, if it is of this run
+  std::map<std::string, double> metrics;  ///< numbers of the last report before a checkpoint of this run
   double iteration_s = 0;                 ///< duration so far of the iteration that the checkpoint interrupted
   /// Run directory of another run, with the reports that precede those of this run; "" if this run begins at iteration 1.
   std::string reports_of;
 };
 
-/// Restores the State, the progress and the positions in datasets at the start of an attempt: from the newest intact
-/// checkpoint of the run, or else from the checkpoint of config key run.resume_from_checkpoint. If all checkpoints of the
-/// run are damaged, one is copied back from the mirror.
+/// Restores the State, the progress and the positions in datasets at the start of an attempt. Loads the newest intact
+/// checkpoint of the run. If all checkpoints of the run are damaged, copies the newest intact checkpoint of the mirror back
+/// first. If the run has no checkpoint, loads the checkpoint of config key run.resume_from_checkpoint.
 ///
-/// Failures are comm::AgreedError on all ranks. Used on the train thread.
+/// Failures are comm::AgreedError on all ranks. Must be used on the train thread.
 class Restoring {
  public:
-  /// The objects that Restoring uses. All references must outlive it.
+  /// The objects that a Restoring uses. All referenced objects must outlive the Restoring.
   struct Parts {
     const config::RunSpec& spec;
     Communicator& communicator;
@@ -46,16 +46,16 @@ class Restoring {
   };
   explicit Restoring(Parts parts);
 
-  /// Loads a checkpoint into `state`, to which `progress` and `datasets` must be attached. Replicated tensors that are not
-  /// loaded get rank 0's values on all ranks. Prints the checkpoint that was loaded, and why newer ones were skipped.
-  /// Collective. `covers` says whether `state` must have all entries of the checkpoint.
+  /// Loads a checkpoint into `state`, to which Parts::progress and Parts::datasets must be attached. `covers` determines
+  /// whether `state` must have all entries of the checkpoint. Replicated tensors that are not loaded get rank 0's values on
+  /// all ranks. Logs the loaded checkpoint, and why newer checkpoints were skipped. Collective.
   Restored restore(const State& state, checkpoint::Covers covers);
 
   /// Loads `state` from the checkpoint or run directory `path`. Nothing else is restored. Collective.
   void load(const State& state, const std::string& path);
 
-  /// Returns the fitted preprocessors in the metadata of `checkpoint`, or, if `checkpoint` is empty, of the run's newest
-  /// checkpoint; "" if it has no preprocessors. Collective.
+  /// Returns the fitted preprocessors in the metadata of a checkpoint, as JSON; "" if the metadata has no preprocessors.
+  /// Reads the checkpoint directory `checkpoint`, or the run's newest checkpoint if `checkpoint` is empty. Collective.
   std::string stored_preprocessors(const std::string& checkpoint);
 
  private:

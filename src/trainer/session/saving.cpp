@@ -93,13 +93,14 @@ ReportedCheckpoint Saving::gather(const DirectoryCheckpoint* mine) try {
   if (kind_ == StateKind::empty_state) kind_ = StateKind::directories;
   const auto given = mine != nullptr ? *mine : DirectoryCheckpoint{};
   std::optional<State> state;
-  comm::collectively(parts_.communicator, [&] { state = with_runtime_values(given); });  // may differ between ranks
+  comm::collectively(parts_.communicator, [&] { state = with_runtime_values(given); });  // `given` may differ between ranks
   return {checkpoint::gather_directories(given, state_, parts_.communicator, with_advice), std::move(state)};
 } catch (const Error& error) {
   throw AgreedError(error.what(), error.code());
 }
 
-/// Returns the State that was passed to a report, together with the runtime's values; or nothing.
+/// Returns the State that was passed to report(), with the runtime's values added. Returns nothing if report() got no
+/// State.
 std::optional<State> Saving::with_runtime_values(const DirectoryCheckpoint& given) const {
   if (given.state == nullptr) return std::nullopt;
   if (kind_ != StateKind::directories)
@@ -163,7 +164,7 @@ void Saving::compare_replicas_if_due() {
   const rundir::Meter::Stall stall(parts_.attempt.meter);
   const SpeedWatch::InWork at(parts_.observation.speeds(), watch::Work::save);
   const InPhase comparing(parts_.progress.life(), Phase::checkpoint);
-  cycle_.finish();  // its background threads may read the memory that bring_up_to_date() writes
+  cycle_.finish();  // background threads of a save may read the memory that bring_up_to_date() writes
   state_.bring_up_to_date();
   replicas_.compare_all(step);
 }

@@ -24,34 +24,34 @@
 
 namespace trainrt::trainer {
 
-/// How a train function passes its data to checkpoints. The same on all ranks.
+/// How a train function passes its data to checkpoints. All ranks must use the same kind.
 enum class StateKind : std::uint8_t {
-  none,         ///< not at all: it has not called restore()
+  none,         ///< the train function has not called restore(), so nothing is saved
   state,        ///< restore(state) has attached a State
   empty_state,  ///< restore(state) has attached an empty State; becomes `directories` when a report has a directory
-  directories,  ///< reports with directories; the runtime saves nothing between them
+  directories,  ///< reports with directories are saved; the runtime saves nothing between these reports
 };
 
 /// The files and the State that the ranks pass to one report() for its checkpoint.
 struct ReportedCheckpoint {
   checkpoint::DirectoryFiles files;
-  std::optional<State> state;  ///< the passed State and the runtime's values; nothing: the attached State is saved
+  std::optional<State> state;  ///< State passed to report(), and the runtime's values; nothing: the attached State is saved
 };
 
-/// Saves the checkpoints of an attempt: attaches the State to save, starts checkpoints in the background, and waits for
-/// them at a stop and at the end. Owns the attached State.
+/// Saves the checkpoints of an attempt. Owns the attached State, starts checkpoints in the background, and waits for the
+/// checkpoint in flight at a stop and at the end.
 ///
-/// Threads: used on the train thread. Functions are collective unless their comment states otherwise, and throw
+/// Must be used on the train thread. Functions are collective unless their comment states otherwise, and throw
 /// comm::AgreedError on all ranks.
 class Saving {
  public:
-  /// The objects that Saving uses. All references must outlive it.
+  /// The objects that a Saving uses. All of them must outlive the Saving.
   struct Parts {
     const config::RunSpec& spec;
     const World& world;
     const AttemptInfo& attempt;
     Communicator& communicator;
-    Communicator& save_communicator;  ///< for saves; its calls do not count as waits of a step in the SpeedWatch
+    Communicator& save_communicator;  ///< for saves; SpeedWatch does not count its calls as waits of a step
     Progress& progress;
     Observation& observation;
     StopReasons& stops;
@@ -61,20 +61,21 @@ class Saving {
 
   // --- the attached State; not collective ---
   /// Attaches the entries of `user`, and the runtime's values: progress, stop rules and positions in datasets. Throws
-  /// UsageError if a State is attached.
+  /// UsageError if a State is already attached.
   void attach(const State& user, StateKind kind);
   const State& state() const { return state_; }
   bool is_attached() const { return kind_ != StateKind::none; }
   /// Returns whether checkpoints can be saved at every step and report; false if only reports with directories save.
   bool saves_state() const { return kind_ == StateKind::state || kind_ == StateKind::empty_state; }
-  /// Returns Covers::part for `directories`, since checkpoints of such a run also hold tensors that were passed to reports;
-  /// otherwise Covers::all.
+  /// Returns Covers::part for StateKind::directories, since those checkpoints may also contain tensors that were passed to
+  /// report(). Returns Covers::all for other kinds.
   checkpoint::Covers covers() const;
-  /// Warns, once, if no State is attached.
+  /// Logs a warning, once, if no State is attached.
   void warn_if_unattached();
 
   // --- after a load ---
-  void begin_from(const Restored& restored);  ///< not collective
+  /// Takes `restored` as the state from which the attempt begins. Not collective.
+  void begin_from(const Restored& restored);
   /// Prepares the first save, and the comparison of replicated tensors between ranks.
   void prepare();
 
@@ -87,40 +88,44 @@ class Saving {
   void set_metadata(std::string_view json);
 
   // --- saves ---
-  /// Gathers the files and the State for one checkpoint from the parameters of all ranks' calls of report(). `mine` is this
-  /// rank's parameter; nullptr if it has none.
+  /// Gathers the files and the State for one checkpoint from the arguments that all ranks passed to report(). `mine` is
+  /// this rank's argument; nullptr if this rank passed none.
   ReportedCheckpoint gather(const DirectoryCheckpoint* mine);
-  /// Starts a checkpoint; waits for an earlier one first. `reported`: from gather(), or nullptr.
+  /// Waits for the checkpoint in flight, then starts a new checkpoint. `reported` is the result of gather(), or nullptr to
+  /// save the attached State.
   void start(const ReportedCheckpoint* reported);
-  /// Commits the checkpoint in flight if all ranks have written it, as far as `of_all` shows.
+  /// Commits the checkpoint in flight if all ranks have written their data. `of_all` is the progress() of all ranks,
+  /// combined by a vote; without this argument the ranks communicate.
   void advance(const checkpoint::Saver::Progress& of_all) { cycle_.advance(of_all); }
   void advance() { cycle_.advance(); }
   void wait();
-  /// Saves the present state and waits for the commit; with `directories`, waits for the checkpoint in flight only.
+  /// Saves the present state and waits for the commit. With StateKind::directories, only waits for the checkpoint in
+  /// flight.
   void save_and_wait();
-  /// Saves at a stop, and tries again if that fails.
+  /// Saves the present state because the run stops. Tries three times, since a storage fault may last only seconds.
   void save_at_stop(batch::StopCause cause);
-  /// Declares that no checkpoint, committed or in flight, has the present state any more.
+  /// Records that the present state has changed, so that no committed or in-flight checkpoint contains it.
   void outdate();
-  /// Compares the replicated tensors of all ranks if that is due at this step.
+  /// Compares the replicated tensors of all ranks if config key checkpoint.replica_check_every asks for it at this step.
   void compare_replicas_if_due();
-  /// Waits for the checkpoint in flight when the train function has returned, and warns of work that is not saved.
+  /// Waits for the checkpoint in flight, and logs a warning if work is not saved. Called after the train function returned.
   void finish();
-  /// Waits for the checkpoint in flight after a failure on all ranks, and for the work that follows its commit.
+  /// Waits for the checkpoint in flight and for the work after its commit. Called after a failure of all ranks.
   void settle();
-  /// Waits for the work that follows the last commit. Throws Error if that takes too long. Not collective.
+  /// Waits for the background work after the last commit. Throws Error if the work takes too long. Not collective.
   void drain() { cycle_.drain(); }
 
   // --- status; not collective ---
   checkpoint::Saver::Progress progress() const { return cycle_.progress(); }
   bool is_due_by_clock() const { return cycle_.is_due_by_clock(parts_.progress.has_reported()); }
   bool is_in_flight() const { return cycle_.is_in_flight(); }
-  /// Returns whether a restart from the newest checkpoint would repeat no work. True for a silent program, which saves its
-  /// data itself.
+  /// Returns whether a restart from the newest checkpoint would repeat no work. Returns true for a program that does not
+  /// use trainrt's API, since such a program saves its own data.
   bool loses_nothing() const;
-  /// Returns the newest committed checkpoint, or else the one that was restored.
+  /// Returns the newest checkpoint that this attempt committed, or else the checkpoint that this attempt restored.
   std::optional<CheckpointPlace> newest() const;
-  /// Returns the checkpoint with which a train function with `directories` continues, for messages; "" for other kinds.
+  /// Returns the checkpoint from which the run continues, as words for messages. Returns "" unless the kind is
+  /// StateKind::directories.
   std::string continues_from() const;
 
  private:

@@ -60,13 +60,14 @@ void Session::throw_if_stopped() const {
   if (stopped_by_ != batch::no_stop) throw StopRun{};
 }
 
-/// Throws UsageError in a prediction or check, which has no run to save or report. `call` is the function for the message.
+/// Throws UsageError in a prediction or check, which has no run to save or report. `call` names the function in the
+/// message.
 void Session::require_training(std::string_view call) const {
   if (!attempt_.is_run)
     throw UsageError(fmt::format("the train function's predict or check called {}, which belongs to training", call));
 }
 
-/// Warns once of [loop] keys that the train function has not read, since it reads them before it trains.
+/// Logs a warning, once, for each [loop] key that the train function has not read. `until` names the moment in the message.
 void Session::warn_of_unread_keys(std::string_view until) {
   if (std::exchange(has_warned_of_keys_, true)) return;
   for (const auto& key : spec_.loop.keys())
@@ -117,7 +118,7 @@ bool Session::restore_without_state() {
   return load();
 }
 
-/// Restores the attached State, and prepares everything that depends on it. Returns whether a checkpoint was loaded.
+/// Restores the attached State, opens the metrics files, and prepares saves. Returns whether a checkpoint was loaded.
 bool Session::load() {
   fault_point("load");
   attempt_.meter.note_api_call();
@@ -131,7 +132,7 @@ bool Session::load() {
                       .begins_now = saving_.saves_state()});
   saving_.prepare();
   stops_.take_restored(saving_.state());
-  stop_if_asked();  // a load may take long
+  stop_if_asked();  // a stop may have been requested during a long load
   return restored.checkpoint.has_value();
 }
 
@@ -186,14 +187,15 @@ void Session::save_now() {
   obey(outcome, false);
 }
 
-/// Records the positions in datasets, which are saved if the run stops before the next step, and the time left of the job.
+/// Records the present positions in datasets, the time of this stop point, and the time left in the job. If the run stops
+/// before the next step, the checkpoint contains these positions.
 void Session::note_stop_point() {
   datasets_.update_positions();
   stops_.note_point();
   if (attempt_.lease != nullptr) attempt_.meter.note_job_left(attempt_.lease->remaining());
 }
 
-/// Returns this rank's part of a vote. `directory`: the directory that it has passed to report(), or nullptr.
+/// Returns this rank's ballot for a StopVote. `directory` is the argument that this rank passed to report(), or nullptr.
 StopVote::Ballot Session::ballot(const DirectoryCheckpoint* directory) const {
   using Wants = StopVote::Wants;
   const bool has_directory = directory != nullptr && (!directory->path.empty() || directory->state != nullptr);
@@ -201,8 +203,9 @@ StopVote::Ballot Session::ballot(const DirectoryCheckpoint* directory) const {
   return {.stop = stops_.cause(), .wants = wants, .saves = saving_.progress()};
 }
 
-/// Saves and stops as the ranks have voted. `is_checkpoint_due`: config key checkpoint.every asks for a checkpoint at this
-/// step or report. Throws StopRun if the run stops.
+/// Saves and stops according to the outcome of the vote. Throws StopRun if the run stops. `is_checkpoint_due` is true if
+/// config key checkpoint.every asks for a checkpoint at this step or report. `reported` is the content that was passed to
+/// report(), or nullptr.
 void Session::obey(const StopVote::Outcome& outcome, bool is_checkpoint_due, const trainer::ReportedCheckpoint* reported) {
   if (outcome.stop == batch::ended_early && stops_.agree_on_end(communicator_)) saving_.outdate();
   const bool is_due = is_checkpoint_due || outcome.wants != StopVote::Wants::nothing;
@@ -238,7 +241,7 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
 
   saving_.advance(outcome.saves);
   obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration()), reported ? &*reported : nullptr);
-  if (!progress_.take_stepped()) observation_.speeds().end_step(progress_.step());  // no step() has ended it
+  if (!progress_.take_stepped()) observation_.speeds().end_step(progress_.step());  // no call of step() has ended this step
 }
 
 void Session::begin_report() {
@@ -248,7 +251,8 @@ void Session::begin_report() {
   if (!observation_.has_begun()) observation_.begin({});
 }
 
-/// Votes at this report. Returns the outcome, combined with that of the vote that the last step has started. Collective.
+/// Votes at this report. Returns the outcome, combined with the outcome of the vote that the last step() started.
+/// Collective.
 StopVote::Outcome Session::vote_on_report(const ReportOptions& options, const DirectoryCheckpoint* directory) {
   const auto earlier = vote_.finish();
   const auto call = options.of_first_rank ? StopVote::Call::report_of_first : StopVote::Call::report;
@@ -256,7 +260,8 @@ StopVote::Outcome Session::vote_on_report(const ReportOptions& options, const Di
   return {.stop = std::max(now.stop, earlier.stop), .wants = std::max(now.wants, earlier.wants), .saves = now.saves};
 }
 
-/// Returns the files and the State of a checkpoint if a rank has passed a directory to report(). Collective.
+/// Returns the files and the State for a checkpoint if any rank passed a directory to report(); otherwise nothing.
+/// Collective.
 std::optional<trainer::ReportedCheckpoint> Session::gather_checkpoint(const StopVote::Outcome& outcome,
                                                                       const DirectoryCheckpoint* directory) {
   std::optional<trainer::ReportedCheckpoint> reported;
@@ -265,7 +270,7 @@ std::optional<trainer::ReportedCheckpoint> Session::gather_checkpoint(const Stop
   return reported;
 }
 
-/// Completes the iteration, and returns its record. Collective.
+/// Completes the current iteration, and returns the iteration's metric record. Collective.
 metrics::Record Session::complete_iteration(const Metrics& metrics, const ReportOptions& options,
                                             const std::optional<trainer::ReportedCheckpoint>& reported) {
   auto record = observation_.combine(metrics, options);

@@ -30,8 +30,8 @@
 
 namespace trainrt {
 
-/// Thrown to leave the train function when the run stops. Not derived from std::exception, so that user code does not catch
-/// it by accident.
+/// Exception that leaves the train function when the run stops. StopRun is not derived from std::exception, since user code
+/// that catches std::exception must not catch StopRun.
 struct StopRun {};
 
 /// The parameters of a Session.
@@ -42,11 +42,10 @@ struct SessionSetup {
   trainer::AttemptInfo attempt;
 };
 
-/// One attempt of a run on one rank: the implementation of Context, which documents the functions of the same names. The
-/// session divides the work among Progress, Restoring, Observation and Saving, and decides with all ranks when the run
-/// stops.
+/// Implements Context for one attempt of a run on one rank; Context documents the functions of the same names. A Session
+/// uses Progress, Restoring, Observation and Saving, and decides together with all ranks when the run stops.
 ///
-/// Used on the train thread, except life() and is_silent(), which any thread may call.
+/// Must be used on the train thread. Any thread may call life() and is_silent().
 class Session {
  public:
   explicit Session(SessionSetup setup);
@@ -58,16 +57,16 @@ class Session {
   int attempt() const { return attempt_.number; }
   const std::string& run_id() const { return attempt_.run_id; }
   FrameworkMeeting framework(Context& ctx, const std::string& name);
-  /// Returns the value of a [loop] key, or nullptr. Keys that were never read cause a warning.
+  /// Returns the value of a [loop] key, or nullptr. Records that the key was read; unread keys cause a warning later.
   const OptionValue* loop_value(std::string_view key);
   Dataset dataset(const std::string& name) { return datasets_.open(name); }
 
   // --- before the train function ---
-  /// Fits the preprocessors that keys of datasets name, or takes the fitted ones of `checkpoint`, by default the run's
-  /// newest checkpoint. Stores them in the metadata of all checkpoints, as "preprocessors". Applies the keys that change
-  /// the samples of datasets. Collective.
+  /// Prepares the datasets: applies the keys that change samples, and fits the preprocessors that [data.NAME] sections
+  /// name. Preprocessors in the metadata of the checkpoint directory `checkpoint` (default: the run's newest checkpoint)
+  /// are not fitted again. All later checkpoints store the fitted preprocessors in their metadata. Collective.
   void prepare_datasets(const std::string& checkpoint = {});
-  /// Limits each dataset to its first `samples` samples. For checks, after prepare_datasets().
+  /// Limits each dataset to its first `samples` samples. Called by checks, after prepare_datasets().
   void limit_datasets(std::uint64_t samples) { datasets_.limit(samples); }
   /// Throws StopRun on all ranks if any rank was asked to stop. Collective.
   void stop_if_asked();
@@ -92,13 +91,13 @@ class Session {
   void expect_iterations(std::int64_t total) { observation_.expect_iterations(total); }
 
   // --- after the train function ---
-  /// Waits for the checkpoint in flight, and warns of work that is not saved: the State's memory does not exist any more.
-  /// Called after the train function has returned. Collective.
+  /// Waits for the checkpoint in flight, and logs a warning if work is not saved. Called after the train function has
+  /// returned, when the memory of the attached State no longer exists. Collective.
   void finish();
-  /// Waits for the vote and the checkpoint in flight, after a failure on all ranks at the same point. Throws AgreedError,
-  /// or Error on some rank, if that fails. Collective.
+  /// Waits for the vote and the checkpoint in flight. Called after all ranks failed at the same point. Throws AgreedError
+  /// on all ranks, or Error on some ranks. Collective.
   void settle();
-  /// Completes the files of checkpoints and metrics; also after a stop. Collective.
+  /// Completes the files of checkpoints and metrics. Also called after a stop. Collective.
   void close();
   /// Returns how the attempt ended. Called after finish(), or after StopRun was thrown.
   trainer::Ending ending() const;
@@ -132,7 +131,7 @@ class Session {
   World world_;
   comm::TimedCommunicator communicator_;
   trainer::AttemptInfo attempt_;
-  std::vector<FrameworkMeeting> meetings_;  // kept until all ranks have ended
+  std::vector<FrameworkMeeting> meetings_;  // results of framework(), kept until all ranks have ended
   std::set<std::string> read_keys_;
   bool has_warned_of_keys_ = false;
   batch::StopCause stopped_by_ = batch::no_stop;

@@ -1,4 +1,5 @@
-// The end of a Session: it waits for the checkpoint in flight, completes the files, and concludes how the attempt ended.
+// The functions of Session that end an attempt: they wait for the checkpoint in flight, complete the files, and return how
+// the attempt ended.
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
 #include "trainer/ending/advice.hpp"
@@ -29,7 +30,7 @@ void Session::close() {
   if (has_begun && !is_silent()) warn_of_unread_keys("its end");
   attempt_.meter.training_ended();
   progress_.stay_alive(Phase::finishing);
-  // An attempt that was stopped before it restored leaves the reports of earlier attempts unchanged.
+  // If the attempt was stopped before a restore, the reports of earlier attempts must stay unchanged.
   if (!observation_.has_begun() && stopped_by_ == batch::no_stop) {
     if (is_silent())
       observation_.begin_without_progress();

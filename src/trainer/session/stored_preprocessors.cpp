@@ -19,7 +19,7 @@ std::string newest_preprocessors(const std::string& run_dir, const std::vector<s
   for (const auto number : std::views::reverse(numbers)) try {
       return preprocessors_in(run_dir + "/" + checkpoint::directory_name(number));
     } catch (const Error&) {
-      continue;  // damaged or deleted; older checkpoints have the same preprocessors
+      continue;  // this checkpoint is damaged or deleted; older checkpoints have the same preprocessors
     }
   return "";
 }

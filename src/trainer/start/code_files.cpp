@@ -24,7 +24,7 @@ bool is_script(const std::string& word) {
 void add(std::map<std::string, std::string>& files, const std::string& path) try {
   if (!std::filesystem::is_regular_file(path)) return;
   if (io::FileReader(path).size() <= max_file_bytes) files[path] = io::digest_of_file(path).hex;
-} catch (const std::exception&) {  // the command that runs the file reports that it cannot be read
+} catch (const std::exception&) {  // the command that runs the file reports unreadable files
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::map<std::string, std::string> code_files(const config::RunSpec& spec) {
   for (const auto& word : spec.train.command)
     if (is_script(word)) add(files, word);
   const auto& command = spec.train.command;
-  const bool is_interpreter = command.size() > 1 && command[1].starts_with("-");  // python3 -m train
+  const bool is_interpreter = command.size() > 1 && command[1].starts_with("-");  // as in python3 -m train
   if (files.empty() && !command.empty() && !is_interpreter && command.front().find('/') != std::string::npos)
     add(files, command.front());
   if (!spec.train.library.empty()) add(files, spec.train.library);

@@ -24,7 +24,7 @@ void add_paths(std::set<std::string>& keys, const std::string& prefix, std::span
     if (option.type == OptionType::path) keys.insert(prefix + option.key);
 }
 
-/// Returns all keys of type path, except for those of [data.NAME] and [loop].
+/// Returns all config keys of type path, except for keys of [data.NAME] and [loop].
 std::set<std::string> path_keys() {
   std::set<std::string> keys;
   add_paths(keys, "", config::declared_options());

@@ -7,17 +7,18 @@
 
 namespace trainrt::trainer {
 
-/// Returns a config with the environment variables in all paths expanded (core/path_text.hpp), except for the paths in
-/// [loop], which config::take_declared() expands. Must be called once for each config that is read, before
+/// Returns the config `given` with the environment variables in paths expanded, as core/path_text.hpp describes. Paths in
+/// [loop] are not expanded; config::take_declared() expands them. Must be called once for each config that is read, before
 /// config::make_run_spec(), so that run.json records the expanded paths. Throws UsageError that names the key, its origin
 /// and the variable.
 Options expanded_config(const Options& given, const Environment& environment);
 
-/// The same for settings that a program passes, by key.
+/// Returns `settings`, the values that a program passes by config key, with the environment variables in paths expanded as
+/// in expanded_config().
 std::map<std::string, std::string> expanded_settings(const std::map<std::string, std::string>& settings,
                                                      const Environment& environment);
 
-/// Returns the inverse of expanded_config(): a config that it expands to `expanded`.
+/// Returns a config that expanded_config() expands to `expanded`.
 Options written_config(const Options& expanded);
 
 }  // namespace trainrt::trainer

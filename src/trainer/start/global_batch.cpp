@@ -12,7 +12,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Returns whether the attempt with this config kept the global batch.
+/// Returns whether an attempt with `config` kept the global batch after a change of the number of ranks.
 bool kept_global_batch(const std::map<std::string, std::string>& config) {
   const auto text = [&](const char* key) {
     const auto found = config.find(key);
@@ -35,7 +35,7 @@ int workers_now(const config::RunSpec& spec, const std::optional<rundir::RunReco
   return recorded && recorded->workers > 0 ? recorded->workers : ranks;
 }
 
-/// Returns the number of samples per worker in a global batch; 0 if the config does not determine it.
+/// Returns the number of samples per worker in a global batch; 0 if [loop] has no batch_size.
 std::int64_t samples_per_worker(const config::RunSpec& spec) {
   const auto number = [&](const char* key) {
     const auto* value = spec.loop_value(key);

@@ -7,24 +7,25 @@
 
 namespace trainrt::trainer {
 
-/// The numbers of workers for which a run makes its global batches, of batch_size samples per worker. A restart on another
-/// number of ranks changes the number of workers unless scaling.on_resize is keep_global_batch.
+/// The number of workers for which a run makes its global batches, before and after a restart. A global batch has
+/// batch_size samples per worker. A restart on another number of ranks changes the number of workers, unless config key
+/// scaling.on_resize is keep_global_batch.
 struct GlobalBatch {
   int before = 0;  ///< number of workers of the newest checkpoint; 0: the run has no checkpoint
   int now = 0;     ///< number of workers of this attempt
   bool changes() const { return before > 0 && before != now; }
 };
 
-/// Returns the global batch of an attempt on `ranks` ranks. `recorded` is the record of the previous attempt, or nothing
-/// for a new run. Reads the run directory.
+/// Returns the global batch of an attempt on `ranks` ranks. `recorded` is the content of run.json, or nothing for a new
+/// run. Reads the run directory.
 GlobalBatch global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded, int ranks);
 
-/// Throws UsageError if the global batch changes and scaling.on_resize is `refuse`. The message names both sizes and the
-/// alternatives.
+/// Throws UsageError if the global batch changes and config key scaling.on_resize is `refuse`. The message has both sizes
+/// and the alternatives.
 void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch);
 
-/// Returns the size of a global batch as a text: "96 samples (32 for each of 3 workers)". The text has no numbers of
-/// samples if [loop] has no batch_size.
+/// Returns the size of a global batch for `workers` workers in words: "96 samples (32 for each of 3 workers)". The words
+/// have no numbers of samples if [loop] has no batch_size.
 std::string in_words(const config::RunSpec& spec, int workers);
 
 }  // namespace trainrt::trainer

@@ -45,7 +45,8 @@ OptionSpec option_from(const nlohmann::json& key) {
           .required_unless = key.value("required_unless", "")};
 }
 
-/// Reads an index file such as torch.json, which describes the functions of torch.so in the same folder.
+/// Returns the descriptions in an index file. An index file such as torch.json describes the train functions of torch.so in
+/// the same folder.
 std::vector<FunctionEntry> read_index(const fs::path& index) {
   std::vector<FunctionEntry> entries;
   try {
@@ -108,8 +109,8 @@ FunctionEntry entry_of(const TrainFunction& function, const std::string& module)
   return {std::string(function.name), std::string(function.help), module, config::declared_by(function)};
 }
 
-/// Returns the description of a function from the index file of a user's library; nullopt if the file does not exist or
-/// does not have the function.
+/// Returns the description of the train function `name` from the index file of a user's library. Returns nullopt if the
+/// index file does not exist or does not describe the function.
 std::optional<FunctionEntry> entry_in_index_of(const fs::path& library, const std::string& name) {
   auto index = library;
   index.replace_extension(".json");

@@ -9,8 +9,8 @@
 
 namespace trainrt::trainer {
 
-/// The description of a train function, for `trainrt list` and `trainrt check`. The description of a function in a module
-/// is read from the module's index file, so that the module need not be loaded.
+/// The description of a train function, for `trainrt list` and `trainrt check`. If the function is in a module, the
+/// description is read from the module's index file, and the module is not loaded.
 struct FunctionEntry {
   std::string name;
   std::string help;
@@ -18,17 +18,18 @@ struct FunctionEntry {
   config::Declared declared;
 };
 
-/// Returns the built-in functions and those of all modules in the module folders: the folders in TRAINRT_MODULE_PATH,
-/// separated by ':', or else modules/ and ../lib/trainrt/modules/ relative to the program.
+/// Returns the descriptions of the built-in functions, and of the functions of all modules in the module folders. The
+/// module folders are the folders in environment variable TRAINRT_MODULE_PATH, separated by ':'. Without this variable,
+/// they are modules/ and ../lib/trainrt/modules/ relative to the program.
 std::vector<FunctionEntry> available_functions(PluginTable<TrainFunction> built_in);
 
-/// Returns the description of the function that load_function() finds. Loads a library only if it has no index file
-/// (libmine.json for libmine.so) with the function. Throws UsageError like load_function().
+/// Returns the description of the function that load_function() finds. Loads a library only if its index file (libmine.json
+/// for libmine.so) does not describe the function. Throws UsageError in the same cases as load_function().
 FunctionEntry find_function(PluginTable<TrainFunction> built_in, const std::string& name, const std::string& library);
 
 /// Returns the train function `name`, and loads its module if necessary. If `library` is not "", the function is searched
-/// in that shared library only; its first function is used if `name` is "". Throws UsageError if the function does not
-/// exist, with the existing names, or if a library cannot be loaded.
+/// in the shared library `library` only; if `name` is "", the first function of the library is returned. Throws UsageError
+/// if the function does not exist, with the names of the existing functions, or if a library cannot be loaded.
 TrainFunction load_function(PluginTable<TrainFunction> built_in, const std::string& name, const std::string& library);
 
 }  // namespace trainrt::trainer

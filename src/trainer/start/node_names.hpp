@@ -8,7 +8,7 @@
 
 namespace trainrt::trainer {
 
-/// Returns the names of the nodes, in the order of their lowest ranks. Collective.
+/// Returns the names of all nodes of the run, ordered by the lowest rank on each node. Collective.
 std::vector<std::string> node_names(const World& world, Communicator& communicator);
 
 /// Returns the host name of each rank. `nodes` is the result of node_names().

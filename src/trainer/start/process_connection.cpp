@@ -14,7 +14,7 @@ ProcessConnection* shared_connection = nullptr;
 pid_t connected_process = 0;
 
 void disconnect() {
-  if (getpid() != connected_process) return;  // a forked child, which inherited the exit handler
+  if (getpid() != connected_process) return;  // this process is a forked child, which inherited the exit handler
   try {
     shared_connection->communicator.reset();
     shared_connection->launch->finalize();

@@ -21,7 +21,7 @@ ExitCode execute_connected(RankCommand& command, launch::Launch& launch, LoadedC
     command.share_values(*communicator);
     agree_on_start(config, launch, communicator, [&] { command.prepare(*config.spec, launch.world()); });
     log_ranks(launch.world(), *communicator, command.description(*config.spec));
-    watch::install_crash_reports();  // last: UCX, MPI and libraries of the train function may install handlers, too
+    watch::install_crash_reports();  // after UCX, MPI and libraries of the train function, which may install handlers
     const auto code = command.execute(*config.spec, launch, *communicator);
     fault_point("exit");
     communicator->barrier();
@@ -44,7 +44,7 @@ ExitCode execute_on_ranks(RankCommand& command, const Environment& environment) 
   try {
     launch = connect_to_launcher(environment, config);
   } catch (const Error& error) {
-    // The ranks cannot communicate, so only the process with the rank 0 of the environment logs the error.
+    // The ranks cannot communicate. Only the process that has rank 0 according to its environment logs the error.
     if (launch::claimed_rank(environment) == 0) log::error(with_advice(error));
     return error.code();
   }

@@ -18,7 +18,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Returns the last folder of a path that exists.
+/// Returns the deepest folder in `path` that exists.
 std::string deepest_folder(std::filesystem::path path) {
   std::error_code error;
   while (path.has_relative_path() && !std::filesystem::is_directory(path, error)) path = path.parent_path();
@@ -97,7 +97,7 @@ std::unique_ptr<launch::Launch> connect_to_launcher(const Environment& environme
 
 std::unique_ptr<Communicator> connect_ranks(launch::Launch& launch, const LoadedConfig& config) {
   auto communicator = comm::open_communicator(launch, comm_options_of(config));
-  batch::install_stop_signals();  // again: MPI_Init may have replaced the handler of SIGUSR1
+  batch::install_stop_signals();  // repeated, since MPI_Init may have replaced the handler of SIGUSR1
   return communicator;
 }
 
@@ -130,7 +130,7 @@ void log_ranks(const World& world, const Communicator& communicator, const std::
 }
 
 ExitCode abort_step(launch::Launch& launch) try { throw; } catch (const UsageError& error) {
-  // The communicator was not opened. If all ranks fail alike, rank 0's message is enough.
+  // All ranks may fail with the same error. Other ranks wait, so that rank 0 logs the error first and ends the job step.
   std::this_thread::sleep_for(std::chrono::duration<double>(delay_after_rank0_s(launch.world(), 1)));
   log::error(with_advice(error));
   return abort_with_code(error.code(), launch);

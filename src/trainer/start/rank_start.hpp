@@ -15,48 +15,51 @@
 
 namespace trainrt::trainer {
 
-// The steps by which a process becomes a rank of a run. Commands of the program `trainrt` take them in
-// execute_on_ranks(); a program with its own main takes them in Trainer::fit().
+// Functions that make a process a rank of a run. execute_on_ranks() calls them for commands of the program `trainrt`, and
+// Trainer::fit() calls them for a program with its own main().
 
-/// The config of this process, or the error that it caused. The ranks agree on the error after they are connected.
+/// The config of this process, or the error that loading the config caused. After the ranks are connected,
+/// agree_on_config() reports the error on all ranks.
 struct LoadedConfig {
   std::optional<config::RunSpec> spec;
-  std::exception_ptr error;  ///< set if `spec` is not
+  std::exception_ptr error;  ///< set if `spec` is empty
 };
-/// Returns the result of `load`, or the Error that it throws.
+/// Returns the result of `load`, or the Error that `load` throws.
 LoadedConfig load_config(const std::function<config::RunSpec()>& load);
 
-// Options of the launch and of communicators, from the config. If there is no config, they have their defaults.
+// These functions return the options of the launch and of communicators from the config; without a config, the defaults.
 launch::LaunchOptions launch_options_of(const LoadedConfig& config);
 comm::CommOptions comm_options_of(const LoadedConfig& config);
 comm::CommOptions comm_options_of(const config::RunSpec& spec);
 
-/// Throws UsageError if a run with this config cannot have `ranks` ranks: if scaling.num_workers differs, or, for an
-/// elastic run, if `ranks` is not between scaling.min_workers and scaling.num_workers.
+/// Throws UsageError if a run with this config cannot have `ranks` ranks. An elastic run needs scaling.min_workers to
+/// scaling.num_workers ranks. Any other run needs scaling.num_workers ranks, if this key is set.
 void require_workers(const config::RunSpec& spec, int ranks);
 
-/// Connects this process to the launcher that started it. From then on log messages carry the rank, and rank 0 logs a stop
-/// signal when it arrives. Throws Error if ranks are missing. Collective.
+/// Connects this process to the launcher that started it. Afterwards, log messages contain the rank, and rank 0 logs each
+/// arriving stop signal. Throws Error if ranks are missing. Collective.
 std::unique_ptr<launch::Launch> connect_to_launcher(const Environment& environment, const LoadedConfig& config);
-/// Opens the communicator of all ranks, which starts MPI if necessary, and restores the handlers of stop signals.
+/// Returns a new communicator of all ranks. Starts MPI if necessary, and then installs the handlers of stop signals again.
 /// Collective.
 std::unique_ptr<Communicator> connect_ranks(launch::Launch& launch, const LoadedConfig& config);
 
-/// Gives all ranks the default run name of rank 0, since a default name may contain the time. Collective.
+/// Replaces a default run name by the run name of rank 0, since a default name may contain the time. Collective.
 void share_default_name(LoadedConfig& config, Communicator& communicator);
 
 /// Throws AgreedError on all ranks if any rank has no config, or if `check` throws on any rank. Collective.
 void agree_on_config(const LoadedConfig& config, Communicator& communicator, const std::function<void()>& check);
-/// Calls agree_on_config(), then assigns GPUs to the ranks and replaces `communicator` by one that reduces GPU memory. A
-/// watchdog ends the job step if this takes too long. Called before any directory is created. Collective.
+/// Calls agree_on_config(), then assigns GPUs to the ranks and replaces `communicator` by a communicator that can reduce
+/// GPU memory. A watchdog ends the job step if this function takes too long. Must be called before any directory is
+/// created. Collective.
 void agree_on_start(const LoadedConfig& config, launch::Launch& launch, std::unique_ptr<Communicator>& communicator,
                     const std::function<void()>& check);
 
-/// Logs the number of ranks, how they communicate, and `activity`, a noun phrase: "train function linear".
+/// Logs the numbers of ranks and nodes, the communication backend, and `activity`, a noun phrase such as "train function
+/// linear".
 void log_ranks(const World& world, const Communicator& communicator, const std::string& activity);
 
-/// Logs the exception that is being handled and ends the job step with its exit code. Called by a rank for which other
-/// ranks wait. Returns the exit code if the ranks are threads, which the launcher cannot end.
+/// Logs the exception that is being handled, and ends the job step with the exit code of the exception. Called by a rank if
+/// other ranks may wait for it. Returns the exit code if the ranks are threads, which the launcher cannot end.
 ExitCode abort_step(launch::Launch& launch);
 
 }  // namespace trainrt::trainer

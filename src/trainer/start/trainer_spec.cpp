@@ -16,7 +16,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Config values as text, by key.
+/// Collects config values as text, by key.
 class Settings {
  public:
   void set(const std::string& key, const std::string& text) { texts_[key] = text; }
@@ -30,7 +30,7 @@ class Settings {
   void set_if_given(const std::string& key, const std::optional<T>& value) {
     if (value) set(key, ConfigValue(*value).text());
   }
-  /// Throws UsageError for a key that is already set, or that selects the train function.
+  /// Adds the values in `more`. Throws UsageError if a key is already set or selects the train function.
   void add(const ConfigValues& more) {
     for (const auto& [key, value] : more) {
       if (key.starts_with("train.") || key.starts_with("program."))
@@ -69,7 +69,7 @@ Settings settings_of(const TrainerOptions& given) {
 }
 
 std::string name_of_process(const Environment& environment) {
-  if (environment.has("TRAINRT_FD"))  // the rank that started the program would use the same name
+  if (environment.has("TRAINRT_FD"))  // a default name would be equal to the name of the rank that started the program
     throw UsageError(
         "RunConfig::name is missing, and trainrt started this program as a child process: add --program.has_trainer=true "
         "to "

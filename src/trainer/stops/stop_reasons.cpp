@@ -46,7 +46,7 @@ std::optional<double> StopMargin::wanted_seconds() const {
 
 namespace {
 
-/// Returns the settings that let a finished run continue when they are changed.
+/// Returns the values of [loop] and [stop] as text. A run that ended early continues if this text has changed.
 std::string settings_text(const config::RunSpec& spec) {
   std::string text;
   for (const auto* section : {&spec.loop, &spec.stop})
@@ -54,7 +54,7 @@ std::string settings_text(const config::RunSpec& spec) {
   return text;
 }
 
-/// Returns the expected duration of a save before one was measured, at 100 MB/s per rank.
+/// Returns the expected duration of the first save of `state`, in seconds, at 100 MB/s per rank.
 double expected_save_seconds(const State& state) {
   double bytes = 0;
   for (const auto& tensor : state.tensors()) bytes += static_cast<double>(tensor.local.bytes());

@@ -34,7 +34,7 @@ void RankUsage::sample(rundir::RankStatus& status) {
   sample_energy(status);
 }
 
-/// The rank's GPUs are those on which its processes compute.
+/// Sets the GPU members of `status`. Utilization is the mean over the GPUs on which processes of this rank compute.
 void RankUsage::sample_gpus(rundir::RankStatus& status) {
   if (!gpus_) return;
   const auto processes = process_tree(getpid());

@@ -15,13 +15,13 @@ namespace trainrt::trainer {
 /// energy. Must be used by one thread at a time.
 class RankUsage {
  public:
-  /// `since_s`: see UsageMeter. `is_first_of_node`: whether to measure the node's energy, from now on, and to
-  /// check the node's memory.
+  /// `since_s` is the parameter of UsageMeter. If `is_first_of_node` is true, the node's energy is measured from this call
+  /// on, and memory_warning() checks the node's memory.
   RankUsage(double since_s, bool is_first_of_node);
-  /// Starts to measure GPUs; nullptr: the rank has none. Called before the first sample(), on the same thread, since NVML
-  /// may take seconds.
+  /// Starts to measure `gpus`; nullptr if no GPUs can be measured. Must be called before the first sample(), on the thread
+  /// that calls sample(), since NVML may take seconds.
   void set_gpus(std::unique_ptr<device::GpuMeter> gpus);
-  /// Sets the usage members of `status`.
+  /// Sets the members of `status` that describe CPU time, memory, storage, GPUs and energy.
   void sample(rundir::RankStatus& status);
   /// Returns a warning when the node's processes first use almost all memory that a cgroup allows; otherwise "".
   std::string memory_warning();
@@ -35,8 +35,8 @@ class RankUsage {
   watch::UsageMeter usage_;
   std::optional<watch::EnergyMeter> energy_;
   std::unique_ptr<device::GpuMeter> gpus_;
-  std::map<std::string, double> gpu_energy_before_;  ///< by UUID: joules at set_gpus()
-  std::optional<double> gpu_energy_;                 ///< joules since set_gpus()
+  std::map<std::string, double> gpu_energy_before_;  ///< energy counter of each GPU at set_gpus(), joules, by UUID
+  std::optional<double> gpu_energy_;                 ///< energy of all GPUs since set_gpus(), joules
   double busy_sum_ = 0;
   int busy_samples_ = 0;
 };

@@ -16,10 +16,10 @@ namespace {
 
 using DifferingTensor = checkpoint::ReplicaCheck::DifferingTensor;
 
-constexpr std::size_t max_listed = 8;  // number of tensors, and of ranks per tensor
+constexpr std::size_t max_listed = 8;  // maximum number of tensors, and of ranks per tensor, in a message
 
 std::string listed(const std::vector<int>& ranks) {
-  if (ranks.empty()) return "some rank";  // the ranks are determined for the first tensors only
+  if (ranks.empty()) return "some rank";  // ranks are determined only for the first differing tensors
   std::vector<std::string> names;
   for (const auto rank : ranks | std::views::take(max_listed)) names.push_back(std::to_string(rank));
   auto text = (ranks.size() == 1 ? "rank " : "ranks ") + join(names);
@@ -27,7 +27,8 @@ std::string listed(const std::vector<int>& ranks) {
   return text;
 }
 
-/// Returns "'model/w' on rank 1 differs from the others' (equal at step 40)".
+/// Describes a differing tensor: "'model/w' on rank 1 differs from the others' (equal at step 40)". `began_at` is the step
+/// at which the attempt began.
 std::string described(const DifferingTensor& differing, std::int64_t began_at) {
   const auto since = differing.equal_at == began_at ? "when this attempt began, at step" : "at step";
   return fmt::format("'{}' on {} differs from the others' (equal {} {})", differing.tensor, listed(differing.ranks), since,

@@ -12,20 +12,22 @@
 
 namespace trainrt::trainer {
 
-/// Checks that replicated tensors are equal on all ranks, at every checkpoint and every checkpoint.replica_check_every
-/// steps. A difference is an AgreedError or, if checkpoint.replica_check is `warn`, one warning per tensor, with tensors,
-/// ranks and the last step at which they were equal. Does nothing with one rank.
+/// Checks that replicated tensors are equal on all ranks. Checks at every checkpoint, and after every
+/// checkpoint.replica_check_every steps. If tensors differ, throws AgreedError, or logs one warning per tensor if config
+/// key checkpoint.replica_check is `warn`. The message has the tensors, the ranks and the last step at which the tensors
+/// were equal. Does nothing with one rank.
 class ReplicaWatch {
  public:
   ReplicaWatch(const config::RunSpec& spec, Communicator& communicator) : spec_(spec), communicator_(communicator) {}
 
-  /// Starts the checks at a step at which the replicas are equal. `state` must outlive this object.
+  /// Starts the checks at step `step`, at which the replicated tensors of `state` are equal. `state` must outlive this
+  /// object.
   void begin(const State& state, std::int64_t step);
 
-  /// Returns the comparison that the checkpoint of this step makes; empty if there are no checks.
+  /// Returns the comparison that the save of a checkpoint at step `step` makes. Empty if checks are off.
   checkpoint::Saver::Comparison comparison(std::int64_t step);
   bool is_due_at(std::int64_t step) const;
-  /// Compares all replicated tensors at this step. Called when is_due_at() is true. Collective.
+  /// Compares all replicated tensors at step `step`. Called if is_due_at() returns true. Collective.
   void compare_all(std::int64_t step);
 
  private:

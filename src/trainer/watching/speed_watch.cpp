@@ -25,12 +25,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t min_window = 50, max_window = 100000;
-constexpr double min_window_s = 0.5, window_s_per_rank = 0.005;  // the exchange of times grows with the number of ranks
+constexpr double min_window_s = 0.5,
+                 window_s_per_rank = 0.005;  // windows are longer with more ranks, since exchanging times then costs more
 constexpr std::int64_t min_steps_to_warn = 200;
 constexpr int min_windows_to_warn = 2;
 constexpr double min_write_interval_s = 10, write_interval_s_per_byte = 0.01;
 
-/// Ignores errors, which the first write of the log reports.
+/// Creates the folder of the file `log`. Errors are ignored, since the first write of the file reports them.
 void make_folder_of(const std::string& log) try {
   io::make_directories(std::filesystem::path(log).parent_path().string());
 } catch (const Error&) {
@@ -39,7 +40,8 @@ void make_folder_of(const std::string& log) try {
 double milliseconds(double seconds) { return 1000 * seconds; }
 double rounded(double ratio) { return std::round(1000 * ratio) / 1000; }
 
-/// Returns the length of the next window in steps, from the durations of the last steps. The same on all ranks.
+/// Returns the length of the next window in steps, computed from the step durations in the last window. All ranks return
+/// the same length.
 std::size_t next_window(const std::vector<WindowTimes>& ranks) {
   const auto slowest = std::ranges::max(ranks, {}, &WindowTimes::own);
   const double step_s = std::max<double>(slowest.own + slowest.waits, 1e-9);
@@ -54,7 +56,8 @@ Json microseconds(const std::vector<WindowTimes>& ranks, Field field) {
   return values;
 }
 
-/// Returns the median over the ranks for each kind of work; for reports the time of rank 0, which writes the files.
+/// Returns the time for each kind of work in microseconds: the median over the ranks. For reports, returns the time of rank
+/// 0, which writes the files.
 Json work_of(const std::vector<WindowTimes>& ranks) {
   auto works = Json::object();
   for (const auto work : {Work::input, Work::forward, Work::backward, Work::report, Work::save}) {
@@ -90,7 +93,8 @@ SpeedWatch::InWork::InWork(SpeedWatch& watch, Work work) : watch_(watch), outer_
   watch_.first_call_s_ = watch_.communicator_.times().first_call_s;
 }
 
-/// Restores the time of the step's first collective, since collectives of rare work do not begin the backward pass.
+/// Restores the time of the step's first collective. The first collective of a step marks the begin of the backward pass,
+/// but collectives in reports and saves do not count.
 SpeedWatch::InWork::~InWork() {
   watch_.add_rare_work(watch_.read());
   watch_.rare_work_ = outer_;
@@ -99,7 +103,7 @@ SpeedWatch::InWork::~InWork() {
   if (watch_.first_call_s_ < 0) watch_.before_first_call_s_ += watch_.added_.now_s - watch_.rare_since_s_;
 }
 
-/// Adds the time since the last call to the report or save under way.
+/// Adds the time since the last call of this function to the time of the running report or save, if there is one.
 void SpeedWatch::add_rare_work(const Reading& now) {
   const auto last = std::exchange(added_, now);
   if (!rare_work_) return;
@@ -185,7 +189,8 @@ void SpeedWatch::warn(const WindowTimes& slow) const {
                            reasons_in(slow.facts)));
 }
 
-/// Writes a window if the last one was written long enough ago, or if a new slow rank was found.
+/// Writes a window to the log. Writes nothing if the previous window was written a short time ago, unless a new slow rank
+/// was found.
 void SpeedWatch::write_window(const std::vector<WindowTimes>& ranks, std::int64_t step) {
   const auto now_s = monotonic_seconds();
   const bool is_new_finding = finding_ && windows_ == 1;

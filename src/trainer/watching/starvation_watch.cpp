@@ -28,7 +28,7 @@ std::string advice_for_stage(data::Stage stage, const std::string& name) {
   return "";
 }
 
-/// Returns the shares of the stages, the largest first: "storage 81 %, batch 19 %".
+/// Returns the share of each reading stage in the total time, in the order `order`: "storage 81 %, batch 19 %".
 std::string shares_in_words(const Seconds& seconds, const std::vector<std::size_t>& order) {
   const auto all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   std::string words;

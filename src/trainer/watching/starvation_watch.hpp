@@ -7,12 +7,14 @@
 
 namespace trainrt::trainer {
 
-/// Finds datasets for which training steps wait. The time is a parameter, so that tests can choose it.
+/// Finds datasets for whose batches training steps wait too long. The current time is a parameter, so that tests can set
+/// it.
 class StarvationWatch {
  public:
-  /// Returns a warning if the train thread has waited for the dataset `name` for more than `max_waiting` of the time since
-  /// the previous check, which must be at least `min_interval_s` ago. The warning has the share of each stage of reading,
-  /// and advice. Warns once per dataset.
+  /// Returns a warning if the train thread has waited for batches of dataset `name` for more than the fraction
+  /// `max_waiting` of the time since the previous check. Returns nothing if the previous check was less than
+  /// `min_interval_s` seconds ago. The warning has the share of each reading stage, and advice. At most one warning is
+  /// returned per dataset.
   std::optional<std::string> check(const std::string& name, const data::WalkState& walk, double now_s);
   static constexpr double min_interval_s = 20, max_waiting = 0.2;
 

@@ -22,9 +22,9 @@ namespace trainrt::trainer {
 
 namespace {
 
-constexpr double tick_s = 1;  // precision of RankStatus::quiet_s
+constexpr double tick_s = 1;  // seconds; precision of RankStatus::quiet_s
 
-/// Returns the CPUs as a list: "0-3,8"; "" if the list is too long for the line of a rank.
+/// Returns the CPUs in `cpus` as a list such as "0-3,8". Returns "" if the list is too long for the status line of a rank.
 std::string list_of(const cpu_set_t& cpus) {
   constexpr std::size_t max_bytes = 48;
   std::string list;
@@ -50,8 +50,8 @@ rundir::RankStatus initial_status(const StatusWriter::Target& target) {
 
 }  // namespace
 
-/// The state of the thread, which lives as long as the thread. Objects of the train thread are read with the mutex locked,
-/// and not after the thread was abandoned.
+/// The state of the writing thread, which exists until the thread ends. The thread reads objects of the train thread only
+/// with the mutex locked, and not after `is_abandoned` was set.
 struct StatusWriter::Shared {
   Shared(const Target& target, const watch::Liveness& watched, Times intervals)
       : life(watched),
@@ -66,7 +66,7 @@ struct StatusWriter::Shared {
   const watch::Liveness& life;
   const WaitReason& note;
   const Times times;
-  rundir::RankStatus status;  ///< used by the thread only
+  rundir::RankStatus status;  ///< used by the writing thread only
   RankUsage usage;
   io::SlotFile file;
   const std::function<bool()> is_fenced;
@@ -78,7 +78,7 @@ struct StatusWriter::Shared {
   std::mutex mutex{};
   std::condition_variable changed{};
   bool ending = false;
-  bool ended = false;         ///< the thread has written the last line
+  bool ended = false;         ///< the thread has written the last status
   bool is_abandoned = false;  ///< the train thread no longer waits for this thread
 
   void work();
@@ -86,8 +86,8 @@ struct StatusWriter::Shared {
   void write();
 };
 
-/// Waits up to `wait_s` seconds for the end of the attempt, then reads the state of the train thread. Returns false if this
-/// thread was abandoned.
+/// Waits up to `wait_s` seconds for the end of the attempt, then reads the state of the train thread into `status`. Returns
+/// false, without reading, if the thread was abandoned.
 bool StatusWriter::Shared::read_train_thread(double wait_s) {
   std::unique_lock lock(mutex);
   changed.wait_for(lock, std::chrono::duration<double>(wait_s), [this] { return ending; });
@@ -140,7 +140,7 @@ StatusWriter::Times StatusWriter::times_of(const Target& target) {
   constexpr double max_writes_per_s = 50;
   Times times;
   times.write_interval_s = std::max(times.sample_interval_s, target.ranks / max_writes_per_s);
-  times.first_s += times.write_interval_s / 10 * target.rank / std::max(target.ranks, 1);  // not all at the same time
+  times.first_s += times.write_interval_s / 10 * target.rank / std::max(target.ranks, 1);  // ranks write at different times
   return times;
 }
 
