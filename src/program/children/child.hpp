@@ -44,7 +44,7 @@ class Child {
   /// Returns the status with which the first process of the group ended, or nothing while the first process runs. Does
   /// not wait.
   const std::optional<ExitStatus>& exit_status();
-  double exit_age_s() const;  ///< seconds since the first process ended; 0 while it runs
+  double exit_age_s() const;  ///< returns the seconds since the first process ended; 0 while it runs
   bool ended_by_stop_signal() { return exit_status() && exit_status()->signal == stop_signal_; }
   /// Returns whether the program has ended. Usually this is the end of the first process of the group. If the stop
   /// signal ended the first process, that process may have been a script around a program that is still saving. The
@@ -67,7 +67,7 @@ class Child {
   /// Returns the last bytes of the output so far, after a short wait for bytes in the pipes; "" if the output is not
   /// read.
   std::string output_tail() const;
-  std::shared_ptr<OutputTee> output() const { return output_; }  ///< null if the output is not read
+  std::shared_ptr<OutputTee> output() const { return output_; }  ///< returns null if the child's output is not read
   std::uint64_t output_bytes() const;                            ///< number of bytes of the output read so far
   /// Waits at most `seconds` until the first process of the group has ended. Returns whether the process has ended.
   bool ends_within(double seconds);
@@ -83,7 +83,7 @@ class Child {
   int stop_signal_ = 0;
   pid_t client_ = 0;  ///< 0 if unknown
   bool is_over_ = false;
-  double next_check_s_ = 0;  ///< time of the next search for survivors, by monotonic_seconds()
+  double next_check_s_ = 0;  ///< time of the next call of survivors(), by monotonic_seconds()
   StrayProcesses strays_;
   MemoryKills memory_kills_ = memory_kills();  ///< counts of kills before the start of the child
   std::shared_ptr<OutputTee> output_;

@@ -10,7 +10,7 @@ struct ExitStatus {
   std::string memory;  ///< text of memory_kill_in_words(); "" if the out-of-memory killer was not involved
   bool is_good() const { return exit_code == 0 && signal == 0; }
   bool is_kill() const;          ///< a signal ended the program, other than SIGABRT, which a program sends to itself
-  std::string in_words() const;  ///< "exited with 3", "was ended by SIGKILL, by the kernel's out-of-memory killer"
+  std::string in_words() const;  ///< returns "exited with 3" or "was ended by SIGKILL"
 };
 
 }  // namespace trainrt::program

@@ -20,7 +20,7 @@ class ExitWatch {
   double age_s() const;
 
  private:
-  std::atomic<double> exited_at_s_ = -1;  ///< by the steady clock; negative while the child runs
+  std::atomic<double> exited_at_s_ = -1;  ///< time of the exit, by the steady clock; negative before the exit
   std::thread thread_;                    ///< declared last because it uses the other member
 };
 

@@ -6,7 +6,7 @@
 
 namespace trainrt::program {
 
-/// A process of a program's process group.
+/// A process of the process group of a program.
 struct GroupMember {
   pid_t pid = 0;
   pid_t parent = 0;

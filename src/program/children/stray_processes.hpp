@@ -19,7 +19,7 @@ class StrayProcesses {
 
   /// Adds the mark to the environment of the program.
   void add_mark(Variables& environment) const { environment[mark_variable] = nonce_; }
-  /// Returns the mark as "TRAINRT_PROGRAM_ID=...".
+  /// Returns the mark with the name of its variable: "TRAINRT_PROGRAM_ID=...".
   std::string mark() const;
   /// Records the current descendants of the process `program`, which must be a running child of this process.
   void note(pid_t program);

@@ -14,7 +14,7 @@ namespace trainrt::program {
 
 struct ProgressPattern::Compiled {
   std::regex regex;
-  std::vector<std::size_t> groups;  ///< numbers of the named groups
+  std::vector<std::size_t> groups;  ///< number of each named group in the expression
 };
 
 namespace {
@@ -118,7 +118,7 @@ double ProgressPattern::number_of(const std::string& name, const std::string& te
     if (!number) throw UsageError(fmt::format("the group {} matched '{}', which is not a number", name, text));
     return *number;
   }
-  constexpr double limit = 9007199254740992.0;  // 2^53: larger integers are not exact
+  constexpr double limit = 9007199254740992.0;  // 2^53; a double cannot represent all larger integers
   const bool fits = number && *number >= 0 && *number < limit && (name == "epoch" || std::floor(*number) == *number);
   if (!fits)
     throw UsageError(fmt::format("the group {} matched '{}', which is not a non-negative {}", name, text,

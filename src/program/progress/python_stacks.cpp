@@ -23,7 +23,7 @@ constexpr std::string_view fault_headline = "Fatal Python error: Aborted";
 
 struct Frame {
   std::string file;
-  std::string place;  ///< "line 7 in step"
+  std::string place;  ///< line and function: "line 7 in step"
 };
 
 void wait_for_end(pid_t process) {
@@ -92,7 +92,7 @@ std::string end_with_python_stacks(const Child& program) {
   const auto processes = with_descendants(program.pid());
   for (const pid_t process : processes)
     if (is_python(process) && count++ < max_stacks) text += stacks_of(process, program);
-  for (const pid_t process : processes) kill(process, SIGCONT);  // a daemon of the program may outlive it
+  for (const pid_t process : processes) kill(process, SIGCONT);  // for processes that outlive the program
   return text.empty() ? fmt::format("process {}: {}\n  (the program has no Python process)\n", program.pid(),
                                     command_text(program.pid()))
                       : text;

@@ -18,8 +18,8 @@ class ProgramInbox {
  public:
   struct Handlers {
     std::function<bool(const std::string& op)> is_collective;
-    std::function<void(const Message& message)> answer;  ///< answers a message that concerns this rank only
-    std::function<void(const Message& message)> finish;  ///< handles 'done', which has no answer
+    std::function<void(const Message& message)> answer;  ///< answers a message that is not collective
+    std::function<void(const Message& message)> finish;  ///< handles the message 'done', which needs no answer
   };
   ProgramInbox(Channel& channel, Child& child, LiveStacks& stacks, Handlers handlers)
       : channel_(channel), child_(child), stacks_(stacks), handlers_(std::move(handlers)) {}

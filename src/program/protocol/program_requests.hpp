@@ -17,7 +17,7 @@ namespace trainrt::program {
 struct ProtocolOptions {
   double wait_limit_s = 0;                                      ///< maximum time in a collective call, see Lockstep
   bool may_close = true;                                        ///< the program may close its run before exiting
-  std::function<RequestedRun(const RunRequest&)> look_up = {};  ///< ProgramOptions::look_up
+  std::function<RequestedRun(const RunRequest&)> look_up = {};  ///< returns the run that a request would open
   std::function<void()> begins = {};  ///< called when the program opens the run or starts to train; may be empty
 };
 

@@ -24,7 +24,7 @@ struct Group {
   std::vector<int> ranks;
 };
 
-/// Returns "rank 3" or "ranks 0-2,5".
+/// Returns a text that names the ranks: "rank 3" or "ranks 0-2,5".
 std::string in_words(std::span<const int> ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t first = 0; first < ranks.size();) {

@@ -23,8 +23,9 @@ struct RankCall {
 /// Returns the RankCall of every rank, in the order of the ranks. Collective.
 std::vector<RankCall> gather_rank_calls(Communicator& communicator, const RankCall& mine);
 
-/// Returns why the ranks cannot continue: "rank 1 left the program while rank 0 waits in report() at train.py:12", or "the
-/// ranks do not make the same call: rank 0 is in all_reduce() at train.py:5, rank 1 in barrier() at train.py:7". Pure.
+/// Returns an error message that explains why the ranks cannot continue: "rank 1 left the program while rank 0 waits in
+/// report() at train.py:12", or "the ranks do not make the same call: rank 0 is in all_reduce() at train.py:5, rank 1
+/// in barrier() at train.py:7". Pure function.
 std::string mismatch_in_words(std::span<const RankCall> ranks);
 
 /// Returns the ranks whose programs are computing, each with its last call: "rank 1 (last call: report() at

@@ -10,7 +10,7 @@ namespace trainrt::program {
 /// A run that a program requests with the message 'open_run'.
 struct RunRequest {
   std::map<std::string, std::string> settings;  ///< config keys and their values as text: "checkpoint.num_to_keep" -> "3"
-  int number = 1;                               ///< number of the request since the program was started, from 1
+  int number = 1;                               ///< number of the request, from 1 after the start of the program
 };
 
 /// Returns the RunRequest in a message 'open_run'. Throws UsageError if the message is invalid.

@@ -84,7 +84,7 @@ void RunService::enable_stacks(std::int64_t signal) {
 }
 
 Json RunService::config(const Json& body) const {
-  constexpr auto* missing = "\x01 no such key";  // a config file cannot contain this text
+  constexpr auto* missing = "\x01 no such key";  // a value that no config file can contain
   const auto text = ctx_.config<std::string>(text_field(body, "key"), missing);
   return {{"value", text == missing ? Json() : Json(text)}};
 }

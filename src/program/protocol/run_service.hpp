@@ -10,7 +10,7 @@
 
 namespace trainrt::program {
 
-/// Answers the messages of a program that identify the program and its run. All functions throw UsageError for an invalid
+/// Answers the messages 'hello', 'open_run' and 'config' of a program. All functions throw UsageError for an invalid
 /// message.
 class RunService {
  public:

@@ -31,7 +31,7 @@ class SharedArrays {
   Buffer same_on_all_ranks(const Message& message, const std::string& call, std::size_t parts);
 
   Communicator& communicator_;
-  SharedMemory memory_;  ///< memory that the program sent
+  SharedMemory memory_;  ///< memory that the program sent last
   Memory of_ranks_;      ///< memory of the communicator, used instead of `memory_` unless empty
   std::size_t of_ranks_bytes_ = 0;
 };

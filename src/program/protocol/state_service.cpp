@@ -33,7 +33,7 @@ MetricValue metric_from(const std::string& name, const Json& value) {
   return number;
 }
 
-/// Returns the field "metrics" of a message 'report'. Throws a UsageError that names an invalid metric.
+/// Returns the metrics in the field "metrics" of a message 'report'. Throws a UsageError that names an invalid metric.
 Metrics metrics_from(const Json& body) {
   Metrics metrics;
   for (const auto& [name, value] : field(body, "metrics", Json::value_t::object).items())

@@ -23,7 +23,7 @@ class StateService {
   Json report(const Message& message);
   Json load(const Message& message);
   Json checkpoint() const;
-  /// Returns whether the program has restored a State that is not empty.
+  /// Returns whether the run has a State that is not empty: the program has sent it with 'restore'.
   bool has_state() { return state_ && !state_->state().empty(); }
 
  private:

@@ -115,7 +115,7 @@ class RunWait {
                             failure_in_words(exits, first, share_output(communicator_, program_.child(), first))));
   }
 
-  /// Collective.
+  /// Throws the error of programs that need different runs. Collective.
   [[noreturn]] void refuse_mixture() {
     RankCall mine{.kind = is_missing() ? RankCall::Kind::computing : RankCall::Kind::left, .place = "the program"};
     if (program_.first) mine = {RankCall::Kind::waiting, call_place(*program_.first), ""};
@@ -130,7 +130,7 @@ class RunWait {
     return is_missing && monotonic_seconds() - waited_since_s_ > options_.contact_timeout_s;
   }
 
-  /// Collective.
+  /// Throws the error that names the ranks whose programs have sent no message. Collective.
   [[noreturn]] void refuse_late(bool is_missing) {
     const auto mine = is_missing ? fmt::format("that of rank {} on {} (process {})", communicator_.rank(), host_name(),
                                                program_.child().pid())

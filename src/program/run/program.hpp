@@ -22,7 +22,7 @@ struct ProgramOptions {
   bool hides_gpus = false;                ///< the program must not use the GPUs of its node
   bool own_gpus_only = false;             ///< the program sees only the GPUs of its own rank
   stage::StageOptions stage;              ///< tree to copy to every node before the programs start
-  Variables variables;                    ///< environment variables in addition to those of this process
+  Variables variables;                    ///< environment variables to add to those of this process
   int max_restarts = 0;                   ///< value of TORCHELASTIC_MAX_RESTARTS; the caller counts the restarts
   std::string interface;                  ///< network interface of rank 0's node; "" selects one that all nodes reach
   double hang_timeout_s = 0;              ///< maximum time that all programs may be idle; 0 for no limit

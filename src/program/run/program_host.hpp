@@ -40,8 +40,8 @@ class ProgramHost {
   /// Answers the program's 'close_run': the run is closed. Not collective.
   void answer_closed();
 
-  /// Starts the programs unless they are running, and serves them until they exit or close the run. Called once per
-  /// attempt.
+  /// Starts the programs unless they are running, and serves the programs until they exit or close the run. The caller
+  /// calls this function once per attempt.
   void train(Context& ctx);
   /// Returns the Python stacks of this rank's program. Any thread may call this function; not collective.
   std::string stacks() { return stacks_.collect(); }

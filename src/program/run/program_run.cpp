@@ -58,7 +58,7 @@ class ProgramRun {
   enum State : std::size_t { running, connected, exited, failed, states };
   static constexpr std::size_t idle = states;           // number of idle programs
   static constexpr std::size_t seen = states + 1;       // 1 if rank 0 found progress
-  using Census = std::array<std::int64_t, states + 2>;  // number of ranks in each state
+  using Census = std::array<std::int64_t, states + 2>;  // ranks in each state
 
   /// Waits until the programs of all ranks have sent their first messages (returns true), or have exited without a
   /// message (returns false). All ranks poll together; thus the run can stop even if the programs send nothing.
@@ -150,7 +150,7 @@ class ProgramRun {
         "trainrt's client. Remove program.progress");
   }
 
-  /// Collective.
+  /// Throws the error of programs of which some have exited and others have sent messages. Collective.
   [[noreturn]] void refuse_mixture() {
     RankCall mine{.kind = child().exit_status() ? RankCall::Kind::left : RankCall::Kind::computing, .place = "the program"};
     if (program_.first) mine = {RankCall::Kind::waiting, call_place(*program_.first), ""};

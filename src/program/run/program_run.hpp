@@ -21,7 +21,7 @@ struct ProgramRunParts {
   ProgressWatch* progress_watch = nullptr;  ///< set on rank 0 if `progress` is set
   LiveStacks& stacks;
   RunningProgram& program;
-  std::function<void()> begins = {};  ///< ProtocolOptions::begins
+  std::function<void()> begins = {};  ///< called when the program is ready to train; may be empty
 };
 
 /// Serves the program of this rank until the programs of all ranks have exited (returns true), or until all have closed

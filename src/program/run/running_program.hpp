@@ -32,7 +32,7 @@ class RunningProgram {
   /// Receives a message of the program like Channel::receive(), but skips messages that only announce the client.
   std::optional<Message> receive(double limit_s);
   bool uses_client() const { return uses_client_; }
-  /// Returns whether the program has been idle for failure.hang_timeout.
+  /// Returns whether the program has neither printed nor used CPU time for failure.hang_timeout.
   bool is_idle() { return activity_.is_idle(child_.output_bytes()); }
   double quiet_s() const { return activity_.quiet_s(); }
   /// Writes the following output of the program to the log of attempt `attempt` of the run in `run_dir`.

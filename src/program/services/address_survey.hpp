@@ -22,7 +22,7 @@ std::optional<std::size_t> first_reached_by_all(std::size_t count, std::span<con
 /// not reach 10.0.0.1, 10.1.0.1; n3 does not reach 10.1.0.1". Pure function.
 std::string unreached_by(std::span<const std::string> addresses, std::span<const AddressSurvey> surveys);
 
-/// Addresses of the nodes of a run.
+/// The result of find_addresses(): addresses of the nodes of a run.
 struct NodeAddresses {
   std::vector<std::string> of_nodes;  ///< address of each node; the other nodes can reach the node at this address
   std::string interface;              ///< network interface of this node that has the node's address; "" if unknown

@@ -25,7 +25,8 @@ Admission admission_by_path(std::string_view received, std::string_view secret);
 /// either the numbers and strings of rabit or a JSON object.
 Admission admission_by_task(std::string_view received, std::string_view secret);
 
-/// First number that a worker of XGBoost sends. The worker waits until the tracker returns the same number.
+/// The first number that a worker of XGBoost sends to a tracker. The worker waits until the tracker returns this
+/// number.
 constexpr std::int32_t xgboost_magic_number = 0xff99;
 
 /// Returns the rank in the task id "RANK-SECRET" of an XGBoost worker, or nothing if the task id does not contain the

@@ -24,7 +24,7 @@ namespace trainrt::program {
 /// removes the scope, which may be used again. In other scopes, DELETE removes the key at once.
 class HorovodStore : public Service {
  public:
-  /// `listener`: a listening socket.
+  /// `listener`: a listening socket, on which the store accepts connections.
   HorovodStore(const Rendezvous& rendezvous, Descriptor listener);
 
   static constexpr std::size_t max_value_bytes = 1U << 20U;

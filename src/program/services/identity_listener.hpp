@@ -15,7 +15,7 @@ class IdentityListener {
   IdentityListener();  ///< throws Error if no socket can listen
 
   int port() const { return port_; }
-  const std::string& nonce() const { return nonce_; }  ///< 32 random characters
+  const std::string& nonce() const { return nonce_; }  ///< nonce of 32 random characters
 
  private:
   int port_ = 0;

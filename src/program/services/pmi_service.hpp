@@ -16,7 +16,8 @@ namespace trainrt::program {
 /// its rank kills the program.
 class PmiService : public Service {
  public:
-  /// `port`: port of the ExchangeServer on rank 0; `listener`: its listening socket on rank 0, empty on the other ranks.
+  /// `port`: port of the ExchangeServer on rank 0. `listener`: listening socket of the ExchangeServer on rank 0, empty
+  /// on all other ranks.
   PmiService(const Rendezvous& rendezvous, int port, Descriptor listener);
   ~PmiService() override;
 

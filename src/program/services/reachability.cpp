@@ -35,9 +35,9 @@ class AddressProbe {
 
   int socket() const { return socket_.get(); }
   bool is_open() const { return static_cast<bool>(socket_); }
-  const std::string& from() const { return from_; }  ///< local address; "" unless the listener was reached
+  const std::string& from() const { return from_; }  ///< local address; "" before the listener has answered
 
-  /// Returns the poll() events to wait for: POLLOUT until the socket is connected, then POLLIN.
+  /// Returns the poll() events for which the probe waits: POLLOUT until the socket is connected, then POLLIN.
   short events() const { return has_sent_ ? POLLIN : POLLOUT; }
 
   /// Sends the challenge or reads the response, after poll() has reported an event of the socket.

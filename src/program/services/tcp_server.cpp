@@ -32,7 +32,7 @@ std::size_t max_pending_for(int ranks) { return static_cast<std::size_t>(std::ma
 
 TcpServer::TcpServer(Descriptor listener, CallerPolicy policy)
     : listener_(std::move(listener)), policy_(std::move(policy)) {
-  fcntl(listener_.get(), F_SETFL, O_NONBLOCK);  // accept() must not block if a caller has closed the connection
+  fcntl(listener_.get(), F_SETFL, O_NONBLOCK);  // otherwise accept() would block after a caller has disconnected
   thread_ = thread_without_signals([this] { run(); });
 }
 

@@ -13,10 +13,11 @@
 
 namespace trainrt::program {
 
-/// A descriptor that becomes readable when raise() is called, and stays readable.
+/// A file descriptor that becomes readable when raise() is called, and then stays readable. Threads that wait for other
+/// descriptors poll it to notice that they must end.
 class EndSignal {
  public:
-  EndSignal();  ///< throws Error if the kernel cannot create it
+  EndSignal();  ///< throws Error if the kernel cannot create the descriptor
   void raise() const;
   int get() const { return event_.get(); }
 
@@ -55,7 +56,7 @@ class TcpServer {
   static constexpr std::size_t max_greeting_bytes = 8192;
   static constexpr double max_pending_s = 20;
 
-  /// `listener`: a listening socket.
+  /// `listener`: a listening socket, on which the server accepts connections.
   TcpServer(Descriptor listener, CallerPolicy policy);
   ~TcpServer();
   TcpServer(const TcpServer&) = delete;
@@ -79,7 +80,7 @@ class TcpServer {
   Descriptor listener_;
   CallerPolicy policy_;
   EndSignal end_;
-  std::list<Caller> pending_;  ///< oldest first
+  std::list<Caller> pending_;  ///< callers that were not admitted yet, oldest first
   std::thread thread_;         // declared last because it uses the other members
 };
 

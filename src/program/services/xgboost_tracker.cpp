@@ -117,7 +117,7 @@ int XgboostTracker::rank_of_task(const std::string& task) const {
 }
 
 void XgboostTracker::serve(Peer peer) {
-  read_number(peer);                     // the magic number
+  read_number(peer);                     // xgboost_magic_number
   const auto first = read_number(peer);  // rabit: the rank; JSON: the length of the object
   const auto second = read_number(peer);
   std::string object(sizeof second, '\0');
@@ -160,7 +160,7 @@ void XgboostTracker::serve_json(Peer peer, const std::string& introduction) {
       print_for_worker(fmt::format("XGBoost, task {}: {}", rank, command.at("msg").get<std::string>()));
       break;
     case JsonCommand::shutdown:
-      break;  // the next communicator begins with start
+      break;  // the next communicator begins with `start`
   }
 }
 

@@ -24,11 +24,11 @@ namespace trainrt::program {
 /// restarted instead.
 class XgboostTracker : public Service {
  public:
-  /// `listener`: a listening socket.
+  /// `listener`: a listening socket, on which the tracker accepts connections.
   XgboostTracker(const Rendezvous& meeting, Descriptor listener);
 
  private:
-  /// A worker that waits until all workers have connected.
+  /// A connected worker that waits until all workers have connected.
   struct Worker {
     Peer peer;
     int rank = 0;

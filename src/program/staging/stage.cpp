@@ -56,7 +56,7 @@ struct Stage::Plan {
 struct Stage::NodeState {
   int node = 0;
   bool unpacks = false;
-  std::string path;      ///< path of the tree
+  std::string path;      ///< path of the tree on the node
   std::string identity;  ///< identity of an existing tree; "" if there is no tree
   std::string error;     ///< why the node cannot unpack the tree; "" if it can
 };

@@ -57,7 +57,8 @@ class Stage {
   std::optional<StagedTree> tree_;
 };
 
-/// Throws UsageError if `source` does not exist, cannot be read, or has an unknown format.
+/// Checks the source of program.stage. Throws UsageError if `source` does not exist, cannot be read, or has an unknown
+/// format.
 void require_source(const std::string& source);
 
 }  // namespace trainrt::program::stage
