@@ -128,9 +128,9 @@ bool Child::is_over() {
   return is_over_;
 }
 
-/// Returns the running processes of the group, and the client if it runs. Precondition: the first process has ended. A
-/// client in a container reports its pid in the container, and another process of the node may have this pid. Therefore
-/// the client counts only if it has the mark of this program (StrayProcesses).
+/// Returns the running processes of the group, and the client if the client runs. Precondition: the first process has
+/// ended. A client in a container reports its pid in the container, and another process of the node may have this pid.
+/// Therefore the client counts only if its environment has the mark of this program (StrayProcesses).
 std::vector<pid_t> Child::survivors() const {
   std::vector<pid_t> found;
   if (kill(-pid_, 0) == 0 || errno == EPERM)

@@ -7,8 +7,8 @@
 namespace trainrt::program {
 
 /// Records the time at which a child process exits, in a separate thread, even while the train thread is blocked. The
-/// object does not reap the child. It must be destroyed after the child has exited and before the kernel can reuse the
-/// child's pid.
+/// thread does not reap the child. The ExitWatch must be destroyed after the child has exited and before the kernel can
+/// reuse the child's pid.
 class ExitWatch {
  public:
   explicit ExitWatch(pid_t child);
