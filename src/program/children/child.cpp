@@ -28,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Lists processes: "123 (sleep 300), 124 (sh -c ...) and 3 more".
+/// Returns a text that lists processes: "123 (sleep 300), 124 (sh -c ...) and 3 more".
 std::string in_words(const std::vector<pid_t>& processes) {
   constexpr std::size_t max_named = 4, max_command_bytes = 60;
   std::string text;
@@ -65,7 +65,8 @@ Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   start_guard();
 }
 
-/// Starts the guard. Without it, the kernel kills only the first process of the program when this process exits.
+/// Starts the guard process, which kills the group when this process exits. Without the guard, the kernel would kill
+/// only the first process of the group.
 void Child::start_guard() {
   Pipe pipe;
   if (!pipe) return;
@@ -81,7 +82,7 @@ void Child::start_guard() {
 Child::~Child() {
   const bool is_running = !exit_status();
   if (is_running) strays_.note(pid_);
-  kill(-pid_, SIGKILL);  // the group outlives its first process
+  kill(-pid_, SIGKILL);  // the group may still exist after its first process has ended
   if (is_running) waitpid(pid_, nullptr, 0);
   strays_.kill_all();
   exit_watch_.reset();
@@ -127,8 +128,9 @@ bool Child::is_over() {
   return is_over_;
 }
 
-/// Precondition: the first process has ended. A client in a container reports the pid that it has there. Another process
-/// may have this pid on the node; it counts only if it has the mark of this program.
+/// Returns the running processes of the group, and the client if the client runs. Precondition: the first process has
+/// ended. A client in a container reports its pid in the container, and another process of the node may have this pid.
+/// Therefore the client counts only if its environment has the mark of this program (StrayProcesses).
 std::vector<pid_t> Child::survivors() const {
   std::vector<pid_t> found;
   if (kill(-pid_, 0) == 0 || errno == EPERM)

@@ -10,7 +10,8 @@ namespace trainrt::program {
 
 namespace {
 
-/// Returns the meaning of the exit codes of shells and env(1) for a command that they could not start.
+/// Returns the meaning of the exit codes 126 and 127, with which shells and env(1) report a command that they could not
+/// start; "" for other exit codes.
 std::string_view meaning_for_shells(int exit_code) {
   if (exit_code == 127) return " (a command or its interpreter was not found)";
   return exit_code == 126 ? " (a command could not be executed)" : "";

@@ -6,19 +6,19 @@
 
 namespace trainrt::program {
 
-/// The parts of a failed program's output that the error message quotes, without control characters.
+/// The excerpts of a failed program's output that an error message quotes, without control characters.
 struct FailureOutput {
   std::string exception;  ///< "ValueError: bad batch"; "" if no Python exception ended the program
-  std::string lines;      ///< the last lines, at most 20 and 8 KiB; "" if the program printed nothing
+  std::string lines;      ///< the last lines, at most 20 lines and 8 KiB; "" if the program printed nothing
 
   bool operator==(const FailureOutput&) const = default;
 };
 
-/// Extracts exception and last lines from the end of a program's output. Pure.
+/// Returns the Python exception and the last lines in `output`, the end of a program's output. Pure function.
 FailureOutput failure_output(std::string_view output);
 
-/// Returns how a program ended, with its exception: "exited with 1: ValueError: bad batch". The exception is omitted if a
-/// signal killed the program. Pure.
+/// Returns a text with the exit status of a program and its Python exception: "exited with 1: ValueError: bad batch".
+/// The text omits the exception if a signal killed the program. Pure function.
 std::string exit_in_words(const ExitStatus& status, const FailureOutput& output);
 
 }  // namespace trainrt::program

@@ -8,7 +8,7 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr int shell_signal_exit = 128;  // a shell adds the signal that ended its program
+constexpr int shell_signal_exit = 128;  // a shell exits with this number plus the signal that ended its program
 
 std::uint64_t increase(const std::optional<std::uint64_t>& before, const std::optional<std::uint64_t>& after) {
   return before && after && *after > *before ? *after - *before : 0;

@@ -3,8 +3,9 @@
 
 namespace trainrt::program {
 
-/// The program of some rank failed. The function of program_function() throws it on all ranks at the same point, outside of
-/// collective calls, after it has killed the programs of the attempt. The function may be called again.
+/// Error of an attempt in which the program of a rank failed. The function of program_function() throws ProgramFailed
+/// on all ranks, outside of collective calls, after it has killed all programs of the attempt. The caller may then call
+/// the function again for the next attempt.
 class ProgramFailed : public Error {
  public:
   using Error::Error;

@@ -13,7 +13,8 @@ using Lines = std::vector<std::string_view>;
 
 constexpr std::string_view headline = "Traceback (most recent call last):";
 constexpr std::string_view group_headline = "Exception Group Traceback (most recent call last):";
-/// A traceback with more lines below it did not end the program. C++ frames may be below the one that did.
+/// If more lines follow a traceback in the output, its exception did not end the program. Fewer lines may be C++
+/// frames.
 constexpr std::size_t max_lines_below = 120;
 
 Lines lines_of(std::string_view text) {
@@ -34,21 +35,22 @@ std::string_view without(std::string_view prefix, std::string_view line) {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-/// Returns whether a line is an exception: "ValueError: why", "torch.OutOfMemoryError: why", "KeyboardInterrupt".
+/// Returns whether a line names an exception: "ValueError: why", "torch.OutOfMemoryError: why", "KeyboardInterrupt".
 bool is_exception(std::string_view line) {
   if (line.empty() || !is_letter(line.front())) return false;
   const auto name = line.substr(0, line.find(':'));
   return std::ranges::all_of(name, [](char c) { return is_letter(c) || c == '.' || (c >= '0' && c <= '9'); });
 }
 
-/// Returns whether Python continues after the traceback below this line.
+/// Returns whether Python prints `line_above` before a traceback of an exception that does not end the program.
 bool is_ignored(std::string_view line_above) {
   constexpr std::array<std::string_view, 3> beginnings = {"Exception ignored", "--- Logging error", "Error in atexit"};
   return std::ranges::any_of(beginnings,
                              [&](auto beginning) { return line_above.find(beginning) != std::string_view::npos; });
 }
 
-/// Returns the first exception inside a group. Lines of a group begin with bars: "    | ValueError: 1".
+/// Returns the first exception inside an exception group, from the line `from` on. Each line inside a group begins with
+/// a bar: "    | ValueError: 1".
 std::string_view first_inside(const Lines& lines, std::size_t from) {
   for (auto i = from; i < lines.size(); ++i) {
     const auto bar = lines[i].find("| ");
@@ -59,7 +61,7 @@ std::string_view first_inside(const Lines& lines, std::size_t from) {
 }
 
 std::optional<std::size_t> last_headline(const Lines& lines) {
-  std::optional<std::size_t> group;  // a traceback inside a group belongs to the group
+  std::optional<std::size_t> group;  // headline inside a group; the headline of the group may precede it
   for (std::size_t i = lines.size(); i-- > 0;) {
     if (!lines[i].ends_with(headline)) continue;
     if (i > 0 && is_ignored(lines[i - 1])) continue;
@@ -70,14 +72,16 @@ std::optional<std::size_t> last_headline(const Lines& lines) {
   return group;
 }
 
-/// Returns the exception line of the traceback that begins at `first`: the first line that is not indented.
+/// Returns the index of the exception line of the traceback that begins at line `first`. The exception line is the
+/// first line that is not indented.
 std::optional<std::size_t> end_of(const Lines& lines, std::size_t first, std::string_view prefix) {
   for (auto i = first + 1; i < lines.size(); ++i)
     if (const auto line = without(prefix, lines[i]); !line.empty() && !line.starts_with(' ')) return i;
   return std::nullopt;
 }
 
-/// Returns the line of a syntax error, which has no traceback: File, the source line, a mark, "SyntaxError: why".
+/// Returns the index of the last line of a syntax error. Python prints no traceback for it, but the file, the source
+/// line, a mark below it, and "SyntaxError: why".
 std::optional<std::size_t> syntax_error(const Lines& lines) {
   for (std::size_t i = lines.size(); i-- > 2;)
     if ((lines[i].starts_with("SyntaxError: ") || lines[i].starts_with("IndentationError: ") ||

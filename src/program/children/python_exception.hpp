@@ -4,10 +4,11 @@
 
 namespace trainrt::program {
 
-/// Returns the Python exception that ended a program, "ValueError: bad batch": the first line of the message of the last
-/// traceback in its output. Removes the prefix that torch puts before each line ("[rank1]: ") and ignores C++ frames below
-/// the traceback. For an exception group, returns its line and that of its first exception. Returns "" if there is no
-/// traceback near the end. Pure.
+/// Returns the Python exception that ended a program, "ValueError: bad batch". This is the first line of the exception
+/// message of the last traceback in `output`. The function removes the prefix that torch prints before each line
+/// ("[rank1]: "), and ignores C++ frames below the traceback. For an exception group, it returns the line of the group
+/// and the line of the group's first exception. It returns "" if there is no traceback near the end of `output`. Pure
+/// function.
 std::string python_exception(std::string_view output);
 
 }  // namespace trainrt::program

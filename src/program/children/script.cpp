@@ -17,11 +17,11 @@ namespace trainrt::program {
 
 namespace {
 
-/// An interpreter, by its name without a version, and its one-letter options before the script.
+/// An interpreter: its name without a version, and the one-letter options that it accepts before the script.
 struct Interpreter {
   std::string_view name;
   std::string_view switches;    ///< options without a value
-  std::string_view with_value;  ///< options with a value: the rest of the argument, or the next argument
+  std::string_view with_value;  ///< options with a value, which is the rest of the argument or the next argument
 };
 
 constexpr Interpreter interpreters[] = {{"python", "bBdEiIOPqsSuvx", "WX"},
@@ -46,7 +46,7 @@ const Interpreter* interpreter_of(const std::string& program) {
 
 bool is_readable(const std::filesystem::path& file) { return access(file.c_str(), R_OK) == 0; }
 
-/// Returns whether the PATH has the script: shells search it too.
+/// Returns whether a folder of PATH contains the script. Shells search the PATH for their script, too.
 bool is_on_path(const std::string& script) {
   const char* path = std::getenv("PATH");
   if (path == nullptr || script.find('/') != std::string::npos) return false;
@@ -56,7 +56,8 @@ bool is_on_path(const std::string& script) {
   return false;
 }
 
-/// Returns the number of arguments that an option takes, including itself; 0 if it is unknown or no script follows it.
+/// Returns the number of arguments that an option takes, including the option itself; 0 if the option is unknown or no
+/// script may follow it.
 std::size_t argument_count(std::string_view option, const Interpreter& interpreter) {
   for (std::size_t at = 1; at < option.size(); ++at) {
     if (interpreter.with_value.find(option[at]) != std::string_view::npos) return at + 1 < option.size() ? 1 : 2;
@@ -67,14 +68,14 @@ std::size_t argument_count(std::string_view option, const Interpreter& interpret
 
 constexpr std::string_view standard_input = "-";
 
-/// Returns the script that an interpreter runs: `standard_input` if it reads the script from there, "" if unknown.
-/// `command` begins with the interpreter.
+/// Returns the script that an interpreter runs: its path, `standard_input`, or "" if unknown. `command` begins with the
+/// interpreter.
 std::string script_for(const Interpreter& interpreter, std::span<const std::string> command) {
   for (std::size_t at = 1; at < command.size();) {
     const auto& word = command[at];
     const bool is_input = word == standard_input || word == "/dev/stdin" || word == "/dev/fd/0";
     if (is_input || (word == "-s" && interpreter.name.ends_with("sh"))) return std::string(standard_input);
-    if (word.starts_with('+')) return {};  // an option of a shell
+    if (word.starts_with('+')) return {};  // an option of a shell, such as +x
     if (!word.starts_with('-')) return word;
     const auto taken = argument_count(word, interpreter);
     if (taken == 0) return {};
@@ -96,7 +97,8 @@ bool reads_script_from_input(const std::vector<std::string>& command) {
   for (std::size_t at = 0; at < words.size(); ++at) {
     const auto* interpreter = interpreter_of(words[at]);
     if (interpreter == nullptr || script_for(*interpreter, words.subspan(at)) != standard_input) continue;
-    // After the first word, "bash" may be the argument of another program, as in `--shell bash`: require "-" then.
+    // A later word "bash" may be an argument of another program, as in `--shell bash`. In this case, the command counts
+    // only if it also contains "-".
     if (at == 0 || std::ranges::find(words.subspan(at), standard_input) != words.end()) return true;
   }
   return false;

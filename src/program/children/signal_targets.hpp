@@ -6,19 +6,21 @@
 
 namespace trainrt::program {
 
-/// A process of a program's process group.
+/// A process of the process group of a program.
 struct GroupMember {
   pid_t pid = 0;
   pid_t parent = 0;
-  bool catches = false;  ///< it has a handler for the signal
+  bool catches = false;  ///< the process has a handler for the stop signal
 };
 
-/// Returns the processes of a program that must get a signal: on each path down from the first process `leader`, the first
-/// one that catches the signal. A shell in front of the program passes no signal on; workers of a data loader must live
-/// until their parent ends them. Returns nothing if no process catches the signal; send it to the group then. Pure.
+/// Returns the processes to which the stop signal of a program must be sent. These are the processes that catch the
+/// signal and have no ancestor in the group, up to the first process `leader`, that catches it. A shell around the
+/// program does not forward the signal, and worker processes of a data loader must run until their parent ends them.
+/// Returns nothing if no process catches the signal; the caller must then signal the group. Pure function.
 std::vector<pid_t> first_to_catch(std::span<const GroupMember> group, pid_t leader);
 
-/// Returns the running processes of the group that `leader` leads; omits those that cannot be read.
+/// Returns the running processes of the process group of `leader`, and whether each process catches `signal`. Omits
+/// processes that cannot be read in /proc.
 std::vector<GroupMember> members_of_group(pid_t leader, int signal);
 
 }  // namespace trainrt::program

@@ -20,7 +20,8 @@ constexpr std::string_view script_mark = "#!", elf_mark =
                                                    "\x7f"
                                                    "ELF";
 
-/// Returns the first 256 bytes of a file, as many as the kernel reads to find the interpreter; "" if that fails.
+/// Returns the first 256 bytes of a file, in which the kernel searches for the interpreter; "" if the file cannot be
+/// read.
 std::string beginning_of(const std::string& file) {
   std::array<char, 256> bytes{};
   std::ifstream in(file, std::ios::binary);
@@ -28,7 +29,8 @@ std::string beginning_of(const std::string& file) {
   return {bytes.data(), static_cast<std::size_t>(in.gcount())};
 }
 
-/// Returns the interpreter of a script: "/usr/bin/python3\r" for "#! /usr/bin/python3\r\n..."; "" if the line is empty.
+/// Returns the interpreter in the first line of a script: "/usr/bin/python3\r" for "#! /usr/bin/python3\r\n..."; "" if
+/// the line names no interpreter.
 std::string interpreter_in(std::string_view beginning) {
   auto line = beginning.substr(script_mark.size());
   line = line.substr(0, line.find('\n'));
@@ -52,7 +54,7 @@ std::string script_advice(const std::string& file, const std::string& interprete
       printable_text(interpreter), error_number == ENOENT ? "does not exist" : "cannot be executed");
 }
 
-/// Returns cause and remedy of an error that the file itself causes; "" for other errors.
+/// Returns the cause and a remedy if the content of the file explains the error; "" otherwise.
 std::string file_advice(const std::string& file, int error_number) {
   const auto beginning = beginning_of(file);
   if (beginning.starts_with(script_mark)) return script_advice(file, interpreter_in(beginning), error_number);

@@ -30,7 +30,7 @@ std::vector<pid_t> StrayProcesses::running() const {
   return found;
 }
 
-/// Repeats the search because a process may start another one during it.
+/// Kills the processes in several rounds, since a process may start another process during the search.
 void StrayProcesses::kill_all() const {
   constexpr int max_rounds = 5;
   for (const auto& [process, start_time] : noted_)

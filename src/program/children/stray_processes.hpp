@@ -8,35 +8,36 @@
 
 namespace trainrt::program {
 
-/// Finds and kills the processes that a program has started, including those that have left its process group (setsid) and
-/// get no signal that is sent to the group. They are found as descendants of the program, and by an environment variable,
-/// the mark. A process is not found if its parent has exited and its environment was replaced. Processes of another Slurm
-/// job that the program submitted may have the mark too; they are not killed because their SLURM_JOB_ID differs.
+/// Finds and kills the processes that a program has started. They include processes that have left the program's
+/// process group (setsid) and do not get signals that are sent to the group. The class finds them as descendants of the
+/// program, and by an environment variable, the mark. It cannot find a process whose parent has exited and whose
+/// environment was replaced. If the program submits another Slurm job, the processes of this job may have the mark;
+/// they are not killed, since their SLURM_JOB_ID differs.
 class StrayProcesses {
  public:
   StrayProcesses();
 
   /// Adds the mark to the environment of the program.
   void add_mark(Variables& environment) const { environment[mark_variable] = nonce_; }
-  /// Returns the mark as "TRAINRT_PROGRAM_ID=...".
+  /// Returns the mark with the name of its variable: "TRAINRT_PROGRAM_ID=...".
   std::string mark() const;
-  /// Records the current descendants of the program, a running child of this process.
+  /// Records the current descendants of the process `program`, which must be a running child of this process.
   void note(pid_t program);
   /// Returns the running processes that have the mark.
   std::vector<pid_t> running() const;
-  /// Kills the recorded and the marked processes. Call it after the program has exited.
+  /// Kills the recorded descendants and the processes with the mark. Must be called after the program has exited.
   void kill_all() const;
 
-  /// Returns a POSIX shell command that kills the processes with the mark "$2" and, if "$3" is not empty, the variable
-  /// "$3".
+  /// Returns a POSIX shell command that kills all processes with the mark "$2" in their environment. If "$3" is not
+  /// empty, it kills only those whose environment also contains "$3".
   static std::string kill_command();
-  /// Returns "SLURM_JOB_ID=4711" of this process; "" outside of jobs.
+  /// Returns the variable of this process's Slurm job, "SLURM_JOB_ID=4711"; "" outside of Slurm jobs.
   static std::string job_variable();
 
  private:
   struct Noted {
     pid_t pid;
-    unsigned long long start_time;  ///< distinguishes it from a later process with the same pid
+    unsigned long long start_time;  ///< distinguishes the process from a later process with an equal pid
   };
 
   static constexpr const char* mark_variable = "TRAINRT_PROGRAM_ID";

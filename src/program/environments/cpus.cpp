@@ -10,7 +10,7 @@
 namespace trainrt::program {
 
 std::string affinity_of_this_thread() {
-  constexpr std::size_t max_sets = 64;  // 65536 CPUs
+  constexpr std::size_t max_sets = 64;  // enough for 65536 CPUs
   for (std::size_t sets = 1; sets <= max_sets; sets *= 2) {
     std::vector<cpu_set_t> mask(sets);
     const auto bytes = sets * sizeof(cpu_set_t);
@@ -20,7 +20,7 @@ std::string affinity_of_this_thread() {
       cpus.erase(cpus.find_last_of('1') + 1);
       return cpus;
     }
-    if (errno != EINVAL) break;  // EINVAL: the kernel supports more CPUs than the mask has bits
+    if (errno != EINVAL) break;  // EINVAL: the mask is too short for the CPUs that the kernel supports
   }
   return {};
 }

@@ -15,13 +15,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns whether a program would find a GPU, including kinds that this build of trainrt does not support.
+/// Returns whether a program would find a GPU on this node, including GPUs that this build of trainrt does not support.
 bool program_has_gpu(const Rendezvous& rendezvous) {
   if (!rendezvous.gpus.empty()) return true;
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible != nullptr && (*visible == '\0' || *visible == '-')) return false;
   std::error_code none;
-  return fs::exists("/dev/nvidiactl", none) || fs::exists("/dev/kfd", none);  // NVIDIA, AMD
+  return fs::exists("/dev/nvidiactl", none) || fs::exists("/dev/kfd", none);  // device files of NVIDIA and AMD
 }
 
 void add_numbers(const Rendezvous& rendezvous, Variables& variables) {
@@ -41,8 +41,8 @@ void add_client(const Rendezvous& rendezvous, int socket, Variables& variables) 
   variables["TRAINRT_FD"] = std::to_string(socket);
   struct stat held {};
   if (fstat(socket, &held) == 0) variables["TRAINRT_FD_INODE"] = std::to_string(held.st_ino);
-  variables.emplace("PYTHONUNBUFFERED", "1");    // Python buffers output to a pipe in blocks
-  variables.emplace("PYTHONFAULTHANDLER", "1");  // prints stacks at crashes, and at the signal of python_stacks.hpp
+  variables.emplace("PYTHONUNBUFFERED", "1");    // otherwise Python buffers its output to a pipe
+  variables.emplace("PYTHONFAULTHANDLER", "1");  // prints stacks at a crash, and at the signal of python_stacks.hpp
   if (const auto folder = client_folder(); !folder.empty()) {
     auto& path = variables["PYTHONPATH"];
     path = python_path(folder, path);

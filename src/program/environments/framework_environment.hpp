@@ -12,28 +12,29 @@
 
 namespace trainrt::program {
 
-/// An environment variable of a program.
+/// An environment variable that a FrameworkEnvironment sets for a program.
 struct Variable {
   std::string name;
   std::string value;
-  bool is_default = false;  ///< true: a value that the user has set takes precedence; false: the value is always replaced
+  bool is_default = false;  ///< true: a value set by the user takes precedence; false: replaces the user's value
 };
 
-/// Ranks for which a port is reserved.
+/// The ranks for which a framework needs a reserved port.
 enum class PortsOf { nobody, first_rank, every_rank };
 
-/// A plug-in: one file in program/environments/frameworks. Defines the environment variables with which an unchanged script
-/// of a framework joins the other ranks, besides RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and NODE_RANK, which every
-/// program gets. No two frameworks set the same variable.
+/// A plug-in, one file in program/environments/frameworks: defines the environment variables with which an unchanged
+/// script of a framework joins the other ranks. Every program also gets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE
+/// and NODE_RANK. No two frameworks set the same variable.
 struct FrameworkEnvironment {
   std::string_view name;
-  std::string_view help;  ///< the variables, and the functions that read them
+  std::string_view help;  ///< help text: the variables, and the framework's functions that read them
   PortsOf ports_of;
-  /// Returns the variables. `ports` has the port of each rank, 0 for ranks without one; empty for PortsOf::nobody. Pure.
+  /// Returns the environment variables of the framework. `ports` contains the port of each rank, 0 for a rank without a
+  /// port; it is empty for PortsOf::nobody. Pure function.
   std::vector<Variable> (*variables)(const Rendezvous& rendezvous, std::span<const int> ports);
-  /// Null, or starts the service of the runtime for this framework, on every rank. `rendezvous` is complete except for its
-  /// sockets. `listener` listens on this rank's port, and is empty if the rank has no port. Returns null if this rank needs
-  /// no service.
+  /// Starts the runtime's service for this framework; null if the framework needs no service. Called on every rank.
+  /// `rendezvous` is complete except for its sockets. `listener` is a socket that listens on this rank's port, or empty
+  /// if the rank has no port. Returns null if this rank needs no service.
   std::unique_ptr<Service> (*serve)(const Rendezvous& rendezvous, std::span<const int> ports,
                                     Descriptor listener) = nullptr;
 };
@@ -42,7 +43,8 @@ PluginTable<FrameworkEnvironment> environment_table();
 
 using Frameworks = std::vector<const FrameworkEnvironment*>;
 
-/// Returns the frameworks with these names; {"all"} selects all. Throws UsageError for an unknown or repeated name.
+/// Returns the frameworks with these names, or all frameworks for {"all"}. Throws UsageError for an unknown or repeated
+/// name.
 Frameworks chosen_frameworks(std::span<const std::string> names);
 
 }  // namespace trainrt::program

@@ -6,9 +6,9 @@
 
 namespace trainrt::program {
 
-/// Returns the settings with which a train function of this process joins the workers of a framework: the variables that a
-/// program would get, and the services. `interface`: network interface to use; "" to choose one that connects all ranks.
-/// Collective. Throws UsageError for an unknown framework.
+/// Returns the settings with which a train function in this process joins the workers of a framework: the environment
+/// variables that a program would get, the number of CPUs, and the running services. `interface`: network interface to
+/// use; "" selects an interface that connects all ranks. Collective. Throws UsageError for an unknown framework.
 FrameworkMeeting join_framework(Context& ctx, const std::string& framework, const std::string& interface);
 
 }  // namespace trainrt::program

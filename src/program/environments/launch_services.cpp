@@ -17,11 +17,11 @@ namespace trainrt::program {
 
 namespace {
 
-/// Facts about one rank, which all ranks gather.
+/// Values of one rank that all ranks need. All ranks gather them.
 struct RankFacts {
   int node = 0;
   std::string cpus;
-  std::vector<int> ports;  ///< in the order of the frameworks
+  std::vector<int> ports;  ///< one port for each framework
   std::vector<std::string> nonces;
   std::vector<std::string> gpus;
 };
@@ -41,7 +41,7 @@ bool needs_port(const FrameworkEnvironment& framework, int rank) {
   return framework.ports_of == PortsOf::every_rank || (framework.ports_of == PortsOf::first_rank && rank == 0);
 }
 
-/// Returns the values of a node's ranks, by local rank.
+/// Returns one member of the RankFacts of each rank of `node`, in the order of the local ranks.
 template <class Value>
 std::vector<Value> of_node(const std::vector<RankFacts>& ranks, int node, Value RankFacts::*member) {
   std::vector<Value> values;
@@ -82,7 +82,8 @@ LaunchServices::LaunchServices(Communicator& communicator, Rendezvous known, con
   start(frameworks);
 }
 
-/// The first rank of each node warns if its ranks are bound to too few CPUs.
+/// Sets the number of CPUs of this rank. The first rank of each node logs a warning if the ranks of the node are bound
+/// to too few CPUs.
 void LaunchServices::set_cpus(const std::string& mine, std::span<const std::string> of_node) {
   rendezvous_.cpus = cpus_each(mine, of_node);
   const auto crowding = crowding_in_words(mine, of_node, sysconf(_SC_NPROCESSORS_ONLN));

@@ -14,17 +14,17 @@
 
 namespace trainrt::program {
 
-/// The ports and services that the ranks provide to their programs for one start of the programs. It owns them: they exist
-/// while the object lives.
+/// Owns the ports and services that the ranks provide to their programs, for one start of the programs. The destructor
+/// frees the ports and stops the services.
 class LaunchServices {
  public:
-  /// Completes `known`, the facts about this rank, with those that need all ranks: size, nodes, CPUs, addresses,
-  /// interface, ports, secrets and sockets. Throws the errors of find_addresses(), and Error if a service cannot start.
-  /// Collective.
+  /// Reserves the ports and starts the services. `known` contains the members of Rendezvous that this rank knows; the
+  /// constructor sets those that need all ranks: size, nodes, CPUs, addresses, interface, ports, secrets and sockets.
+  /// Throws the errors of find_addresses(), and Error if a service cannot start. Collective.
   LaunchServices(Communicator& communicator, Rendezvous known, const Frameworks& frameworks, const std::string& interface);
 
   const Rendezvous& rendezvous() const { return rendezvous_; }
-  /// Returns the sockets that the program must inherit.
+  /// Returns the file descriptors of the sockets that the program must inherit.
   std::vector<int> sockets() const;
   void program_has_started(pid_t group) const;
 

@@ -14,7 +14,8 @@ using Names = std::vector<std::string>;
 
 bool has(const Names& names, const std::string& name) { return std::ranges::find(names, name) != names.end(); }
 
-/// CUDA does not accept duplicates, which occur if ranks share a GPU.
+/// Adds a GPU name unless `names` already contains it. CUDA does not accept duplicates, which would occur if ranks
+/// share a GPU.
 void add_once(Names& names, const std::string& name) {
   if (!has(names, name)) names.push_back(name);
 }

@@ -12,7 +12,7 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr double busy_share = 0.01;  // share of one core
+constexpr double busy_share = 0.01;  // fraction of one core
 
 }  // namespace
 
@@ -30,7 +30,7 @@ bool ActivityMeter::is_idle(std::uint64_t printed) {
   quiet_s_ += std::min(elapsed_s, 2 * interval_s_ + 1);
   const auto now = ticks();
   const double used_s = static_cast<double>(std::labs(now - ticks_)) / static_cast<double>(sysconf(_SC_CLK_TCK));
-  if (printed != printed_ || used_s > busy_share * quiet_s_) {  // the ticks decrease when one of its processes ends
+  if (printed != printed_ || used_s > busy_share * quiet_s_) {  // the ticks decrease when a process of the program ends
     printed_ = printed;
     ticks_ = now;
     quiet_s_ = 0;

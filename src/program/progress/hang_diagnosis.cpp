@@ -22,7 +22,7 @@ constexpr std::size_t max_named = 8;
 
 void write_report(const std::string& folder, int rank, const std::string& text) {
   const auto make = [](int directory, const char* name) { return mkdirat(directory, name, 0777); };
-  at_entry(folder, make);  // its parent, logs/, exists
+  at_entry(folder, make);  // the parent folder logs/ exists
   const auto path = fmt::format("{}/rank-{:05}.txt", folder, rank);
   const Descriptor file(open_guarded(path, O_WRONLY | O_CREAT | O_TRUNC));
   if (!file || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))

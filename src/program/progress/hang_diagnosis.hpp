@@ -10,23 +10,25 @@
 
 namespace trainrt::program {
 
-/// A rank with an idle program, and the position of the program.
+/// A rank whose program is idle, and the position of the program's code.
 struct IdleRank {
   std::string host;
   PythonPosition position;
 };
 
-/// Cause of a hang of all programs.
+/// Diagnosis of a hang, in which the programs of all ranks are idle.
 struct HangDiagnosis {
-  int late_rank = 0;    ///< rank that the others probably wait for
-  std::string message;  ///< error message, one line
+  int late_rank = 0;    ///< rank for which the other ranks probably wait
+  std::string message;  ///< error message of one line
 };
 
-/// Diagnoses programs that are idle on all ranks: makes each print its stacks, writes them to
-/// RUN_DIR/`folder`/rank-00003.txt and ends the programs. `quiet_s`: how long they have been idle, in seconds. Collective.
+/// Diagnoses a hang of the programs of all ranks: each program prints its stacks, each rank writes them to a file such
+/// as RUN_DIR/`folder`/rank-00003.txt, and the programs are ended. `quiet_s`: how long the programs have been idle, in
+/// seconds. Collective.
 HangDiagnosis diagnose_hang(Context& ctx, const Child& child, const std::string& folder, double quiet_s);
 
-/// Returns the diagnosis. The late rank is the first rank that is in no collective, or rank 0 if all are. Pure.
+/// Returns the diagnosis for the positions of all programs. The late rank is the first rank whose program is in no
+/// collective call of torch, or rank 0 if every program is in one. Pure function.
 HangDiagnosis diagnosis_of(std::span<const IdleRank> ranks, double quiet_s, const std::string& folder);
 
 }  // namespace trainrt::program

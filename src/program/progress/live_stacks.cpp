@@ -19,10 +19,11 @@ namespace {
 
 constexpr int max_processes = 8;
 constexpr double collect_limit_s = 2;
-constexpr double answer_limit_s = 0.5;  // per process
+constexpr double answer_limit_s = 0.5;  // time limit for one process
 constexpr auto poll_interval = std::chrono::milliseconds(50);
 
-/// Waits until the output has grown and then stops growing: faulthandler writes line by line.
+/// Waits until the output has grown beyond `before` bytes and has stopped growing, since faulthandler writes line by
+/// line.
 void wait_for_answer(const OutputTee& output, std::uint64_t before, double end_s) {
   for (auto seen = before; monotonic_seconds() < end_s;) {
     std::this_thread::sleep_for(poll_interval);

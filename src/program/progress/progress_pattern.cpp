@@ -14,15 +14,15 @@ namespace trainrt::program {
 
 struct ProgressPattern::Compiled {
   std::regex regex;
-  std::vector<std::size_t> groups;  ///< numbers of the named groups
+  std::vector<std::size_t> groups;  ///< number of each named group in the expression
 };
 
 namespace {
 
 constexpr std::string_view example = R"(for example: step (?<step>\d+) loss (?<loss>\S+))";
-constexpr std::array<std::string_view, 3> positions = {"step", "iteration", "epoch"};  // in order of precedence
+constexpr std::array<std::string_view, 3> positions = {"step", "iteration", "epoch"};  // by precedence
 
-/// Returns the end of the bracket expression that begins with '[' at `begin`.
+/// Returns the index after the bracket expression, such as [a-z], that begins at `begin`.
 std::size_t end_of_class(std::string_view text, std::size_t begin) {
   auto at = begin + 1;
   if (at < text.size() && text[at] == '^') ++at;
@@ -34,13 +34,13 @@ std::size_t end_of_class(std::string_view text, std::size_t begin) {
   return std::min(at + 1, text.size());
 }
 
-/// Returns the end of the bracket expression, escape sequence or character at `begin`.
+/// Returns the index after the bracket expression, escape sequence or character at `begin`.
 std::size_t end_of_piece(std::string_view text, std::size_t begin) {
   if (text[begin] == '[') return end_of_class(text, begin);
   return std::min(begin + (text[begin] == '\\' ? 2 : 1), text.size());
 }
 
-/// Returns the length of "(?<", "(?P<" or "(?'" if a named group begins at `begin`, else 0.
+/// Returns the length of "(?<", "(?P<" or "(?'" if a named group begins at `begin`, and 0 otherwise.
 std::size_t length_before_name(std::string_view text, std::size_t begin) {
   for (const std::string_view opening : {"(?<", "(?P<", "(?'"}) {
     if (text.substr(begin, opening.size()) != opening) continue;
@@ -50,11 +50,11 @@ std::size_t length_before_name(std::string_view text, std::size_t begin) {
   return 0;
 }
 
-/// The expression for std::regex, which does not support named groups.
+/// A regular expression without the names of its groups, since std::regex does not support named groups.
 struct UnnamedExpression {
   std::string text;
   std::vector<std::string> names;
-  std::vector<std::size_t> groups;  ///< number of the group with each name
+  std::vector<std::size_t> groups;  ///< for each name, the number of its group
 };
 
 UnnamedExpression without_names(std::string_view text) {
@@ -77,7 +77,8 @@ UnnamedExpression without_names(std::string_view text) {
   return found;
 }
 
-/// Selects the library's matcher with polynomial time in the length of the line and constant stack use.
+/// Compiles a pattern for the matcher of libstdc++ that takes polynomial time in the length of the line and constant
+/// stack space.
 std::regex compiled(const std::string& text) {
   return std::regex(text, std::regex::ECMAScript | std::regex_constants::__polynomial);
 }
@@ -117,7 +118,7 @@ double ProgressPattern::number_of(const std::string& name, const std::string& te
     if (!number) throw UsageError(fmt::format("the group {} matched '{}', which is not a number", name, text));
     return *number;
   }
-  constexpr double limit = 9007199254740992.0;  // 2^53: larger integers are not exact
+  constexpr double limit = 9007199254740992.0;  // 2^53; a double cannot represent all larger integers
   const bool fits = number && *number >= 0 && *number < limit && (name == "epoch" || std::floor(*number) == *number);
   if (!fits)
     throw UsageError(fmt::format("the group {} matched '{}', which is not a non-negative {}", name, text,

@@ -8,23 +8,24 @@
 
 namespace trainrt::program {
 
-/// Numbers found in a line of output, by name, in the order of the groups.
+/// Numbers that a ProgressPattern has found in a line of output, with the names of their groups, in the order of the
+/// groups.
 using ProgressNumbers = std::vector<std::pair<std::string, double>>;
 
-/// A regular expression that finds a program's progress and metrics in a line of its output. The syntax is that of
-/// ECMAScript without back references, with named groups: (?<step>\d+), or (?P<step>\d+) as in Python. The group step, or
-/// else iteration, or else epoch, is the position; every other group is a metric.
+/// A regular expression that finds a program's progress and metrics in a line of its output. The syntax is ECMAScript
+/// without back references, with named groups: (?<step>\d+), or (?P<step>\d+) as in Python. The position is the number
+/// in the group "step", or in "iteration" if there is no such group, or else in "epoch". Every other group is a metric.
 class ProgressPattern {
  public:
-  /// Throws UsageError if the text is not a valid pattern.
+  /// Throws UsageError if `text` is not a valid pattern.
   explicit ProgressPattern(const std::string& text);
 
-  /// Returns the name of the group that is the position.
+  /// Returns the name of the group that contains the position: "step", "iteration" or "epoch".
   const std::string& position() const { return position_; }
 
-  /// Returns the numbers of the first match in the line, without groups that matched nothing; nothing if the line does not
-  /// match. Throws UsageError if a group matched a text that is not a number, or if the position is not a non-negative
-  /// integer (an epoch may have a fraction). Throws Error if matching this line needs too much memory.
+  /// Returns the numbers of the first match in `line`, without groups that matched nothing. Returns nothing if the line
+  /// does not match. Throws UsageError if a group matched a text that is not a number, or if the position is not a
+  /// non-negative integer (an epoch may have a fraction). Throws Error if the match needs too much memory.
   std::optional<ProgressNumbers> find(std::string_view line) const;
 
  private:

@@ -15,9 +15,9 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr double max_scan_s = 0.1;  // the other ranks wait for this one meanwhile
+constexpr double max_scan_s = 0.1;  // the other ranks wait while this rank scans
 
-/// Returns the CPU time of this thread, which does not depend on the load of the machine.
+/// Returns the CPU time of this thread. Unlike the elapsed time, it does not depend on the load of the machine.
 double cpu_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -23,7 +23,7 @@ constexpr std::string_view fault_headline = "Fatal Python error: Aborted";
 
 struct Frame {
   std::string file;
-  std::string place;  ///< "line 7 in step"
+  std::string place;  ///< line and function: "line 7 in step"
 };
 
 void wait_for_end(pid_t process) {
@@ -47,7 +47,7 @@ std::string stacks_of(pid_t process, const Child& program) {
   return text + output.substr(start) + "\n";
 }
 
-/// Parses a line of a stack: `  File "/x/train.py", line 7 in step`.
+/// Returns the frame in one line of a stack, such as `  File "/x/train.py", line 7 in step`.
 std::optional<Frame> frame_of(std::string_view line) {
   constexpr std::string_view beginning = "  File \"";
   const auto end = line.rfind("\", ");
@@ -55,7 +55,8 @@ std::optional<Frame> frame_of(std::string_view line) {
   return Frame{std::string(line.substr(beginning.size(), end - beginning.size())), std::string(line.substr(end + 3))};
 }
 
-/// Returns the stack of each process's main thread, which faulthandler prints last, innermost frame first.
+/// Returns the stack of the main thread of each process, innermost frame first. In the output of a process, the main
+/// thread comes last.
 std::vector<std::vector<Frame>> main_threads(std::string_view stacks) {
   std::vector<std::vector<Frame>> threads;
   std::istringstream in{std::string(stacks)};
@@ -68,7 +69,8 @@ std::vector<std::vector<Frame>> main_threads(std::string_view stacks) {
   return threads;
 }
 
-/// Returns the innermost function of torch.distributed or torch.autograd; "" if code outside of torch is further in.
+/// Returns the innermost function of torch.distributed or torch.autograd on the stack `frames`. Returns "" if a frame
+/// outside of torch is further in, or if there is no such function.
 std::string collective_of(const std::vector<Frame>& frames) {
   for (const auto& [file, place] : frames) {
     if (file.find("/torch/") == std::string::npos) return {};
@@ -90,7 +92,7 @@ std::string end_with_python_stacks(const Child& program) {
   const auto processes = with_descendants(program.pid());
   for (const pid_t process : processes)
     if (is_python(process) && count++ < max_stacks) text += stacks_of(process, program);
-  for (const pid_t process : processes) kill(process, SIGCONT);  // a daemon of the program may outlive it
+  for (const pid_t process : processes) kill(process, SIGCONT);  // for processes that outlive the program
   return text.empty() ? fmt::format("process {}: {}\n  (the program has no Python process)\n", program.pid(),
                                     command_text(program.pid()))
                       : text;

@@ -6,28 +6,30 @@
 
 namespace trainrt::program {
 
-/// Stops all processes of a program with SIGSTOP, so that they do not notice the end of another rank's program.
+/// Stops all processes of a program with SIGSTOP. A stopped program cannot notice the end of the program of another
+/// rank.
 void freeze(const Child& program);
 
-/// Makes the Python processes of a program, which may be frozen, print the stacks of all their threads, and ends them. The
-/// stacks are printed by Python's faulthandler at SIGABRT (PYTHONFAULTHANDLER = 1). Handles at most 8 processes, parents
-/// first, within 2 s each. Returns the printed text, with a headline for each process; the log of the program has it too.
-/// Writes no core files.
+/// Makes the Python processes of a program print the stacks of all their threads, and ends them. The processes may be
+/// stopped by freeze(). Python's faulthandler prints the stacks at SIGABRT (PYTHONFAULTHANDLER = 1). The function
+/// handles at most 8 processes, parents first, and waits at most 2 s for each. It returns the printed stacks with a
+/// headline for each process; they are in the program's log, too. No core files are written.
 std::string end_with_python_stacks(const Child& program);
 
 /// Headline of stacks that LiveStacks has requested.
 constexpr std::string_view live_headline = "Stacks, printed on request";
 
-/// Position of a Python program, according to the output of faulthandler.
+/// Position of a Python program's main thread in its code, from the stacks that faulthandler prints.
 struct PythonPosition {
   std::string
       collective;  ///< function of torch.distributed or torch.autograd that the main thread is in; "" outside of these
-  std::string innermost;  ///< innermost frame of the main thread, "train.py, line 7 in step"; "" if there is no stack
+  std::string innermost;  ///< innermost frame, "train.py, line 7 in step"; "" if there is no stack
 
   bool operator==(const PythonPosition&) const = default;
 };
 
-/// Returns the position of the first process that is in a collective, or else of the first process. Pure.
+/// Returns the position of the first process that is in a collective call of torch, or of the first process if there is
+/// no such process. Pure function.
 PythonPosition python_position(std::string_view stacks);
 
 }  // namespace trainrt::program

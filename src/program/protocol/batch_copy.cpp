@@ -8,7 +8,7 @@ BatchCopy::BatchCopy(const Batch& batch, std::span<const Dataset::Field> fields)
   for (const auto& field : fields_) offsets_.push_back(offsets_of(field));
 }
 
-/// Reserves `bytes` more bytes, and returns the first.
+/// Adds `bytes` bytes, aligned, to the layout of the batch, and returns the offset of the first of them.
 std::size_t BatchCopy::take(std::size_t bytes) {
   const auto at = bytes_;
   bytes_ = (at + bytes + alignment - 1) / alignment * alignment;

@@ -8,23 +8,25 @@
 
 namespace trainrt::program {
 
-/// Layout of the fields of one batch in a contiguous memory, and the copy into it. Each field has its values; a field of
-/// variable length is followed by the end of each sample's values, as a u64 number of elements.
+/// Copies the fields of one batch to a contiguous memory. The memory contains the values of each field. After the
+/// values of a field of variable length, it contains one u64 for each sample: the number of elements up to the end of
+/// the sample.
 class BatchCopy {
  public:
   static constexpr std::size_t alignment = 64;
 
   struct FieldOffsets {
-    std::size_t at = 0;       ///< first byte of the values
-    std::size_t values = 0;   ///< number of elements
-    std::size_t ends_at = 0;  ///< first byte of the ends, for a field of variable length
+    std::size_t at = 0;       ///< byte offset of the values
+    std::size_t values = 0;   ///< number of elements of the field
+    std::size_t ends_at = 0;  ///< byte offset of the u64 ends of the samples; used for a field of variable length
   };
 
-  /// Computes the layout. The batch must outlive this object and stay the current one of its iterator.
+  /// Computes the offsets of all fields. `batch` must outlive this object, and its iterator must not advance before the
+  /// last call of write().
   BatchCopy(const Batch& batch, std::span<const Dataset::Field> fields);
   std::size_t bytes() const { return bytes_; }
   const std::vector<FieldOffsets>& offsets() const { return offsets_; }
-  /// Copies the batch to `memory`, which must have room for bytes().
+  /// Copies the batch to `memory`, which must have at least bytes() bytes.
   void write(std::byte* memory) const;
 
  private:

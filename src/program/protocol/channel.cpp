@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t max_line_bytes = std::size_t{64} << 20;
 
-/// Returns the beginning of a message, for error messages.
+/// Returns the first 80 bytes of a message that is quoted in an error message.
 std::string beginning(const std::string& text) {
   constexpr std::size_t max_bytes = 80;
   return text.size() <= max_bytes ? text : text.substr(0, max_bytes) + "...";
@@ -40,7 +40,7 @@ Message parsed(const std::string& line) {
   return {std::move(op), std::move(body), {}};
 }
 
-/// Returns the first file descriptor in the control messages, and closes the others.
+/// Returns the first file descriptor in the control messages of `header`, and closes all other descriptors in them.
 Descriptor file_in(msghdr& header) {
   Descriptor found;
   for (auto* control = CMSG_FIRSTHDR(&header); control != nullptr; control = CMSG_NXTHDR(&header, control)) {
@@ -56,11 +56,11 @@ Descriptor file_in(msghdr& header) {
   return found;
 }
 
-/// Sends bytes, with a file descriptor unless `file` is negative. Returns the result of send(2).
+/// Sends `size` bytes and, unless `file` is negative, the file descriptor `file`. Returns the result of send(2).
 ssize_t send_with(int socket, const char* bytes, std::size_t size, int file) {
   if (file < 0) return ::send(socket, bytes, size, MSG_NOSIGNAL);
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  iovec part{.iov_base = const_cast<char*>(bytes), .iov_len = size};  // sendmsg() only reads it
+  iovec part{.iov_base = const_cast<char*>(bytes), .iov_len = size};  // sendmsg() does not write to the bytes
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -98,7 +98,8 @@ std::optional<std::string> Channel::next_line() {
   return line;
 }
 
-/// Waits for bytes for at most `limit_s`. Returns false if the time is up.
+/// Waits at most `limit_s` for bytes from the program, and appends them to `unread_`. Returns false if no bytes
+/// arrived.
 bool Channel::read_more(double limit_s) {
   pollfd ready{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (poll(&ready, 1, static_cast<int>(std::ceil(limit_s * 1000))) <= 0) return false;
@@ -130,12 +131,12 @@ std::optional<Message> Channel::receive(double limit_s) {
       return message;
     }
     const double left_s = std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();
-    if (closed_) {  // the program exits now, or continues without the socket
+    if (closed_) {  // the program is about to exit, or continues without the socket
       std::this_thread::sleep_for(std::chrono::duration<double>(std::max(left_s, 0.0)));
       return std::nullopt;
     }
     if (!read_more(std::max(left_s, 0.0)) && !closed_)
-      return std::nullopt;  // with no time left, bytes that have arrived are still read
+      return std::nullopt;  // read_more(0) has read the bytes that had already arrived
   }
 }
 

@@ -11,30 +11,30 @@ namespace trainrt::program {
 
 using Json = nlohmann::ordered_json;
 
-/// A message of the program: a JSON object with a field "op".
+/// A message that a program sends to its rank: a JSON object with a field "op", the name of the request.
 struct Message {
   std::string op;
   Json body;
-  Descriptor file;  ///< file descriptor that was sent with the message; empty without one
+  Descriptor file;  ///< file descriptor that was sent with the message; empty if no descriptor was sent
 };
 
-/// The runtime's end of the socket to a program. A message is a JSON object on one line (RFC 8259), at most 64 MiB long and
-/// 64 levels deep. Only the train thread uses it.
+/// The runtime's end of the socket between a rank and its program. Each message is a JSON object on one line (RFC
+/// 8259), at most 64 MiB long and 64 levels deep. Only the train thread may use a Channel.
 class Channel {
  public:
-  /// Creates both ends of the socket, and stores the program's end in `theirs`.
+  /// Creates the socket, and stores the program's end in `theirs`.
   explicit Channel(Descriptor& theirs);
-  /// Uses an existing socket; its other end belongs to the program.
+  /// Returns a Channel that uses an existing socket. The other end of the socket belongs to the program.
   static Channel over(Descriptor socket) { return Channel(std::move(socket), 0); }
 
-  /// Returns the next message; nothing if none arrives within `limit_s`, or if the program has closed its end. Throws
-  /// UsageError for a line that is not a message.
+  /// Returns the next message. Returns nothing if no message arrives within `limit_s`, or if the program has closed its
+  /// end of the socket. Throws UsageError for a line that is not a message.
   std::optional<Message> receive(double limit_s);
-  /// Returns whether some process has the other end open.
+  /// Returns whether a process still has the program's end of the socket open.
   bool is_open() const;
-  /// Sends an answer. Does nothing if the program has exited.
+  /// Sends an answer to the program. Does nothing if the program has exited.
   void send(const Json& answer);
-  /// Sends a copy of this file descriptor with the next answer.
+  /// Makes the next send() also send a copy of the file descriptor `file`.
   void attach(int file) { attached_ = file; }
 
  private:
@@ -45,8 +45,8 @@ class Channel {
   Descriptor socket_;
   bool closed_ = false;
   std::string unread_;
-  std::size_t searched_ = 0;  ///< length of the beginning of `unread_` that has no end of line
-  Descriptor file_;           ///< received with `unread_`
+  std::size_t searched_ = 0;  ///< number of bytes at the start of `unread_` known to contain no newline
+  Descriptor file_;           ///< file descriptor that arrived with the bytes in `unread_`
   int attached_ = -1;
 };
 

@@ -23,7 +23,8 @@ Remainder remainder_from(const Json& body) {
                                  {{"pad", Remainder::pad}, {"uneven", Remainder::uneven}, {"drop", Remainder::drop}});
 }
 
-/// Returns the fields that the message names, in its order, or all fields.
+/// Returns the dataset's fields that the message selects with "fields", in the order of the message. Returns all fields
+/// if the message has no "fields".
 std::vector<Dataset::Field> wanted_fields(const Json& body, const Dataset& dataset, const std::string& of) {
   if (!body.contains("fields")) return dataset.fields();
   std::vector<Dataset::Field> wanted;
@@ -41,7 +42,8 @@ std::vector<Dataset::Field> wanted_fields(const Json& body, const Dataset& datas
   return wanted;
 }
 
-/// Returns a random number for each sample, which depends on the sample and the epoch only, not on the rank.
+/// Returns one random number for each sample of the batch. The number depends only on the sample and the epoch, and is
+/// equal on every rank.
 Json draws_of(const Batch& batch) {
   auto draws = Json::array();
   for (std::size_t sample = 0; sample < batch.size(); ++sample) draws.push_back(batch.random(sample).next_u64());
@@ -68,7 +70,8 @@ void DatasetService::note_taken(const Message& message) {
   }
 }
 
-/// Moves to the next batch. Returns false at the end of the epoch.
+/// Moves to the next batch, unless the current batch was not yet sent to the program. Returns false at the end of the
+/// epoch.
 bool DatasetService::Walk::move_on() {
   if (std::exchange(is_handed_over, false)) {
     if (at)
@@ -79,8 +82,9 @@ bool DatasetService::Walk::move_on() {
   return *at != batches.end();
 }
 
-/// Copies the current batch to `memory` at byte `first`, advances `first` to its end, and returns the answer for it.
-/// Returns nothing and sets `first` to the required size if the memory has no room.
+/// Copies the current batch to `memory` at byte `first`, advances `first` to the end of the copy, and returns the
+/// answer that describes the batch. If `memory` is too small, returns nothing and sets `first` to the size of the batch
+/// in bytes.
 std::optional<Json> DatasetService::Walk::hand_over(const SharedMemory& memory, std::size_t& first) {
   const auto& batch = **at;
   const BatchCopy copy(batch, fields);
@@ -149,7 +153,8 @@ std::map<std::int64_t, DatasetService::Walk>::iterator DatasetService::walk(std:
   return found;
 }
 
-/// Returns the memory with the number in the message, and replaces it if the message brings a new one.
+/// Returns the program's shared memory with the number in the message's "slot". If the message carries a new memory,
+/// that memory replaces the previous one.
 SharedMemory& DatasetService::slot(const Message& message) {
   const auto number = number_field(message.body, "slot");
   if (message.file)
@@ -172,7 +177,7 @@ Json DatasetService::next(const Message& message) {
   return {{"room", bytes}};
 }
 
-/// Returns the current batch and the following ones that are ready and fit into `max_bytes` together.
+/// Returns the current batch, and the following batches that are already loaded, up to `max_bytes` bytes in total.
 Json DatasetService::next_together(Walk& walk, SharedMemory& memory, std::size_t max_bytes) {
   auto given = Json::array();
   std::size_t bytes = 0;
@@ -181,7 +186,7 @@ Json DatasetService::next_together(Walk& walk, SharedMemory& memory, std::size_t
     auto batch = walk.hand_over(memory, bytes);
     if (!batch) break;
     given.push_back(*std::move(batch));
-    if (bytes + (bytes - at) > max_bytes) break;  // a batch of the same size would not fit
+    if (bytes + (bytes - at) > max_bytes) break;  // another batch of this size would exceed `max_bytes`
   } while (walk.batches.has_ready() && walk.move_on());
   if (given.empty()) return {{"room", std::max(bytes, max_bytes)}};
   return {{"batches", std::move(given)}};

@@ -13,32 +13,32 @@
 
 namespace trainrt::program {
 
-/// Provides the batches of datasets to a program in shared memory. Only data_fit is collective. All functions throw\n///
-/// UsageError for an invalid message, and the errors of the dataset.
+/// Provides the batches of datasets to a program in shared memory. Only the message 'data_fit' is collective. The
+/// functions throw UsageError for an invalid message, and pass on the errors of the Dataset.
 class DatasetService {
  public:
-  /// Returns the dataset with this name, or nothing.
+  /// Returns the dataset with the name `name`, or nothing if there is no such dataset.
   using Find = std::function<std::optional<Dataset>(const std::string& name)>;
   explicit DatasetService(Find find) : find_(std::move(find)) {}
 
-  /// Records the number of batches that count as done, if the message has a field "taken".
+  /// Records how many batches of each walk the program has processed, if the message has a field "taken".
   void note_taken(const Message& message);
-  /// Returns the answer to a message data_look, data_begin, data_next, data_taken, data_end or data_fit; nothing for
-  /// others.
+  /// Returns the answer to a message 'data_look', 'data_begin', 'data_next', 'data_taken', 'data_end' or 'data_fit', or
+  /// nothing for any other message.
   std::optional<Json> reply(const Message& message);
 
  private:
-  /// An iteration over the batches of one epoch.
+  /// An iteration over the batches of one epoch of a dataset. The program identifies a walk by its number.
   struct Walk {
     bool move_on();
     std::optional<Json> hand_over(const SharedMemory& memory, std::size_t& first);
 
     Batches batches;
-    std::optional<Batches::iterator> at = {};  ///< empty before the first batch
-    std::vector<Dataset::Field> fields;        ///< fields that the program gets
-    bool is_handed_over = true;                ///< the current batch was sent to the program
-    bool is_ahead = false;                     ///< the program reports which batches count as done
-    bool has_draws = false;                    ///< the program gets a random number for each sample
+    std::optional<Batches::iterator> at = {};  ///< position in `batches`; empty before the first batch
+    std::vector<Dataset::Field> fields;        ///< fields that are sent to the program
+    bool is_handed_over = true;                ///< the batch at `at` was sent to the program
+    bool is_ahead = false;                     ///< the program reports how many batches it has processed
+    bool has_draws = false;                    ///< a random number for each sample is sent to the program
   };
   Json describe(const Message& message) const;
   Json fit(const Message& message) const;
@@ -54,7 +54,7 @@ class DatasetService {
   Find find_;
   std::map<std::int64_t, Walk> walks_;
   std::int64_t last_walk_ = 0;
-  std::map<std::int64_t, SharedMemory> slots_;  ///< memories of the program, by the numbers that it gave them
+  std::map<std::int64_t, SharedMemory> slots_;  ///< shared memories of the program, by the slot number in its messages
 };
 
 }  // namespace trainrt::program

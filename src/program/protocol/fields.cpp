@@ -59,7 +59,7 @@ std::int64_t number_field(const Json& body, const char* name, std::int64_t min) 
 
 namespace {
 
-/// Returns NaN or an infinity, which JSON writes as {"float": ...}; nothing for other values.
+/// Returns the NaN or infinity that `value` represents as {"float": ...}, or nothing for any other `value`.
 std::optional<double> not_finite(const Json& value) {
   if (!value.is_object() || !value.contains("float")) return std::nullopt;
   if (value["float"] == "nan") return std::numeric_limits<double>::quiet_NaN();

@@ -10,29 +10,34 @@
 
 namespace trainrt::program {
 
-// Fields of a message. All functions throw a UsageError that names the field if it is missing or has another type.
+// These functions return a field of a message. Each function throws a UsageError that names the field if the field has
+// another type, or if the field is missing and has no default.
 std::string text_field(const Json& body, const char* name);
 std::string text_field(const Json& body, const char* name,
-                       std::string default_value);    ///< `default_value` if it is missing
-bool flag_field(const Json& body, const char* name);  ///< false if it is missing
+                       std::string default_value);    ///< `default_value` if the field is missing
+bool flag_field(const Json& body, const char* name);  ///< false if the field is missing
 std::int64_t number_field(const Json& body, const char* name, std::int64_t min = 0);
 const Json& field(const Json& body, const char* name, Json::value_t type);
-/// Returns a list of non-negative integers. `what`: the object that has the shape, for the error message.
+/// Returns a field that is a list of non-negative integers. `what` names the object with this shape in the error
+/// message.
 Shape shape_field(const Json& body, const std::string& what, const char* name = "shape");
 
-/// Returns the place in the user's code that made the call, "report() at train.py:12", or "report()" if it is unknown.
+/// Returns the position in the user's code from which the message was sent: "report() at train.py:12", or "report()" if
+/// the message does not contain a position.
 std::string call_place(const Message& message);
 
-/// Returns the size of an array. Throws UsageError if it exceeds the address space.
+/// Returns the size of an array in bytes. Throws UsageError if the size exceeds the address space; `what` names the
+/// array.
 std::size_t bytes_of(const Shape& shape, DType dtype, const std::string& what);
 
-/// Converts a number from JSON. NaN and the infinities, which JSON lacks, are {"float": "nan" | "inf" | "-inf"}. Throws
-/// UsageError for other values.
+/// Returns the number that `value` represents. JSON has no NaN and no infinities, so {"float": "nan"}, {"float": "inf"}
+/// and {"float": "-inf"} represent them. Throws UsageError if `value` is not a number; `what` names the value.
 double real_from(const Json& value, const std::string& what);
 bool is_real(const Json& value);
 Json json_of(double value);
 
-/// Returns the value that `kinds` assigns to the text of a field. Throws UsageError for other texts.
+/// Returns the value that `kinds` maps the field's text to. Throws a UsageError that lists the valid texts for any
+/// other text.
 template <class Kind>
 Kind choice_field(const Json& body, const char* name, const std::map<std::string, Kind>& kinds) {
   const auto text = text_field(body, name);

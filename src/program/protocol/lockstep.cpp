@@ -14,12 +14,14 @@ namespace trainrt::program {
 namespace {
 
 constexpr double message_interval_s = 0.75;
-constexpr double max_counted_s = 2;  // time between two checks beyond this was spent stopped, not waiting
+constexpr double max_counted_s = 2;  // the process was stopped for the rest of a longer time
 
-/// Indices into the array that all ranks reduce to its element-wise maximum.
+/// Indices into the array that all ranks reduce to its element-wise maximum. The array describes the states of the
+/// programs.
 enum Census : std::size_t { some_compute, some_wait, some_failed, some_exited, some_call, call, other_call, entries };
 
-/// Returns a text that must be equal on all ranks before they proceed.
+/// Returns the name of the program's call, or "" for an exited program. The name must be equal on all ranks before they
+/// proceed.
 std::string tag_of(const ProgramState& state) { return state.kind == ProgramState::Kind::exited ? "" : state.op; }
 
 }  // namespace
@@ -35,10 +37,10 @@ Lockstep::Decision Lockstep::check(const ProgramState& mine, std::int64_t step, 
   census[some_exited] = mine.kind == Kind::exited ? 1 : 0;
   census[some_call] = mine.kind == Kind::calling ? 1 : 0;
   census[call] = hash;
-  census[other_call] = ~hash;  // the maximum of ~hash is the complement of the minimum
+  census[other_call] = ~hash;  // the maximum of ~hash over the ranks is ~(the minimum of hash)
   communicator_.all_reduce(census, Op::max, "states of the programs");
   if (census[some_failed] != 0) return Decision::fail;
-  // A collective call cannot complete once a program has exited, however long the others compute.
+  // After a program has exited, no collective call can complete, even if the computing programs make the call later.
   if (census[some_exited] != 0 && census[some_call] != 0)
     throw Error(mismatch_in_words(gather_rank_calls(communicator_, mine.call)));
   if (census[some_compute] != 0) {
@@ -51,7 +53,8 @@ Lockstep::Decision Lockstep::check(const ProgramState& mine, std::int64_t step, 
   return Decision::proceed;
 }
 
-/// Counts the waiting time. All ranks count the same `poll_s`, so they gather the missing ranks at the same check.
+/// Counts the time that programs wait for others, and throws Error after `limit_s`. All ranks add an equal `poll_s`,
+/// and therefore gather the missing ranks in the same check.
 void Lockstep::note_wait(const ProgramState& mine, std::int64_t step, double poll_s) {
   const double now = monotonic_seconds();
   const double since_last = elapsed_s_ == 0 ? 0 : std::min(now - last_check_s_, max_counted_s);

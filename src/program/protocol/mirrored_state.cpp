@@ -27,7 +27,7 @@ TensorEntry& set_placement(TensorEntry& entry, const Json& description) {
       entry.name, placement));
 }
 
-/// Stores the JSON `from` in a value of a State. Throws UsageError if its type differs.
+/// Stores the JSON value `from` in the State's value `name`. Throws UsageError if the type of `from` differs.
 struct Take {
   const Json& from;
   const std::string& name;
@@ -51,7 +51,7 @@ struct Take {
   }
 };
 
-/// Returns the names of the values that are parts of a sum over the ranks.
+/// Returns the names in the message's "sums". Each name belongs to a value whose total over the ranks is checkpointed.
 std::set<std::string> sums_of(const Json& body) {
   std::set<std::string> names;
   if (!body.contains("sums")) return names;
@@ -117,7 +117,7 @@ void MirroredState::add_value(const std::string& name, const Json& value, bool i
     entry.value = std::string();
   else
     throw UsageError(fmt::format("train.program: the value '{}' must be a number, bool or string", name));
-  std::visit(Take{value, name}, entry.value);  // the value remains if the checkpoint lacks it
+  std::visit(Take{value, name}, entry.value);  // the program's value stays if the checkpoint has no such value
   auto& declared = std::visit([&](auto& held) -> ValueEntry& { return state_.value(name, held); }, entry.value);
   if (is_part_of_sum) declared.part_of_sum();
 }

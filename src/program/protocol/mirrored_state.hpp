@@ -12,21 +12,21 @@
 
 namespace trainrt::program {
 
-/// The State that a program describes in a message 'restore', 'report' or 'load'. Tensors are in memory that the program
-/// shares and keeps up to date; values are copied.
+/// The State that a program describes in a message 'restore', 'report' or 'load'. The tensors of the State are in
+/// memory that the program shares and keeps up to date. The values of the State are copies.
 class MirroredState {
  public:
-  /// Creates the State of the run. Throws UsageError for an invalid message.
+  /// Creates the State that belongs to the run and owns its memory. Throws UsageError for an invalid message.
   explicit MirroredState(const Message& request);
-  /// Creates the State of one message in the memory `kept`. If the program sent a larger memory with the message, `kept` is
-  /// replaced by it. Throws UsageError for an invalid message.
+  /// Creates a State that belongs to one message and uses the memory `kept`. If the program sent a larger memory with
+  /// the message, the new memory replaces `kept`. Throws UsageError for an invalid message.
   MirroredState(const Message& request, SharedMemory& kept);
   MirroredState(const MirroredState&) = delete;
 
   State& state() { return state_; }
-  /// Returns the values in the format of messages: {"epoch": 3, ...}.
+  /// Returns the values of the State as a message contains them: {"epoch": 3, ...}.
   Json values() const;
-  /// Sets the values. Throws UsageError if one is unknown, missing, or of another type.
+  /// Sets the values of the State. Throws UsageError if a value is unknown, missing, or of another type.
   void take_values(const Json& values);
 
  private:
@@ -39,9 +39,9 @@ class MirroredState {
   void add_value(const std::string& name, const Json& value, bool is_part_of_sum);
   void add_file(const Json& description);
 
-  std::shared_ptr<SharedMemory> own_;  ///< null if the memory belongs to the caller
+  std::shared_ptr<SharedMemory> own_;  ///< memory of the State; null if the memory belongs to the caller
   SharedMemory& memory_;
-  bool is_steady_ = false;  ///< the program writes to the memory only when it is asked for its state
+  bool is_steady_ = false;  ///< the program writes to the memory only while it answers a request for its state
   std::deque<Value> values_;
   State state_;
 };

@@ -27,7 +27,8 @@ ProgramState ProgramInbox::wait(double limit_s) {
   }
 }
 
-/// The package itself makes calls after the train function has returned; they carry the function that was left.
+/// Returns the position of the program, which waits in a collective call. If the Python package itself has made the
+/// call after the train function returned, the message names the train function in "left".
 RankCall ProgramInbox::position_of_call() const {
   const auto left = text_field(call_->body, "left", "");
   if (!left.empty()) return {RankCall::Kind::left, left, stacks_.last_call()};
@@ -38,7 +39,7 @@ void ProgramInbox::take(Message message) {
   constexpr double exit_limit_s = 0.5;
   if (message.op == "failed") {
     failure_ = failure_reported_by(message);
-    child_.ends_within(exit_limit_s);  // it may still print something
+    child_.ends_within(exit_limit_s);  // the program may still print the end of a traceback
   } else if (message.op == "done") {
     handlers_.finish(message);
     is_done_ = true;
@@ -46,24 +47,24 @@ void ProgramInbox::take(Message message) {
   } else if (message.op == "imported") {
     return;
   } else if (handlers_.is_collective(message.op)) {
-    if (!call_) call_ = std::move(message);  // after the exit, a second call may remain that needs no answer
+    if (!call_) call_ = std::move(message);  // a second call can remain only after the exit, and needs no answer
   } else {
     handlers_.answer(message);
   }
 }
 
-/// Returns whether the program has ended and all its messages have been received.
+/// Returns whether the program has exited, after handling all its remaining messages.
 bool ProgramInbox::has_exited() {
   if (!child_.is_over()) return false;
-  stacks_.disable();  // another process may get its pid
+  stacks_.disable();  // the kernel may assign the program's pid to another process
   while (auto last = channel_.receive(0)) take(std::move(*last));
   return true;
 }
 
-/// Sets `failure_` if the program has ended without success. The exit code is that of the command, which may be a
-/// script or a pipeline around the program.
+/// Sets `failure_` if the program has exited without success. The exit code is the exit code of train.program's
+/// command, which may be a script or pipeline that contains the program.
 void ProgramInbox::check_exit() {
-  if (!has_exited() || !failure_.text.empty()) return;  // its last message may have been a report
+  if (!has_exited() || !failure_.text.empty()) return;  // set earlier by a message 'failed'
   const auto& status = *child_.exit_status();
   if (is_done_ && child_.ended_by_stop_signal()) return;
   const double exited_at_s = monotonic_seconds() - child_.exit_age_s();

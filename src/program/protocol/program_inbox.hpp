@@ -12,23 +12,23 @@
 
 namespace trainrt::program {
 
-/// Receives the messages of one rank's program, and notices its end. Keeps the collective call that the program waits in,
-/// and passes on all other messages at once. Only the train thread uses it.
+/// Receives the messages of one rank's program, and detects the exit of the program. Stores a collective call until
+/// take_call(), and passes every other message to a handler at once. Only the train thread may use a ProgramInbox.
 class ProgramInbox {
  public:
   struct Handlers {
     std::function<bool(const std::string& op)> is_collective;
-    std::function<void(const Message& message)> answer;  ///< answers a message that concerns this rank only
-    std::function<void(const Message& message)> finish;  ///< handles 'done', which has no answer
+    std::function<void(const Message& message)> answer;  ///< answers a message that is not collective
+    std::function<void(const Message& message)> finish;  ///< handles the message 'done', which needs no answer
   };
   ProgramInbox(Channel& channel, Child& child, LiveStacks& stacks, Handlers handlers)
       : channel_(channel), child_(child), stacks_(stacks), handlers_(std::move(handlers)) {}
 
-  /// Waits until the program makes a collective call or ends, for at most `limit_s`, and returns its state.
+  /// Waits at most `limit_s` until the program makes a collective call or exits, and returns the state of the program.
   ProgramState wait(double limit_s);
-  /// Handles a message that was received elsewhere.
+  /// Handles a message that the caller has received from the Channel.
   void take(Message message);
-  /// Returns the collective call that the program waits in, and forgets it. Precondition: wait() has returned `calling`.
+  /// Returns and removes the collective call in which the program waits. Precondition: wait() has returned `calling`.
   Message take_call() { return *std::exchange(call_, std::nullopt); }
   const FailureReport& failure() const { return failure_; }
 
@@ -43,7 +43,7 @@ class ProgramInbox {
   Handlers handlers_;
   std::optional<Message> call_;
   bool is_done_ = false;
-  std::string left_ = "the program";  ///< RankCall::place after the program has exited
+  std::string left_ = "the program";  ///< RankCall::place to report after the program has exited
   FailureReport failure_;
 };
 

@@ -15,7 +15,7 @@ namespace trainrt::program {
 namespace {
 
 constexpr double idle_poll_s = 0.2;
-constexpr double min_poll_s = 0.005, max_poll_s = 0.05, poll_growth = 1.1;  // while a checkpoint is being written
+constexpr double min_poll_s = 0.005, max_poll_s = 0.05, poll_growth = 1.1;  // while writing a checkpoint
 
 }  // namespace
 
@@ -43,9 +43,9 @@ ProgramProtocol::End ProgramProtocol::serve(Message first) {
   return requests_.is_closed() ? End::of_run : End::of_programs;
 }
 
-/// Waits until the programs of all ranks are in the same call (returns true) or have all exited with success (false). A
-/// checkpoint in progress advances between two polls and the program may wait for it, so the polls are short at first and
-/// become longer while a large checkpoint is written.
+/// Waits until the programs of all ranks wait in the same collective call (returns true) or have all exited with
+/// success (returns false). Each poll advances a checkpoint that is being written, and the program may wait for this
+/// checkpoint. The poll interval is therefore short at first, and grows during a large checkpoint.
 bool ProgramProtocol::align() {
   for (double saving_poll_s = min_poll_s;; saving_poll_s = std::min(poll_growth * saving_poll_s, max_poll_s)) {
     const double poll_s = ctx_.is_checkpoint_on_its_way() ? saving_poll_s : idle_poll_s;
@@ -53,7 +53,7 @@ bool ProgramProtocol::align() {
     const auto decision = lockstep_.check(state, ctx_.step_count(), poll_s);
     if (decision == Lockstep::Decision::fail) fail_together();
     if (decision == Lockstep::Decision::proceed) return state.kind == ProgramState::Kind::calling;
-    ctx_.advance_checkpoint();  // the program may compute for long
+    ctx_.advance_checkpoint();  // the program may compute for a long time before its next call
   }
 }
 
@@ -69,14 +69,14 @@ void ProgramProtocol::answer(const Message& message) {
     auto result = requests_.reply(message);
     if (!requests_.is_closed()) channel_.send({{"ok", std::move(result)}});
   } catch (const ProgramFailed&) {
-    throw;  // without an answer: the program is killed, and must not act on one
+    throw;  // sends no answer; the program is killed and must not act on an answer
   } catch (const Error& error) {
     channel_.send({{"error", error.what()}, {"usage", error.code() == ExitCode::usage}});
     throw;
   }
 }
 
-/// Asks the program for the values of its State, for a checkpoint. Collective.
+/// Returns the values of the program's State for a checkpoint, after asking the program for them. Collective.
 Json ProgramProtocol::request_values() {
   channel_.send({{"save", true}});
   awaits_state_ = true;

@@ -10,23 +10,25 @@
 
 namespace trainrt::program {
 
-/// The runtime's side of the protocol between a rank and its program, during one run: receives messages (ProgramInbox),
-/// waits at each collective call for the programs of all ranks (Lockstep), carries the requests out (ProgramRequests) and
-/// sends the answers. README.md describes the protocol. Only the train thread uses it.
+/// The runtime's side of the protocol between a rank and its program, during one run. README.md describes the protocol.
+/// ProgramInbox receives the messages, Lockstep waits at each collective call for the programs of all ranks, and
+/// ProgramRequests carries out the requests. Only the train thread may use a ProgramProtocol.
 class ProgramProtocol {
  public:
-  /// All references must outlive this object. `stacks` is enabled when the program has sent its signal for stacks.
+  /// The references must outlive this object. `stacks` is enabled when the program sends the signal by which its stacks
+  /// are requested.
   ProgramProtocol(Context& ctx, Channel& channel, Child& child, ProtocolOptions options, LiveStacks& stacks);
   ~ProgramProtocol() { stacks_.disable(); }
   ProgramProtocol(const ProgramProtocol&) = delete;
 
   enum class End {
-    of_programs,  ///< all programs have exited with success
-    of_run,       ///< all programs have sent 'close_run' and wait for the answer
+    of_programs,  ///< the programs of all ranks have exited with success
+    of_run,       ///< the programs of all ranks have sent 'close_run' and wait for the answer
   };
-  /// Serves the program from its first message until all programs have exited or have closed the run. Throws UsageError for
-  /// an invalid message, Error if the programs make different calls, ProgramFailed on all ranks if a program fails, and
-  /// whatever the Context throws; the caller must pass a stop of the run on to the program. Collective.
+  /// Serves the program, beginning with the message `first`, until the programs of all ranks have exited or closed the
+  /// run. Throws UsageError for an invalid message, Error if the programs make different calls, ProgramFailed on all
+  /// ranks if a program fails, and the errors of the Context. If the Context stops the run, the caller must send the
+  /// stop to the program. Collective.
   End serve(Message first);
 
  private:
@@ -43,7 +45,7 @@ class ProgramProtocol {
   ProgramRequests requests_;
   ProgramInbox inbox_;
   Lockstep lockstep_;
-  bool awaits_state_ = false;  ///< the program was asked for its state, which every message until then must be
+  bool awaits_state_ = false;  ///< the program was asked for its State and must send it as its next message
 };
 
 }  // namespace trainrt::program

@@ -72,8 +72,8 @@ Json ProgramRequests::reply(const Message& message) {
       fmt::format("train.program: the program sent an unknown message '{}'; messages are: {}", message.op, names));
 }
 
-/// Ends the run that the program has opened. If the config stages files, which are removed with the run, the run stays open
-/// until the program exits (ProtocolOptions::may_close).
+/// Ends the run that the program has opened. If the config stages files, the files are removed at the end of the run.
+/// The run then stays open until the program exits (ProtocolOptions::may_close).
 Json ProgramRequests::close_run() {
   if (state_.has_state()) ctx_.save();
   is_closed_ = options_.may_close;

@@ -15,26 +15,25 @@
 namespace trainrt::program {
 
 struct ProtocolOptions {
-  double wait_limit_s = 0;                                      ///< limit of Lockstep
-  bool may_close = true;                                        ///< the program may close its run before it exits
-  std::function<RequestedRun(const RunRequest&)> look_up = {};  ///< ProgramOptions::look_up
-  std::function<void()> begins = {};  ///< called when the program has opened the run or starts to train; may be empty
+  double wait_limit_s = 0;                                      ///< maximum time in a collective call, see Lockstep
+  bool may_close = true;                                        ///< the program may close its run before exiting
+  std::function<RequestedRun(const RunRequest&)> look_up = {};  ///< returns the run that a request would open
+  std::function<void()> begins = {};  ///< called when the program opens the run or starts to train; may be empty
 };
 
-/// Carries out the requests of a program: turns each message into a call of the Context. The messages are listed in
-/// README.md.
+/// Carries out the requests of a program. Each request becomes a call of the Context. README.md lists the requests.
 class ProgramRequests {
  public:
-  /// `request_values`: see StateService.
+  /// `request_values`: see the constructor of StateService.
   ProgramRequests(Context& ctx, Channel& channel, Child& child, LiveStacks& stacks, const ProtocolOptions& options,
                   std::function<Json()> request_values);
 
-  /// Returns whether the message is a call that all ranks make together.
+  /// Returns whether the request `op` is collective: the programs of all ranks must make it.
   static bool is_collective(const std::string& op);
-  /// Carries out a request and returns its result. Throws UsageError for an unknown or invalid message, and the errors of
-  /// the Context.
+  /// Carries out a request and returns the result. Throws UsageError for an unknown or invalid request, and the errors
+  /// of the Context.
   Json reply(const Message& message);
-  /// Returns whether the program has closed the run. Its 'close_run' is answered when the run has ended.
+  /// Returns whether the program has sent 'close_run'. The caller answers 'close_run' after the run has ended.
   bool is_closed() const { return is_closed_; }
 
  private:
@@ -44,7 +43,8 @@ class ProgramRequests {
   };
   static const std::map<std::string_view, Request>& requests();
   Json close_run();
-  /// Reports that the program is ready to train. The last report before the first step counts.
+  /// Reports that the program is ready to train. If the program reports several times before its first step, the last
+  /// report counts.
   void begin() const {
     if (options_.begins) options_.begins();
   }

@@ -16,15 +16,15 @@ namespace {
 
 using Kind = RankCall::Kind;
 
-constexpr std::size_t max_groups = 8;  // per message
+constexpr std::size_t max_groups = 8;  // maximum number of groups that an error message lists
 
-/// Ranks that share one text.
+/// Ranks whose programs have an equal description in an error message.
 struct Group {
   std::string text;
   std::vector<int> ranks;
 };
 
-/// Returns "rank 3" or "ranks 0-2,5".
+/// Returns a text that names the ranks: "rank 3" or "ranks 0-2,5".
 std::string in_words(std::span<const int> ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t first = 0; first < ranks.size();) {
@@ -37,7 +37,8 @@ std::string in_words(std::span<const int> ranks) {
   return text;
 }
 
-/// Groups the ranks of `kind` by the text that `text` returns for each, in the order of their first ranks.
+/// Groups the ranks of `kind` by the text that `text` returns for each rank. The groups are ordered by their first
+/// ranks.
 template <class Text>
 std::vector<Group> groups_of(std::span<const RankCall> ranks, Kind kind, const Text& text) {
   std::vector<Group> groups;
@@ -51,7 +52,7 @@ std::vector<Group> groups_of(std::span<const RankCall> ranks, Kind kind, const T
   return groups;
 }
 
-/// Joins the texts that `part(group, is_first)` returns.
+/// Joins the texts that `part(group, is_first)` returns for the first `max_groups` groups.
 template <class Part>
 std::string joined(const std::vector<Group>& groups, const Part& part) {
   std::vector<std::string> parts;

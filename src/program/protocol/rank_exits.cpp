@@ -51,7 +51,8 @@ RankExit exit_from(const std::string& text) {
           .age_s = json.at("age_s")};
 }
 
-/// Returns the ranks that had exited with 0 before the failure, which they may have caused.
+/// Returns a text that lists the ranks of the programs that exited with 0 before `failed`, since their exit may have
+/// caused the failure. Returns "" if there are no such ranks.
 std::string left_before(std::span<const RankExit> ranks, const RankExit& failed) {
   std::vector<std::string> left;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
@@ -75,7 +76,7 @@ FailureReport failure_reported_by(const Message& failed) {
 
 std::vector<RankExit> gather_rank_exits(Communicator& communicator, Child& child, const FailureReport& failure) {
   communicator.barrier(
-      "how the programs ended");  // all ranks leave it at about the same moment, at which they measure the ages
+      "how the programs ended");  // all ranks leave the barrier at about the same moment and then measure the ages
   RankExit mine{.host = this_host(), .pid = child.pid(), .failure = failure, .age_s = child.exit_age_s()};
   if (!failure.text.empty()) mine.age_s = std::max(mine.age_s, monotonic_seconds() - failure.found_at_s);
   if (const auto& status = child.exit_status()) {

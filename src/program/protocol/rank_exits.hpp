@@ -12,43 +12,46 @@
 
 namespace trainrt::program {
 
-/// Why a program failed, if its exit status does not show it.
+/// Reason for the failure of a program, in addition to its exit status.
 struct FailureReport {
-  std::string text;          ///< the first line is complete by itself; "" if there is no failure
-  double found_at_s = 0;     ///< by monotonic_seconds()
-  bool is_reported = false;  ///< the program sent the report itself before it exited
+  std::string text;          ///< the first line is a complete message; "" if the program has not failed
+  double found_at_s = 0;     ///< time of the failure, by monotonic_seconds()
+  bool is_reported = false;  ///< the program sent the reason itself before it exited
 };
 
-/// Returns the report in a message 'failed'.
+/// Returns the failure that a program reports in a message 'failed'.
 FailureReport failure_reported_by(const Message& failed);
 
-/// How the program of one rank ended, from which all ranks determine the program that failed first.
+/// The end of one rank's program. All ranks determine from these objects which program failed first.
 struct RankExit {
   std::string host;
   std::int64_t pid = 0;
   bool has_exited = false;
-  ExitStatus status;      ///< valid if it has exited
-  FailureReport failure;  ///< reported by the program, or found by the runtime
-  double age_s = 0;       ///< time since it exited or failed, measured at the same moment on all ranks
+  ExitStatus status;      ///< valid if `has_exited`
+  FailureReport failure;  ///< empty if the program has not failed
+  double age_s = 0;       ///< time since the program exited or failed, measured at the same moment on all ranks
 };
 
-/// Returns the exits of all ranks, by rank. Collective.
+/// Returns the exits of the programs of all ranks, in the order of the ranks. Collective.
 std::vector<RankExit> gather_rank_exits(Communicator& communicator, Child& child, const FailureReport& failure = {});
 
-/// Returns the rank of the program that failed first and caused the other failures; -1 if no program has failed. A program
-/// that a signal killed precedes all others, because other programs may notice the broken connections before the kernel has
-/// ended it. SIGABRT does not count as a kill: a program that has lost its peers may raise it itself. Pure.
+/// Returns the rank of the program that failed first and caused the other failures, or -1 if no program has failed. A
+/// program that was killed by a signal precedes every other program. Other programs may notice broken connections and
+/// fail before the kernel has ended the killed program. SIGABRT does not count as a kill, since a program that has lost
+/// a connection may abort. Pure function.
 int first_failed(std::span<const RankExit> ranks);
 
-/// Returns the output of rank `first` on all ranks. `child` is the program of this rank. Collective.
+/// Returns, on all ranks, the last output of the program of rank `first`. `child` is the program of this rank.
+/// Collective.
 FailureOutput share_output(Communicator& communicator, const Child& child, int first);
 
-/// Returns "the program of rank 1 on n2 (process 7) exited with 1: ValueError: bad batch; those of 2 other ranks ended
-/// after it", and the last lines of its output. Pure.
+/// Returns the error message of a failed attempt: "the program of rank 1 on n2 (train.program, process 7) exited with
+/// 1: ValueError: bad batch; the programs of 2 other ranks failed afterwards", and the last lines of the output of rank
+/// `first`. Pure function.
 std::string failure_in_words(std::span<const RankExit> ranks, int first, const FailureOutput& output);
 
-/// Returns the error with the text of failure_in_words(). Its code is `usage` if the program of rank `first` exited with
-/// 64, because a restart cannot help then, else `failed`. Pure.
+/// Returns an error with the message of failure_in_words(). The error's code is `usage` if the program of rank `first`
+/// exited with 64, since a restart cannot help, and `failed` otherwise. Pure function.
 ProgramFailed failure_of(std::span<const RankExit> ranks, int first, const FailureOutput& output);
 
 }  // namespace trainrt::program

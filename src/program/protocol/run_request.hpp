@@ -10,20 +10,20 @@ namespace trainrt::program {
 /// A run that a program requests with the message 'open_run'.
 struct RunRequest {
   std::map<std::string, std::string> settings;  ///< config keys and their values as text: "checkpoint.num_to_keep" -> "3"
-  int number = 1;                               ///< number of the request since the program was started, from 1
+  int number = 1;                               ///< number of the request, from 1 after the start of the program
 };
 
-/// Returns the request in a message. Throws UsageError if the message is invalid.
+/// Returns the RunRequest in a message 'open_run'. Throws UsageError if the message is invalid.
 RunRequest run_request_from(const Json& body);
 
-/// The run that a request selects, which may exist already.
+/// The run that a RunRequest selects. The run may exist already.
 struct RequestedRun {
   std::string name;
   std::string run_dir;
   bool is_finished = false;
 };
 
-/// Returns the answer to a request for a finished run.
+/// Returns the answer to 'open_run' for a run that has already finished.
 Json finished_fields(const Rendezvous& rendezvous, const RequestedRun& run);
 
 }  // namespace trainrt::program

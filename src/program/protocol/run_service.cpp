@@ -58,7 +58,7 @@ Json RunService::open_run(const Json& body) {
       run.name, run.run_dir, ctx_.run_name(), ctx_.run_dir(), run.name));
 }
 
-/// Looks the run up on rank 0 and returns it on all ranks.
+/// Finds on rank 0 the run that `request` selects, and returns this run on all ranks.
 RequestedRun RunService::looked_up(const RunRequest& request) {
   Json found = Json::object();
   RankZero(ctx_.world_rank()).run([&] {
@@ -74,7 +74,8 @@ RequestedRun RunService::looked_up(const RunRequest& request) {
   return {found["name"], found["run_dir"], found["is_finished"]};
 }
 
-/// Refuses signals that end a program by default or have another meaning.
+/// Enables stack requests by `signal`. Throws UsageError unless `signal` is a real-time signal, since other signals end
+/// a program or have another meaning.
 void RunService::enable_stacks(std::int64_t signal) {
   if (signal < SIGRTMIN || signal > SIGRTMAX)
     throw UsageError(fmt::format("train.program: \"stacks_signal\" is {}; it must be a real-time signal, {} to {}", signal,
@@ -83,7 +84,7 @@ void RunService::enable_stacks(std::int64_t signal) {
 }
 
 Json RunService::config(const Json& body) const {
-  constexpr auto* missing = "\x01 no such key";  // a config file cannot contain this text
+  constexpr auto* missing = "\x01 no such key";  // a value that no config file can contain
   const auto text = ctx_.config<std::string>(text_field(body, "key"), missing);
   return {{"value", text == missing ? Json() : Json(text)}};
 }

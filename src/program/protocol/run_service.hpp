@@ -10,20 +10,20 @@
 
 namespace trainrt::program {
 
-/// Answers the messages of a program that identify the program and its run. All functions throw UsageError for an invalid
+/// Answers the messages 'hello', 'open_run' and 'config' of a program. All functions throw UsageError for an invalid
 /// message.
 class RunService {
  public:
-  /// `look_up` returns the run that a request would open. It is called on rank 0.
+  /// `look_up` returns the run that a request would open. Only rank 0 calls `look_up`.
   RunService(Context& ctx, Child& child, LiveStacks& stacks, std::function<RequestedRun(const RunRequest&)> look_up)
       : ctx_(ctx), child_(child), stacks_(stacks), look_up_(std::move(look_up)) {}
 
-  /// Answers 'hello', and records how the program's stacks are requested.
+  /// Answers 'hello', and stores the signal by which the program's stacks are requested.
   Json hello(const Json& body);
-  /// Answers 'open_run'. The run must be the open one or a finished one: a restarted program requests its runs again from
-  /// the first. Collective.
+  /// Answers 'open_run'. A restarted program requests all its runs again, so the requested run must be either the open
+  /// run or a finished run. Collective.
   Json open_run(const Json& body);
-  /// Returns a key of [loop].
+  /// Answers 'config' with the value of a key of section [loop], or null if the config lacks the key.
   Json config(const Json& body) const;
 
  private:
@@ -37,7 +37,7 @@ class RunService {
   std::function<RequestedRun(const RunRequest&)> look_up_;
 };
 
-/// Returns the fields "step" and "seed", which several answers contain.
+/// Returns the fields "step" and "step_seed", which several answers contain.
 Json step_fields(const Context& ctx);
 
 }  // namespace trainrt::program

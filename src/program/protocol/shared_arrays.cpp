@@ -23,7 +23,7 @@ void SharedArrays::take_memory(const Message& message) {
   of_ranks_.reset();
 }
 
-/// All ranks request memory of the same size, the maximum of the requests.
+/// All ranks allocate memory of equal size: the maximum of the sizes that the programs request.
 Json SharedArrays::share(const Message& message, Channel& channel) {
   const auto asked = number_field(message.body, "bytes");
   if (static_cast<std::size_t>(asked) > size())
@@ -53,8 +53,8 @@ void SharedArrays::all_reduce(const Message& message) {
   communicator_.all_reduce(Buffer{data(), count, dtype}, op, text_field(body, "name", "call of the program"));
 }
 
-/// Returns this rank's elements, which are at the beginning of a memory with room for `parts` arrays of this size. Throws
-/// Error on all ranks if the call, type or shape differs between ranks. Collective.
+/// Returns this rank's array, which starts at the first byte of the memory. The memory must have room for `parts`
+/// arrays of this size. Throws Error on all ranks if the call, data type or shape differs between ranks. Collective.
 Buffer SharedArrays::same_on_all_ranks(const Message& message, const std::string& call, std::size_t parts) {
   take_memory(message);
   const auto what = "the array of " + message.op + "()";
@@ -86,7 +86,7 @@ void SharedArrays::broadcast(const Message& message) {
 void SharedArrays::all_gather(const Message& message) {
   const auto ranks = static_cast<std::size_t>(communicator_.size());
   const auto mine = same_on_all_ranks(message, "all_gather of", ranks);
-  auto* const part = data() + static_cast<std::size_t>(communicator_.rank()) * mine.bytes();  // position of this rank
+  auto* const part = data() + static_cast<std::size_t>(communicator_.rank()) * mine.bytes();  // of this rank
   if (mine.bytes() > 0) std::memmove(part, mine.data, mine.bytes());
   const std::vector<std::size_t> counts(ranks, mine.count);
   communicator_.all_gather(part, counts, Buffer{mine.data, ranks * mine.count, mine.dtype}, "call of the program");

@@ -9,8 +9,9 @@
 
 namespace trainrt::program {
 
-/// Collective operations on arrays in memory that the program shares with its rank. If that memory is too small, the
-/// program sends a larger one with its message. All functions are collective, and throw UsageError for an invalid message.
+/// Carries out collective operations on arrays in memory that a program shares with its rank. If the shared memory is
+/// too small for an array, the program sends a larger memory with the message. All functions are collective and throw
+/// UsageError for an invalid message.
 class SharedArrays {
  public:
   explicit SharedArrays(Communicator& communicator) : communicator_(communicator) {}
@@ -18,8 +19,9 @@ class SharedArrays {
   void all_reduce(const Message& message);
   void broadcast(const Message& message);
   void all_gather(const Message& message);
-  /// Provides memory in which the ranks of a node access each other's arrays, and uses it instead of the program's memory.
-  /// Returns its position in the file that is sent with the answer; an empty object if such memory is not available.
+  /// Allocates memory in which the ranks of a node can access each other's arrays, and uses this memory instead of the
+  /// program's memory. Returns the offset and size of the memory in a file, which `channel` sends with the answer.
+  /// Returns an empty object if such memory is not available.
   Json share(const Message& message, Channel& channel);
 
  private:
@@ -29,8 +31,8 @@ class SharedArrays {
   Buffer same_on_all_ranks(const Message& message, const std::string& call, std::size_t parts);
 
   Communicator& communicator_;
-  SharedMemory memory_;  ///< memory that the program sent
-  Memory of_ranks_;      ///< memory of the communicator, used instead if set
+  SharedMemory memory_;  ///< memory that the program sent last
+  Memory of_ranks_;      ///< memory of the communicator, used instead of `memory_` unless empty
   std::size_t of_ranks_bytes_ = 0;
 };
 

@@ -5,12 +5,13 @@
 
 namespace trainrt::program {
 
-/// Memory that a program shares with its rank: a memfd of the program, mapped into this process. The program must have
-/// sealed it against shrinking, because an access beyond the end would raise SIGBUS here.
+/// Memory that a program shares with its rank: a memfd of the program, mapped into the process of the rank. The program
+/// must have sealed the memfd against shrinking, since an access beyond the end of a shrunk file raises SIGBUS.
 class SharedMemory {
  public:
   SharedMemory() = default;
-  /// Throws UsageError if `file` is not a memfd with F_SEAL_SHRINK and at least `bytes` bytes.
+  /// Maps the first `bytes` bytes of `file`. Throws UsageError if `file` is not a memfd with F_SEAL_SHRINK and at least
+  /// `bytes` bytes.
   SharedMemory(const Descriptor& file, std::size_t bytes);
   ~SharedMemory();
   SharedMemory(SharedMemory&& other) noexcept;

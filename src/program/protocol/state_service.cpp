@@ -33,7 +33,7 @@ MetricValue metric_from(const std::string& name, const Json& value) {
   return number;
 }
 
-/// Returns the field "metrics" of a message 'report'. Throws a UsageError that names an invalid metric.
+/// Returns the metrics in the field "metrics" of a message 'report'. Throws a UsageError that names an invalid metric.
 Metrics metrics_from(const Json& body) {
   Metrics metrics;
   for (const auto& [name, value] : field(body, "metrics", Json::value_t::object).items())
@@ -41,8 +41,8 @@ Metrics metrics_from(const Json& body) {
   return metrics;
 }
 
-/// Returns the directory of a message 'report'; the path is empty if the rank gives no directory. Throws UsageError for a
-/// relative path, because the working directory of the program is unknown.
+/// Returns the directory that a message 'report' names, or an empty path if the message names no directory. Throws
+/// UsageError for a relative path, since the working directory of the program is unknown.
 DirectoryCheckpoint directory_from(const Json& body) {
   DirectoryCheckpoint directory;
   if (const auto given = body.find("directory"); given != body.end() && !given->is_null()) {

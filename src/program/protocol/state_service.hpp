@@ -10,11 +10,12 @@
 
 namespace trainrt::program {
 
-/// Answers the messages of a program that restore, report and load its State. restore(), report() and load() are
+/// Answers the messages 'restore', 'report', 'load' and 'checkpoint' of a program. restore(), report() and load() are
 /// collective. All functions throw UsageError for an invalid message, and the errors of the Context.
 class StateService {
  public:
-  /// `request_values` makes the program bring its shared memory and files up to date, and returns the values of its State.
+  /// `request_values` asks the program to update its shared memory and files, and returns the values of the program's
+  /// State.
   StateService(Context& ctx, std::function<Json()> request_values)
       : ctx_(ctx), request_values_(std::move(request_values)) {}
 
@@ -22,14 +23,14 @@ class StateService {
   Json report(const Message& message);
   Json load(const Message& message);
   Json checkpoint() const;
-  /// Returns whether the program has restored a State that is not empty.
+  /// Returns whether the run has a State that is not empty: the program has sent it with 'restore'.
   bool has_state() { return state_ && !state_->state().empty(); }
 
  private:
   Context& ctx_;
   std::function<Json()> request_values_;
   std::optional<MirroredState> state_;
-  SharedMemory call_memory_;  ///< memory of States that belong to one report or load
+  SharedMemory call_memory_;  ///< memory of a State that belongs to a single 'report' or 'load'
 };
 
 }  // namespace trainrt::program

@@ -6,21 +6,22 @@
 
 namespace trainrt::program {
 
-/// An address of a network interface of this node.
+/// An IP address of a network interface of this node.
 struct InterfaceAddress {
-  std::string interface;  ///< "eth0"
-  std::string address;    ///< "10.0.0.1", "fd00::1"
+  std::string interface;  ///< name of the interface: "eth0"
+  std::string address;    ///< IP address: "10.0.0.1", "fd00::1"
   bool is_loopback = false;
 };
 
-/// Returns the addresses of this node's interfaces that are up, IPv4 first. Link-local addresses are omitted because other
-/// nodes cannot use them, and loopback addresses other than 127.0.0.1 too.
+/// Returns the addresses of those network interfaces of this node that are up, IPv4 first. Omits link-local addresses,
+/// since other nodes cannot use them, and all loopback addresses except 127.0.0.1.
 std::vector<InterfaceAddress> addresses_of_this_node();
 
-/// Returns the interface that has `address`, or "".
+/// Returns the name of the interface in `addresses` that has `address`; "" if no interface has it.
 std::string interface_with(const std::string& address, const std::vector<InterfaceAddress>& addresses);
 
-/// Returns an IPv4 or IPv6 address as text, an IPv4-mapped IPv6 address as IPv4. Returns "" for other families.
+/// Returns an IPv4 or IPv6 address as text. An IPv6 address that contains an IPv4 address (IPv4-mapped) becomes IPv4
+/// text. Returns "" for other address families.
 std::string text_of(const sockaddr* address);
 
 }  // namespace trainrt::program

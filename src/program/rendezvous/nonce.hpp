@@ -4,11 +4,11 @@
 
 namespace trainrt::program {
 
-/// Returns 32 hexadecimal digits from the kernel's random number generator.
+/// Returns a random text of 32 hexadecimal digits from the kernel's random number generator.
 std::string random_nonce();
 
-/// Returns whether both texts are equal. The time depends only on the length of `secret`, so that it reveals nothing about
-/// its content. Pure.
+/// Returns whether `found` is equal to `secret`. The time of the comparison depends only on the length of `secret`, and
+/// therefore reveals nothing about its content. Pure function.
 bool is_same_secret(std::string_view found, std::string_view secret);
 
 }  // namespace trainrt::program

@@ -3,20 +3,21 @@
 
 namespace trainrt::program {
 
-/// Addresses of this node that a port is bound on.
+/// The addresses of this node on which a port is bound: all addresses, or only 127.0.0.1.
 enum class ListenScope { all_addresses, this_node };
 
-/// A TCP port that this process reserves while the object lives, without answering on it. It is bound with SO_REUSEADDR on
-/// all addresses or on 127.0.0.1. The kernel gives it to no process that asks for any free port. A process that asks for
-/// this port by number and sets SO_REUSEADDR (torch's store, JAX and TensorFlow do) can listen on it. Child processes do
-/// not inherit the socket.
+/// Reserves a TCP port for the program of a rank, as long as the object exists. The socket of the object is bound with
+/// SO_REUSEADDR, but does not listen before listen() is called. The kernel does not give the port to a process that
+/// asks for any free port. A process that asks for this port number and sets SO_REUSEADDR can listen on it; torch's
+/// store, JAX and TensorFlow do so. Child processes do not inherit the socket.
 class ReservedPort {
  public:
   explicit ReservedPort(ListenScope scope = ListenScope::all_addresses);  ///< throws Error if no port is free
   int number() const { return number_; }
-  /// Starts to listen: connections wait until a service accepts them. Throws Error on failure.
+  /// Starts to listen on the port. The kernel then queues connections until a service accepts them. Throws Error on
+  /// failure.
   void listen() const;
-  /// Transfers the socket, and with it the port, to the service that uses it.
+  /// Returns the socket, which holds the port, for the service that uses it. The caller owns the socket.
   Descriptor take() { return std::move(socket_); }
 
  private:

@@ -20,7 +20,7 @@ namespace trainrt::program {
 namespace {
 
 constexpr double max_silent_with_client_s = 600;
-constexpr double max_silent_other_s = 1;  // programs that are not Python
+constexpr double max_silent_other_s = 1;  // limit for programs that are not Python
 
 class RunWait {
  public:
@@ -44,26 +44,26 @@ class RunWait {
       if (census[late] > 0) refuse_late(is_missing());
       if (census[idle] > 0 && census[idle] + census[exited] == size) refuse_idle();
       if (census[requests] == 0 && census[stops] + census[needs_run] > 0 && !options_.is_between_runs) return {};
-      if (census[exited] > 0 && census[uses_run] > 0) return {};  // the run reports the error
+      if (census[exited] > 0 && census[uses_run] > 0) return {};  // the mismatch is reported by the run
     }
   }
 
  private:
-  /// Indices into the array that counts the ranks in each state.
+  /// Indices into the array that counts the ranks whose programs are in each state.
   enum Census : std::size_t { requests, uses_run, exited, failed, needs_run, stops, uses_client, late, idle, entries };
   using Counts = std::array<std::int64_t, entries>;
 
   void take_message(double limit_s) {
     constexpr double exit_limit_s = 0.5;
     if (program_.first) {
-      static_cast<void>(program_.child().ends_within(limit_s));  // the program waits for the answer
+      static_cast<void>(program_.child().ends_within(limit_s));  // the program waits for the answer to `first`
       return;
     }
     program_.first = program_.receive(limit_s);
     if (!program_.first) return;
     if (program_.first->op == "failed") {
       failure_ = failure_reported_by(*program_.first);
-      program_.child().ends_within(exit_limit_s);  // it may still print something
+      program_.child().ends_within(exit_limit_s);  // the program may still print a message
     }
     if (program_.first->op == "failed" || program_.first->op == "done") program_.first.reset();
   }
@@ -86,7 +86,8 @@ class RunWait {
     return census;
   }
 
-  /// Python programs get more time because imports may take long before the first message.
+  /// Returns how long the program may send no message before it gets the run of the config. Python programs get more
+  /// time, since imports may take long before the first message.
   double max_silent_s() {
     if (program_.uses_client()) return max_silent_with_client_s;
     is_python_ = is_python_ || std::ranges::any_of(with_descendants(program_.child().pid()), is_python);
@@ -114,21 +115,22 @@ class RunWait {
                             failure_in_words(exits, first, share_output(communicator_, program_.child(), first))));
   }
 
-  /// Collective.
+  /// Throws the error of programs that need different runs. Collective.
   [[noreturn]] void refuse_mixture() {
     RankCall mine{.kind = is_missing() ? RankCall::Kind::computing : RankCall::Kind::left, .place = "the program"};
     if (program_.first) mine = {RankCall::Kind::waiting, call_place(*program_.first), ""};
     throw UsageError(mismatch_in_words(gather_rank_calls(communicator_, mine)));
   }
 
-  /// Returns whether programs of other ranks have waited for this rank's program for longer than the timeout.
+  /// Returns whether the programs of other ranks have waited for this rank's program for longer than
+  /// `contact_timeout_s`.
   bool is_late(bool is_missing) {
     if (!some_wait_) return false;
     if (waited_since_s_ == 0) waited_since_s_ = monotonic_seconds();
     return is_missing && monotonic_seconds() - waited_since_s_ > options_.contact_timeout_s;
   }
 
-  /// Collective.
+  /// Throws the error that names the ranks whose programs have sent no message. Collective.
   [[noreturn]] void refuse_late(bool is_missing) {
     const auto mine = is_missing ? fmt::format("that of rank {} on {} (process {})", communicator_.rank(), host_name(),
                                                program_.child().pid())

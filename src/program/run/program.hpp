@@ -12,22 +12,22 @@
 
 namespace trainrt::program {
 
-/// Options of `train.program`, with which any executable is a train function.
+/// Options of `train.program`, a config key with which any executable becomes a train function.
 struct ProgramOptions {
   std::vector<std::string> command;       ///< program, found in the PATH, and its arguments
-  int stop_signal = 0;                    ///< sent to a program without the client when the run stops
-  double stop_timeout_s = 0;              ///< how long a program may take to exit after a stop
-  double contact_timeout_s = 0;           ///< how long to wait for the first message after that of another rank
-  std::vector<std::string> environments;  ///< frameworks to set variables for; {"all"} for all
-  bool hides_gpus = false;                ///< the program must not use GPUs, even if its node has some
-  bool own_gpus_only = false;             ///< the program sees the GPUs of its own rank only
+  int stop_signal = 0;                    ///< signal for a program without the client when the run stops
+  double stop_timeout_s = 0;              ///< maximum time that a program may take to exit after a stop
+  double contact_timeout_s = 0;           ///< maximum time between the first messages of two ranks' programs
+  std::vector<std::string> environments;  ///< frameworks whose variables are set; {"all"} for all
+  bool hides_gpus = false;                ///< the program must not use the GPUs of its node
+  bool own_gpus_only = false;             ///< the program sees only the GPUs of its own rank
   stage::StageOptions stage;              ///< tree to copy to every node before the programs start
-  Variables variables;                    ///< environment variables in addition to those of this process
-  int max_restarts = 0;                   ///< value of TORCHELASTIC_MAX_RESTARTS; the caller does the counting
-  std::string interface;                  ///< network interface of rank 0's node; "" to choose one that all nodes reach
-  double hang_timeout_s = 0;              ///< how long all programs without the client may be idle; 0 for no limit
+  Variables variables;                    ///< environment variables to add to those of this process
+  int max_restarts = 0;                   ///< value of TORCHELASTIC_MAX_RESTARTS; the caller counts the restarts
+  std::string interface;                  ///< network interface of rank 0's node; "" selects one that all nodes reach
+  double hang_timeout_s = 0;              ///< maximum time that all programs may be idle; 0 for no limit
   std::function<std::string(int attempt)> hang_folder;  ///< folder in the run directory for the stacks of a hang
-  ShownOutput shown = ShownOutput::first_rank;          ///< output that the terminal shows
+  ShownOutput shown = ShownOutput::first_rank;          ///< programs whose output the terminal shows
   std::function<RequestedRun(const RunRequest&)>
       look_up{};         ///< returns the run that a request would open; called on rank 0
   std::string progress;  ///< ProgressPattern for the output of rank 0's program, which does not use the client; "" to read
@@ -36,18 +36,18 @@ struct ProgramOptions {
 
 class ProgramHost;
 
-/// The train function of a program, and access to the programs.
+/// The train function that program_function() returns, with access to the programs that it starts.
 struct ProgramFunction {
   std::function<void(Context&)> train;
-  std::function<std::string()> stacks{};  ///< returns the Python stacks of this rank's program, if it uses the client
-  std::shared_ptr<ProgramHost> host;      ///< opens the runs that the programs request
+  std::function<std::string()> stacks{};  ///< returns the Python stacks of this rank's program if it uses the client
+  std::shared_ptr<ProgramHost> host;      ///< starts the programs and serves them in the runs that they request
 };
 
-/// Returns a train function that starts the program on every rank and waits for its end. A program that uses the client
-/// (see protocol/README.md; src/python contains a client) calls the Context. Another program runs until it exits, and gets
-/// the stop signal if the run stops. The train function throws ProgramFailed if the program of a rank fails. Throws
-/// UsageError if the executable or the script of an interpreter does not exist, and for an unknown framework or an invalid
-/// `progress`.
+/// Returns a train function that starts the program on every rank and waits until the program ends. If a program uses
+/// the client (protocol/README.md describes the protocol; src/python contains a client), its requests become calls of
+/// the Context. A program without the client runs until it exits, and gets the stop signal if the run stops. The train
+/// function throws ProgramFailed if the program of any rank fails. program_function() throws UsageError if the
+/// executable or the script of an interpreter does not exist, for an unknown framework, or for an invalid `progress`.
 ProgramFunction program_function(ProgramOptions options);
 
 }  // namespace trainrt::program

@@ -30,7 +30,8 @@ std::optional<ProgressPattern> progress_of(const ProgramOptions& options) try {
   throw UsageError(fmt::format("program.progress: {}", error.what()));
 }
 
-/// Returns the path of the program, which may be in the staged tree.
+/// Returns the path of the executable in `options`, which may be in the staged tree. Throws UsageError if it is not
+/// found.
 std::string required_executable(const ProgramOptions& options, const std::optional<stage::StagedTree>& tree) {
   const auto& name = options.command.front();
   auto executable = tree ? tree->executable(name) : find_executable(name);
@@ -38,14 +39,15 @@ std::string required_executable(const ProgramOptions& options, const std::option
   return executable;
 }
 
-/// Returns the options for a program that uses the staged tree.
+/// Returns `options` with the command and variables for a program in the staged tree.
 ProgramOptions in_tree(ProgramOptions options, const stage::StagedTree& tree) {
   options.command = tree.command_in_tree(std::move(options.command));
   options.variables = tree.variables(inherited_environment());
   return options;
 }
 
-/// Returns how long to wait for the first message of a Python program: less than the hang timeout, so that a hang is found.
+/// Returns how long to wait for the first message of a Python program. The wait is shorter than the hang timeout, since
+/// a hang is detected only after the wait.
 double max_silent_s(double hang_timeout_s) {
   constexpr double default_s = 60;
   return hang_timeout_s > 0 ? std::min(default_s, hang_timeout_s / 2) : default_s;
@@ -80,7 +82,8 @@ void ProgramHost::start(Rendezvous known, Communicator& communicator, const Prog
   become_ready();
 }
 
-/// Returns the standard input of the next program. Only rank 0 gets it, unless it is the script, which all ranks read.
+/// Returns the standard input of the next start of the program. If the program reads its script from standard input,
+/// all ranks get the input; otherwise only rank 0 gets it.
 Descriptor ProgramHost::next_input(int rank) {
   Descriptor input;
   const auto open = [&] { input = Descriptor(input_.open()); };
@@ -112,7 +115,7 @@ void ProgramHost::answer_finished(const Rendezvous& known, const RequestedRun& r
 void ProgramHost::answer_closed() { running_->channel().send({{"ok", Json::object()}}); }
 
 void ProgramHost::train(Context& ctx) {
-  if (!running_) ready_s_.store(-1, std::memory_order_relaxed);  // forget the time of an earlier attempt
+  if (!running_) ready_s_.store(-1, std::memory_order_relaxed);  // discards the time of an earlier attempt
   stage::Stage stage(ctx, options_.stage);
   const auto staged = stage.tree() ? in_tree(options_, *stage.tree()) : options_;
   const auto executable = required_executable(staged, stage.tree());

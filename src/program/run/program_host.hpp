@@ -19,37 +19,37 @@
 
 namespace trainrt::program {
 
-/// Starts the programs of all ranks, and serves them in one run or in several runs that they request. Functions may be
-/// called by the train thread only and are collective, unless their comments state otherwise.
+/// Starts the programs of all ranks, and serves them in a single run or in several runs that they request. Unless a
+/// comment states otherwise, the functions are collective and only the train thread may call them.
 class ProgramHost {
  public:
-  /// Throws the errors of program_function().
+  /// Throws the UsageErrors of program_function().
   explicit ProgramHost(ProgramOptions options);
 
-  /// Returns whether the programs may request runs. They may not with a staged tree, which belongs to one run, or with a
-  /// progress pattern, which is for programs without the client. Not collective.
+  /// Returns whether the programs may request runs. They may not request runs if there is a staged tree, which belongs
+  /// to a single run, or a progress pattern, which is for programs without the client. Not collective.
   bool may_open() const { return options_.stage.source.empty() && !progress_; }
-  /// Starts the programs unless they are running, and waits until they show which run they need. `known`: facts about this
-  /// rank that are known before the run is open.
+  /// Starts the programs unless they are running, and waits until they show which run they need. `known`: the values
+  /// about this rank that are known before the run is open.
   AwaitedRun next_run(const Rendezvous& known, Communicator& communicator, std::function<bool()> is_stop_asked);
-  /// Answers that the requested run has finished already. Not collective.
+  /// Answers the program's 'open_run': the requested run has already finished. Not collective.
   void answer_finished(const Rendezvous& known, const RequestedRun& run);
   bool is_running() const { return running_ != nullptr; }
-  /// Returns whether the last run is closed and its program waits for the answer. Not collective.
+  /// Returns whether the last run is closed and the program waits for the answer to 'close_run'. Not collective.
   bool is_between_runs() const { return is_between_runs_; }
-  /// Answers that the run is closed. Not collective.
+  /// Answers the program's 'close_run': the run is closed. Not collective.
   void answer_closed();
 
-  /// Starts the programs unless they are running, and serves them until they exit or close the run. Called once per
-  /// attempt.
+  /// Starts the programs unless they are running, and serves the programs until they exit or close the run. The caller
+  /// calls this function once per attempt.
   void train(Context& ctx);
-  /// Returns the Python stacks of this rank's program. Any thread; not collective.
+  /// Returns the Python stacks of this rank's program. Any thread may call this function; not collective.
   std::string stacks() { return stacks_.collect(); }
-  /// Returns the time, by monotonic_seconds(), at which the program of this rank was started or was last ready to train;
-  /// negative before the start. Any thread; not collective.
+  /// Returns the time, by monotonic_seconds(), at which the program of this rank was started, or was last ready to
+  /// train. Negative before the start. Any thread may call this function; not collective.
   double ready_s() const { return ready_s_.load(std::memory_order_relaxed); }
-  /// Returns the last collective call of the program, "report() at train.py:12"; "" if there was none. Any thread; not
-  /// collective.
+  /// Returns the last collective call of this rank's program, "report() at train.py:12"; "" if there was none. Any
+  /// thread may call this function; not collective.
   std::string last_call() const { return stacks_.last_call(); }
 
  private:
@@ -64,7 +64,7 @@ class ProgramHost {
   LiveStacks stacks_;
   int starts_ = 0;
   ProgramInput input_;
-  std::shared_ptr<ProgressWatch> progress_watch_;  ///< of the running program; set on rank 0
+  std::shared_ptr<ProgressWatch> progress_watch_;  ///< watches the output of the running program; set on rank 0
   std::unique_ptr<RunningProgram> running_;
   bool is_between_runs_ = false;
   std::atomic<double> ready_s_ = -1;

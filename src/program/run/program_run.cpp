@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The program of one rank during one run.
+/// Serves the program of one rank during one run; see serve_program().
 class ProgramRun {
  public:
   explicit ProgramRun(const ProgramRunParts& parts)
@@ -43,28 +43,28 @@ class ProgramRun {
                                parts_.stacks);
       return protocol.serve(*std::exchange(program_.first, std::nullopt)) == ProgramProtocol::End::of_programs;
     } catch (const ProgramFailed&) {
-      throw;  // without a delay: all programs are killed
+      throw;  // does not wait, since the caller kills all programs
     } catch (const std::exception&) {
-      child().ends_within(exit_limit_s);  // it may still print something
+      child().ends_within(exit_limit_s);  // the program may still print a message
       throw;
     } catch (...) {
-      stop_program();  // the run stops
+      stop_program();  // not an Error: the run stops
       throw;
     }
   }
 
  private:
-  /// States of a program before the programs of all ranks are connected.
+  /// States of a rank's program before the programs of all ranks have sent their first messages.
   enum State : std::size_t { running, connected, exited, failed, states };
-  static constexpr std::size_t idle = states;           // number of running programs that are idle
-  static constexpr std::size_t seen = states + 1;       // 1 if rank 0 has found progress
-  using Census = std::array<std::int64_t, states + 2>;  // number of ranks in each state
+  static constexpr std::size_t idle = states;           // number of idle programs
+  static constexpr std::size_t seen = states + 1;       // 1 if rank 0 found progress
+  using Census = std::array<std::int64_t, states + 2>;  // ranks in each state
 
-  /// Waits until the programs of all ranks have sent their first message (returns true), or have exited without one
-  /// (false). The ranks poll together, so that a run can stop although its programs send nothing.
+  /// Waits until the programs of all ranks have sent their first messages (returns true), or have exited without a
+  /// message (returns false). All ranks poll together; thus the run can stop even if the programs send nothing.
   bool all_connect() {
     constexpr double max_poll_s = 0.25, signal_delay_s = 0.3;
-    std::optional<Clock::time_point> first_message;  // time of the first one on any rank
+    std::optional<Clock::time_point> first_message;  // time of the first message of any rank
     for (double poll_s = 0.01;; poll_s = std::min(2 * poll_s, max_poll_s)) {
       if (!program_.first) program_.first = program_.receive(poll_s);
       const auto census = census_with(state());
@@ -81,7 +81,8 @@ class ProgramRun {
     }
   }
 
-  /// Without this limit, a program that is frozen or trains without the client would block the others forever.
+  /// Throws Error if this rank's program sends no message within the timeout after `first_message`. Otherwise, a
+  /// program that is frozen or trains without the client would block the programs of the other ranks forever.
   void require_message_since(Clock::time_point first_message) const {
     if (std::chrono::duration<double>(Clock::now() - first_message).count() < options_.contact_timeout_s) return;
     throw Error(
@@ -95,7 +96,7 @@ class ProgramRun {
     if (program_.first) return connected;
     const auto& status = child().exit_status();
     if (!status) return running;
-    program_.first = program_.receive(0);  // its last message
+    program_.first = program_.receive(0);  // a message that it sent before it exited
     if (program_.first) return connected;
     return status->is_good() ? exited : failed;
   }
@@ -117,8 +118,8 @@ class ProgramRun {
     if (!gave_up && parts_.progress_watch->has_given_up()) ctx_.end_observation();
   }
 
-  /// Waits for a stop of the run, which explains the exit of a program that is not connected: the batch system may signal
-  /// the programs before this process.
+  /// Waits `seconds` for a stop of the run. The stop would explain why a program has exited: the batch system may
+  /// signal the programs before it signals this process.
   void await_stop(double seconds) {
     constexpr std::chrono::milliseconds pause(100);
     for (auto left = std::chrono::duration<double>(seconds); left.count() > 0; left -= pause) {
@@ -127,16 +128,17 @@ class ProgramRun {
     }
   }
 
-  /// Throws the error that names the program that failed first, because others fail as a consequence. Collective.
+  /// Throws the error that names the program that failed first, since other programs may fail as a consequence.
+  /// Collective.
   [[noreturn]] void stop_or_fail() {
-    constexpr double signal_delay_s = 0.5;  // programs and ranks are signalled at about the same time
+    constexpr double signal_delay_s = 0.5;  // programs and ranks get signals at about the same time
     await_stop(signal_delay_s);
     const auto exits = gather_rank_exits(ctx_.communicator(), child());
     const int first = first_failed(exits);
     throw failure_of(exits, first, share_output(ctx_.communicator(), child(), first));
   }
 
-  /// Throws the error of programs that hang. Collective.
+  /// Diagnoses a hang of all programs, and throws ProgramFailed with the diagnosis. Collective.
   [[noreturn]] void fail_as_idle() {
     throw ProgramFailed(diagnose_hang(ctx_, child(), options_.hang_folder(ctx_.attempt()), program_.quiet_s()).message);
   }
@@ -148,14 +150,15 @@ class ProgramRun {
         "trainrt's client. Remove program.progress");
   }
 
-  /// Collective.
+  /// Throws the error of programs of which some have exited and others have sent messages. Collective.
   [[noreturn]] void refuse_mixture() {
     RankCall mine{.kind = child().exit_status() ? RankCall::Kind::left : RankCall::Kind::computing, .place = "the program"};
     if (program_.first) mine = {RankCall::Kind::waiting, call_place(*program_.first), ""};
     throw Error(mismatch_in_words(gather_rank_calls(ctx_.communicator(), mine)));
   }
 
-  /// Sends a stop message to a connected program and the stop signal to any other, and waits for its end.
+  /// Stops the program and waits for its end. A program that has sent messages gets a stop message; any other program
+  /// gets the stop signal.
   void stop_program() {
     const bool is_signalled = !is_connected_ && !program_.first;
     if (is_signalled)
@@ -171,7 +174,7 @@ class ProgramRun {
     report_kills();
   }
 
-  /// Prints the processes that did not exit after the stop and that the destructor of the child kills.
+  /// Prints which processes have not exited after the stop. The destructor of Child kills them.
   void report_kills() {
     const auto program = fmt::format("the program of rank {} (process {})", ctx_.world_rank(), child().pid());
     if (!child().exit_status())
@@ -194,7 +197,7 @@ class ProgramRun {
   Context& ctx_;
   const ProgramOptions& options_;
   RunningProgram& program_;
-  std::optional<ProgressNumbers> seen_;  ///< found by rank 0 at the last poll
+  std::optional<ProgressNumbers> seen_;  ///< progress that rank 0 found in the last poll
   bool is_connected_ = false;
 };
 

@@ -13,20 +13,20 @@
 
 namespace trainrt::program {
 
-/// Objects that serve_program() uses during one attempt of a run.
+/// The objects that serve_program() uses during one attempt of a run.
 struct ProgramRunParts {
   Context& ctx;
   const ProgramOptions& options;
   const std::optional<ProgressPattern>& progress;
-  ProgressWatch* progress_watch = nullptr;  ///< set on rank 0 if there is a pattern
+  ProgressWatch* progress_watch = nullptr;  ///< set on rank 0 if `progress` is set
   LiveStacks& stacks;
   RunningProgram& program;
-  std::function<void()> begins = {};  ///< ProtocolOptions::begins
+  std::function<void()> begins = {};  ///< called when the program is ready to train; may be empty
 };
 
-/// Serves the program of this rank until the programs of all ranks have exited (returns true), or have closed the run and
-/// wait for the answer (false). Throws ProgramFailed if a program fails. Rethrows errors of the Context after the program
-/// was notified and has exited. Collective.
+/// Serves the program of this rank until the programs of all ranks have exited (returns true), or until all have closed
+/// the run and wait for the answer (returns false). Throws ProgramFailed if a program fails. If the Context throws,
+/// notifies the program, waits until the program has exited, and rethrows the exception. Collective.
 bool serve_program(const ProgramRunParts& parts);
 
 }  // namespace trainrt::program

@@ -48,7 +48,7 @@ std::optional<Message> RunningProgram::receive(double limit_s) {
 void RunningProgram::lead_output_to(const std::string& run_dir, int attempt) {
   constexpr double limit_s = 2;
   const auto output = child_.output();
-  output->drain(limit_s);  // earlier output belongs to the previous run
+  output->drain(limit_s);  // waits for earlier output, which belongs to the previous run
   output->switch_file(run_dir + "/" + rank_log_name(rank_),
                       fmt::format("attempt {}, rank {} on {}, process {}", attempt, rank_, host_name(), child_.pid()));
 }

@@ -19,13 +19,13 @@ namespace {
 
 using OfferJson = nlohmann::json;
 
-/// Addresses of rank 0's node, which rank 0 broadcasts.
+/// The addresses of rank 0's node. Rank 0 broadcasts an Offer, and the other nodes try its addresses.
 struct Offer {
   std::string host;
   std::vector<InterfaceAddress> addresses;
   int port = 0;
   std::string nonce;
-  std::string error;  ///< error message if the addresses could not be determined; the other members are empty then
+  std::string error;  ///< error message if the addresses could not be determined; the address list is empty then
 };
 
 std::vector<InterfaceAddress> addresses_to_offer(const std::string& interface, const std::string& host) {
@@ -36,7 +36,7 @@ std::vector<InterfaceAddress> addresses_to_offer(const std::string& interface, c
   std::vector<InterfaceAddress> offered;
   std::ranges::copy_if(here, std::back_inserter(offered), chosen);
   if (!offered.empty() || interface.empty())
-    return offered.empty() ? here : offered;  // the probes decide whether the loopback address is usable
+    return offered.empty() ? here : offered;  // if there is only a loopback address, the other nodes try it
   std::vector<std::string> names;
   for (const auto& each : here)
     if (std::ranges::find(names, each.interface) == names.end()) names.push_back(each.interface);
@@ -44,7 +44,8 @@ std::vector<InterfaceAddress> addresses_to_offer(const std::string& interface, c
                                interface, host, join(names)));
 }
 
-/// Returns the addresses of this node, and starts `listener`.
+/// Returns the Offer of this node, and creates `listener`, which answers the other nodes. If the addresses cannot be
+/// determined, the Offer contains the error message.
 Offer offer_of_this_node(const std::string& interface, std::unique_ptr<IdentityListener>& listener) try {
   auto offered = addresses_to_offer(interface, host_name());
   listener = std::make_unique<IdentityListener>();
@@ -74,14 +75,14 @@ std::vector<std::string> texts_of(const Offer& offer) {
   return texts;
 }
 
-/// Returns the survey of this rank as JSON, or "" if another rank answers for its node.
+/// Returns the AddressSurvey of this rank's node as JSON, or "" if another rank of the node makes the survey.
 std::string survey_text(const Offer& offer, bool answers, ConnectLimits limits) {
   if (!answers) return {};
   return OfferJson{{"host", host_name()}, {"from", probe_addresses(texts_of(offer), offer.port, offer.nonce, limits)}}
       .dump();
 }
 
-/// Returns the surveys of the nodes after the first, in their order.
+/// Returns the AddressSurvey of every node except the first, in the order of the nodes.
 std::vector<AddressSurvey> surveys_from(std::span<const std::string> texts) {
   std::vector<AddressSurvey> surveys;
   for (const auto& text : texts) {
@@ -92,7 +93,8 @@ std::vector<AddressSurvey> surveys_from(std::span<const std::string> texts) {
   return surveys;
 }
 
-/// `mine`: number of this node.
+/// Returns the addresses of all nodes. `first`: address of the first node; `choice`: index of this address in the
+/// surveys; `mine`: number of this node.
 NodeAddresses addresses_of(const std::string& first, std::size_t choice, std::span<const AddressSurvey> surveys, int mine) {
   std::vector<std::string> of_nodes = {first};
   for (const auto& survey : surveys) of_nodes.push_back(survey.from[choice]);
@@ -123,7 +125,7 @@ NodeAddresses find_addresses(Communicator& communicator, std::span<const int> no
   if (std::ranges::max(node_of_rank) == 0 && interface.empty()) return addresses_of("127.0.0.1", 0, {}, 0);
   const int rank = communicator.rank();
   const int node = node_of_rank[static_cast<std::size_t>(rank)];
-  std::unique_ptr<IdentityListener> listener;  // listens until the other nodes have answered
+  std::unique_ptr<IdentityListener> listener;  // must exist until the other nodes have answered
   const auto offer = offer_from(
       communicator.broadcast_text(rank == 0 ? text_of_offer(offer_of_this_node(interface, listener)) : std::string(), 0));
   if (!offer.error.empty()) throw UsageError(offer.error);

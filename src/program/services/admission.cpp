@@ -15,14 +15,14 @@ constexpr std::size_t number_bytes = sizeof(std::int32_t);
 
 Admission granted_if(bool has_secret) { return has_secret ? Admission::granted : Admission::refused; }
 
-/// Returns the number in the four bytes at `at`. Precondition: `bytes` contains them.
+/// Returns the 32-bit number at byte `at` of `bytes`. Precondition: `bytes` contains these four bytes.
 std::int32_t number_at(std::string_view bytes, std::size_t at) {
   std::int32_t number = 0;
   std::memcpy(&number, bytes.substr(at).data(), sizeof number);
   return number;
 }
 
-/// Returns the "task_id" of a JSON object, or "".
+/// Returns the string "task_id" of a JSON object, or "" if `json` has no such string.
 std::string task_in(std::string_view json) {
   if (is_nested_deeper(json, max_json_depth)) return {};
   const auto object = nlohmann::json::parse(json, nullptr, false);
@@ -54,7 +54,7 @@ Admission admission_by_task(std::string_view received, std::string_view secret) 
   if (number_at(received, 0) != xgboost_magic_number) return Admission::refused;
   if (received.size() < 3 * number_bytes) return Admission::pending;
   const bool is_json = received.substr(2 * number_bytes).starts_with("{\"");
-  const auto length_at = is_json ? number_bytes : 3 * number_bytes;  // after rabit's rank and size of the world
+  const auto length_at = is_json ? number_bytes : 3 * number_bytes;  // rabit sends two more numbers first
   if (received.size() < length_at + number_bytes) return Admission::pending;
   const auto length = number_at(received, length_at);
   if (length < 0 || static_cast<std::size_t>(length) > max_task_bytes) return Admission::refused;

@@ -12,23 +12,24 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr double message_limit_s = 20;  // for one message of a connection
+constexpr double message_limit_s = 20;  // time limit for reading or writing one message
 
 enum class Purpose : std::int32_t { enter = 1, leave = 2 };
 
-/// First bytes of a connection, in the byte order of the machine: both ends are the same program on the same kind of node.
+/// The first bytes that a rank sends on a connection to the ExchangeServer. The numbers are in the byte order of the
+/// machine, since both ends run the same program on the same kind of node.
 struct ExchangeHeader {
   std::array<char, 32> secret{};
   Purpose purpose = Purpose::enter;
   std::int32_t rank = 0;
   std::int32_t round = 0;
-  std::uint32_t bytes = 0;  ///< length of the text that follows
+  std::uint32_t bytes = 0;  ///< length of the rank's text, which follows the header
 };
 
-/// First bytes of an answer.
+/// The first bytes of the ExchangeServer's answer to a rank.
 struct AnswerHeader {
-  std::int32_t has_failed = 0;  ///< 1: the one text that follows is an error message
-  std::uint32_t texts = 0;      ///< number of texts that follow, each after its length
+  std::int32_t has_failed = 0;  ///< 1 if the round has failed; one text then follows, the error message
+  std::uint32_t texts = 0;      ///< number of texts that follow; the length of each text precedes it
 };
 
 template <class Plain>
@@ -132,7 +133,7 @@ void leave_exchange(const ExchangeAddress& server) try {
   const auto peer = connect_to(server.address, server.port, server.end, 2);
   peer.write(bytes_of(header_of(server, Purpose::leave, 0, 0)), 2);
 } catch (const Error&) {
-  // the server no longer runs
+  // the ExchangeServer no longer runs
 }
 
 }  // namespace trainrt::program

@@ -15,9 +15,9 @@ namespace {
 
 namespace http = boost::beast::http;
 
-constexpr double request_limit_s = 3;  // the limit of Horovod's own server
+constexpr double request_limit_s = 3;  // time limit of a request, as in Horovod's own server
 
-/// Returns the number of ranks of each scope that the ranks enter together.
+/// Returns the number of ranks for each scope whose ranks are known.
 std::map<std::string, std::size_t> known_scopes(const Rendezvous& rendezvous) {
   std::map<std::string, std::size_t> ranks;
   std::map<int, int> local_sizes;
@@ -36,7 +36,8 @@ struct Request {
   std::string body;
 };
 
-/// Reads a request. Returns nothing if the connection is closed, or if the request does not arrive in time.
+/// Returns the HTTP request that the peer sends, or nothing if the peer closes the connection or the request does not
+/// arrive within the time limit.
 std::optional<Request> request_from(const Peer& peer) {
   http::request_parser<http::string_body> parser;
   parser.eager(true);
@@ -86,7 +87,7 @@ void HorovodStore::serve(const Peer& peer) {
 }
 
 HorovodStore::Answer HorovodStore::answer(const std::string& method, const std::string& target, const std::string& body) {
-  const auto path = target.substr(std::min(target.size(), target.find('/', 1)));  // without the secret
+  const auto path = target.substr(std::min(target.size(), target.find('/', 1)));  // path without the leading secret
   const auto slash = path.find('/', 1);
   if (path.empty() || path.front() != '/' || slash == std::string::npos || path.find('/', slash + 1) != std::string::npos)
     return {400, ""};

@@ -17,8 +17,8 @@ std::string_view challenge_of(std::string_view nonce) { return nonce.substr(0, n
 std::string_view response_of(std::string_view nonce) { return nonce.substr(nonce.size() / 2); }
 
 IdentityListener::IdentityListener() : nonce_(random_nonce()) {
-  constexpr double limit_s = 1;             // the kernel buffers these few bytes at once
-  constexpr std::size_t max_pending = 256;  // one rank per node connects to several addresses
+  constexpr double limit_s = 1;             // the kernel buffers these few bytes, so that the write does not wait
+  constexpr std::size_t max_pending = 256;  // one rank of each node connects, to several addresses
   auto socket = socket_on_all_addresses();
   port_ = port_of(socket);
   if (port_ == 0 || listen(socket.get(), SOMAXCONN) != 0)

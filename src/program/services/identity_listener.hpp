@@ -6,15 +6,16 @@
 
 namespace trainrt::program {
 
-/// Listens on a port of all addresses of this node, so that other nodes can find out which address reaches this node. The
-/// nonce proves that the right process answers: a process of another node may listen on the same address and port. A caller
-/// that sends the first half of the nonce gets the second half; every other caller gets nothing. Listens while it lives.
+/// Listens on one port of all addresses of this node. With the listener, other nodes find out which addresses reach
+/// this node. A process of another node may listen on an equal address and port, so the caller must verify that this
+/// process answers: to a caller that sends the first half of a nonce, the listener returns the second half. Other
+/// callers get no answer. The listener runs until the object is destroyed.
 class IdentityListener {
  public:
-  IdentityListener();  ///< throws Error if it cannot listen
+  IdentityListener();  ///< throws Error if no socket can listen
 
   int port() const { return port_; }
-  const std::string& nonce() const { return nonce_; }  ///< 32 random characters
+  const std::string& nonce() const { return nonce_; }  ///< nonce of 32 random characters
 
  private:
   int port_ = 0;
@@ -22,10 +23,10 @@ class IdentityListener {
   std::unique_ptr<TcpServer> server_;
 };
 
-/// Returns the half of the nonce that a caller sends to an IdentityListener. Pure.
+/// Returns the first half of the nonce, which a caller sends to an IdentityListener. Pure function.
 std::string_view challenge_of(std::string_view nonce);
 
-/// Returns the half of the nonce that the caller gets back. Pure.
+/// Returns the second half of the nonce, with which an IdentityListener answers. Pure function.
 std::string_view response_of(std::string_view nonce);
 
 }  // namespace trainrt::program

@@ -26,7 +26,7 @@ double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock:
 
 bool may_retry() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-/// Starts to connect. Returns 0 or errno.
+/// Creates `socket` and starts to connect it, without waiting. Returns 0, or the errno of the failed call.
 int start_connecting(Descriptor& socket, const std::string& address, int port) {
   sockaddr_in ipv4{AF_INET, htons(static_cast<std::uint16_t>(port)), {}, {}};
   sockaddr_in6 ipv6{AF_INET6, htons(static_cast<std::uint16_t>(port)), 0, {}, 0};

@@ -19,7 +19,8 @@ namespace trainrt::program {
 
 namespace {
 
-// A program may prepare for long before it calls MPI_Init, where the other ranks wait for it.
+// Time limit of a PMI barrier, which is part of MPI_Init. The barrier waits for the slowest program, and a program may
+// work for a long time before it calls MPI_Init.
 constexpr double barrier_limit_s = 1800;
 
 }  // namespace
@@ -50,7 +51,8 @@ void PmiService::program_has_started(pid_t group) {
   group_ = group;
 }
 
-/// Kills the program without an answer: MPI waits for its end here, and would continue in a broken state after an answer.
+/// Kills the program after MPI_Abort, without an answer. MPI waits for the answer, and after an answer it would
+/// continue in a broken state.
 void PmiService::end_program(int rank, int code) const {
   fmt::print(stderr, "trainrt: the program of rank {} called MPI_Abort({}) and is killed\n", rank, code);
   while (group_ == 0 && !is_ending_) std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -10,12 +10,14 @@
 
 namespace trainrt::program {
 
-/// Lets the programs of all ranks form one MPI_COMM_WORLD if they call MPI_Init. Each rank serves the PMI-1 protocol to its
-/// program over an inherited socket, as Hydra (mpiexec) does. The values that the programs publish are exchanged through an
-/// ExchangeServer on rank 0 when they enter a barrier. MPI_Abort kills the program that calls it.
+/// Lets the programs of all ranks form one MPI_COMM_WORLD when they call MPI_Init. Each rank serves the PMI-1 protocol
+/// to its program over an inherited socket, as the launcher Hydra (mpiexec) does. When the programs enter a PMI
+/// barrier, an ExchangeServer on rank 0 exchanges the values that they have published. If a program calls MPI_Abort,
+/// its rank kills the program.
 class PmiService : public Service {
  public:
-  /// `port`: port of the ExchangeServer on rank 0; `listener`: its listening socket on rank 0, empty on the other ranks.
+  /// `port`: port of the ExchangeServer on rank 0. `listener`: listening socket of the ExchangeServer on rank 0, empty
+  /// on all other ranks.
   PmiService(const Rendezvous& rendezvous, int port, Descriptor listener);
   ~PmiService() override;
 

@@ -21,7 +21,7 @@ namespace {
 
 using Moment = std::chrono::steady_clock;
 
-/// One connection attempt.
+/// An attempt to reach the IdentityListener at one address.
 class AddressProbe {
  public:
   AddressProbe(const std::string& address, int port, const std::string& nonce) : nonce_(nonce) {
@@ -35,12 +35,12 @@ class AddressProbe {
 
   int socket() const { return socket_.get(); }
   bool is_open() const { return static_cast<bool>(socket_); }
-  const std::string& from() const { return from_; }  ///< local address; "" unless the listener was reached
+  const std::string& from() const { return from_; }  ///< local address; "" before the listener has answered
 
-  /// Returns the poll() events to wait for: POLLOUT until the socket is connected, then POLLIN.
+  /// Returns the poll() events for which the probe waits: POLLOUT until the socket is connected, then POLLIN.
   short events() const { return has_sent_ ? POLLIN : POLLOUT; }
 
-  /// Continues after poll() has reported an event.
+  /// Sends the challenge or reads the response, after poll() has reported an event of the socket.
   void advance() {
     if (!has_sent_) {
       const auto challenge = challenge_of(nonce_);
@@ -77,7 +77,8 @@ class AddressProbe {
   std::string from_;
 };
 
-/// Waits for events of all open connections, for at most `limit_s`. Returns false if none is open or the time is up.
+/// Waits at most `limit_s` for events of all open probes, and advances the probes that have one. Returns false if no
+/// probe is open or the time is up.
 bool advance_all(std::vector<AddressProbe>& probes, double limit_s) {
   std::vector<pollfd> waited;
   std::vector<AddressProbe*> open;

@@ -32,7 +32,7 @@ std::size_t max_pending_for(int ranks) { return static_cast<std::size_t>(std::ma
 
 TcpServer::TcpServer(Descriptor listener, CallerPolicy policy)
     : listener_(std::move(listener)), policy_(std::move(policy)) {
-  fcntl(listener_.get(), F_SETFL, O_NONBLOCK);  // accept() must not block if a caller has closed the connection
+  fcntl(listener_.get(), F_SETFL, O_NONBLOCK);  // otherwise accept() would block after a caller has disconnected
   thread_ = thread_without_signals([this] { run(); });
 }
 
@@ -48,7 +48,8 @@ void TcpServer::run() {
   }
 }
 
-/// Waits until bytes arrive or the oldest caller's time is up. Returns false when the server must stop.
+/// Waits until a caller connects, bytes arrive, or the time limit of the oldest caller has passed. Returns false when
+/// the server must stop.
 bool TcpServer::wait() {
   std::vector<pollfd> waited = {{end_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
   for (const auto& caller : pending_) waited.push_back({caller.peer.get(), POLLIN, 0});
@@ -61,10 +62,10 @@ bool TcpServer::wait() {
   return waited[0].revents == 0;
 }
 
-/// Accepts a limited number of callers, so that pending callers are examined before newer ones replace them.
+/// Accepts a limited number of callers, since each new caller may replace a pending one that was not examined yet.
 void TcpServer::accept_callers() {
   constexpr int max_at_once = 32;
-  constexpr int pause_ms = 100;  // when the process has reached its limit of open files
+  constexpr int pause_ms = 100;  // wait after the process has reached its limit of open files
   for (int count = 0; count < max_at_once; ++count) {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket && (errno == EMFILE || errno == ENFILE)) {

@@ -13,10 +13,11 @@
 
 namespace trainrt::program {
 
-/// A descriptor that becomes readable when raise() is called, and stays readable.
+/// A file descriptor that becomes readable when raise() is called, and then stays readable. Threads that wait for other
+/// descriptors poll it to notice that they must end.
 class EndSignal {
  public:
-  EndSignal();  ///< throws Error if the kernel cannot create it
+  EndSignal();  ///< throws Error if the kernel cannot create the descriptor
   void raise() const;
   int get() const { return event_.get(); }
 
@@ -24,34 +25,38 @@ class EndSignal {
   Descriptor event_;
 };
 
-/// Returns the default limit of pending callers for a service that `ranks` ranks may call at the same time. Pure.
+/// Returns the default value of CallerPolicy::max_pending for a service to which `ranks` ranks may connect at the same
+/// time. Pure function.
 std::size_t max_pending_for(int ranks);
 
-/// Functions by which a TcpServer admits and serves its callers. The server's thread calls them. An exception closes the
-/// connection of the caller, and the server continues.
+/// Defines which callers a TcpServer admits, and how it serves them. The server's thread calls the functions. If a
+/// function throws, the server closes the connection of the caller and continues.
 struct CallerPolicy {
-  /// Returns whether connections from this address are accepted.
+  /// Returns whether the server accepts connections from this address.
   std::function<bool(const std::string& address)> is_of_this_run;
-  /// Returns `granted` once `received`, all bytes that the caller has sent, contains the secret. The first `examined` bytes
-  /// were passed to the previous call. May write to `caller` a few bytes that reveal nothing, but must not read.
+  /// Returns `granted` if `received` contains the secret. `received` contains all bytes that the caller has sent so
+  /// far; the previous call got its first `examined` bytes. The function may write a few bytes that reveal nothing to
+  /// `caller`, but must not read from `caller`.
   std::function<Admission(const Peer& caller, std::string_view received, std::size_t examined)> admit;
-  /// Serves an admitted caller, and may keep the connection. The first bytes that it reads are those already received.
+  /// Serves an admitted caller, and may keep the connection. The first bytes that can be read from `caller` are the
+  /// bytes that were examined for admission.
   std::function<void(Peer caller)> serve;
   /// Maximum number of pending callers; each uses one open file of this process.
   std::size_t max_pending;
 };
 
-/// Accepts connections in a thread of its own and serves, one after the other, the callers that present the secret.
+/// Accepts connections in a separate thread and serves, one after the other, the callers that send the secret.
 ///
-/// Callers without the secret cannot delay the others. The server waits for all pending callers at the same time: at most
-/// CallerPolicy::max_pending (the oldest is closed for a new one), each for `max_pending_s` and `max_greeting_bytes`. The
-/// destructor stops the thread at once.
+/// Callers without the secret cannot delay other callers. The server waits for all pending callers at the same time. It
+/// has at most CallerPolicy::max_pending pending callers and closes the oldest when another one connects. It closes a
+/// caller that does not send the secret within `max_pending_s` and `max_greeting_bytes`. The destructor stops the
+/// thread at once.
 class TcpServer {
  public:
   static constexpr std::size_t max_greeting_bytes = 8192;
   static constexpr double max_pending_s = 20;
 
-  /// `listener`: a listening socket.
+  /// `listener`: a listening socket, on which the server accepts connections.
   TcpServer(Descriptor listener, CallerPolicy policy);
   ~TcpServer();
   TcpServer(const TcpServer&) = delete;
@@ -75,7 +80,7 @@ class TcpServer {
   Descriptor listener_;
   CallerPolicy policy_;
   EndSignal end_;
-  std::list<Caller> pending_;  ///< oldest first
+  std::list<Caller> pending_;  ///< callers that were not admitted yet, oldest first
   std::thread thread_;         // declared last because it uses the other members
 };
 

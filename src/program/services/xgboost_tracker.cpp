@@ -22,7 +22,7 @@ namespace {
 using TrackerJson = nlohmann::json;
 
 constexpr double message_limit_s = 5;
-constexpr double connect_limit_s = 60;  // for a worker to connect to its neighbours
+constexpr double connect_limit_s = 60;  // time limit for a worker to connect to its neighbours
 constexpr std::int32_t max_text_bytes = 1 << 20;
 constexpr int first_free_port = 1024;
 
@@ -62,7 +62,7 @@ TrackerJson json_from(const std::string& text) {
   return TrackerJson::parse(text);
 }
 
-/// Prints a text that a worker sent to the tracker for this purpose.
+/// Prints a text that a worker has sent with the command "print".
 void print_for_worker(const std::string& text) {
   for (const auto& line : printable_lines(text)) fmt::print("{}\n", line);
   std::fflush(stdout);
@@ -100,7 +100,8 @@ XgboostTracker::XgboostTracker(const Rendezvous& meeting, Descriptor listener)
                                     },
                                     [this](Peer peer) { serve(std::move(peer)); }, max_pending_for(meeting.size)}) {}
 
-/// Also answers the magic number, since a worker waits for the answer before it sends its task id.
+/// Returns whether to serve a worker, and sends the magic number back when it has arrived. The worker waits for this
+/// answer before it sends its task id.
 Admission XgboostTracker::admission(const Peer& peer, std::string_view received, std::size_t examined) const {
   constexpr auto number_bytes = sizeof xgboost_magic_number;
   const auto found = admission_by_task(received, meeting_.printed_secret);
@@ -116,7 +117,7 @@ int XgboostTracker::rank_of_task(const std::string& task) const {
 }
 
 void XgboostTracker::serve(Peer peer) {
-  read_number(peer);                     // the magic number
+  read_number(peer);                     // xgboost_magic_number
   const auto first = read_number(peer);  // rabit: the rank; JSON: the length of the object
   const auto second = read_number(peer);
   std::string object(sizeof second, '\0');
@@ -127,7 +128,7 @@ void XgboostTracker::serve(Peer peer) {
   serve_json(std::move(peer), object);
 }
 
-/// Returns whether all workers have connected; sorts them by rank if so.
+/// Returns whether all workers have connected, and sorts `workers` by rank in this case.
 bool XgboostTracker::is_complete(std::vector<Worker>& workers) const {
   if (workers.size() != static_cast<std::size_t>(meeting_.size)) return false;
   std::ranges::sort(workers, {}, &Worker::rank);
@@ -159,18 +160,19 @@ void XgboostTracker::serve_json(Peer peer, const std::string& introduction) {
       print_for_worker(fmt::format("XGBoost, task {}: {}", rank, command.at("msg").get<std::string>()));
       break;
     case JsonCommand::shutdown:
-      break;  // the next communicator begins with start
+      break;  // the next communicator begins with `start`
   }
 }
 
-/// Introduces one worker after the other: each connects to its neighbours of lower rank, and then listens for the others.
+/// Sends each worker, in the order of the ranks, its neighbours. The worker connects to the neighbours of lower rank,
+/// and then listens for the neighbours of higher rank.
 void XgboostTracker::start_rabit(std::vector<Worker> workers) const {
   for (std::size_t at = 0; at < workers.size(); ++at)
-    if (!introduce(workers, at)) return;  // closes the connections, which the other workers notice
+    if (!introduce(workers, at)) return;  // closes all connections; the other workers notice it
 }
 
-/// Sends a worker its neighbours, and receives the port on which it then listens. Returns false if it cannot connect to
-/// them.
+/// Sends the worker at index `at` its neighbours, and receives the port on which the worker listens. Returns false if
+/// the worker cannot connect to its neighbours of lower rank.
 bool XgboostTracker::introduce(std::vector<Worker>& workers, std::size_t at) {
   auto& worker = workers[at];
   const auto rank = static_cast<int>(at), size = static_cast<int>(workers.size());
@@ -187,7 +189,8 @@ bool XgboostTracker::introduce(std::vector<Worker>& workers, std::size_t at) {
     if (other < rank) hosts += bytes_of(neighbour.peer.address()) + bytes_of(neighbour.port) + bytes_of(other);
   }
   write_to(worker.peer, message + bytes_of(to_connect) + bytes_of(to_accept) + hosts);
-  // XGBoost 1.x sends the number of links that it still has (0), of those that failed, and its port; 2.0 omits the first.
+  // XGBoost 1.x sends three numbers: the number of its links (0), the number of failed links, and its port. XGBoost 2.0
+  // omits the first number.
   for (int i = 0; i < 3 && worker.port == 0; ++i) {
     worker.port = read_number(worker.peer, connect_limit_s);
     if (worker.port != 0 && worker.port < first_free_port) return false;
@@ -195,7 +198,8 @@ bool XgboostTracker::introduce(std::vector<Worker>& workers, std::size_t at) {
   return worker.port != 0;
 }
 
-/// Sends each worker the address of the next worker in the ring; from there they find the others.
+/// Sends each worker the address of the next worker in the ring. Over the ring, the workers exchange the addresses of
+/// all workers.
 void XgboostTracker::start_json(const std::vector<Worker>& workers) {
   for (std::size_t at = 0; at < workers.size(); ++at) {
     const auto next_rank = (at + 1) % workers.size();

@@ -16,7 +16,7 @@ namespace trainrt::program::stage {
 
 std::string why(archive* a) {
   const char* text = archive_error_string(a);
-  const int number = archive_errno(a);  // negative: not an errno; EILSEQ: an error in the format
+  const int number = archive_errno(a);  // a negative number is no errno; EILSEQ is an error in the format
   std::string system = number > 0 ? std::strerror(number) : "";
   if (text == nullptr) return system;
   return system.empty() || number == EILSEQ ? text : fmt::format("{} ({})", text, system);
@@ -44,7 +44,7 @@ la_ssize_t FetchedArchive::next(archive* a, void* self, const void** bytes) {
 }
 
 EmittedArchive::EmittedArchive(const Emit& emit) : emit_(emit), archive_(archive_write_new()) {
-  archive_write_set_format_gnutar(get());  // supports names of any length and encoding
+  archive_write_set_format_gnutar(get());  // GNU tar supports names of any length and encoding
   archive_write_set_bytes_per_block(get(), 1 << 16);
   archive_write_set_bytes_in_last_block(get(), 1);
   if (archive_write_open(get(), this, nullptr, put, nullptr) != ARCHIVE_OK) throw Error(why(get()));

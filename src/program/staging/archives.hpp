@@ -10,7 +10,7 @@
 
 namespace trainrt::program::stage {
 
-/// Frees objects of libarchive, which closes readers and writers too.
+/// Deleter of libarchive objects. Freeing a reader or writer also closes it.
 struct FreeArchive {
   void operator()(archive* a) const { archive_free(a); }
   void operator()(archive_entry* entry) const { archive_entry_free(entry); }
@@ -19,13 +19,14 @@ struct FreeArchive {
 template <class Object>
 using Archived = std::unique_ptr<Object, FreeArchive>;
 
-/// Returns the last error of an archive.
+/// Returns the message of the last error of the archive `a`.
 std::string why(archive* a);
 
-/// A tar that libarchive reads from a Fetch. An exception of the Fetch ends the reading; rethrow() throws it again.
+/// A tar that libarchive reads from a Fetch. If the Fetch throws, libarchive reports a read error, and rethrow() throws
+/// the exception of the Fetch.
 class FetchedArchive {
  public:
-  explicit FetchedArchive(const Fetch& fetch);  ///< any compression of libarchive; throws Error if it is not a tar
+  explicit FetchedArchive(const Fetch& fetch);  ///< reads any compression of libarchive; throws Error if not a tar
   archive* get() const { return archive_.get(); }
   void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);
@@ -39,7 +40,8 @@ class FetchedArchive {
   Archived<archive> archive_;
 };
 
-/// A tar that libarchive writes to an Emit.
+/// A tar that libarchive writes to an Emit. If the Emit throws, libarchive reports a write error, and rethrow() throws
+/// the exception of the Emit.
 class EmittedArchive {
  public:
   explicit EmittedArchive(const Emit& emit);
@@ -57,10 +59,10 @@ class EmittedArchive {
   Archived<archive> archive_;
 };
 
-/// Unpacks a tar into the current folder.
+/// Unpacks a tar into the current folder and returns the size of the unpacked tree. Throws Error if that fails.
 TreeSize unpack_tar(const Fetch& fetch);
 
-/// Emits the content of a file and returns its identity. Throws Error if the file cannot be read.
+/// Emits the content of a file and returns its identity_of_file(). Throws Error if the file cannot be read.
 std::string emit_file(const std::string& path, const Emit& emit);
 std::string identity_of_file(const std::string& path);
 

@@ -8,13 +8,14 @@
 
 namespace trainrt::program::stage {
 
-/// Consecutive bytes of a source.
+/// Consecutive bytes of the source of program.stage.
 using Chunk = std::vector<char>;
 
-/// Exception that ends the work of a thread after ChunkQueue::cancel().
+/// Exception that ends the thread of a Worker after ChunkQueue::cancel().
 struct Cancelled {};
 
-/// A bounded queue of chunks between two threads. Functions that wait or take a chunk throw Cancelled after cancel().
+/// A bounded queue of chunks between two threads. After cancel(), push(), pop() and pop_within() throw Cancelled, and
+/// has_room_within() returns false.
 class ChunkQueue {
  public:
   static constexpr std::size_t max_chunks = 2;
@@ -37,8 +38,8 @@ class ChunkQueue {
     cancelled_ = true;
     changed_.notify_all();
   }
-  std::optional<Chunk> pop();                       ///< waits for a chunk; nullopt at the end
-  std::optional<Chunk> pop_within(double seconds);  ///< nullopt after the time or at the end
+  std::optional<Chunk> pop();                       ///< waits for a chunk; returns nothing at the end
+  std::optional<Chunk> pop_within(double seconds);  ///< returns nothing after this time, or at the end
   bool has_room_within(double seconds);
   bool is_at_end() const {
     const std::lock_guard lock(mutex_);

@@ -24,13 +24,14 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// Returns the name that Slurm gives the node; nodes of a test may share a host name.
+/// Returns the name that Slurm gives to this node, or else the host name. In tests, several nodes may have an equal
+/// host name.
 std::string node_name() {
   auto name = variable("SLURMD_NODENAME");
   return name.empty() ? host_name() : name;
 }
 
-/// Returns a name that contains the node too, because nodes may share the storage by error.
+/// Returns the name of the tree's folder. The name contains the node, since nodes may share the storage by mistake.
 std::string name_of_tree(const Context& ctx, const std::string& source) {
   const auto job = variable("SLURM_JOB_ID");
   const auto key = fmt::format("{} {} {}", ctx.run_name(), job, source);
@@ -45,19 +46,19 @@ std::string size_text(std::int64_t bytes) {
 
 }  // namespace
 
-/// Source and format, which rank 0 broadcasts.
+/// Source and format of the tree. Rank 0 determines the Plan and broadcasts it.
 struct Stage::Plan {
   std::string source;  ///< absolute path of the source
   std::string format;
 };
 
-/// State of the tree on a rank's node, which all ranks gather.
+/// State of the tree on the node of a rank. All ranks gather the states of all nodes.
 struct Stage::NodeState {
   int node = 0;
   bool unpacks = false;
-  std::string path;      ///< path of the tree
-  std::string identity;  ///< identity of an existing tree, or ""
-  std::string error;     ///< why the node cannot stage; "" if it can
+  std::string path;      ///< path of the tree on the node
+  std::string identity;  ///< identity of an existing tree; "" if there is no tree
+  std::string error;     ///< why the node cannot unpack the tree; "" if it can
 };
 
 Stage::Plan Stage::plan(const StageOptions& options) const {
@@ -76,7 +77,8 @@ Stage::Plan Stage::plan(const StageOptions& options) const {
   return {all["source"], all["format"]};
 }
 
-/// Locks the folder for the tree and checks the node, if this rank unpacks for it.
+/// Returns the state of the tree on this node. If this rank unpacks for the node, the function also locks the tree's
+/// folder.
 Stage::NodeState Stage::prepare(const Plan& plan, const StageOptions& options) {
   NodeState state{.node = ctx_.node_rank(), .unpacks = ctx_.local_rank() == 0, .path = "", .identity = "", .error = ""};
   if (!state.unpacks) return state;
@@ -92,7 +94,7 @@ Stage::NodeState Stage::prepare(const Plan& plan, const StageOptions& options) {
   return state;
 }
 
-/// Returns whether every node has the tree of the current source.
+/// Returns whether every node has a tree of the current source.
 bool Stage::is_staged(const Plan& plan, const std::vector<NodeState>& ranks) const {
   for (const auto& rank : ranks)
     if (rank.unpacks && (rank.identity.empty() || rank.identity != ranks.front().identity)) return false;
@@ -100,7 +102,7 @@ bool Stage::is_staged(const Plan& plan, const std::vector<NodeState>& ranks) con
   RankZero(ctx_.world_rank()).run([&] {
     try {
       now = find_plugin(format_table(), plan.format, "format").identity(plan.source);
-    } catch (const Error&) {  // reading the source reports the error
+    } catch (const Error&) {  // the Transfer will report this error
     }
   });
   return ctx_.communicator().broadcast_text(now, 0) == ranks.front().identity;
@@ -165,7 +167,7 @@ void Stage::remove() noexcept {
   try {
     ctx_.communicator().barrier("the programs have ended");
     if (folder_) folder_->remove();
-  } catch (const std::exception& error) {  // the run has ended already
+  } catch (const std::exception& error) {  // only a warning, since the run has ended
     fmt::print(stderr, "trainrt: cannot remove the tree of program.stage on {}: {}\n", printable_line(node_name()),
                printable_text(error.what()));
   }

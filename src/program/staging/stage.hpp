@@ -11,24 +11,25 @@
 namespace trainrt::program::stage {
 
 struct StageOptions {
-  std::string source;    ///< folder, tar or squashfs image; "" to stage nothing
+  std::string source;    ///< folder, tar or squashfs image to copy; "" for no copy
   std::string folder;    ///< folder on the local storage of each node; "" for local_storage()
-  double timeout_s = 0;  ///< how long reading or unpacking may make no progress
+  double timeout_s = 0;  ///< maximum time without progress in reading or unpacking
 };
 
-/// Copies a tree to the local storage of each node before the programs start. Rank 0 reads the source, and one rank of each
-/// node unpacks it. A tree that an earlier attempt of the same run and job left is reused if the source has not changed.
+/// Copies a tree to the local storage of each node before the programs start (program.stage). Rank 0 reads the source,
+/// and one rank of each node unpacks it. If an earlier attempt of this run in this job has left the tree, and the
+/// source has not changed, the tree is used again.
 class Stage {
  public:
-  /// Stages the tree. Throws UsageError if the format of the source is unknown, and an Error that names the node if the
-  /// tree cannot be unpacked. Collective.
+  /// Copies the tree to all nodes, or finds the tree of an earlier attempt. Throws UsageError if the format of the
+  /// source is unknown, and an Error that names the node if the tree cannot be unpacked. Collective.
   Stage(Context& ctx, const StageOptions& options);
 
-  /// Returns the tree of this node, or nothing if there is no source.
+  /// Returns the tree of this node, or nothing if StageOptions::source is empty.
   const std::optional<StagedTree>& tree() const { return tree_; }
 
-  /// Runs the programs. Removes the trees after success or a stop of the run, when the programs of all ranks have exited.
-  /// After an error the tree remains for the next attempt.
+  /// Calls `programs`, and then removes the trees of all nodes if the programs succeeded or the run was stopped. If
+  /// `programs` throws a std::exception, the trees remain for the next attempt.
   template <class Programs>
   void run(Programs&& programs) {
     try {
@@ -52,11 +53,12 @@ class Stage {
   void remove() noexcept;
 
   Context& ctx_;
-  std::shared_ptr<StageFolder> folder_;  ///< set on the rank that unpacks for its node
+  std::shared_ptr<StageFolder> folder_;  ///< set on the rank that unpacks the tree for its node
   std::optional<StagedTree> tree_;
 };
 
-/// Throws UsageError if `source` does not exist, cannot be read, or has an unknown format.
+/// Checks the source of program.stage. Throws UsageError if `source` does not exist, cannot be read, or has an unknown
+/// format.
 void require_source(const std::string& source);
 
 }  // namespace trainrt::program::stage

@@ -23,8 +23,8 @@ constexpr std::string_view lock_suffix = ".lock";
 constexpr std::string_view identity_suffix = ".id";
 constexpr std::string_view part_mark = ".part-";
 
-/// Returns the private folder, created if necessary. Another user may have created it in /tmp, so owner and mode are
-/// checked.
+/// Returns the path of the private folder in `base`, and creates the folder if necessary. Throws Error if the folder
+/// has another owner or mode, since another user may have created it in /tmp.
 std::string private_folder(const std::string& base) {
   auto path = fmt::format("{}/trainrt-stage-{}", base, geteuid());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
@@ -36,8 +36,8 @@ std::string private_folder(const std::string& base) {
   return path;
 }
 
-/// Locks a file. Returns an empty Descriptor if another process has locked it. Tries again if the previous owner unlinked
-/// the file between open() and flock().
+/// Locks a file, and returns an empty Descriptor if another process has locked it. If the previous owner of the lock
+/// unlinked the file between open() and flock(), the function tries again.
 Descriptor locked(const std::string& path) {
   for (;;) {
     Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));

@@ -5,27 +5,29 @@
 
 namespace trainrt::program::stage {
 
-/// Storage for one tree on a node, in the private folder trainrt-stage-UID (mode 0700) of a folder that anybody may write
-/// to:
-///   NAME             the complete tree, which is renamed to this name
-///   NAME.id          identity of the source (StageFormat::identity)
-///   NAME.part-XXXXXX tree that is being unpacked
-///   NAME.lock        locked (flock) by the process that uses the tree, until that process exits
+/// Storage for one staged tree on a node. The storage is in the folder trainrt-stage-UID (mode 0700) of the current user,
+/// which is in a folder that all users may write to. It contains:
+///   NAME             the complete tree
+///   NAME.id          identity of the source of the tree (StageFormat::identity)
+///   NAME.part-XXXXXX a tree that is being unpacked, and is renamed to NAME when it is complete
+///   NAME.lock        a file that the process that uses the tree has locked (flock) until this process exits
 class StageFolder {
  public:
-  /// Throws Error if `base` does not exist or is not writable, if the private folder belongs to another user, or if another
-  /// process has locked the name for longer than `patience_s`.
+  /// Creates the private folder in `base` and locks NAME.lock. Throws Error if `base` does not exist or is not
+  /// writable, if the private folder belongs to another user, or if another process holds the lock for longer than
+  /// `patience_s`.
   StageFolder(const std::string& base, const std::string& name, double patience_s = 10);
 
   const std::string& path() const { return path_; }  ///< path of the complete tree, which may not exist
-  std::string identity() const;                      ///< identity of the complete tree; "" if it does not exist
-  std::string new_part() const;                      ///< creates an empty folder to unpack into
+  std::string identity() const;                      ///< identity of the complete tree's source; "" without a tree
+  std::string new_part() const;                      ///< creates an empty folder for unpacking
   void complete(const std::string& part, const std::string& identity) const;  ///< renames `part` to path()
 
-  /// Removes the tree and its parts, and keeps the lock. Ignores errors.
+  /// Removes the complete tree and all folders that were created for unpacking, and keeps the lock. Ignores errors.
   void clear() const;
-  void remove() const;  ///< removes the lock too; must be the last call
-  /// Removes trees of other names that no process uses. The kernel releases the locks of killed processes.
+  void remove() const;  ///< like clear(), and removes the lock file; must be the last call
+  /// Removes the trees of other names that no process has locked. The kernel has released the locks of processes that
+  /// were killed.
   void remove_abandoned() const;
 
  private:
@@ -34,7 +36,7 @@ class StageFolder {
   Descriptor lock_;
 };
 
-/// Returns the folder on the local storage of this node: `chosen`, else $SLURM_TMPDIR, else $TMPDIR, else /tmp.
+/// Returns the folder on the local storage of this node: `chosen` if not empty, else $SLURM_TMPDIR, $TMPDIR or /tmp.
 std::string local_storage(const std::string& chosen);
 
 }  // namespace trainrt::program::stage

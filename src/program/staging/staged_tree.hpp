@@ -6,25 +6,28 @@
 
 namespace trainrt::program::stage {
 
-/// Adapts a program's environment and command to a staged tree. Reads only the tree itself, on the local storage.
+/// Adapts the environment and command of a program to a staged tree, the local copy of program.stage. Reads only the
+/// tree, on the local storage.
 class StagedTree {
  public:
-  /// `folder`: the unpacked tree; `source`: path that it was staged from, as the user gave it.
+  /// `folder`: path of the unpacked tree; `source`: path of the source, as the user gave it.
   StagedTree(std::string folder, std::string source);
 
-  /// Returns the root of the tree: if the tree consists of one folder with an environment, that folder.
+  /// Returns the root of the tree. If the tree consists of a single folder, and this folder is a Python environment,
+  /// the folder is the root.
   const std::string& root() const { return root_; }
 
-  /// Returns variables for the program: TRAINRT_STAGE; PATH if there is bin/, VIRTUAL_ENV if there is pyvenv.cfg,
-  /// CONDA_PREFIX if there is conda-meta/; if there is no interpreter, PYTHONPATH with the root and
-  /// lib/python3*/site-packages. The paths in `inherited` are appended.
+  /// Returns environment variables for the program: TRAINRT_STAGE; PATH if the tree has bin/; VIRTUAL_ENV if it has
+  /// pyvenv.cfg; CONDA_PREFIX if it has conda-meta/. If the tree has no Python interpreter, PYTHONPATH is set to the
+  /// root and lib/python3*/site-packages. PATH and PYTHONPATH end with the paths in `inherited`.
   Variables variables(const Variables& inherited) const;
 
-  /// Returns the command with the paths of the program and of the script replaced by those in the tree, if they are in the
-  /// source.
+  /// Returns `command` with changed paths: if the path of the program or of the script is in the source, the path in
+  /// the tree replaces it.
   std::vector<std::string> command_in_tree(std::vector<std::string> command) const;
 
-  /// Returns the path of an executable, found in the tree's bin/ first and then in the PATH; "" if there is none.
+  /// Returns the path of an executable. The function searches the tree's bin/ first and then the PATH, and returns ""
+  /// if there is no such executable.
   std::string executable(const std::string& name) const;
 
  private:

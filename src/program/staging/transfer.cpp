@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
 constexpr double poll_s = 0.2;
 
-/// Divides a byte stream into chunks.
+/// Divides a byte stream into chunks of 4 MiB, and pushes the chunks to a queue.
 class Chunker {
  public:
   explicit Chunker(ChunkQueue& queue) : queue_(queue) { chunk_.reserve(chunk_bytes); }
@@ -75,13 +75,13 @@ std::string free_space(const std::string& folder) {
 
 }  // namespace
 
-/// Status of a rank, or the maximum over all ranks.
+/// Status of a rank in a Transfer. The element-wise maximum of the status of all ranks is also a Status.
 struct Transfer::Status {
   std::int64_t failed = 0;
-  std::int64_t is_full = 0;  ///< the queue of a node is full
-  std::int64_t works = 0;    ///< a rank has not finished
-  std::int64_t is_read = 0;  ///< the source has been read
-  std::int64_t size = 0;     ///< size of the next chunk
+  std::int64_t is_full = 0;  ///< 1 if the queue of an unpacking rank is full
+  std::int64_t works = 0;    ///< 1 if the rank has not finished
+  std::int64_t is_read = 0;  ///< 1 if the source has been read
+  std::int64_t size = 0;     ///< size of the next chunk in bytes
 };
 
 Transfer::Transfer(Context& ctx, const StageFormat& format, std::string source, TransferRole role, double timeout_s)
@@ -160,7 +160,7 @@ void Transfer::broadcast_chunk(std::size_t size) {
   Chunk chunk = next_ ? std::move(*next_) : Chunk(size);
   next_.reset();
   if (unpacking_->size() > 1) unpacking_->broadcast(Buffer{chunk.data(), size, DType::u8}, 0, "a chunk of program.stage");
-  unpacker_->queue().push(std::move(chunk));  // does not wait: the queue has room
+  unpacker_->queue().push(std::move(chunk));  // does not wait, since the queue has room
 }
 
 void Transfer::throw_cause() {

@@ -11,28 +11,28 @@
 
 namespace trainrt::program::stage {
 
-/// Role of one rank in a Transfer.
+/// Tasks of one rank in a Transfer.
 struct TransferRole {
-  bool reads = false;            ///< it reads the source; exactly one rank, the first of those that unpack
-  std::function<void()> before;  ///< called in the thread that unpacks, before it starts
+  bool reads = false;            ///< the rank reads the source; true on the first unpacking rank only
+  std::function<void()> before;  ///< called in the unpacking thread, before it starts to unpack
   std::string folder;            ///< folder to unpack into; "" if the rank does not unpack
-  std::string node;              ///< node name for error messages
+  std::string node;              ///< name of the node, for error messages
 };
 
 struct TransferResult {
   std::string identity;  ///< identity of the source; set on ranks that unpack
-  TreeSize size;         ///< size of the tree that this rank unpacked
+  TreeSize size;         ///< size of the tree that this rank has unpacked
 };
 
-/// Transfers a source from the rank that reads it to the ranks that unpack it, in chunks of 4 MiB, of which a few are in
-/// memory. Reading, broadcasting and unpacking overlap. All ranks exchange their status after each chunk, so that an error
-/// on one rank is known to all, and the run can stop.
+/// Transfers a source from the rank that reads it to the ranks that unpack it, in chunks of 4 MiB. Each rank has only a
+/// few chunks in memory. Reading, broadcasting and unpacking overlap. All ranks exchange their status after each chunk;
+/// thus every rank learns of an error on any rank, and the run can be stopped.
 class Transfer {
  public:
   Transfer(Context& ctx, const StageFormat& format, std::string source, TransferRole role, double timeout_s);
 
-  /// Transfers the source. Throws on all ranks an Error that names the source or the node if reading or unpacking fails or
-  /// makes no progress for the timeout. Collective.
+  /// Transfers the source. If reading or unpacking fails, or makes no progress for the timeout, throws on all ranks an
+  /// Error that names the source or the node. Collective.
   TransferResult run();
 
  private:
@@ -49,8 +49,8 @@ class Transfer {
   const TransferRole role_;
   const double timeout_s_;
   std::shared_ptr<TransferResult> found_ =
-      std::make_shared<TransferResult>();    ///< shared with the threads, which may outlive this
-  std::unique_ptr<Communicator> unpacking_;  ///< of the ranks that unpack
+      std::make_shared<TransferResult>();    ///< shared with the threads, which may outlive this object
+  std::unique_ptr<Communicator> unpacking_;  ///< connects the ranks that unpack
   std::optional<Chunk> next_;
   bool is_read_ = false;
   double last_chunk_s_;

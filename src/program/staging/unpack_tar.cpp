@@ -9,7 +9,8 @@ namespace trainrt::program::stage {
 
 namespace {
 
-/// Ignores set-user-ID bits and owners, refuses names that lead outside, and follows no links.
+/// Options of libarchive: ignore set-user-ID bits and owners, refuse names that lead outside of the folder, and follow
+/// no links.
 constexpr int extraction = ARCHIVE_EXTRACT_TIME | ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT |
                            ARCHIVE_EXTRACT_SECURE_NOABSOLUTEPATHS;
 
@@ -19,7 +20,8 @@ bool is_staged(archive_entry* entry) {
   return type == AE_IFREG || type == AE_IFDIR || type == AE_IFLNK;
 }
 
-/// Limits the expansion of a compressed tar to 1 GiB, or to 16 times the bytes that were read so far if that is more.
+/// Limits the size to which a compressed tar may expand: 1 GiB, or 16 times the bytes that were read so far if this is
+/// more.
 class ExpansionGuard {
  public:
   explicit ExpansionGuard(const Fetch& fetch) : fetch_(fetch) {}
@@ -28,7 +30,7 @@ class ExpansionGuard {
     read_ += static_cast<std::int64_t>(bytes.size());
     return bytes;
   }
-  /// Throws an Error that names the entry if the tar has expanded to more `bytes` than allowed.
+  /// Throws an Error that names the entry `name` if `bytes`, the total size of the unpacked files, exceeds the limit.
   void require(std::int64_t bytes, const char* name) const {
     constexpr std::int64_t min_limit = std::int64_t{1} << 30, max_ratio = 16;
     if (const auto limit = std::max(min_limit, max_ratio * read_); bytes > limit)
@@ -43,7 +45,8 @@ class ExpansionGuard {
   std::int64_t read_ = 0;
 };
 
-/// Copies the content of a file and returns its size. `before`: total size of the previous files.
+/// Copies the content of the current file of the tar and returns the size of the file. `before`: total size of the
+/// previous files.
 std::int64_t copy_content(archive* from, archive* to, const char* name, const ExpansionGuard& limit, std::int64_t before) {
   std::int64_t bytes = 0;
   const void* part = nullptr;
@@ -68,7 +71,7 @@ void unpack_entry(archive* from, archive* to, archive_entry* entry, const Expans
     return;
   }
   const bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
-  if (is_folder) archive_entry_set_perm(entry, archive_entry_perm(entry) | 0700);  // makes the folder removable
+  if (is_folder) archive_entry_set_perm(entry, archive_entry_perm(entry) | 0700);  // lets the user remove the folder
   if (archive_write_header(to, entry) < ARCHIVE_WARN) throw Error(fmt::format("cannot create '{}': {}", name, why(to)));
   if (archive_entry_size(entry) > 0) found.bytes += copy_content(from, to, name, limit, found.bytes);
   if (archive_write_finish_entry(to) < ARCHIVE_WARN) throw Error(fmt::format("cannot write '{}': {}", name, why(to)));
@@ -91,7 +94,7 @@ TreeSize unpack_tar(const Fetch& fetch) {
       unpack_entry(from.get(), to.get(), entry, limit, found);
     if (got != ARCHIVE_EOF) throw Error("the tar is damaged: " + why(from.get()));
   } catch (const Error&) {
-    from.rethrow();  // an error of the transfer is the cause
+    from.rethrow();  // throws the error of the transfer if it was the cause
     throw;
   }
   if (archive_write_close(to.get()) < ARCHIVE_WARN) throw Error("cannot set times and modes of folders: " + why(to.get()));

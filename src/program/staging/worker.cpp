@@ -23,7 +23,7 @@ void Worker::run(const Work& work, State& state) {
     state.error = std::string("cannot give the thread its own current folder: ") + std::strerror(errno);
     return;
   }
-  umask(0);  // keeps the modes of the source; the surrounding folder is private
+  umask(0);  // keeps the modes of the source; a private folder contains the tree
   try {
     work(state.queue);
   } catch (const Cancelled&) {

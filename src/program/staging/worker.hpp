@@ -9,9 +9,9 @@
 
 namespace trainrt::program::stage {
 
-/// A thread that fills or empties a queue. It has its own current folder and umask (0), because libarchive changes them,
-/// which must not affect other threads. The destructor cancels the queue and waits for 5 s; a thread that is blocked in the
-/// kernel is abandoned.
+/// A thread that fills or empties a ChunkQueue. The thread has its own current folder and umask (0), since libarchive
+/// changes both, and other threads must not be affected. The destructor cancels the queue and waits at most 5 s for the
+/// thread; a thread that is still blocked in the kernel then is abandoned.
 class Worker {
  public:
   using Work = std::function<void(ChunkQueue& queue)>;
@@ -23,14 +23,14 @@ class Worker {
   ChunkQueue& queue() { return state_->queue; }
   bool has_ended() const { return state_->ended; }
   bool ends_within(double seconds) const;
-  /// Returns the message of the exception that `work` threw; "" after success, or while the thread is running.
+  /// Returns the message of the exception that `work` threw; "" if `work` succeeded or still runs.
   std::string error() const;
 
  private:
   struct State {
     ChunkQueue queue;
     std::atomic<bool> ended = false;
-    std::string error;  ///< written before `ended` is set
+    std::string error;  ///< written before `ended` becomes true
   };
   static void run(const Work& work, State& state);
 

@@ -7,7 +7,8 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-/// Position among the ranks with the same local rank, one per node. In an uneven layout, some nodes have no such rank.
+/// Position of a rank among the ranks of all nodes that have an equal local rank. If the nodes have different numbers
+/// of ranks, some nodes have no such rank.
 struct Cross {
   int rank = 0;
   int size = 0;

@@ -4,7 +4,7 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-/// Returns "10.0.0.1,10.0.0.2", the value that srun would set for a step.
+/// Returns the addresses of all nodes, "10.0.0.1,10.0.0.2", as srun would list the nodes of a step.
 std::string node_list(const Rendezvous& rendezvous) {
   std::string list;
   int listed = 0;
@@ -15,7 +15,8 @@ std::string node_list(const Rendezvous& rendezvous) {
   return list;
 }
 
-/// Replaces the variables that describe the task: another launcher and the batch script leave other values in them.
+/// Returns Slurm's variables that describe a task. They replace the inherited values, which another launcher or the
+/// batch script may have left.
 std::vector<Variable> slurm_variables(const Rendezvous& rendezvous, std::span<const int>) {
   if (!rendezvous.is_in_slurm) return {};
   return {{"SLURM_PROCID", std::to_string(rendezvous.rank)},      {"SLURM_LOCALID", std::to_string(rendezvous.local_rank)},

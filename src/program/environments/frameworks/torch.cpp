@@ -16,7 +16,7 @@ std::vector<Variable> torch_variables(const Rendezvous& rendezvous, std::span<co
       {"ROLE_NAME", "default"},
       {"TORCHELASTIC_RESTART_COUNT", number(rendezvous.restarts)},
       {"TORCHELASTIC_MAX_RESTARTS", number(rendezvous.max_restarts)},
-      {"TORCHELASTIC_RUN_ID", rendezvous.run_name}};  // prevents Lightning from using Slurm's variables
+      {"TORCHELASTIC_RUN_ID", rendezvous.run_name}};  // with this variable, Lightning ignores Slurm's variables
   if (rendezvous.interface.empty()) return variables;
   variables.push_back({"GLOO_SOCKET_IFNAME", rendezvous.interface, true});
   variables.push_back({"TP_SOCKET_IFNAME", rendezvous.interface, true});

@@ -39,7 +39,7 @@ void emit_content(archive* disk, const EmittedArchive& tar, archive_entry* entry
   }
 }
 
-/// Sets the path of an entry relative to `root`, and adapts the target of a link.
+/// Makes the path of an entry relative to `root`, and adapts the target of a symbolic link with link_target().
 void make_relative(archive_entry* entry, const std::string& root) {
   const std::string name = archive_entry_pathname(entry);
   const auto inner = name.substr(root.size() + (root.ends_with('/') ? 0 : 1));
@@ -48,7 +48,7 @@ void make_relative(archive_entry* entry, const std::string& root) {
     archive_entry_copy_symlink(entry, link_target(root, inner, target).c_str());
 }
 
-/// Calls `visit` with each entry of the folder. Its path is relative to the folder.
+/// Calls `visit` with each entry of the folder `root`. The path of the entry is relative to `root`.
 void walk(const std::string& root, archive* disk, const std::function<void(archive_entry*)>& visit) {
   archive_read_disk_set_symlink_physical(disk);
   archive_read_disk_set_behavior(
@@ -66,7 +66,7 @@ void walk(const std::string& root, archive* disk, const std::function<void(archi
   }
 }
 
-/// A hash of all entries that does not depend on their order.
+/// Computes the identity of a folder: a hash of all its entries that does not depend on their order.
 class FolderIdentity {
  public:
   void add(archive_entry* entry) {
@@ -96,7 +96,7 @@ std::string read_folder(const std::string& path, const Emit& emit) {
   const Archived<archive> disk(archive_read_disk_new());
   walk(fs::canonical(path).string(), disk.get(), [&](archive_entry* entry) {
     identity.add(entry);
-    archive_entry* deferred = nullptr;  // not used by the tar format
+    archive_entry* deferred = nullptr;  // the tar format does not use this entry
     archive_entry_linkify(hard_links.get(), &entry, &deferred);
     check_written(tar, archive_write_header(tar.get(), entry), archive_entry_pathname(entry));
     if (archive_entry_size(entry) > 0) emit_content(disk.get(), tar, entry);

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 constexpr double unsquashing_limit_s = 1800;
 const char* const image_name = ".trainrt-image";
 
-/// The magic number of squashfs 4, little endian (Documentation/filesystems/squashfs.rst of Linux).
+/// Returns whether a file begins with the magic number of squashfs 4, little endian
+/// (Documentation/filesystems/squashfs.rst of Linux).
 bool is_squashfs(const std::string& path) {
   std::array<char, 4> magic{};
   std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
@@ -47,7 +48,7 @@ TreeSize size_of_tree(const fs::path& root) {
   return found;
 }
 
-/// Makes all folders writable for the user, so that they can be removed.
+/// Makes all folders of the tree writable for the user. Otherwise the user could not remove them.
 void open_folders(const fs::path& root) {
   fs::permissions(root, fs::perms::owner_all, fs::perm_options::add);
   for (const auto& entry : fs::recursive_directory_iterator(root))
