@@ -35,10 +35,10 @@ class FileSource:
 
 
 class MemorySource:
-    """Columns in the memory of this process: {name: array}. The first axis counts the samples. keys(folder) writes them into `folder`; a
-    pickled source has only the file's path."""
+    """A source of columns in this process's memory, {name: array}. The first axis counts the samples. keys(folder) writes the columns into a file in
+    `folder`; a source that is pickled after that contains only the file's path."""
 
-    reading = None  # its files are named by their content
+    reading = None  # not needed: file names depend on the content
 
     def __init__(self, columns: dict[str, Any] | None) -> None:
         self._columns = columns

@@ -13,9 +13,9 @@ UNKNOWN = -1
 
 
 class Columnwise(RuntimePreprocessor):
-    """A preprocessor that transforms each of its columns alone."""
+    """Base class of preprocessors that transform each column independently."""
 
-    fills_missing = False  # whether convert() accepts missing texts
+    fills_missing = False  # whether convert() accepts missing strings (None)
 
     @property
     def output_columns(self):

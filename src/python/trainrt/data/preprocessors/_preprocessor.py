@@ -81,10 +81,10 @@ class Preprocessor:
 
 
 class RuntimePreprocessor(Preprocessor):
-    """A preprocessor that the C++ runtime fits, and that is saved as JSON. Its class is generated from the table of C++, with the table's rows in
-    `_parameters`. `parameters` are the arguments as a dict for JSON."""
+    """Base class of preprocessors that the C++ runtime fits and that are saved as JSON. The build generates the subclasses from the C++ table of
+    preprocessors. `_parameters` contains the table's rows, and `parameters` the arguments as a dict for JSON."""
 
-    _kind = ""  # name in the table
+    _kind = ""  # name of the preprocessor in the table
     _parameters: tuple = ()
     _stats: Any
     needs_fit = False
