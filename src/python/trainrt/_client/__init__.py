@@ -1,4 +1,4 @@
-"""The connection of a program with the runtime of its rank: Context, State, context()."""
+"""The client, which connects a Python program to the runtime of its rank: Context, State and context()."""
 
 from .context import Context
 from .errors import Stop

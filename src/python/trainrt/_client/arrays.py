@@ -1,4 +1,4 @@
-"""Arrays and tensors of the program, which the client copies into shared memory and back."""
+"""Views of arrays and tensors, which copy the data to and from memory that the program shares with its runtime."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 import sys
 from typing import Any
 
-# Names of the runtime for element types, by the format and size of the buffer protocol, and by torch's name.
+# The runtime's names of element types: by (format, item size) of Python's buffer protocol, and by torch's name.
 _BUFFER_DTYPES = {("d", 8): "f64", ("f", 4): "f32", ("e", 2): "f16", ("q", 8): "i64", ("l", 8): "i64", ("i", 4): "i32", ("h", 2): "i16",
                   ("b", 1): "i8", ("B", 1): "u8", ("?", 1): "bool"}
 _TORCH_DTYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2",
@@ -14,7 +14,7 @@ _TORCH_DTYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16
 
 
 class HostArray:
-    """View of an array in host memory. It keeps the array alive."""
+    """View of an array in host memory. The view holds a reference to the array."""
 
     def __init__(self, label: str, array: Any) -> None:
         try:
@@ -47,7 +47,8 @@ class HostArray:
 
 
 class TorchTensor:
-    """View of a torch tensor on any device. torch copies it: a NumPy view would forbid torch to resize its storage, as FSDP does."""
+    """View of a torch tensor on any device. The data is copied by torch and not through NumPy: torch, in FSDP, could not resize the tensor's storage
+    while a NumPy view exists."""
 
     def __init__(self, torch: Any, tensor: Any, dtype: str) -> None:
         self._torch, self._tensor, self.dtype = torch, tensor.detach(), dtype
@@ -69,8 +70,8 @@ class TorchTensor:
 
 
 def array_view(label: str, array: Any) -> Any:
-    """Returns a view with `dtype`, `shape`, `nbytes`, write_to() and read_from(); an array of a framework that has these methods is returned
-    as it is. Raises TypeError or ValueError for an array that cannot be copied; `label` names it in messages."""
+    """Returns a view of an array, with `dtype`, `shape`, `nbytes`, write_to() and read_from(). An object that already has these methods is returned
+    unchanged. Raises TypeError or ValueError for an array that cannot be copied. `label` names the array in messages."""
     if hasattr(array, "write_to") and hasattr(array, "read_from"):
         return array
     torch: Any = sys.modules.get("torch")

@@ -1,4 +1,4 @@
-"""Messages between the program and its runtime: one JSON object per line, in both directions."""
+"""Channel, which sends and receives messages between the program and its runtime. A message is one line with a JSON object."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import socket
 from typing import Any
 
 _MAX_LINE_BYTES = 64 << 20
-_to_json = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode  # json.dumps() with options makes one per call
+_to_json = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode  # json.dumps() with options would create an encoder per call
 
 
 def message_line(message: dict[str, Any]) -> bytes:
-    """Returns the message as it is sent. Raises ValueError if the runtime could not read it: text that is not Unicode, or too much of it."""
+    """Returns a message as a line of JSON. Raises ValueError if the message contains invalid Unicode or exceeds the maximum length."""
     try:
         line = _to_json(message).encode() + b"\n"
     except UnicodeEncodeError as error:
@@ -24,28 +24,28 @@ def message_line(message: dict[str, Any]) -> bytes:
 
 
 def valid_utf8(text: str) -> str:
-    """Returns the text with `?` for each character that UTF-8 cannot encode."""
+    """Returns `text` with `?` in place of each character that UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()
 
 
 class Channel:
-    """A connected socket that sends and receives messages. It owns the descriptor `fd`. Not thread-safe."""
+    """A connected socket that sends and receives messages. A Channel owns the descriptor `fd`. Not thread-safe."""
 
     def __init__(self, fd: int) -> None:
         self._socket = socket.socket(fileno=fd)
         self._socket.set_inheritable(False)
         self._received = bytearray()
-        self.file: int | None = None  # the descriptor that arrived with the last message, which the reader owns
+        self.file: int | None = None  # descriptor that arrived with the last message; owned by the caller of receive()
 
     def send(self, line: bytes, fd: int | None = None) -> None:
-        """Sends a line of message_line(), and the descriptor `fd` with it. Raises OSError if the runtime has exited."""
+        """Sends `line`, a result of message_line(), and the descriptor `fd` if it is given. Raises OSError if the runtime has exited."""
         if fd is not None:
             line = line[socket.send_fds(self._socket, [line], [fd]):]
         self._socket.sendall(line)
 
     def receive(self, with_file: bool = False) -> dict[str, Any]:
-        """Waits for the next message and returns it. If `with_file`, `file` is then the descriptor that came with it, or None. Raises EOFError
-        if the runtime has exited."""
+        """Waits for the next message and returns the message. If `with_file` is True, sets `file` to the descriptor that arrived with the message,
+        or None. Raises EOFError if the runtime has exited."""
         self.file = None
         while b"\n" not in self._received:
             if with_file:

@@ -1,4 +1,4 @@
-"""Collective operations of the Context on arrays, through memory that the ranks share with their runtimes."""
+"""Collectives, the base class of Context with collective operations on arrays. Arrays are passed to the runtime in shared memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .channel import Channel
 from .identity import Identity
 from .shared_memory import RuntimeMemory, SharedMemory, size_with_reserve
 
-_NODE_MEMORY_BYTES = 64 << 10  # arrays above this size use memory that the ranks of a node share; smaller ones are sent
+_NODE_MEMORY_BYTES = 64 << 10  # arrays above this size use memory that the ranks of a node share; smaller arrays are sent
 _Array = TypeVar("_Array")
 _Memory = Union[SharedMemory, RuntimeMemory]
 
 
 class Collectives(Identity):
-    """Part of Context: reductions, broadcasts and gathers of arrays."""
+    """Base class of Context with reductions, broadcasts and gathers of arrays."""
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
@@ -26,12 +26,12 @@ class Collectives(Identity):
     def all_reduce(self, array: _Array, op: str = "sum") -> _Array:
         """Reduces an array over all ranks, in place, and returns it. Collective.
 
-        Sums follow one tree over the ranks, so their bits are the same each time.
+        The ranks are always summed in the same order, so sums are bit-identical between runs.
 
         Parameters
         ----------
         array
-            As of State.tensor(), with the same size and type on all ranks.
+            An array that State.tensor() accepts. Size and type must be equal on all ranks.
         op : {"sum", "mean", "min", "max"}
             The reduction.
         """
@@ -42,7 +42,7 @@ class Collectives(Identity):
     def broadcast(self, array: _Array, root: int = 0) -> _Array:
         """Copies the array of rank `root` into the arrays of all ranks, and returns the array. Collective.
 
-        All ranks pass the same `root`, and arrays of the same shape and type, as of State.tensor().
+        All ranks must pass equal `root`, and arrays of equal shape and type. State.tensor() describes supported arrays.
         """
         view = array_view("the array of broadcast()", array)
         view.read_from(self._exchange_array("broadcast", view, shape=view.shape, root=int(root)))
@@ -51,7 +51,7 @@ class Collectives(Identity):
     def all_gather(self, array: _Array) -> list[_Array]:
         """Returns the arrays of all ranks, in rank order, as new arrays. Collective.
 
-        All ranks pass arrays of the same shape and type, as of State.tensor().
+        All ranks must pass arrays of equal shape and type. State.tensor() describes supported arrays.
         """
         array_view("the array of all_gather()", array)  # reports an invalid array before it is copied
         copies = [copy_of("the array of all_gather()", array) for _ in range(self.world_size)]
@@ -59,11 +59,11 @@ class Collectives(Identity):
         return copies
 
     def barrier(self) -> None:
-        """Waits until all ranks have called it. Collective."""
+        """Waits until all ranks have called barrier(). Collective."""
         self._ask("barrier")
 
     def _all_gather_into(self, outputs: Sequence[Any], array: Any, first: Sequence[int] | None = None) -> None:
-        """Gathers into given arrays: outputs[r], if not None, receives the array of rank r, from its element first[r] (default: 0). Collective."""
+        """Copies the array of each rank r, from element first[r] (default 0), into outputs[r]. Skips outputs that are None. Collective."""
         view = array_view("the array of all_gather()", array)
         parts = self._exchange_array("all_gather", view, self.world_size, shape=view.shape)
         size = view.nbytes // max(math.prod(view.shape), 1)
@@ -75,8 +75,8 @@ class Collectives(Identity):
             into.read_from(parts[at:at + into.nbytes])
 
     def _all_reduce_together(self, arrays: Sequence[Any], op: str, into: Sequence[Any] | None = None) -> None:
-        """Reduces several arrays of one type in one operation. `into` has the array for each result, or None where it is not needed; default:
-        the same arrays. Collective."""
+        """Reduces several arrays of one type in one operation. `into` contains the array for each result, or None if this rank does not need the
+        result. By default, results replace the arrays. Collective."""
         results = None if into is None else [None if each is None else array_view("a result of all_reduce()", each) for each in into]
         for number, (view, part) in enumerate(self._all_reduced(arrays, op)):
             result = view if results is None else results[number]
@@ -84,7 +84,7 @@ class Collectives(Identity):
                 result.read_from(part)
 
     def _all_reduced(self, arrays: Sequence[Any], op: str) -> Iterator[tuple[Any, memoryview]]:
-        """As _all_reduce_together(), but yields (view of an array, bytes of its result). The next collective overwrites the bytes."""
+        """Reduces several arrays of one type, and yields (view of an array, bytes of the array's result). The next collective overwrites the bytes."""
         views = [array_view("an array of all_reduce()", array) for array in arrays]
         kinds = sorted({view.dtype for view in views})
         if len(kinds) != 1:
@@ -96,7 +96,7 @@ class Collectives(Identity):
         return _parts(views, shared)
 
     def _exchange_array(self, op: str, view: Any, num_parts: int = 1, **fields: Any) -> memoryview:
-        """Requests a collective on an array, and returns the shared memory with its result: `num_parts` times the size of the array."""
+        """Requests a collective on an array, and returns shared memory with the result, which is `num_parts` times as large as the array."""
         nbytes = view.nbytes * num_parts
         shared, is_new = self._memory_for(nbytes)
         view.write_to(shared.bytes[:view.nbytes])
@@ -104,7 +104,7 @@ class Collectives(Identity):
         return shared.bytes[:nbytes]
 
     def _memory_for(self, nbytes: int) -> tuple[_Memory, bool]:
-        """Returns memory of at least `nbytes`, and whether it is new to the runtime."""
+        """Returns shared memory of at least `nbytes`, and whether the memory must be sent to the runtime."""
         if self._collective_memory is not None and self._collective_memory.nbytes >= nbytes:
             return self._collective_memory, False
         return SharedMemory(size_with_reserve(nbytes)), True
@@ -117,14 +117,14 @@ class Collectives(Identity):
             self._collective_memory = self._node_memory(shared.nbytes) or shared
 
     def _node_memory(self, nbytes: int) -> RuntimeMemory | None:
-        """Returns memory for later collectives that all ranks of the node can access, so that no bytes are copied between ranks, or None if the
-        runtime cannot make it. Collective: all ranks have new memory at the same time."""
+        """Returns memory for later collectives that all ranks of the node can access, or None if the runtime cannot create such memory. Collectives in
+        this memory copy no bytes between ranks. Collective."""
         place = self._ask("share", bytes=nbytes)
         return RuntimeMemory(self._channel.file, place["at"], place["bytes"]) if self._channel.file is not None else None
 
 
 def _parts(views: Sequence[Any], shared: _Memory) -> Iterator[tuple[Any, memoryview]]:
-    """Yields each view with its part of the memory; the parts follow one another."""
+    """Yields (view, section of the memory) for each view. The sections are consecutive."""
     at = 0
     for view in views:
         yield view, shared.bytes[at:at + view.nbytes]

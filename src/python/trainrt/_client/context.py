@@ -1,4 +1,4 @@
-"""Context: the run, as a program sees it."""
+"""Context, through which a program reports metrics, saves checkpoints and communicates with other ranks."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ _TYPE_WORDS: dict[type, str] = {bool: "true or false", int: "an integer", float:
 
 
 class Context(Collectives):
-    """The run of this program, as context() returns it. Only the thread and the process that made it may use it.
+    """The run of this program. context() returns it. Only the thread and the process that created the Context may use it.
 
-    Methods raise ValueError for mistakes of the program, RuntimeError for other failures, and Stop if the run stops. After any of them
-    the run ends on all ranks, and every later call raises the same exception again. Collective methods must be called by all ranks, in the
-    same order.
+    Methods raise ValueError for mistakes of the program, RuntimeError for other failures, and Stop if the run stops. After such an exception the
+    run ends on all ranks, and every later call raises the exception again. All ranks must call collective methods in the same order.
 
     Examples
     --------
@@ -47,7 +46,7 @@ class Context(Collectives):
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
-        self._one_off_memory: SharedMemory | None = None  # of the States that single calls of report() and load() are given
+        self._one_off_memory: SharedMemory | None = None  # memory for a State that was passed to report() or load()
         self._is_open = False  # whether open_run() has opened a run
 
     def _greet(self) -> None:
@@ -69,15 +68,15 @@ class Context(Collectives):
         key : str
             Name of the key.
         default : bool, int, float, str, or one of these types
-            Returned if the key is missing; it also determines the type. With a type (``config("epochs", int)``) or without a default the key
-            is required; the type is str without a default.
+            Value to return if the key is missing; the value is converted to the default's type. If `default` is a type (``config("epochs", int)``) or
+            is left out, the key is required. Without a default, returns a str.
 
         Raises
         ------
         KeyError
             A required key is missing.
         ValueError
-            The value is not of the type.
+            The value cannot be converted to the type.
         """
         kind = str if default is _REQUIRED else default if isinstance(default, type) else type(default)
         if kind not in VALUE_TYPES:
@@ -95,16 +94,16 @@ class Context(Collectives):
     # ---- checkpoints and reports ----
 
     def restore(self, state: State | None = None) -> bool:
-        """Attaches the State that checkpoints hold, and loads the last checkpoint into it. Collective; once, before the first step() and
+        """Makes checkpoints contain `state`, and loads the last checkpoint into `state`. Collective; call it once, before the first step() and
         report().
 
-        In a new run, tensors that all ranks hold alike are set to the values of rank 0. Without a State, the program keeps its state in
-        files, which report(directory=...) saves; checkpoint() then returns where they are.
+        In a new run, replicated tensors are set to the values of rank 0. A program without a State saves files by report(directory=...), and finds
+        the files of the last checkpoint by checkpoint().
 
         Returns
         -------
         bool
-            Whether there was a checkpoint.
+            True if a checkpoint was loaded.
         """
         if state is None:
             answer = self._ask("restore", by_directory=True)
@@ -119,7 +118,7 @@ class Context(Collectives):
         answer = self._ask("restore", memory=nbytes, steady=True, values=state._encoded_values(), with_memory=memory, **state._descriptions())
         self._state, self._memory = state, memory
         state._attached = True
-        if memory:  # also in a new run, where it has the values of rank 0
+        if memory:  # in a new run, the memory contains the values of rank 0
             state._read_tensors(memory.bytes)
         if answer["restored"]:
             state._take_values(answer["values"])
@@ -127,33 +126,32 @@ class Context(Collectives):
         return answer["restored"]
 
     def step(self) -> None:
-        """Marks the end of a step, where the State is consistent: the run may stop here without a loss. Collective."""
+        """Marks the end of a step. The State must be consistent: the run may save a checkpoint and stop here. Collective."""
         self._take_step(self._ask("step"))
 
     def report(self, metrics: Mapping[str, Any], *, of_first_rank: bool = False, directory: str | os.PathLike[str] | None = None,
                metadata: dict | None = None, directory_name: str | None = None, state: State | None = None, validation: dict | None = None) -> None:
-        """Reports the metrics of an iteration, and takes a checkpoint if one is due: the State must be complete. Collective.
+        """Reports the metrics of an iteration, and saves a checkpoint if one is due. The State must be consistent. Collective.
 
         Parameters
         ----------
         metrics : dict
             {name: value}, with the same names on all ranks. Numbers, NumPy scalars and torch tensors of one element are averaged over the
-            ranks, unless a Number or ratio() defines another reduction; of strings, that of rank 0 is used. A mean is a float; a sum, minimum
-            or maximum of ints is an int.
+            ranks, unless a Number or ratio() defines another reduction. Strings are those of rank 0. A mean is a float; a sum, minimum or
+            maximum of ints is an int.
         of_first_rank : bool
             True, on all ranks, uses the metrics of rank 0 unchanged.
         directory : path, optional
-            Takes a checkpoint of all files in the directories that ranks pass (one rank, some, or all; files of the same name must be
-            equal). The files are copied when the call returns and committed later, see checkpoint(). An unreadable file is an error on all
-            ranks.
+            Saves a checkpoint of all files in this directory. One or several ranks may pass a directory; files of the same name must be equal.
+            When the call returns, the files are copied; they are committed later, see checkpoint(). An unreadable file is an error on all ranks.
         metadata : dict, optional
-            For the checkpoint's manifest, in addition to checkpoint_metadata(); of several ranks, the lowest rank's is used.
+            Metadata for the checkpoint's manifest, in addition to checkpoint_metadata(). If several ranks pass metadata, the lowest rank's is used.
         directory_name : str, optional
-            The program's name of the checkpoint, stored as "checkpoint_dir_name".
+            Name of the checkpoint, stored in the metadata as "checkpoint_dir_name".
         state : State, optional
-            On all ranks, in a run whose restore() has attached no State: a State of this checkpoint only, which load() reads.
+            State to save in this checkpoint only, which load() can load. All ranks must pass it, and restore() must have been called without a State.
         validation : dict, optional
-            Request to evaluate the checkpoint after it is committed; README.md of src/checkpoint describes it.
+            Request to evaluate the checkpoint after its commit; src/checkpoint/README.md describes the format.
         """
         counts = not of_first_rank or self.world_rank == 0
         given: dict[str, Any] = {} if directory is None else {"directory": os.path.abspath(os.fspath(directory))}
@@ -170,9 +168,10 @@ class Context(Collectives):
         self._one_off_memory = memory or self._one_off_memory
 
     def checkpoint(self) -> dict[str, Any] | None:
-        """Returns the newest committed checkpoint, or the one that the run was restored from, as {"index": 12, "path": its directory,
-        "files": whether report() was given a directory}, or None if none exists. The files are in path/files. Waits for a checkpoint that is
-        being saved. Not collective."""
+        """Returns the newest committed checkpoint, or None if the run has no checkpoint. Not collective.
+
+        The result is {"index": 12, "path": directory of the checkpoint, "files": True if report() was given a directory}. Files are in path/files.
+        Waits for a checkpoint that is being saved."""
         pause_s = 0.002
         while True:
             answer = self._ask("checkpoint")
@@ -182,10 +181,10 @@ class Context(Collectives):
             pause_s = min(1.25 * pause_s, 0.05)
 
     def load(self, state: State, checkpoint: str | os.PathLike[str]) -> None:
-        """Fills the tensors and values of `state` from the directory of a checkpoint, or of a run. Collective, at any time.
+        """Loads the tensors and values of `state` from the directory of a checkpoint or of a run. Collective; may be called at any time.
 
-        The checkpoint must contain all of them, and may contain more. Every byte is verified. The run's own State does not change. Ranks may
-        pass different States and checkpoints.
+        The checkpoint must contain all tensors and values of `state`, and may contain more. Every byte is verified. The run's own State does not
+        change. Ranks may pass different States and checkpoints.
         """
         memory, is_new = self._memory_of(state)
         announced = {"memory": memory.nbytes} if is_new else {}
@@ -196,27 +195,27 @@ class Context(Collectives):
         state._take_values(answer["values"])
 
     def _memory_of(self, state: State) -> tuple[SharedMemory, bool]:
-        """Returns memory for the tensors of a State that is not attached, and whether it is new to the runtime."""
+        """Returns shared memory for the tensors of a State of report() or load(), and whether the memory must be sent to the runtime."""
         nbytes = state._assign_offsets()
         if self._one_off_memory is not None and self._one_off_memory.nbytes >= nbytes:
             return self._one_off_memory, False
         return SharedMemory(max(nbytes, 4096)), True
 
     def stop_point(self) -> None:
-        """Marks a point in long work between two steps (evaluation, loading) where the run may stop, too. Call it every few seconds; the State
-        must be as at the last step() or report(). Collective."""
+        """Marks a point at which the run may stop, in long work between two steps, such as an evaluation. Call it every few seconds. The State must
+        not have changed since the last step() or report(). Collective."""
         self._ask("stop_point")
 
     def save(self) -> None:
-        """Takes a checkpoint if anything has changed since the last one, and waits until it is committed. Collective."""
+        """Saves a checkpoint if the State has changed since the last checkpoint, and waits for the commit. Collective."""
         self._ask("save")
 
     def request_stop(self, reason: str) -> None:
-        """Ends the run early, as finished: all ranks stop at the same next step() or stop_point(). Any rank may call it."""
+        """Ends the run early, with the status finished. All ranks stop at the same step() or stop_point(). Any rank may call it."""
         self._ask("request_stop", reason=str(reason))
 
     def checkpoint_metadata(self, metadata: dict) -> None:
-        """Sets the metadata, a dict for JSON, in the manifests of all later checkpoints. Rank 0's is used."""
+        """Sets the metadata, a dict for JSON, in the manifests of all later checkpoints. Only rank 0's metadata is used."""
         if not isinstance(metadata, dict):
             raise TypeError(f"checkpoint_metadata() takes a dict, not a {type(metadata).__name__}")
         self._ask("metadata", json=metadata)
@@ -224,8 +223,8 @@ class Context(Collectives):
     # ---- log and progress ----
 
     def log(self, text: Any) -> None:
-        """Writes each line of str(text) into the run's log (standard error), marked with the rank. Unlike print() it does not interrupt a
-        progress bar, and it escapes control characters. Not collective."""
+        """Writes each line of str(text) to the run's log (standard error), after the number of the rank. Unlike print(), log() does not interrupt a
+        progress bar, and escapes control characters. Not collective."""
         self._ask("log", text=valid_utf8(str(text)))
 
     def expect_iterations(self, total: int) -> None:
@@ -233,40 +232,40 @@ class Context(Collectives):
         self._ask("expect_iterations", total=int(total))
 
     def _train_function_begins(self) -> None:
-        """Starts the time of the first step: earlier work was the start of fit(). Not collective."""
+        """Starts the measurement of the first step's time. Called when fit() has finished its preparations. Not collective."""
         self._ask("begins")
 
     # ---- datasets ----
 
     def has_dataset(self, name: str) -> bool:
-        """Returns whether the config has a section [data.NAME], or the Trainer was given a dataset of that name."""
+        """Returns whether the config has a section [data.NAME], or the Trainer has a dataset `name`."""
         return "samples" in self._ask("data_look", name=name)
 
     def dataset(self, name: str, dataset: Any = None, before: Callable[[], Any] | None = None) -> Any:
-        """Returns this rank's shard of [data.NAME], a trainrt.data.DataIterator. Needs NumPy.
+        """Returns this rank's shard of [data.NAME], a trainrt.data.DataIterator. Requires NumPy.
 
-        Call it after restore(), and before the first batch: the iterator then continues in the middle of an epoch. `dataset` and `before` are
-        used by Trainers.
+        Call dataset() after restore(). The DataIterator then continues at the position in the epoch that the checkpoint has stored. Only Trainers
+        pass `dataset` and `before`.
         """
         return self._open_shard(name, dataset, before)
 
     # ---- runs that the program opens ----
 
     def open_run(self, settings: dict[str, str], number: int = 1) -> bool:
-        """Opens a run with these config keys instead of the run of the launch. Collective.
+        """Opens a run with these config keys, in place of the run that the launch would open. Collective.
 
         Parameters
         ----------
         settings : dict
-            {"run.name": "mine", "checkpoint.num_to_keep": "2"}: strings as on the command line. They override the config file, and the
-            command line overrides them; rank 0's are used.
+            Config keys, {"run.name": "mine", "checkpoint.num_to_keep": "2"}. They override the config file; the command line overrides them. Only
+            rank 0's settings are used.
         number : int
-            Number of the run among those that this program opens.
+            Number of the run, counted from 1 in this program.
 
         Returns
         -------
         bool
-            False if that run is already finished: run_dir then has its results.
+            False if the run has already finished; run_dir then contains the results.
         """
         if self._is_open:
             raise RuntimeError(f"open_run() was called while the run '{self.run_name}' is open: call close_run() before it")
@@ -275,7 +274,7 @@ class Context(Collectives):
         return self._is_open
 
     def close_run(self) -> None:
-        """Finishes the run: saves the State and commits pending checkpoints. Another run may then be opened. Collective."""
+        """Finishes the run: saves the State and commits pending checkpoints. The program may then open another run. Collective."""
         self._ask("close_run")
         self._state = self._memory = self._collective_memory = self._one_off_memory = self._batches = self._finished_part = None
         self._is_open = False

@@ -1,4 +1,4 @@
-"""Requests of the program to its runtime, and their answers. src/program/protocol/conversation.hpp defines the messages."""
+"""Conversation, which sends requests to the runtime and returns the answers. src/program/protocol/conversation.hpp defines the messages."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from .errors import Stop
 from .shared_memory import RuntimeMemory, SharedMemory
 from .state import State
 
-# Calls that all ranks make together: the request names the line of the user's code that makes the call.
+# Collective requests. Each contains the line of the user's code that makes the call.
 _COLLECTIVE = frozenset(("hello", "open_run", "close_run", "restore", "step", "report", "load", "stop_point", "save", "barrier", "all_reduce",
                          "broadcast", "all_gather", "data_fit", "share"))
 
 
 class BatchLink(Protocol):
-    """The reader of batches, which trainrt.data implements."""
+    """Interface of the connection to a reader of batches, which trainrt.data implements."""
 
     def taken(self) -> dict[str, Any]:
-        """Returns the part of each message with the batches that count as done."""
+        """Returns fields for the next request: the number of batches that count as done in checkpoints."""
 
 
 class Conversation:
-    """Base class of Context: sends requests and returns their answers. It belongs to the thread and the process that made it.
+    """Base class of Context, which sends requests and returns answers. Only the thread and the process that created the object may use it.
 
-    The runtime may answer a request with "save". The client then copies the State into shared memory, and waits for the next answer.
+    If the runtime answers a request with "save", the client copies the State into shared memory and waits for the next answer.
     """
 
     def __init__(self, channel: Channel) -> None:
@@ -48,12 +48,12 @@ class Conversation:
 
     @property
     def _has_ended(self) -> bool:
-        """Whether the run has ended for this program: each further call raises."""
+        """Returns whether the run has ended for this program. Each further request then raises an exception."""
         return self._make_error is not None
 
     def _ask(self, op: str, with_memory: SharedMemory | RuntimeMemory | None = None, **fields: Any) -> Any:
-        """Sends the request `op`, with the descriptor of `with_memory`, and returns the content of the answer. Raises Stop if the run stops,
-        ValueError for a mistake of the program, RuntimeError for other failures."""
+        """Sends the request `op`, with the descriptor of `with_memory` if given, and returns the answer. Raises Stop if the run stops, ValueError for
+        a mistake of the program, RuntimeError for other failures."""
         if self._make_error is not None:
             raise self._make_error()
         if self._broken:
@@ -124,8 +124,8 @@ class Conversation:
         return answer["ok"]
 
     def _report_failure(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> bool:
-        """Sends an exception that ends the program to the runtime, which logs and stores it. Returns False if the runtime already knows
-        another reason why the run ends, or has exited."""
+        """Sends an exception that ends the program to the runtime, which logs and stores the exception. Returns False if the runtime already has
+        another reason for the end of the run, or has exited."""
         if self._reported_failure is error:
             return True
         if self._make_error is not None:
@@ -140,7 +140,7 @@ class Conversation:
         return True
 
     def _send_done(self) -> None:
-        """Reports that the program has ended without an error. The runtime needs it if a script or a pipeline hides the exit code."""
+        """Notifies the runtime that the program has ended without an error. The exit code is not sufficient: a shell script may hide it."""
         if self._make_error is None:
             self._make_error = lambda: RuntimeError("the program has ended")
             part = {"left": self._finished_part} if self._finished_part else {}
@@ -150,13 +150,13 @@ class Conversation:
                 pass
 
     def _close_in_fork(self) -> None:
-        """Called in a forked process: the connection belongs to the parent."""
+        """Closes the connection in a forked process, since only the parent process may use the connection."""
         self._channel.close()
         self._make_error = lambda: RuntimeError("only the process that trainrt started may use the context, not one forked from it")
 
 
 def _error_maker(answer: dict[str, Any]) -> Callable[[], BaseException]:
-    """Returns the function that makes the exception for an answer that ends the run."""
+    """Returns a function that creates the exception for an answer that ends the run."""
     if "stop" in answer:
         return lambda: Stop(answer["stop"])
     kind = ValueError if answer.get("usage") else RuntimeError

@@ -1,16 +1,16 @@
-"""Exceptions of the client."""
+"""Stop, the exception that ends a program whose run stops."""
 
 
 class Stop(SystemExit):
-    """Exception that ends the program because the run stops; everything is saved.
+    """Raised when the run stops, to end the program. The last checkpoint contains all completed steps.
 
-    It is not an `Exception`, so that `except Exception` does not catch it. If nothing catches it, the program exits silently with exit
-    code 0, after every `finally` block and `atexit` function. If it is caught, each later call of the Context raises it again.
+    Stop is not derived from `Exception`, and `except Exception` does not catch it. If the program does not catch Stop, the program exits silently with
+    exit code 0, after all `finally` blocks and `atexit` functions. If the program catches Stop, each later call of the Context raises Stop again.
 
     Parameters
     ----------
     reason : str
-        Why the run stops; also the text of the exception.
+        Reason why the run stops; also returned by str().
 
     Examples
     --------

@@ -22,8 +22,8 @@ def introduction() -> dict[str, Any]:
 
 
 def announce() -> None:
-    """Notifies the runtime that this program uses the client, so that it waits longer for the first request. Does nothing if the descriptor
-    TRAINRT_FD is not the one that trainrt opened, as in a process that the program has started."""
+    """Notifies the runtime that this program uses the client. The runtime then waits longer for the first request. Does nothing if TRAINRT_FD does
+    not name the descriptor that trainrt opened, for example in a process that the program has started."""
     try:
         fd = int(os.environ.get("TRAINRT_FD", ""))
         if os.fstat(fd).st_ino != int(os.environ.get("TRAINRT_FD_INODE", "")):
@@ -35,22 +35,22 @@ def announce() -> None:
 
 
 def leave_stops_to_runtime() -> None:
-    """Ignores and blocks the signals that stop a run. Processes that this one starts inherit that, so their terminate() sends SIGKILL."""
+    """Makes this process ignore and block the signals that stop a run. Child processes inherit this; terminate() therefore sends SIGKILL to them."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    # Workers of torch's DataLoader replace the handler of SIGTERM: the signal would end them, and then this process. They inherit the mask, which
-    # blocks it.
+    # Workers of torch's DataLoader set their own handler of SIGTERM, which would end the worker and then this process. The inherited mask blocks
+    # the signal in the workers.
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-    # Processes that are started from here ignore SIGTERM: ending a Pool, or waiting for a terminated server, would block forever.
+    # Child processes ignore SIGTERM. With SIGTERM, closing a multiprocessing Pool would block forever.
     for kind in (Popen, subprocess.Popen):
         kind.terminate = kind.kill  # type: ignore[method-assign,attr-defined]
 
 
 def _register_stacks_signal() -> dict[str, int]:
-    """Makes this process, and those that it forks, print the stacks of all threads on a free real-time signal, which the runtime sends if the
-    run hangs. Returns the field with its number; {} if all are in use."""
+    """Makes this process, and processes that it forks, print the stacks of all threads on an unused real-time signal. The runtime sends the signal if
+    the run hangs. Returns the signal's number as a field of the message, or {} if all signals are in use."""
     try:
-        with open("/proc/self/status") as status:  # libraries in C may have handlers that Python does not know
+        with open("/proc/self/status") as status:  # includes handlers of C libraries
             caught = int(next(line for line in status if line.startswith("SigCgt:")).split()[1], 16)
     except (OSError, StopIteration):  # no /proc, as in some containers: the program runs without stacks
         return {}

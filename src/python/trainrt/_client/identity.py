@@ -1,4 +1,4 @@
-"""Identity of a rank and its run, by Ray Train's names."""
+"""Identity, the base class of Context with properties of the rank and its run, named as in Ray Train."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .conversation import Conversation
 
 
 class Identity(Conversation):
-    """Part of Context: properties of the rank and its run."""
+    """Base class of Context with properties of the rank and its run."""
 
     _step = _step_seed = 0
 
@@ -47,7 +47,7 @@ class Identity(Conversation):
 
     @property
     def run_dir(self) -> str:
-        """The run directory, the same path on all ranks."""
+        """Path of the run directory; equal on all ranks."""
         return self._identity["run_dir"]
 
     @property
@@ -67,5 +67,5 @@ class Identity(Conversation):
 
     @property
     def step_seed(self) -> int:
-        """Seed of 64 bits that depends on run.seed, step and rank only: the same after a restart."""
+        """64-bit seed that depends only on run.seed, step and rank. A restart does not change the seed of a step."""
         return self._step_seed

@@ -1,4 +1,4 @@
-"""Metrics of a report, and how the numbers of the ranks are combined."""
+"""Number and ratio(), which define how the metrics of the ranks are combined, and conversions of metrics for messages."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from .values import VALUE_TYPES, Value, encoded, fits_64_bits, plain_value
 
 
 class Number:
-    """A metric, and how the numbers of the ranks are combined.
+    """A metric with the reduction that combines the numbers of all ranks.
 
-    A Number copies its value: the array or tensor that the value is from may change before the report.
+    A Number copies `value`; the program may change the array or tensor before the report.
 
     Parameters
     ----------
     value : bool, int, float, or a NumPy scalar or torch tensor of one element
         This rank's number.
     reduce : {"mean", "sum", "min", "max"}
-        How the numbers of all ranks are combined. The mean is weighted.
+        Reduction of the numbers of all ranks. The mean is weighted by `weight`.
     weight : int or float
         This rank's weight in a mean, such as its number of samples.
 
@@ -38,12 +38,12 @@ class Number:
 
 
 def ratio(total: Any, count: Any) -> Number:
-    """Returns the metric "sum of the totals of all ranks, divided by the sum of their counts".
+    """Returns a metric whose value is the sum of `total` over all ranks, divided by the sum of `count` over all ranks.
 
     Parameters
     ----------
     total, count : int or float
-        This rank's total (of losses, for example), and how many values it has summed.
+        This rank's sum, for example of losses, and the number of summed values.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def _metric(name: str, value: Any) -> Any:
 
 
 def _in_64_bits(name: str, value: Value) -> Value:
-    """Returns an int of more than 64 bits as the nearest float. Raises OverflowError if it is above the range of floats."""
+    """Returns `value`; an int of more than 64 bits is converted to a float. Raises OverflowError if the int is out of the range of floats."""
     if fits_64_bits(value):
         return value
     assert isinstance(value, int)
@@ -84,8 +84,8 @@ def _in_64_bits(name: str, value: Value) -> Value:
 
 
 def metadata_of(label: str, metadata: dict | None, directory_name: Any) -> dict:
-    """Returns the metadata of a checkpoint for JSON, with `directory_name` under its key. Raises TypeError unless `metadata` is a dict or None;
-    `label` names it in the message."""
+    """Returns a copy of `metadata` with `directory_name` as the key "checkpoint_dir_name". Raises TypeError unless `metadata` is a dict for JSON or
+    None; `label` names the metadata in the message."""
     if metadata is not None and not isinstance(metadata, dict):
         raise TypeError(f"{label} must be a dict, not a {type(metadata).__name__}")
     name = {} if directory_name is None else {"checkpoint_dir_name": str(directory_name)}

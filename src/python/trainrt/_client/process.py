@@ -1,4 +1,4 @@
-"""The one Context of this process, and how the process connects to its runtime."""
+"""context(), which returns the Context of this process and connects the process to its runtime at the first call."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _context: Context | None = None
 
 
 def context() -> Context:
-    """Returns the Context of this program, the same at each call.
+    """Returns the Context of this program. Each call returns the same object.
 
-    The main thread must make the first call. From then on this process, and those that it starts, ignore the signals that stop a run
-    (SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2): batch systems send them to all processes, while the runtime decides when the run stops,
-    which the next collective call raises as Stop. `multiprocessing` and `subprocess.Popen.terminate()` therefore use SIGKILL.
+    The main thread must make the first call. After the first call, this process and its child processes ignore the signals SIGTERM, SIGINT, SIGHUP,
+    SIGUSR1 and SIGUSR2. Batch systems send these signals to all processes to stop a run. The runtime handles the signals: it decides when the run
+    stops, and the next collective call then raises Stop. `multiprocessing` and `subprocess.Popen.terminate()` use SIGKILL in place of SIGTERM.
 
     Raises
     ------
@@ -38,8 +38,7 @@ def context() -> Context:
 
 
 def open_run(settings: dict[str, str], number: int = 1) -> bool:
-    """Opens a run as Context.open_run() does, instead of that of the config. It must be the first use of the Context, or follow close_run().
-    Returns whether the run has to be executed."""
+    """Opens a run by Context.open_run(). Must be the first use of the Context, or follow close_run(). Returns False if the run has already finished."""
     if _context is not None:
         return _context.open_run(settings, number)
     is_running: list[bool] = []
@@ -48,7 +47,7 @@ def open_run(settings: dict[str, str], number: int = 1) -> bool:
 
 
 def is_connected() -> bool:
-    """Returns whether trainrt has started this process, so that context() does not fail."""
+    """Returns whether trainrt has started this process. If not, context() raises RuntimeError."""
     return has_context() or "TRAINRT_FD" in os.environ
 
 
@@ -58,7 +57,7 @@ def has_context() -> bool:
 
 
 def _connect(greet: Callable[[Context], Any]) -> Context:
-    """Makes the Context, and sends its first request by `greet(context)`."""
+    """Creates the Context, and calls `greet(context)`, which sends the first request."""
     global _context
     fd = os.environ.get("TRAINRT_FD")
     if fd is None:
@@ -66,7 +65,7 @@ def _connect(greet: Callable[[Context], Any]) -> Context:
                            f"into a config, and start it by `trainrt --config FILE`, with srun or mpiexec for several ranks")
     _require_socket(fd)
     leave_stops_to_runtime()
-    del os.environ["TRAINRT_FD"]  # processes that the program starts must not use the connection
+    del os.environ["TRAINRT_FD"]  # child processes must not use the connection
     _context = Context(Channel(int(fd)))
     _report_uncaught_exceptions(_context)
     os.register_at_fork(after_in_child=_context._close_in_fork)
@@ -76,8 +75,8 @@ def _connect(greet: Callable[[Context], Any]) -> Context:
 
 
 def _require_socket(fd: str) -> None:
-    """Raises RuntimeError unless `fd`, the value of TRAINRT_FD, is an open socket. It may be inherited from a program of trainrt that started
-    this one."""
+    """Raises RuntimeError unless `fd`, the value of TRAINRT_FD, is an open socket. If the parent process is a program of trainrt, this process may
+    have inherited TRAINRT_FD without the socket."""
     try:
         if stat.S_ISSOCK(os.fstat(int(fd)).st_mode):
             return
@@ -89,7 +88,7 @@ def _require_socket(fd: str) -> None:
 
 
 def _report_uncaught_exceptions(ctx: Context) -> None:
-    """Sends uncaught exceptions to the runtime, which logs them with the rank. Those that it does not need are printed as usual."""
+    """Makes this process send uncaught exceptions to the runtime, which logs them with the rank. If the runtime has exited, Python prints them."""
     print_exception = sys.excepthook
 
     def report(kind, error, trace):

@@ -1,4 +1,4 @@
-"""Memory that the program shares with its runtime."""
+"""Memory that a program shares with its runtime, created by the program or by the runtime."""
 
 import fcntl
 import mmap
@@ -6,8 +6,8 @@ import os
 
 
 class SharedMemory:
-    """Anonymous memory of this process, whose descriptor is sent to the runtime. Its size is sealed, so that neither side can cause a fault
-    in the other by shrinking it."""
+    """Anonymous memory that this process creates and shares with the runtime by sending the descriptor. The size is sealed: neither process can cause
+    a fault in the other process by shrinking the memory."""
 
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
@@ -17,13 +17,13 @@ class SharedMemory:
         self.bytes = memoryview(mmap.mmap(self.fd, nbytes))
 
     def close_descriptor(self) -> None:
-        """Closes the descriptor after the runtime has received it. The mapping stays."""
+        """Closes the descriptor after the runtime has received it. The memory remains mapped in this process."""
         os.close(self.fd)
         self.fd = -1
 
 
 class RuntimeMemory:
-    """Memory as SharedMemory, but made by the runtime: bytes `at` to `at + nbytes` of the descriptor `file`, which is closed."""
+    """Memory that the runtime creates and shares with this process: bytes `at` to `at + nbytes` of the descriptor `file`. Closes `file`."""
 
     fd = -1
 
@@ -34,5 +34,5 @@ class RuntimeMemory:
 
 
 def size_with_reserve(nbytes: int, min_nbytes: int = 4096) -> int:
-    """Returns the next power of two, at least `min_nbytes`, so that growing requests seldom need new memory."""
+    """Returns the next power of two from `nbytes`, at least `min_nbytes`. Requests of growing size then seldom need new memory."""
     return max(1 << max(nbytes - 1, 0).bit_length(), min_nbytes)

@@ -1,4 +1,4 @@
-"""State: the tensors, values and files that checkpoints of a run hold."""
+"""State, which names the tensors, values and files that checkpoints of a run contain."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Callable
 from .arrays import array_view
 from .values import Value, decoded, encoded, fits_64_bits, plain_value
 
-_PAGE_ALIGNED_BYTES = 1 << 20  # larger tensors begin at a page boundary, so that the runtime writes them without a copy
+_PAGE_ALIGNED_BYTES = 1 << 20  # tensors of this size begin at a page boundary, where the runtime can write them without a copy
 
 
 class _Tensor:
-    """A tensor of a State, or a slab of one: its array, its placement over the ranks, and the offset `at` of its copy in shared memory."""
+    """A tensor of a State, or a slab of a tensor, with its placement on the ranks. `at` is the offset of the copy in shared memory."""
 
     def __init__(self, name: str, array: Any, placement: str, slab: dict[str, Any]) -> None:
         self.name, self.array, self.placement, self.slab = name, array, placement, slab
@@ -25,10 +25,10 @@ class _Tensor:
 
 
 class State:
-    """Names everything that a checkpoint holds: tensors, small values, and files.
+    """The content of a run's checkpoints: named tensors, small values, and files.
 
-    A State refers to the arrays; it does not copy or own them, so change them in place. Names are paths, such as "model/w"; restore()
-    checks them. Values are read and set as ``state[name]``.
+    A State holds references to the arrays and does not copy them; change the arrays in place. Names are paths such as "model/w"; restore() checks the
+    names. Read and set values as ``state[name]``.
 
     Examples
     --------
@@ -53,10 +53,10 @@ class State:
         self._attached = False
 
     def tensor(self, name: str, array: Any, *, sharded: Sequence[int] | None = None, per_rank: bool = False, part_of_sum: bool = False) -> None:
-        """Adds an array. Checkpoints take its contents, restore() fills it in place.
+        """Adds an array, whose content checkpoints save and restore() loads in place.
 
-        By default all ranks hold the same values: a new run starts with those of rank 0, and a difference that checkpoints find later ends
-        the run (key checkpoint.replica_check).
+        By default a tensor is replicated: all ranks must have equal values. A new run copies the values of rank 0 to all ranks. If a checkpoint
+        finds a difference between ranks, the run ends (key checkpoint.replica_check).
 
         Parameters
         ----------
@@ -65,11 +65,11 @@ class State:
         array : NumPy array, array.array, other buffer, or torch tensor on any device
             A writable, contiguous array of any shape.
         sharded : (axis, first, global_extent), optional
-            The array is a slab of a larger tensor, from index `first` of that axis.
+            The array is a slab of a larger tensor. It begins at index `first` of axis `axis`, whose length in the larger tensor is `global_extent`.
         per_rank : bool
-            Each rank has its own values. On another number of ranks, rank r gets the values of rank r modulo the old number.
+            Each rank has its own values. After a restart on another number of ranks, rank r gets the values of rank r modulo the old number of ranks.
         part_of_sum : bool
-            The array is this rank's part of a sum over the ranks, which continues on any number of ranks.
+            The array is one summand of a sum over the ranks. Only the sum is preserved if the number of ranks changes.
         """
         self._claim(name, "tensor")
         chosen = [word for word, given in (("sharded", sharded is not None), ("per_rank", per_rank), ("sum", part_of_sum)) if given]
@@ -87,13 +87,13 @@ class State:
     def slab(self, name: str, array: Any, offset: Sequence[int], global_shape: Sequence[int]) -> None:
         """Adds an array that is a box of a larger tensor.
 
-        A rank may hold any number of slabs of a tensor, each added by one call with the same name and global_shape; a rank that holds none
-        calls slab() once with an empty array. The slabs of all ranks must fill the tensor; several ranks may hold the same slab.
+        A rank may hold several slabs of a tensor, and calls slab() for each slab with the same name and global_shape. A rank without slabs of the
+        tensor calls slab() once with an empty array. The slabs of all ranks must cover the tensor; several ranks may hold equal slabs.
 
         Parameters
         ----------
         name, array
-            As of tensor().
+            Name and array as in tensor().
         offset : sequence of int
             Index of the first element in the larger tensor, one number per axis.
         global_shape : sequence of int
@@ -112,8 +112,8 @@ class State:
         Parameters
         ----------
         part_of_sum : bool
-            The int or float is this rank's part of a sum over the ranks (of losses since the last report, for example), which continues on
-            any number of ranks.
+            The int or float is one summand of a sum over the ranks, for example of losses since the last report. Only the sum is preserved if the
+            number of ranks changes.
         """
         if name in self._values:
             raise ValueError(f"the name '{name}' was given twice")
@@ -124,9 +124,10 @@ class State:
             self._sums.add(name)
 
     def file(self, name: str, path: str | os.PathLike[str], *, per_rank: bool = False) -> None:
-        """Adds a file. It is read when a checkpoint is taken, and restore() writes it back to its path.
+        """Adds a file, which checkpoints save and restore() writes to `path`.
 
-        Write the file before the checkpoint, or in a function of before_save(). Checkpoints take the file of rank 0, unless `per_rank`.
+        Write the file before the checkpoint, or in a function of before_save(). Checkpoints contain rank 0's file or, if `per_rank` is True, the file
+        of each rank.
         """
         if name in self._files:
             raise ValueError(f"file '{name}' was given twice")
@@ -134,13 +135,13 @@ class State:
         self._files[name] = {"name": name, "path": os.path.abspath(os.fspath(path)), "per_rank": bool(per_rank)}
 
     def before_save(self, function: Callable[[], Any]) -> Callable[[], Any]:
-        """Decorator of a function that is called before each checkpoint is taken, and before ranks compare their state
-        (checkpoint.replica_check_every). It updates the arrays and values of the State, and must not call the Context."""
+        """Decorator of a function that updates the arrays and values of the State. The function is called before each checkpoint, and before ranks
+        compare their state (checkpoint.replica_check_every). The function must not call the Context."""
         self._before_save.append(function)
         return function
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Adds a value (bool, int, float or str, the same on all ranks), or changes it to another of the same type."""
+        """Adds or changes a value: a bool, int, float or str, equal on all ranks. A change must not change the type."""
         plain = plain_value(f"value '{name}'", value)
         if not fits_64_bits(plain):
             raise OverflowError(f"value '{name}' is {plain}, which does not fit into 64 bits")
@@ -176,7 +177,7 @@ class State:
     # ---- used by the Context ----
 
     def _assign_offsets(self) -> int:
-        """Sets the offset of each tensor in shared memory, and returns the number of bytes of all."""
+        """Sets the offset of each tensor in shared memory, and returns the total number of bytes."""
         end = 0
         for tensor in self._tensors.values():
             unit = mmap.PAGESIZE if tensor.array.nbytes >= _PAGE_ALIGNED_BYTES else 64
@@ -197,7 +198,7 @@ class State:
             tensor.array.read_from(memory[tensor.at:tensor.at + tensor.array.nbytes])
 
     def _replace_array(self, name: Any, array: Any) -> None:
-        """Makes the tensor refer to another array of the same type and shape, as frameworks make new ones while they train."""
+        """Makes a tensor refer to another array of equal type and shape. Called for frameworks that replace arrays during training."""
         before, now = self._tensors[name].array, array_view(f"tensor '{name}'", array)
         if (before.dtype, before.shape) != (now.dtype, now.shape):
             raise ValueError(f"tensor '{name}' is now {now.dtype} of shape {now.shape}, and was {before.dtype} of shape {before.shape} when it was "

@@ -1,4 +1,4 @@
-"""Small values of a State or a report: bool, int, float or str, and their form in a message."""
+"""Checks small values of a State or a report (bool, int, float or str), and converts them for messages."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def plain_value(label: str, value: Any) -> Value:
 
 
 def fits_64_bits(value: Any) -> bool:
-    """Returns whether the runtime can store `value`: false for an int of more than 64 bits."""
+    """Returns whether the runtime can store `value`; False for an int of more than 64 bits."""
     return not isinstance(value, int) or -INT_LIMIT <= value < INT_LIMIT
 
 
 def encoded(value: Any) -> Any:
-    """Returns the value for JSON, which has no NaN and infinity: they become {"float": "nan"}, and so on."""
+    """Returns the value for JSON. NaN and infinity, which JSON does not support, become dicts such as {"float": "nan"}."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
     return value
 
 
 def decoded(value: Any) -> Any:
-    """Returns the value that encoded() was given."""
+    """Returns the value from which encoded() has made `value`."""
     return float(value["float"]) if isinstance(value, dict) else value

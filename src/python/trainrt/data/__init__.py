@@ -1,4 +1,4 @@
-"""Datasets with Ray Data's names, which a Trainer gives its train function.
+"""Datasets with Ray Data's interface. A Trainer passes the datasets to its train function.
 
     import trainrt
 
@@ -11,8 +11,8 @@
             for batch in shard.iter_torch_batches(batch_size=64):    # {"x": tensor, "y": tensor}
                 ...
 
-The runtime reads the files, ahead of the train function, into memory that the two share. The position in the data is part of every
-checkpoint. Needs NumPy.
+The runtime reads the files ahead of the train function, into memory that runtime and train function share. Every checkpoint stores the position
+in the data. Requires NumPy.
 """
 
 from ._dataset import Dataset, MaterializedDataset

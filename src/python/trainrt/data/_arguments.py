@@ -1,19 +1,19 @@
-"""Checks of the arguments that callers pass."""
+"""Checks arguments of the functions and methods of trainrt.data."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from typing import Any
 
-# Arguments of Ray Data that place its tasks on a cluster. They are accepted and have no effect.
+# Arguments with which Ray Data places tasks on a cluster. trainrt accepts and ignores these arguments.
 OF_CLUSTERS = frozenset(("concurrency", "compute", "num_cpus", "num_gpus", "memory", "parallelism", "ray_remote_args", "ray_remote_args_fn",
                          "override_num_blocks", "num_blocks"))
 
 
 def check_ignored(function: str, given: dict[str, Any], ignored: Collection[str] = OF_CLUSTERS, refused: Collection[str] = (),
                   hint: str = "") -> None:
-    """Raises TypeError if `given`, a dict of arguments, has names that are not in `ignored`, and ValueError if one named in `refused` is not
-    None. `function` is the caller's name for messages; `hint` is appended to the TypeError."""
+    """Raises TypeError if a name in `given`, {argument: value}, is neither in `ignored` nor in `refused`. Raises ValueError if an argument in `refused`
+    is not None. `function` is the caller's name for messages; `hint` is appended to the message of the TypeError."""
     unknown = sorted(set(given) - set(ignored) - set(refused))
     if unknown:
         raise TypeError(f"{function}() got an unexpected argument: {', '.join(unknown)}{hint}")
@@ -23,5 +23,5 @@ def check_ignored(function: str, given: dict[str, Any], ignored: Collection[str]
 
 
 def names_of(columns: str | Sequence[str]) -> list[str]:
-    """Returns the list of column names for one name or several."""
+    """Returns `columns`, one column name or several, as a list."""
     return [columns] if isinstance(columns, str) else list(columns)

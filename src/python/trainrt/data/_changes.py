@@ -16,7 +16,7 @@ Concurrency = Union[int, tuple[int, ...], None]
 
 
 class ChangeMethods(DatasetParts):
-    """Part of Dataset."""
+    """Base class of Dataset with the methods that change columns."""
 
     def map(self, fn: Callable[..., Any], *, fn_args: Sequence | None = None, fn_kwargs: Mapping[str, Any] | None = None,
             fn_constructor_args: Sequence | None = None, fn_constructor_kwargs: Mapping[str, Any] | None = None,
@@ -26,14 +26,14 @@ class ChangeMethods(DatasetParts):
         Parameters
         ----------
         fn : function or class
-            Called as `fn(row, *fn_args, **fn_kwargs)`, where `row` and the result are dicts, {column: value}. A class is instantiated once per
-            process with the constructor arguments, and the object is called.
+            Called as `fn(row, *fn_args, **fn_kwargs)`; `row` and the result are dicts, {column: value}. If `fn` is a class, each process creates one
+            instance with the constructor arguments and calls the instance.
         concurrency : int, optional
-            Number of processes per rank that call `fn` and all other operations, ahead of the train function; default: the process that takes
-            the batches calls them.
+            Number of processes per rank that run this and all other operations of the dataset, ahead of the train function. Default: the process
+            that iterates over the batches runs the operations.
         random : bool
-            True calls `fn(row, rng, ...)` with a numpy.random.Generator that depends only on run.seed, the dataset's name, the epoch and the
-            sample: the result is the same on any number of ranks and processes, and after a restart.
+            True calls `fn(row, rng, ...)`. `rng` is a numpy.random.Generator, seeded only from run.seed, the dataset's name, the epoch and the
+            sample. The result does not depend on the number of ranks and processes, nor on restarts.
 
         Taking a batch raises TypeError if `fn` does not return a dict, ValueError if the dicts have different keys.
         """
@@ -54,9 +54,9 @@ class ChangeMethods(DatasetParts):
         batch_size, zero_copy_batch
             Ignored: `fn` receives the batches that the train function takes.
         random : bool
-            True calls `fn(batch, rng, ...)` with the generator of the batch's first sample; the result then depends on the batches.
+            True calls `fn(batch, rng, ...)` with the generator of the batch's first sample; see map(). The result then depends on the batch size.
         others
-            As of map().
+            Arguments of map().
         """
         del batch_size, zero_copy_batch
         check_ignored("map_batches", resources, OF_CLUSTERS | {"udf_modifying_row_count"})
@@ -85,7 +85,7 @@ class ChangeMethods(DatasetParts):
 
 
 def _workers_of(method: str, concurrency: Concurrency) -> int:
-    """Returns the number of processes for Ray's forms of `concurrency`: a number, (minimum, maximum), or (minimum, maximum, initial)."""
+    """Returns the maximum number of processes in `concurrency`, which is a number, (minimum, maximum) or (minimum, maximum, initial); 0 for None."""
     workers = concurrency[1] if isinstance(concurrency, (tuple, list)) and len(concurrency) in (2, 3) else concurrency
     if workers is None:
         return 0

@@ -17,11 +17,11 @@ from ._samples import ReshapeMethods
 if TYPE_CHECKING:
     from ._dataset import Dataset
 
-_MAX_SHUFFLED = 1 << 25  # rows of a shuffled list, which needs about 1 GB
+_MAX_SHUFFLED = 1 << 25  # maximum number of rows that _shuffled() shuffles; this many need about 1 GB
 
 
 class ChoiceMethods(ReshapeMethods, ReadMethods):
-    """Part of Dataset."""
+    """Base class of Dataset with the methods that choose and order samples."""
 
     def filter(self, fn: Callable[..., Any] | None = None, expr: str | None = None, *, fn_args: Sequence | None = None,
                fn_kwargs: Mapping[str, Any] | None = None, **resources: Any) -> Dataset:
@@ -30,20 +30,20 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         Parameters
         ----------
         fn : function, optional
-            Keeps a sample if `fn(row, *fn_args, **fn_kwargs)` is true. It is called once per sample, in this process, before the first sample is
+            Keeps a sample if `fn(row, *fn_args, **fn_kwargs)` returns true. This process calls `fn` once per sample before the first sample is
             used; all samples must be readable.
         expr : str, optional
-            A condition such as "x > 0 and (city == 'Bern' or not sold)", which the ranks evaluate without Python (key `where` of
-            [data.NAME]). It compares numbers, strings, columns and elements of columns (x[3]) by == != < <= > >=, and combines comparisons and
-            bool columns by `and`, `or`, `not` and parentheses.
+            A condition such as "x > 0 and (city == 'Bern' or not sold)", which the ranks evaluate without Python (key `where` of [data.NAME]).
+            A condition may compare numbers, strings, columns and elements of columns (x[3]) by == != < <= > >=, and combine comparisons and bool
+            columns by `and`, `or`, `not` and parentheses.
 
         Raises
         ------
         TypeError
             Not exactly one of `fn` and `expr` is given.
         ValueError
-            The method follows draw_by_weight() or, with `fn`, options(on_error="skip"). Reading raises it for an invalid condition, and for one
-            that no sample meets.
+            filter() was called after draw_by_weight(), or filter(fn) after options(on_error="skip"). Reading the dataset raises ValueError for an
+            invalid condition and for a condition that no sample meets.
         """
         check_ignored("filter", resources)
         self._require_not_drawn("filter()")
@@ -68,43 +68,43 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         return numbers if rows is None else numpy.asarray(rows)[numbers]
 
     def random_shuffle(self, *, seed: int | None = None, **resources: Any) -> Dataset:
-        """Uses the samples in a new random order in each epoch. The order depends on run.seed, the dataset's name, the epoch, and `seed` (int,
-        default 0)."""
+        """Shuffles the samples, in a new random order in each epoch. The order depends on run.seed, the dataset's name, the epoch and `seed`
+        (int, default 0)."""
         check_ignored("random_shuffle", resources)
         return self._with(keys={**self._keys, "shuffle": "true", **({"shuffle_seed": str(int(seed))} if seed else {})})
 
     randomize_block_order = random_shuffle
 
     def repartition(self, num_blocks: int | None = None, **others: Any) -> Dataset:
-        """Returns this dataset: its samples are not stored in blocks."""
+        """Returns this dataset unchanged, since samples are not stored in blocks."""
         del num_blocks, others
         return self  # type: ignore[return-value]
 
     def limit(self, limit: int) -> Dataset:
-        """Keeps the first `limit` samples; of a shuffled dataset, random ones, the same at each call. Raises TypeError if `limit` is not an
-        integer, ValueError if it is negative."""
+        """Keeps the first `limit` samples. Of a shuffled dataset, keeps `limit` random samples, the same samples at each call. Raises TypeError
+        if `limit` is not an integer, ValueError if `limit` is negative."""
         return self._part(0, checked_integer("limit()", limit, 0))
 
     def _part(self, first: int | None, end: int | None) -> Dataset:
         return self._with(rows=self._rows_in_order()[first:end])
 
     def _rows_in_order(self) -> Any:
-        """Returns the row numbers in the order by which parts are chosen: random, but always the same, if the dataset is shuffled."""
+        """Returns the row numbers in the order that limit() and split() use. Rows of a shuffled dataset are in random order, equal at each call."""
         self._require_not_drawn("a choice of samples")
         rows = self._row_numbers()
         rows = range(self._count_all()) if rows is None else rows
         return _shuffled(rows, int(self._keys.get("shuffle_seed", 0))) if "shuffle" in self._keys else rows
 
     def split_at_indices(self, indices: Sequence[int]) -> list[Dataset]:
-        """Returns len(indices) + 1 datasets: the samples before the first index, those from it to the second, and so on. Raises ValueError if the
-        indices are not ascending."""
+        """Returns len(indices) + 1 datasets of consecutive samples. Dataset i ends before sample indices[i]; the last dataset has all remaining
+        samples. Raises ValueError if the indices are not ascending."""
         ends: list[Any] = [0, *indices, None]
         if any(a > b for a, b in zip(ends, ends[1:-1])):
             raise ValueError(f"split_at_indices({list(indices)}): the indices must be ascending")
         return [self._part(first, end) for first, end in zip(ends, ends[1:])]
 
     def split(self, n: int, *, equal: bool = False, locality_hints: Any = None) -> list[Dataset]:
-        """Returns `n` datasets of consecutive samples; their sizes differ by at most one, and equal=True leaves out samples to make them equal.
+        """Returns `n` datasets of consecutive samples. The sizes differ by at most one; equal=True leaves out samples to make the sizes equal.
         Raises ValueError if `n` is below 1."""
         del locality_hints
         if n < 1:
@@ -114,8 +114,8 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         return [self._part(first, end) for first, end in zip([0, *ends], ends)]
 
     def split_proportionately(self, proportions: Sequence[float]) -> list[Dataset]:
-        """Returns datasets with these fractions of the samples, and one with the rest. Raises ValueError unless the fractions are above 0 and
-        their sum is below 1."""
+        """Returns one dataset per fraction in `proportions`, and a last dataset with the remaining samples. Raises ValueError unless all fractions
+        are above 0 and the sum of the fractions is below 1."""
         if not proportions or any(each <= 0 for each in proportions) or sum(proportions) >= 1:
             raise ValueError(f"split_proportionately({list(proportions)}): each must be above 0, and their sum below 1")
         count = self.count()
@@ -128,16 +128,16 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         Parameters
         ----------
         test_size : float or int
-            Fraction (float) or number (int) of the test samples.
+            Fraction (float) or number (int) of samples in the test dataset.
         shuffle : bool
-            True chooses them at random by `seed` (default 0); otherwise the last samples are the test.
+            True chooses the test samples at random by `seed` (default 0); False uses the last samples.
         stratify
             Not supported: raises ValueError.
 
         Raises
         ------
         ValueError
-            A part would be empty.
+            The train or the test dataset would be empty.
         """
         if stratify is not None:
             raise ValueError("train_test_split(stratify=...) is not supported: choose the samples by filter()")
@@ -151,7 +151,7 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
 
 
 def _shuffled(rows: Any, seed: int) -> Any:
-    """Returns the rows in the order of Python's random.shuffle(), which is the same in all versions."""
+    """Returns the rows in random order. Uses Python's random.shuffle(), whose order is equal in all Python versions."""
     if len(rows) > _MAX_SHUFFLED:
         raise ValueError(f"parts of {len(rows)} samples in random order need a list of all samples; the maximum is {_MAX_SHUFFLED}: take the parts "
                          f"first, and then random_shuffle() them")
@@ -161,7 +161,7 @@ def _shuffled(rows: Any, seed: int) -> Any:
 
 
 class _Once:
-    """Calls a function once, when its result is first needed."""
+    """A callable that calls `function` at the first call only, and returns the stored result at later calls."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self._function = function

@@ -1,16 +1,16 @@
-"""Converts samples from Python, NumPy, pandas and torch into columns: {name: array}. The first axis counts the samples. A column of texts,
-or of arrays of different lengths, is an array of objects."""
+"""Converts samples of Python, NumPy, pandas and torch into columns, {name: array}. The first axis of each array counts the samples. A column of
+strings, or of arrays with different lengths, is an array of objects."""
 
 import math
 
 from ._numpy import numpy
 
-_NARROWER = {"u2": "i4", "u4": "i8", "u8": "i8", "g": "f8"}  # types that the runtime lacks -> types that it has
+_NARROWER = {"u2": "i4", "u4": "i8", "u8": "i8", "g": "f8"}  # {type that the runtime does not support: type to convert to}
 
 
 def columns_of(batch, origin, did="returned", has_missing=False):
-    """Returns {name: array} for a dict of arrays or lists, or a DataFrame. `origin` and `did` ("returned" or "was given") describe the origin in
-    messages; `has_missing` as in column_of(). Raises TypeError for another type, and ValueError for columns of different lengths."""
+    """Returns {name: array} for `batch`, a dict of arrays or lists, or a DataFrame. Messages begin with `origin` and `did` ("returned" or "was given").
+    For `has_missing` see column_of(). Raises TypeError for a batch of another type, ValueError for columns of different lengths."""
     if hasattr(batch, "to_dict") and hasattr(batch, "columns"):
         from ._frames import columns_of_frame
         batch = columns_of_frame(batch, f"the DataFrame that {origin} {did}", has_missing)
@@ -23,7 +23,7 @@ def columns_of(batch, origin, did="returned", has_missing=False):
 
 
 def _names_of(keys, origin, did):
-    """Returns [(key, name)], where `name` is the key as text. Raises ValueError if two keys have the same name."""
+    """Returns [(key, str(key))] of all keys. Raises ValueError if two keys are equal as strings."""
     names = [(key, str(key)) for key in keys]
     known: dict = {}
     for key, name in names:
@@ -34,10 +34,10 @@ def _names_of(keys, origin, did):
 
 
 def column_of(values, origin, has_missing=False):
-    """Returns one column as an array of a type that the runtime has. `origin` names it in messages.
+    """Returns the values of a column as an array of a type that the runtime supports. `origin` names the column in messages.
 
-    If `has_missing`, values may be missing (None, NaN, pandas.NA): missing texts become None, missing numbers NaN. Raises TypeError for
-    other values than numbers, bools, texts and arrays of them, and ValueError for None otherwise."""
+    If `has_missing` is True, values may be missing (None, NaN, pandas.NA); missing strings become None, missing numbers NaN. If `has_missing` is
+    False, None raises ValueError. Values other than numbers, bools, strings and arrays of these raise TypeError."""
     if hasattr(values, "detach"):  # a torch tensor
         values = values.detach().cpu().numpy()
     if isinstance(values, numpy.ndarray) and values.ndim and values.dtype != object and values.dtype.kind in "fiub":
@@ -58,7 +58,7 @@ def _is_missing(value):
 
 
 def _with_missing(values):
-    """Returns the values with None for missing texts and NaN for missing numbers. A column of None only stays as it is."""
+    """Returns the values with None for missing strings and NaN for missing numbers. If all values are None, returns the values unchanged."""
     if any(isinstance(value, str) for value in values) or all(value is None for value in values):
         return [None if _is_missing(value) else value for value in values]
     if any(map(_is_list, values)):
@@ -98,8 +98,8 @@ def _ragged(items, origin):
 
 
 def _supported(array, origin):
-    """Returns the array in a type that the runtime has. Raises TypeError for other values than numbers and bools, OverflowError for an
-    unsigned integer above 2**63 - 1."""
+    """Returns the array, converted to a type that the runtime supports. Raises TypeError for values other than numbers and bools, OverflowError
+    for an unsigned integer that does not fit the new type."""
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{origin} has the type {array.dtype}; supported are numbers, bools and texts")
     narrower = _NARROWER.get(array.dtype.str[1:])
@@ -111,15 +111,15 @@ def _supported(array, origin):
 
 
 def rows_of(batch):
-    """Yields the samples of a batch as dicts. Scalars are Python numbers."""
+    """Yields each sample of a batch as a dict {name: value}. Scalars are converted to Python numbers."""
     names = list(batch)
     for values in zip(*(batch[name] for name in names)):
         yield {name: value.item() if isinstance(value, numpy.generic) else value for name, value in zip(names, values)}
 
 
 def stacked(rows, origin, did="returned"):
-    """Returns the columns of `rows`, a list of dicts that is not empty; `origin` and `did` as in columns_of(). Raises TypeError if a row is not a
-    dict, and ValueError if the rows have different keys."""
+    """Returns the columns of `rows`, a non-empty list of dicts. For `origin` and `did` see columns_of(). Raises TypeError if a row is not a dict,
+    ValueError if two rows have different keys."""
     first = rows[0]
     for row in rows:
         if not isinstance(row, dict):
@@ -130,7 +130,7 @@ def stacked(rows, origin, did="returned"):
 
 
 def concatenated(batches):
-    """Returns the columns of all batches, as new arrays. `batches` must not be empty."""
+    """Returns one batch with the samples of all batches, in new arrays. `batches` must not be empty."""
     found = {}
     for name in batches[0]:
         parts = [batch[name] for batch in batches]

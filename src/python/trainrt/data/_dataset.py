@@ -1,4 +1,4 @@
-"""Dataset: which samples, in which order, with which operations. Samples are read when a method needs them."""
+"""Dataset, which describes samples, their order and operations on the samples, and MaterializedDataset. Samples are read when a method needs them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ._choices import ChoiceMethods
 
 
 class Dataset(ChangeMethods, ChoiceMethods):
-    """Samples with named columns, as read_*() and from_*() return them. It is immutable: each operation returns a new Dataset.
+    """An immutable dataset of samples with named columns, as read_*() and from_*() return. Each operation returns a new Dataset.
 
-    A Trainer gets it by ``datasets={"train": dataset}``. Methods that need the samples read them in this process, and raise RuntimeError or
-    ValueError if that fails. Arguments of Ray Data that only place tasks on a cluster (num_cpus, compute, ...) are ignored. Methods raise
-    TypeError for unknown arguments and for functions that are not callable.
+    To train on a Dataset, pass ``datasets={"train": dataset}`` to a Trainer. Methods that need samples read the samples in this process, and raise
+    RuntimeError or ValueError if reading fails. Arguments of Ray Data that only place tasks on a cluster (num_cpus, compute, ...) are ignored.
+    Methods raise TypeError for unknown arguments and for functions that are not callable.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class Dataset(ChangeMethods, ChoiceMethods):
 
 
 class MaterializedDataset(Dataset):
-    """A Dataset with its samples in memory, as materialize() and from_*() return it.
+    """A Dataset whose samples are in memory, as materialize() and from_*() return.
 
     Examples
     --------

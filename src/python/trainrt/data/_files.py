@@ -1,4 +1,4 @@
-"""Writes data of a script into files that all ranks read. Files are named by the digest of their content, so a restarted script finds them."""
+"""Writes a script's data into files that all ranks read. File names are digests of the content, and a restarted script reuses existing files."""
 
 import hashlib
 import json
@@ -9,13 +9,13 @@ import zipfile
 from .._support import _new_file
 from ._numpy import numpy
 
-_JSON_TYPES = {"f4": "f32", "i4": "i32", "i2": "i16", "i1": "i8", "u1": "u8", "f8": "f64"}  # types that JSON numbers do not determine
-_AS_TEXT = "in a dataset with texts, arrays of several lengths or names with '/'"  # datasets that are written as JSON lines
+_JSON_TYPES = {"f4": "f32", "i4": "i32", "i2": "i16", "i1": "i8", "u1": "u8", "f8": "f64"}  # {NumPy type: type for the key `types`}
+_AS_TEXT = "in a dataset with texts, arrays of several lengths or names with '/'"  # describes datasets that put_columns() writes as JSON lines
 
 
 def put(folder, data, suffix, digest):
-    """Returns the path of the file DIGEST.SUFFIX in `folder`, and writes it if it does not exist: `data` has its bytes, or is a function that
-    writes into the open file. The file appears complete or not at all."""
+    """Writes the file DIGEST.SUFFIX in `folder`, unless it exists, and returns its path. `data` is the content as bytes, or a function that writes
+    into the open file. Other processes see the complete file or no file."""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, f"{digest}.{suffix}")
     if not os.path.exists(path):
@@ -24,7 +24,7 @@ def put(folder, data, suffix, digest):
 
 
 def put_text(folder, data, suffix):
-    """Returns the path of the file with these bytes, as put() does, named by their digest."""
+    """Calls put() for the bytes `data`, with their SHA-256 as digest, and returns the path."""
     return put(folder, data, suffix, hashlib.sha256(data).hexdigest()[:32])
 
 
@@ -39,12 +39,12 @@ def put_columns(folder, columns):
 
 
 def _can_be_member(name):
-    """Returns whether an NPZ file can have a member of that name: slashes in it would be folders."""
+    """Returns whether `name` can be the name of an array in an NPZ file. Names with slashes cannot: readers take slashes for folders."""
     return bool(name) and "/" not in name and "\\" not in name
 
 
 def _save_npz(file, columns):
-    """As numpy.savez(), which reserves the name `file`."""
+    """Writes an NPZ file. numpy.savez() is not used, since numpy.savez() cannot write an array named `file`."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, column in columns.items():
             with archive.open(name + ".npy", "w", force_zip64=True) as member:
@@ -72,7 +72,7 @@ def _as_lines(columns):
 
 
 def _plain(value):
-    """Returns the value as JSON has it: NaN is null."""
+    """Returns the value as an object for json.dumps(), with None for NaN."""
     plain = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(plain, list):
         return list(map(_plain, plain))
@@ -80,10 +80,11 @@ def _plain(value):
 
 
 def _types_of(columns):
-    """Returns the key `types` for the columns of types that JSON does not determine. Raises ValueError if a name cannot be in that key."""
+    """Returns the key `types` of [data.NAME], which names the types that readers cannot detect in JSON. Raises ValueError for a name that the key
+    `types` cannot contain."""
     types = {name: _JSON_TYPES[column.dtype.str[1:]] for name, column in columns.items() if column.dtype.str[1:] in _JSON_TYPES}
     for name in [name for name in types if not name.strip() or "," in name]:
         if types[name] != "f64" or numpy.isnan(columns[name]).all():
             raise ValueError(f"the column '{name}' has the type {types[name]}; {_AS_TEXT} such a column needs a name without commas: rename it")
-        del types[name]  # JSON has its numbers with a decimal point
+        del types[name]  # not needed: readers detect f64 by the decimal point
     return ", ".join(f"{name}:{kind}" for name, kind in types.items())

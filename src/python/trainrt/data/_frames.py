@@ -1,15 +1,15 @@
-"""Converts pandas DataFrames into columns. Values that the runtime lacks become the nearest ones that it has, which a note reports."""
+"""Converts pandas DataFrames into columns. Values of unsupported types are converted to the nearest supported type, and a note reports the conversion."""
 
 from .._support import _notes
 from ._numpy import numpy
 
-_MAX_EXACT = 2**53  # a float holds all integers up to this one
+_MAX_EXACT = 2**53  # a float can represent all integers up to 2**53
 
 
 def columns_of_frame(frame, origin, keeps_missing):
-    """Returns {name: array}. `origin` names the frame in messages. If `keeps_missing`, missing values stay as pandas has them; otherwise missing
-    numbers become NaN and missing texts empty. Raises ValueError if two columns have the same name, or an integer in a column with missing
-    values would be rounded."""
+    """Returns {name: array} of a DataFrame. `origin` names the DataFrame in messages. If `keeps_missing` is True, missing values are not converted.
+    If False, missing numbers become NaN and missing strings empty strings. Raises ValueError if two columns have the same name, or an integer in a
+    column with missing values would be rounded."""
     names = [str(name) for name in frame.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:

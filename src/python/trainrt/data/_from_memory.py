@@ -1,6 +1,7 @@
-"""from_*() and range(): datasets of data in a script's memory, which are written once into .datasets in the storage path when a run starts.
+"""from_*() and range(), which return datasets of samples in a script's memory.
 
-Arguments of Ray Data that only place tasks on a cluster are ignored.
+When a run starts, the samples are written once into the folder .datasets of the storage path. Arguments of Ray Data that only place tasks on a
+cluster are ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def range(n: int, **ray: Any) -> Dataset:
-    """Returns the numbers 0 to n-1 in the column `id` (i64).
+    """Returns a dataset of `n` samples; the column `id` (i64) contains the numbers 0 to n-1.
 
     Examples
     --------
@@ -32,7 +33,7 @@ def range(n: int, **ray: Any) -> Dataset:
 
 
 class _Filled:
-    """Makes arrays of one shape; all elements are the sample's number."""
+    """A map function that returns an array of shape `shape` per sample; all elements of the array are the sample's id."""
 
     def __init__(self, shape: Sequence[int]) -> None:
         self.shape = tuple(shape)
@@ -43,7 +44,7 @@ class _Filled:
 
 
 def range_tensor(n: int, *, shape: Sequence[int] = (1,), **ray: Any) -> Dataset:
-    """Returns n arrays of this shape in the column `data`; all elements of array i are i.
+    """Returns a dataset of `n` samples; the column `data` of sample i contains an array of shape `shape` with all elements i.
 
     Examples
     --------
@@ -59,10 +60,10 @@ def _of_columns(columns: Any, what: str) -> MaterializedDataset:
 
 
 def from_items(items: Iterable[Any], **ray: Any) -> MaterializedDataset:
-    """Returns one sample per item.
+    """Returns a dataset with one sample per item.
 
-    Dicts with equal keys become columns; other values become the column `item`. Raises TypeError and ValueError for values that are not numbers,
-    bools, strings or arrays of them.
+    If the items are dicts with equal keys, each key becomes a column. Otherwise the items become the column `item`. Raises TypeError or ValueError
+    for values that are not numbers, bools, strings or arrays of these.
 
     Examples
     --------
@@ -80,8 +81,8 @@ def from_items(items: Iterable[Any], **ray: Any) -> MaterializedDataset:
 
 
 def from_numpy(ndarrays: Any, **ray: Any) -> MaterializedDataset:
-    """Returns the samples of an array, or of several arrays one after another, in the column `data`. A dict of arrays gives one column each. The
-    first axis counts the samples.
+    """Returns a dataset of the samples of an array, or of several arrays one after another, in the column `data`. A dict {name: array} gives one
+    column per name. The first axis counts the samples.
 
     Examples
     --------
@@ -99,9 +100,10 @@ def from_numpy(ndarrays: Any, **ray: Any) -> MaterializedDataset:
 
 
 def from_pandas(dfs: pandas.DataFrame | Sequence[pandas.DataFrame], **ray: Any) -> MaterializedDataset:
-    """Returns the rows of a DataFrame, or of several one after another.
+    """Returns a dataset of the rows of a DataFrame, or of several DataFrames one after another.
 
-    Missing strings become empty; missing integers and bools make the column floats with NaN. Notes report missing strings and bools.
+    Missing strings become empty strings. A column of integers or bools with missing values becomes a column of floats with NaN. Notes report
+    missing strings and bools.
 
     Raises
     ------
@@ -123,7 +125,9 @@ def from_pandas(dfs: pandas.DataFrame | Sequence[pandas.DataFrame], **ray: Any) 
 
 
 def from_torch(dataset: Any, **ray: Any) -> MaterializedDataset:
-    """Returns the samples of a torch Dataset with a length: dicts become columns, tuples the columns `item_0`, `item_1`, ..., other values `item`.
+    """Returns a dataset of the samples of a torch Dataset with a length.
+
+    Samples that are dicts become one column per key, tuples the columns `item_0`, `item_1` and so on, and other samples the column `item`.
 
     Examples
     --------
@@ -141,7 +145,7 @@ def from_torch(dataset: Any, **ray: Any) -> MaterializedDataset:
 
 
 def from_huggingface(dataset: Any, **ray: Any) -> MaterializedDataset:
-    """Returns the rows of a datasets.Dataset of numbers, strings and lists of numbers. Raises TypeError for a DatasetDict.
+    """Returns a dataset of the rows of a Hugging Face Dataset of numbers, strings and lists of numbers. Raises TypeError for a DatasetDict.
 
     Examples
     --------

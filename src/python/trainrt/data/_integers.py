@@ -1,4 +1,4 @@
-"""Checks integers that callers pass."""
+"""checked_integer(), which checks an integer argument."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 
 def checked_integer(argument: str, number: Any, min_value: int | None = None, max_value: int | None = None) -> int:
-    """Returns `number` as an int. `argument` names it in messages. Raises TypeError if it is not an integer (a bool is not one), and ValueError
-    if it is below `min_value` or above `max_value`."""
+    """Returns `number` as an int. Raises TypeError if `number` is a bool or not an integer, ValueError if `number` is below `min_value` or above
+    `max_value`. Messages begin with `argument`."""
     try:
         found = None if isinstance(number, bool) else operator.index(number)
     except TypeError:

@@ -1,4 +1,4 @@
-"""DataIterator: the batches of one rank's shard, which get_dataset_shard() returns."""
+"""DataIterator, which get_dataset_shard() returns and which yields the batches of one rank."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ._dataset import MaterializedDataset
     from ._parts import DatasetParts
 
-_LARGE_BATCH = 1024  # samples
+_LARGE_BATCH = 1024  # samples per batch when all samples are read
 
 
 class Epochs:
-    """An iterable; each iteration over it is the next epoch."""
+    """An iterable. Each loop over an Epochs object calls begin_epoch(), which returns the iterator of the next epoch."""
 
     def __init__(self, begin_epoch: Callable[[], Iterator[Any]]) -> None:
         self._begin_epoch = begin_epoch
@@ -33,10 +33,10 @@ class Epochs:
 
 
 class DataIterator:
-    """The batches of this rank's shard, as get_dataset_shard() returns it.
+    """Yields the batches of this rank's shard of a dataset; get_dataset_shard() returns a DataIterator.
 
-    Each iteration over the result of an iter_...() method is one epoch, the next one; after a restart, the first one is the rest of the epoch
-    in which the checkpoint was saved. All ranks must iterate over datasets that are split among them. A rank iterates in one thread.
+    Each loop over the result of an iter_...() method is the next epoch. After a restart, the first loop yields the rest of the epoch in which the
+    checkpoint was saved. If a dataset is split among the ranks, all ranks must iterate. A rank must iterate in one thread.
 
     Examples
     --------
@@ -49,13 +49,12 @@ class DataIterator:
     def __init__(self, link: Link | None, name: str | None, dataset: DatasetParts | None = None, before: Callable[[], Any] | None = None,
                  epochs: Iterator[int] | None = None, empty_columns: dict[str, Any] | None = None,
                  in_memory: Callable[[dict[str, Any]], MaterializedDataset] | None = None) -> None:
-        """`before()` is called before each epoch. `epochs` yields the numbers of epochs if the runtime does not count them. `empty_columns`,
-        {name: array}, are the columns of a dataset without samples; `link` and `name` are then None. `in_memory` makes the result of
-        materialize()."""
+        """`before()` is called before each epoch. `epochs` yields epoch numbers if the runtime does not count epochs. `empty_columns`,
+        {name: array}, are the columns of a dataset without samples; `link` and `name` are then None. materialize() calls `in_memory`."""
         self._link, self._name, self._before, self._epochs, self._empty_columns = link, name, before, epochs, empty_columns
-        self.at_padding: Callable[[int], Any] | None = None  # called with count() after an epoch that may have repeated samples by default
+        self.at_padding: Callable[[int], Any] | None = None  # called with count() after each epoch without an explicit `remainder`
         self._operations: Sequence[Operation] = dataset._operations if dataset is not None else ()
-        self._workers: MapWorkers | None = None  # processes that apply the operations, started when needed
+        self._workers: MapWorkers | None = None  # processes that apply the operations; started at the first batch
         self._encoding = dataset._encoding if dataset is not None else "utf-8"
         self._in_memory = in_memory
 
@@ -78,14 +77,14 @@ class DataIterator:
         Parameters
         ----------
         batch_size : int or None
-            Samples of this rank per batch; None: all samples.
+            Number of samples per batch on this rank. None returns all samples in one batch.
         batch_format : {"numpy", "pandas"}
             "pandas" gives DataFrames.
         remainder : {"pad", "uneven", "drop"}
-            Treatment of samples that do not fill the last batch on all ranks. "pad" (default) repeats the first samples of the epoch, so that
-            all ranks have equally many batches; "uneven" uses each sample once, for evaluation; "drop" (drop_last=True) leaves them out.
+            Treatment of samples that do not fill the last batch on all ranks. "pad" (default) repeats the first samples of the epoch until all
+            ranks have equally many batches. "uneven", for evaluation, uses each sample once. "drop" (drop_last=True) leaves out the samples.
         epoch : int, optional
-            Number of the epoch, for a loop that counts itself; default: the next one.
+            Number of the epoch, if the caller counts epochs. Default: the next epoch.
         prefetch_batches, local_shuffle_seed
             Ignored; the keys `threads` and `memory` control reading ahead.
 
@@ -96,7 +95,7 @@ class DataIterator:
         TypeError
             An argument is unknown.
         RuntimeError
-            In the iteration: samples cannot be read. It raises TypeError or ValueError for invalid results of map functions.
+            Raised during the loop if samples cannot be read. The loop raises TypeError or ValueError for invalid results of map functions.
         """
         del prefetch_batches, local_shuffle_seed
         if others:
@@ -148,7 +147,7 @@ class DataIterator:
         return self._workers
 
     def iter_rows(self) -> Iterable[dict[str, Any]]:
-        """Returns an iterable over this rank's samples as dicts, each once."""
+        """Returns an iterable over this rank's samples as dicts. Each sample is yielded once per epoch."""
         batches = self.iter_batches(batch_size=_LARGE_BATCH, remainder="uneven")
         return Epochs(lambda: (row for batch in batches for row in rows_of(batch)))
 
@@ -159,13 +158,13 @@ class DataIterator:
         Parameters
         ----------
         dtypes : torch.dtype or dict, optional
-            One dtype for all columns, or {name: dtype}; default: that of the column.
+            One dtype for all columns, or {name: dtype}. Default: each column's dtype.
         device : torch.device or str
             "auto" (default): the rank's GPU if there is one, else the CPU.
         collate_fn : function, optional
-            Called with {name: array}; returns the batch to yield. Its tensors are moved to the device.
+            Called with {name: array}. The result is moved to the device and yielded as the batch.
         pin_memory : bool
-            True copies through pinned memory, without blocking, if the device is a GPU.
+            If the device is a GPU, True copies batches asynchronously through pinned memory.
         others
             Arguments of iter_batches().
 
@@ -176,8 +175,8 @@ class DataIterator:
         return Epochs(lambda: map(tensors_of, batches))
 
     def iter_tf_batches(self, *, batch_size: int | None = 256, dtypes: Any = None, **others: Any) -> Iterable[Any]:
-        """Returns an iterable over batches of TensorFlow tensors, {name: tf.Tensor}. `dtypes`: one type, or {name: type}; `others`: arguments of
-        iter_batches()."""
+        """Returns an iterable over batches of TensorFlow tensors, {name: tf.Tensor}. `dtypes` is one dtype for all columns, or {name: dtype}.
+        `others` are arguments of iter_batches()."""
         import tensorflow
 
         def tensors_of(batch):
@@ -195,11 +194,11 @@ class DataIterator:
         Parameters
         ----------
         feature_columns : str or list of str, optional
-            Default: all other columns. One column gives its tensor, several their values side by side, [batch_size, columns].
+            Columns of the features. Default: all columns except the label. Several columns are concatenated to shape [batch_size, columns].
         feature_column_dtypes : torch.dtype, dict or list, optional
-            One dtype, {name: dtype}, or a list in the order of the columns.
+            One dtype for all columns, {name: dtype}, or a list of dtypes in the order of the columns.
         unsqueeze_label_tensor, unsqueeze_feature_tensors : bool
-            True gives tensors of one axis a second one of length 1.
+            True adds a second axis of length 1 to tensors with one axis.
         others
             Arguments of iter_batches().
 
@@ -209,7 +208,7 @@ class DataIterator:
                         unsqueeze_feature_tensors, others)
 
     def to_tf(self, feature_columns: Any, label_columns: Any, *, batch_size: int | None = 1, **others: Any) -> Any:
-        """Returns a tf.data.Dataset of (features, labels) batches: a tensor for one column's name, a dict for a list of names."""
+        """Returns a tf.data.Dataset of batches (features, labels). Features and labels are a tensor for one column name, a dict for a list of names."""
         import tensorflow
         first = self._empty_batch()
 
@@ -239,7 +238,7 @@ class DataIterator:
         return Schema(self._empty_batch())
 
     def _empty_batch(self) -> dict[str, Any]:
-        """Returns a batch without samples, after the operations. Reads nothing and does not change the position."""
+        """Returns a batch with 0 samples, with the columns after all operations. Reads no samples and does not change the position."""
         columns = self._empty_columns
         if columns is None:
             assert self._link is not None and self._name is not None
@@ -253,7 +252,7 @@ class DataIterator:
         return self._in_memory(self.columns_at_once())
 
     def columns_at_once(self) -> dict[str, Any]:
-        """Returns this rank's samples as {name: array}, in the order of epoch 0; empty arrays if it has no samples."""
+        """Returns all samples of this rank as {name: array}, in the order of epoch 0. If this rank has no samples, the arrays are empty."""
         batches = self.iter_batches(batch_size=_LARGE_BATCH, remainder="uneven", epoch=0)
         found = [{name: column.copy() for name, column in batch.items()} for batch in batches]
         return concatenated(found) if found else self._empty_batch()

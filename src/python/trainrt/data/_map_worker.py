@@ -1,5 +1,4 @@
-"""Main program of a process that runs map functions: `python3 -m trainrt.data._map_worker`, started by _map_workers.py with a socket as
-standard input."""
+"""Main program of a process that runs map functions. _map_workers.py starts `python3 -m trainrt.data._map_worker` with a socket as standard input."""
 
 import pickle
 import sys
@@ -12,7 +11,7 @@ from ._operations import applied
 
 
 def _serve(connection):
-    call, work = pickle.loads(connection.recv_bytes())  # from the process that started this one, over a private socket
+    call, work = pickle.loads(connection.recv_bytes())  # safe: sent by the parent process over a private socket
     operations = _pickling.loaded(work, call)
     while True:
         try:

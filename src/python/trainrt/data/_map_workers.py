@@ -1,4 +1,4 @@
-"""Processes that run the map functions of a dataset ahead of the train function."""
+"""MapWorkers, processes that run the map functions of a dataset ahead of the train function."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ._operations import Operation
 
 
 class _Worker:
-    """One process, which has one batch at a time: receive() must be called before the next send()."""
+    """A process that applies the operations to one batch at a time. After send(), the caller must call receive() before the next send()."""
 
     def __init__(self, work: bytes) -> None:
-        self._process = SideProcess("trainrt.data._map_worker", OMP_NUM_THREADS="1")  # the number of workers sets the number of threads
+        self._process = SideProcess("trainrt.data._map_worker", OMP_NUM_THREADS="1")  # one thread per worker process
         self._process.connection.send_bytes(work)
 
     def send(self, batch: dict[str, Any], draws: Any) -> None:
@@ -26,7 +26,7 @@ class _Worker:
             pass  # receive() reports the reason
 
     def receive(self, names: str) -> dict[str, Any]:
-        """Returns the batch after the operations. Raises RuntimeError, with `names` of the functions, if one raised or the process exited."""
+        """Returns the batch after the operations. Raises RuntimeError if a function raised or the process exited; `names` names the functions."""
         try:
             kind, value = self._process.connection.recv()
         except (EOFError, OSError):
@@ -40,7 +40,7 @@ class _Worker:
 
 
 class MapWorkers:
-    """`count` processes that apply `operations`. They start with the first batch, and exit with this object or this process."""
+    """Applies `operations` in `count` processes. The processes start at the first batch, and exit when this object is closed or this process exits."""
 
     def __init__(self, operations: Sequence[Operation], count: int) -> None:
         self._operations, self._count = operations, count
@@ -49,7 +49,7 @@ class MapWorkers:
         self._owner = os.getpid()
 
     def apply(self, batches: Iterable[tuple[dict[str, Any], Any]]) -> Iterator[dict[str, Any]]:
-        """Yields the results for `batches`, pairs of (batch, draws), in their order. Each worker is one batch ahead."""
+        """Yields the results for `batches`, pairs (batch, draws), in the order of `batches`. Each worker process works one batch ahead."""
         if not self._workers:
             self._start()
         given = taken = 0
@@ -60,7 +60,7 @@ class MapWorkers:
                     yield self._workers[(taken - 1) % self._count].receive(self._names)
                 self._workers[given % self._count].send(batch, draws)
                 given += 1
-                del batch  # its memory may be reused
+                del batch  # the runtime may reuse the memory
             while taken < given:
                 taken += 1
                 yield self._workers[(taken - 1) % self._count].receive(self._names)

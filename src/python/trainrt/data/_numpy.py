@@ -1,4 +1,4 @@
-"""Imports NumPy, which only this part of the package needs."""
+"""Imports NumPy. Raises an ImportError with an instruction if NumPy is not installed."""
 
 try:
     import numpy

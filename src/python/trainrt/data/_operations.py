@@ -1,4 +1,4 @@
-"""Operations on the batches of a dataset: each takes a batch, {name: array}, and returns one."""
+"""Operations on the batches of a dataset. An operation takes a batch, {name: array}, and returns a new batch."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from ._arguments import names_of
 from ._columns import columns_of, rows_of, stacked
 from ._numpy import numpy
 
-Batch = dict[str, Any]  # arrays by the names of columns
+Batch = dict[str, Any]  # {column name: array}
 
 
 def applied(operations: Iterable[Operation], batch: Batch, draws: Sequence[int]) -> Batch:
-    """Returns the batch after all `operations`, in order. `draws` has a random integer of 64 bits per sample if an operation is random."""
+    """Returns the batch after all `operations`, in order. If an operation is random, `draws` contains one random 64-bit integer per sample."""
     for number, operation in enumerate(operations):
         batch = operation(batch, [(draw, number) for draw in draws]) if operation.is_random else operation(batch)
     return batch
 
 
 class Call:
-    """A user's function, or a class with __call__. A class is instantiated once per process, at the first call. `method` is the name of the
-    Dataset method that got it, for messages. Raises TypeError if `function` is not callable."""
+    """A call of a user's function with fixed arguments. If `function` is a class, each process creates one instance at the first call, and calls the
+    instance. `method` is the Dataset method that was given `function`, for messages. Raises TypeError if `function` is not callable."""
 
     def __init__(self, method: str, function: Callable[..., Any], args: Sequence | None = (), kwargs: Mapping[str, Any] | None = None,
                  constructor_args: Sequence | None = (), constructor_kwargs: Mapping[str, Any] | None = None) -> None:
@@ -43,10 +43,10 @@ class Call:
 
 
 class Operation:
-    """Base class. A random operation gets, as second argument, one seed per sample for numpy.random.default_rng()."""
+    """Base class of operations. A random operation is called with a second argument: one seed per sample for numpy.random.default_rng()."""
 
     is_random = False
-    workers = 0  # number of processes that run it; 0: the process that takes the batches
+    workers = 0  # number of processes that run the operation; 0: the process that iterates over the batches
     name = ""
 
     def __call__(self, batch: Batch, draws: Sequence[Any] = ()) -> Batch:
@@ -129,7 +129,8 @@ def checked_format(name: str | None) -> str:
 
 
 def formatted(batch: Batch, batch_format: str) -> Any:
-    """Returns the batch, {name: array}, as a DataFrame if `batch_format` is "pandas". Arrays of several axes become columns of arrays."""
+    """Returns the batch as a DataFrame if `batch_format` is "pandas", else unchanged. In a DataFrame, an array of several axes becomes a column of
+    arrays."""
     if batch_format != "pandas":
         return batch
     import pandas
@@ -137,7 +138,7 @@ def formatted(batch: Batch, batch_format: str) -> Any:
 
 
 def keeps(call: Call) -> Callable[[Batch], Any]:
-    """Returns the function that calls `call` for each row of a batch and returns a bool array: which rows to keep."""
+    """Returns a function that calls `call` for each row of a batch and returns a bool array, True for each row to keep."""
     def kept(batch: Batch) -> Any:
         return numpy.fromiter((bool(call(row)) for row in rows_of(batch)), bool)
     return kept

@@ -1,4 +1,4 @@
-"""Base class of Dataset: its immutable parts."""
+"""DatasetParts, the base class with the data members of a Dataset."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ._sources import checked_keys
 if TYPE_CHECKING:
     from ._dataset import Dataset
 
-Rows = Union[Sequence[int], Callable[[], Any], None]  # row numbers, or a function that computes them when needed; None: all rows
+Rows = Union[Sequence[int], Callable[[], Any], None]  # row numbers, or a function that returns row numbers; None: all rows
 _READING_KEYS = ("shuffle", "shuffle_seed", "memory", "threads", "block", "window", "read_method")
 _SET_BY_METHODS = {"source", "format", "subset", "subset_after", "every", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack",
                    "draw_by_weight"}
 
 
 class Reshape:
-    """The keys of operations that make samples of samples, in their order, and the rows of the source to which they are applied."""
+    """Keys of [data.NAME], such as explode and pack, that make new samples out of the source's samples, and the source rows that are used."""
 
-    ORDER = {"where": 0, "explode": 1, "sequence": 2, "pack": 3, "draw_by_weight": 5}  # in which the runtime applies these keys
-    ORDER_OF_ROWS = 4  # the choice of samples among them
+    ORDER = {"where": 0, "explode": 1, "sequence": 2, "pack": 3, "draw_by_weight": 5}  # order in which the runtime applies the keys
+    ORDER_OF_ROWS = 4  # position at which the runtime applies the choice of samples
 
     def __init__(self, keys: dict[str, str] | None = None, rows: Rows = None) -> None:
         self.keys, self.rows = dict(keys or {}), rows
@@ -31,21 +31,21 @@ class Reshape:
 
     @property
     def last(self) -> int:
-        """The position in ORDER of the last key; -1 without keys."""
+        """Returns the position in ORDER of the last key, or -1 if there are no keys."""
         return max((self.ORDER[name] for name in self.keys), default=-1)
 
 
 class DatasetParts:
-    """Part of Dataset: a source of samples, the numbers of the chosen rows, operations on batches, and keys of [data.NAME]."""
+    """Base class of Dataset, with a source of samples, the numbers of the chosen rows, operations on batches, and keys of [data.NAME]."""
 
     def __init__(self, source: Any, rows: Rows = None, operations: Sequence[Operation] = (), keys: dict[str, str] | None = None,
                  encoding: str = "utf-8", reshape: Reshape | None = None) -> None:
         self._source = source
         self._rows = rows
-        self._reshape = reshape or Reshape()  # `rows` are numbers of the samples that these operations make
+        self._reshape = reshape or Reshape()  # `rows` are numbers of the samples after these keys
         self._operations = tuple(operations)
         self._keys = dict(keys or {})
-        self._encoding = encoding  # of text
+        self._encoding = encoding  # encoding of strings
 
     def _new(self, **parts: Any) -> Dataset:
         raise NotImplementedError  # Dataset overrides it
@@ -55,7 +55,7 @@ class DatasetParts:
                             "encoding": self._encoding, "reshape": self._reshape, **changes})
 
     def _of_source(self, source: Any) -> Dataset:
-        """Returns a Dataset of all samples of `source`, which is read as this one is."""
+        """Returns a Dataset of all samples of `source`, with this Dataset's keys for shuffling and reading."""
         return self._new(source=source, keys={key: text for key, text in self._keys.items() if key in _READING_KEYS})
 
     def _unshuffled(self) -> Dataset:
@@ -72,8 +72,8 @@ class DatasetParts:
         return numbers_of(self._rows)
 
     def options(self, **keys: Any) -> Dataset:
-        """Sets keys of [data.NAME] of the config by their names: options(cast="x: f32", normalize="image: 0.28 0.35", block=1024,
-        memory="4 GiB"). Raises ValueError for keys that methods set; reading raises ValueError for unknown keys and invalid values."""
+        """Sets keys of the config's section [data.NAME], for example options(cast="x: f32", block=1024, memory="4 GiB"). Raises ValueError for a
+        key that another method sets. Reading the dataset raises ValueError for unknown keys and invalid values."""
         others = sorted(_SET_BY_METHODS & set(keys))
         if others:
             raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), filter(expr=...), limit(), split(), "
@@ -81,11 +81,11 @@ class DatasetParts:
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
     def __getstate__(self) -> dict[str, Any]:
-        """Evaluates filter() here, in the script's process."""
+        """Calls the functions of filter() in the script's process, before the Dataset is pickled."""
         reshape = Reshape(self._reshape.keys, numbers_of(self._reshape.rows))
         return {**self.__dict__, "_rows": self._row_numbers(), "_reshape": reshape}
 
 
 def numbers_of(rows: Rows) -> Any:
-    """Returns the row numbers, or None for all rows."""
+    """Returns the row numbers of `rows`, after calling `rows` if it is a function, or None for all rows."""
     return rows() if callable(rows) else rows

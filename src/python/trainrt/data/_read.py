@@ -1,9 +1,9 @@
-"""read_*(): datasets from files.
+"""read_*(), the functions that return datasets of files.
 
-All functions take `paths`: a file, a folder, a pattern (*, ?, [a-z]), a URL of an object store (s3://, gs://), or a list of these, in a file system
-that all nodes see. They return a Dataset; the files are listed now and read when samples are needed. They raise FileNotFoundError for a path that
-does not exist, TypeError for an unknown argument, and ValueError for one that is not supported. Dataset.options() sets further keys of [data.NAME].
-Arguments of Ray Data that only place tasks on a cluster are ignored; shuffle="files" means random_shuffle().
+`paths` is a file, a folder, a pattern (*, ?, [a-z]), a URL of an object store (s3://, gs://), or a list of these. Files must be in a file system that
+all nodes see. The functions list the files and return a Dataset; files are read when samples are needed. They raise FileNotFoundError for a missing
+path, TypeError for an unknown argument, and ValueError for an unsupported argument. Dataset.options() sets further keys of [data.NAME]. Arguments of
+Ray Data that only place tasks on a cluster are ignored; shuffle="files" shuffles the samples, as random_shuffle() does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _IGNORED = OF_CLUSTERS | {"meta_provider", "ignore_missing_paths", "file_extensi
 
 
 def dataset_of_files(function: str, files: Paths, others: dict[str, Any], /, **keys: Any) -> Dataset:
-    """Returns the Dataset of these files with these keys of [data.NAME]. `others` are the remaining arguments of `function`."""
+    """Returns the Dataset of `files` with `keys` of [data.NAME]. `others` are further arguments that the user passed to `function`."""
     check_ignored(function, others, _IGNORED, refused=("filesystem", "partitioning"), hint="; options(...) sets other keys of [data.NAME]")
     dataset = Dataset(FileSource(source=paths_of(files), **keys))
     return dataset.random_shuffle() if others.get("shuffle") else dataset
@@ -42,24 +42,24 @@ def _paths(paths: Paths | None) -> str | None:
 
 def read_csv(paths: Paths, *, columns: Names = None, types: dict[str, str] | None = None, delimiter: str | None = None, header: bool | None = None,
              quotes: bool | None = None, na: Names = None, vector: str | None = None, **ray: Any) -> Dataset:
-    """Reads CSV tables (RFC 4180), one column per column of the table.
+    """Returns a dataset of the rows of CSV tables (RFC 4180), with the columns of the tables.
 
     Parameters
     ----------
     columns : str or list of str, optional
-        Names to read; default: all.
+        Names of the columns to read; default: all columns.
     types : dict, optional
-        {"price": "f32"}; other types are detected.
+        Types of columns, {"price": "f32"}. Types of other columns are detected.
     delimiter : str, optional
-        One character, or "tab"; default: a comma, or a tab for .tsv files.
+        Delimiter of columns: one character, or "tab". Default: a comma, or a tab for .tsv files.
     header : bool
-        False if the first row has no names; the columns are then c0, c1, ...
+        False if the first row contains values, not names. The columns are then named c0, c1 and so on.
     quotes : bool
-        False reads quotes as normal characters.
+        False treats quotes as normal characters.
     na : str or list of str, optional
-        Words for a missing number; default: NA, NaN, null.
+        Strings that mark a missing number; default: NA, NaN, null.
     vector : str, optional
-        Name of one column for all numeric columns that `types` does not name; "x:f64" for another type than f32.
+        Name of one column that combines all numeric columns that `types` does not name. Its type is f32; "x:f64" makes column x an f64.
 
     Examples
     --------
@@ -75,7 +75,9 @@ def read_csv(paths: Paths, *, columns: Names = None, types: dict[str, str] | Non
 
 
 def read_parquet(paths: Paths, *, columns: Names = None, types: dict[str, str] | None = None, vector: str | None = None, **ray: Any) -> Dataset:
-    """Reads Parquet files; arguments as of read_csv(). Needs a build of trainrt with Apache Arrow (its CMake option ARROW_ROOT).
+    """Returns a dataset of the rows of Parquet files. The arguments are those of read_csv().
+
+    Requires a build of trainrt with Apache Arrow (CMake option ARROW_ROOT).
 
     Examples
     --------
@@ -86,16 +88,16 @@ def read_parquet(paths: Paths, *, columns: Names = None, types: dict[str, str] |
 
 def read_sql(sql: str, database: str | os.PathLike[str] | Callable[[], Any], *, types: dict[str, str] | None = None, vector: str | None = None,
              **ray: Any) -> Dataset:
-    """Reads the result of a SELECT ... ORDER BY ... of an SQLite database.
+    """Returns a dataset of the rows of an SQL query, SELECT ... ORDER BY ..., in an SQLite database.
 
     Parameters
     ----------
     sql : str
     database : path or function
-        Path of the database or, as in Ray, a function that returns a connection of the module sqlite3 to it. Other connections, and databases in
-        memory, raise ValueError.
+        Path of the database or, as in Ray, a function that returns a connection of Python's module sqlite3. Connections to other databases or to a
+        database in memory raise ValueError.
     types, vector
-        As of read_csv().
+        Arguments of read_csv().
 
     Examples
     --------
@@ -122,7 +124,9 @@ def read_sql(sql: str, database: str | os.PathLike[str] | Callable[[], Any], *, 
 
 
 def read_json(paths: Paths, *, columns: Names = None, types: dict[str, str] | None = None, lines: bool = True, **ray: Any) -> Dataset:
-    """Reads JSON lines, one object per line, one column per key; `columns` and `types` as of read_csv(). Raises ValueError for lines=False.
+    """Returns a dataset of the objects in JSON-lines files, one object per line and one column per key.
+
+    `columns` and `types` are arguments of read_csv(). Raises ValueError for lines=False.
 
     Examples
     --------
@@ -139,7 +143,7 @@ def read_json(paths: Paths, *, columns: Names = None, types: dict[str, str] | No
 
 
 def read_text(paths: Paths, *, encoding: str = "utf-8", drop_empty_lines: bool = True, **ray: Any) -> Dataset:
-    """Reads text files, one sample per line, into the column `text` of str, decoded by `encoding`.
+    """Returns a dataset of the lines of text files, in the column `text`. Lines are decoded by `encoding`.
 
     Examples
     --------
@@ -154,14 +158,14 @@ def read_text(paths: Paths, *, encoding: str = "utf-8", drop_empty_lines: bool =
 
 
 def read_numpy(paths: Paths, *, labels: Paths | None = None, fields: Names = None, **ray: Any) -> Dataset:
-    """Reads .npy files into the column `data`, or .npz files into one column per array. The first axis counts the samples.
+    """Returns a dataset of .npy files, in the column `data`, or of .npz files, one column per array. The first axis counts the samples.
 
     Parameters
     ----------
     labels : paths, optional
-        .npy files for the column `labels`.
+        .npy files to read into the column `labels`.
     fields : str or list of str, optional
-        Arrays of .npz files: ["x", "y"], or "images=x, labels=y" to rename them; default: all.
+        Names of the arrays of .npz files to read: ["x", "y"], or "images=x, labels=y" to rename arrays. Default: all arrays.
 
     Examples
     --------
@@ -176,14 +180,14 @@ def read_numpy(paths: Paths, *, labels: Paths | None = None, fields: Names = Non
 
 
 def read_hdf5(paths: Paths, *, group: str | None = None, fields: Names = None, **ray: Any) -> Dataset:
-    """Reads the datasets of HDF5 files, one column each; the first axis counts the samples.
+    """Returns a dataset of HDF5 files, with one column per HDF5 dataset. The first axis counts the samples.
 
     Parameters
     ----------
     group : str, optional
-        Group of the datasets; default: the root.
+        HDF5 group that contains the HDF5 datasets; default: the root group.
     fields : str or list of str, optional
-        Paths of datasets below the group; default: all numeric datasets.
+        Paths of the HDF5 datasets to read, relative to the group. Default: all numeric datasets.
 
     Examples
     --------
@@ -193,7 +197,7 @@ def read_hdf5(paths: Paths, *, group: str | None = None, fields: Names = None, *
 
 
 def read_idx(paths: Paths, *, labels: Paths | None = None, **ray: Any) -> Dataset:
-    """Reads IDX files, such as MNIST's, into the column `images`, and the files `labels` into the column `labels`.
+    """Returns a dataset of IDX files such as MNIST's. The column `images` contains `paths`, the column `labels` contains the files `labels`.
 
     Examples
     --------
@@ -204,22 +208,22 @@ def read_idx(paths: Paths, *, labels: Paths | None = None, **ray: Any) -> Datase
 
 def read_tokens(paths: Paths, *, length: int, dtype: str | None = None, stride: int | None = None, header: int | None = None,
                 document_end: int | None = None, pad: int | None = None, next_token: bool | None = None, **ray: Any) -> Dataset:
-    """Reads windows of token ids from flat files or .npy files into the column `tokens`, of shape [length + 1].
+    """Returns a dataset of windows of token ids from flat files or .npy files, in the column `tokens` of shape [length + 1].
 
     Parameters
     ----------
     length : int
-        Number of tokens that the model reads at once. The additional token is the last target; next_token=False omits it.
+        Number of input tokens of the model. The additional token is the target of the last input; next_token=False leaves out the additional token.
     dtype : {"u8", "u16", "u32", "i32", "i64"}, optional
-        Type in the file; default: "u16".
+        Type of the token ids in the files; default: "u16".
     stride : int, optional
-        Tokens between the starts of two windows; default: `length`.
+        Number of tokens between the starts of two windows; default: `length`.
     header : int, optional
-        Bytes before the first token; default: 0.
+        Number of bytes before the first token of a file; default: 0.
     document_end : int, optional
-        Id that ends a document; no window crosses it.
+        Token id that ends a document. Windows do not cross the end of a document.
     pad : int, optional
-        Id that fills incomplete windows; the column `count` then has the number of real tokens.
+        Token id that fills incomplete windows. The column `count` then contains the number of tokens without the fill.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""read_images() and read_webdataset(): datasets of images. Arguments and exceptions as of _read.py."""
+"""read_images() and read_webdataset(), which return datasets of images. For `paths` and exceptions see _read.py."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ def _image_keys(function: str, size: Any, mode: str | None, resize_mode: str | N
 def read_images(paths: Paths, *, size: tuple[int, int] | None = None, mode: str | None = None, include_paths: bool = False, labels: str | None = None,
                 classes: Names = None, resize_mode: str | None = None, layout: str | None = None, dtype: str | None = None,
                 decode: bool | None = None, max_pixels: int | None = None, **ray: Any) -> Dataset:
-    """Reads JPEG, PNG and WebP images, one file each, into the column `image` of shape [height, width, channels].
+    """Returns a dataset of JPEG, PNG and WebP files, in the column `image` of shape [height, width, channels].
 
-    If they are in folders of classes, or in a list with lines "path,label", the column `label` (i64) has the positions of the classes in `classes`.
+    If each class has a folder, or `paths` is a list file with lines "path,label", the column `label` (i64) contains indices into `classes`.
 
     Parameters
     ----------
     size : (height, width), optional
-        Size to resize to; default: all images must have one size.
+        Size to which images are resized. Default: images are not resized, and all must have one size.
     mode : {"L", "RGB", "RGBA"}
-        Gray, color (default), or color with transparency.
+        Color mode: gray, color (default), or color with transparency.
     include_paths : bool
-        True adds the column `path`.
+        True adds the column `path` with the path of each file.
     labels : {"auto", "folders", "none"}
-        "none" for no labels.
+        Source of the labels; "none" returns no column `label`.
     classes : list of str, optional
-        Names of the classes; default: the sorted folder names of the dataset "train" of the same Trainer, or of this one.
+        Names of the classes. Default: the sorted folder names of the Trainer's dataset "train", or of this dataset if there is no "train".
     resize_mode : {"stretch", "crop"}
-        "stretch" (default) changes proportions, "crop" uses the largest centered part.
+        Method of resizing. "stretch" (default) may change proportions; "crop" first crops the image, around its center, to the new proportions.
     layout : {"interleaved", "planar"}
-        "planar" gives [channels, height, width].
+        Order of axes: [height, width, channels] (default), or "planar" for [channels, height, width].
     dtype : {"u8", "f32"}
-        "f32" gives numbers from 0 to 1.
+        Type of the pixels: integers from 0 to 255 (default), or "f32" for numbers from 0 to 1.
     decode : bool
-        False returns the encoded bytes.
+        False returns the bytes of the image files, not decoded.
     max_pixels : int, optional
         Maximum number of pixels of an image; default: 100 million.
 
@@ -65,15 +65,17 @@ def read_images(paths: Paths, *, size: tuple[int, int] | None = None, mode: str 
 def read_webdataset(paths: Paths, *, fields: Names | dict[str, str] = None, size: tuple[int, int] | None = None, mode: str | None = None,
                     resize_mode: str | None = None, layout: str | None = None, dtype: str | None = None, decode: bool | None = None,
                     max_pixels: int | None = None, **ray: Any) -> Dataset:
-    """Reads tar archives of samples, one column per file extension: jpg, png and webp as images, cls as i64, npy as arrays, txt and json as strings,
-    others as bytes.
+    """Returns a dataset of the samples in tar archives, with one column per file extension.
+
+    Files jpg, png and webp become images, cls i64, npy arrays, txt and json strings, and all other files bytes.
 
     Parameters
     ----------
     fields : list of str or dict, optional
-        Extensions: ["jpg", "cls", "__key__"], or {"image": "jpg;png", "label": "cls"} to rename them; default: those of the first sample.
+        Extensions to read: ["jpg", "cls", "__key__"], or {"image": "jpg;png", "label": "cls"} to rename columns. Default: the extensions of the
+        first sample.
     others
-        As of read_images().
+        Arguments of read_images().
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Methods of Dataset that read samples in this process, and write them into files."""
+"""ReadMethods, the base class of Dataset with the methods that read samples in this process or write samples into files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Path = Union[str, os.PathLike]
 
 
 class ReadMethods(DatasetParts):
-    """Part of Dataset."""
+    """Base class of Dataset with the methods that read samples."""
 
     def count(self) -> int:
         """Returns the number of samples."""
@@ -34,14 +34,14 @@ class ReadMethods(DatasetParts):
         return self._count_all() if rows is None else len(rows)
 
     def schema(self) -> Schema | None:
-        """Returns the Schema of the first sample; of an empty dataset, that of the samples it would have, or None if it is unknown."""
+        """Returns the Schema of the first sample. Of an empty dataset, returns the Schema after all operations, or None if it is unknown."""
         first = next(iter(self._local_batches(1)), None)
         if first is None:
             first = self._empty_batch()
         return Schema(first) if first else None
 
     def columns(self) -> list[str] | None:
-        """Returns the names of the columns, or None if they are unknown, as for from_items([])."""
+        """Returns the names of the columns, or None if the names are unknown, for example for from_items([])."""
         schema = self.schema()
         return None if schema is None else schema.names
 
@@ -76,11 +76,11 @@ class ReadMethods(DatasetParts):
         return self._local().iter_rows()
 
     def iter_batches(self, **arguments: Any) -> Iterable[Any]:
-        """Returns an iterable over batches, {name: array}; arguments as of DataIterator.iter_batches()."""
+        """Returns an iterable over batches, {name: array}. The arguments are those of DataIterator.iter_batches()."""
         return self._local().iter_batches(**arguments)
 
     def iter_torch_batches(self, **arguments: Any) -> Iterable[Any]:
-        """Returns an iterable over batches, {name: tensor}; arguments as of DataIterator.iter_torch_batches()."""
+        """Returns an iterable over batches, {name: tensor}. The arguments are those of DataIterator.iter_torch_batches()."""
         return self._local().iter_torch_batches(**arguments)
 
     def to_pandas(self, limit: int | None = None) -> pandas.DataFrame:
@@ -98,7 +98,7 @@ class ReadMethods(DatasetParts):
         """Returns repr() of the dataset."""
         return repr(self)
 
-    # ---- files, written by this process ----
+    # ---- methods that write files ----
 
     def write_parquet(self, path: Path, *, mode: str = "append", max_rows_per_file: int | None = None, **others: Any) -> None:
         """Writes the samples after all operations as Parquet files. Needs pyarrow (ImportError without it).
@@ -108,11 +108,11 @@ class ReadMethods(DatasetParts):
         Parameters
         ----------
         path : path
-            The folder, which is created if necessary.
+            Folder of the files; it is created if it does not exist.
         mode : {"append", "overwrite", "error", "ignore"}
-            If the folder has files: add files (default), replace the files of this kind, raise FileExistsError, or write nothing.
+            Behaviour if the folder contains files: add files (default), replace all Parquet files, raise FileExistsError, or write nothing.
         max_rows_per_file : int, optional
-            Default: one file.
+            Maximum number of samples per file; default: all samples in one file.
         others
             Arguments of pyarrow.parquet.ParquetWriter, such as compression="zstd".
         """
@@ -120,16 +120,16 @@ class ReadMethods(DatasetParts):
         _write.write_parquet(self._local_batches, path, mode, max_rows_per_file, others, ours)
 
     def write_csv(self, path: Path, *, mode: str = "append", max_rows_per_file: int | None = None, delimiter: str = ",", **others: Any) -> None:
-        """Writes the samples as CSV files with a header; arguments as of write_parquet(). NaN becomes an empty value; other numbers have the same
-        bits when they are read again. Raises ValueError for columns of arrays."""
+        """Writes the samples as CSV files with a header; for the arguments see write_parquet(). NaN becomes an empty value. Reading the files
+        returns all other numbers bit-identical. Raises ValueError for columns of arrays."""
         _write.write_csv(self._local_batches, path, mode, max_rows_per_file, {"delimiter": delimiter}, others)
 
     def write_numpy(self, path: Path, *, column: str, mode: str = "append", max_rows_per_file: int | None = None, **others: Any) -> None:
-        """Writes one column as .npy files; arguments as of write_parquet(). Raises ValueError for an unknown column and for samples of different
-        lengths."""
+        """Writes one column as .npy files; for the arguments see write_parquet(). Raises ValueError for an unknown column, and for a column whose
+        samples differ in length."""
         _write.write_numpy(self._local_batches, path, column, mode, max_rows_per_file, others)
 
-    # ---- how this process reads them ----
+    # ---- implementation ----
 
     def is_empty(self) -> bool:
         """Returns whether the dataset is known to have no samples, without reading files."""
@@ -150,7 +150,7 @@ class ReadMethods(DatasetParts):
         return iter(self._local().iter_batches(batch_size=batch_size))
 
     def _empty_columns(self) -> dict[str, Any] | None:
-        """Returns the columns before the operations, {name: array}, if there are no samples; else None."""
+        """Returns the columns of an empty dataset before its operations, {name: array}. Returns None if the dataset has samples."""
         if not self.is_empty():
             return None
         columns = self._source.empty_columns()
@@ -159,15 +159,15 @@ class ReadMethods(DatasetParts):
         return self._with(rows=None, operations=(), reshape=Reshape(self._reshape.keys))._local()._empty_batch()
 
     def _empty_batch(self) -> dict[str, Any]:
-        """Returns the columns of an empty dataset after the operations. They are applied to the first sample that was not chosen, if there is
-        one, since users' functions seldom expect empty batches."""
+        """Returns the columns of an empty dataset after its operations, as empty arrays. If the source has samples, the operations are applied to
+        the source's first sample, since users' functions seldom support empty batches."""
         if self._source.empty_columns() is None:
             for batch in self._with(rows=None, reshape=Reshape(self._reshape.keys))._local_batches(1):
                 return {name: column[:0] for name, column in batch.items()}
         return self._local()._empty_batch()
 
     def _config(self, folder: str) -> dict[str, str]:
-        """Returns the keys of [data.NAME]. Values in memory are written into `folder`, which all nodes must see."""
+        """Returns the keys of [data.NAME] for this dataset. Samples in memory are first written into `folder`, which all nodes must see."""
         keys = {**self._source.keys(folder), **self._keys, **self._reshape.keys}
         chosen = {"subset": self._row_numbers()}
         if self._reshape.keys:
@@ -182,12 +182,12 @@ class ReadMethods(DatasetParts):
         return keys
 
     def _open_at(self, server: Any, with_more: Any = dict) -> str:
-        """Opens the dataset in the server and returns its name there. `with_more(keys)` returns the keys of [data.NAME] to open it with."""
+        """Opens the dataset in `server` (`trainrt data serve`) and returns its name in the server. `with_more(keys)` may add keys of [data.NAME]."""
         return server.open(with_more(self._config(local_folder())), 0, self._source.reading)
 
 
 def text_of_rows(rows: Any) -> str:
-    """Returns the row numbers as the key `subset` has them: consecutive ones as FIRST:END."""
+    """Returns the row numbers in the format of the key `subset`, with consecutive row numbers as FIRST:END."""
     if isinstance(rows, range):
         return f"{rows.start}:{rows.stop}"
     rows = numpy.asarray(rows)

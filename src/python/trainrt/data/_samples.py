@@ -1,4 +1,4 @@
-"""Methods of Dataset that make samples of samples. All but flat_map() are keys of [data.NAME]: the runtime makes the samples as it reads."""
+"""Methods of Dataset that make new samples out of samples. flat_map() calls Python; the runtime executes all other methods while it reads."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from ._sources import MadeSource
 if TYPE_CHECKING:
     from ._dataset import Dataset
 
-_METHODS = {"where": "filter", "sequence": "window"}  # the methods of keys with another name
+_METHODS = {"where": "filter", "sequence": "window"}  # {key of [data.NAME]: method that sets the key}, if the names differ
 
 
 class ReshapeMethods(DatasetParts):
-    """Part of Dataset. The runtime applies filter(expr=...), explode(), window(), pack(), a choice of samples, and draw_by_weight() in this order.
-    In another order, or after map() and similar methods, all samples are computed once in the script's process, when they are first needed."""
+    """Base class of Dataset with methods that make new samples. The runtime applies filter(expr=...), explode(), window(), pack(), a choice of
+    samples, and draw_by_weight() in this order. If a script calls these methods in another order, or after map(), the script's process computes all
+    samples once, when samples are first needed."""
 
     def flat_map(self, fn: Callable[..., Any], *, fn_args: Sequence | None = None, fn_kwargs: Mapping[str, Any] | None = None,
                  fn_constructor_args: Sequence | None = None, fn_constructor_kwargs: Mapping[str, Any] | None = None, concurrency: Any = None,
                  **resources: Any) -> Dataset:
-        """Replaces each sample by the samples that `fn(row)` returns, a list of dicts; arguments as of map(), except that `concurrency` is ignored.
-        All samples are computed once, in the script's process, before the first is used, and written where the ranks read them. Counting or
-        reading samples raises TypeError if `fn` returns another type."""
+        """Replaces each sample by the list of samples (dicts) that `fn(row)` returns. The arguments are those of map(); `concurrency` is ignored.
+        The script's process computes all samples once, before the first sample is used, and writes the samples into a file that the ranks read.
+        Counting or reading samples raises TypeError if `fn` returns another type."""
         del concurrency
         check_ignored("flat_map", resources)
         call = Call("flat_map", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)
         return self._computed_here("flat_map()", lambda rows: (new for row in rows for new in _checked_rows(call(row), call.name)), call.name)
 
     def _keep_where(self, condition: str) -> Dataset:
-        """Returns the samples that meet the condition. Consecutive conditions are combined, since there is one key `where`."""
+        """Returns a Dataset of the samples that meet the condition. Consecutive conditions are combined into one key `where`."""
         if not isinstance(condition, str) or not condition.strip() or "\n" in condition:
             raise ValueError(f"filter(expr={condition!r}): expected a condition in one line, such as \"x > 0 and city == 'Bern'\"")
         before = self._reshape.keys.get("where")
@@ -43,27 +44,28 @@ class ReshapeMethods(DatasetParts):
         return self._with_reshape_key("where", condition.strip())
 
     def explode(self, column: str) -> Dataset:
-        """Makes one sample of each element of the lists in `column`; the other columns are repeated. A sample with an empty list makes no sample."""
+        """Makes one sample of each element of the lists in `column`, and repeats the values of all other columns. Drops samples with an empty list."""
         return self._with_reshape_key("explode", _column_name("explode", column))
 
     def pack(self, column: str, length: int, separator: int | None = None) -> Dataset:
-        """Concatenates the lists of numbers in `column`, such as documents of tokens, with the number `separator` after each, and cuts them
-        into samples of `length` values. It becomes the only column. Values that do not fill the last sample are left out."""
+        """Concatenates the lists of numbers in `column`, such as tokens of documents, and cuts the result into samples of `length` values. The number
+        `separator` is added after each list. The result has no other columns. Values that do not fill the last sample are left out."""
         between = "" if separator is None else f" separator={checked_integer('pack(separator=...)', separator)}"
         return self._with_reshape_key("pack", f"{_column_name('pack', column)} {checked_integer('pack(length=...)', length, 1)}{between}")
 
     def window(self, length: int, stride: int = 1, within: str | None = None, pad: bool = False) -> Dataset:
-        """Makes samples of `length` neighbours: columns get the shape [length, ...]. The next sample starts `stride` samples later.
+        """Combines `length` consecutive samples into one window; columns get the shape [length, ...]. Windows start `stride` samples apart.
 
-        within: a column of integers or text; only samples with the same value in it are neighbours, wherever they are stored.
-        pad: True fills incomplete samples with zeros, and the new column `count` has the number of real ones; otherwise they are left out."""
+        within: column of integers or strings. A window contains only samples with equal values in this column; they need not be stored together.
+        pad: True fills incomplete windows with zeros, and adds the column `count` with the number of samples in each window. False drops
+        incomplete windows."""
         group = "" if within is None else f" within={_column_name('window', within)}"
         size, step = checked_integer("window(length=...)", length, 1), checked_integer("window(stride=...)", stride, 1)
         return self._with_reshape_key("sequence", f"{size} stride={step}{group}{' pad' if pad else ''}")
 
     def draw_by_weight(self, column: str) -> Dataset:
-        """Draws the samples of each epoch in proportion to `column`, with replacement; the number of samples stays. Only operations that change
-        values may follow: others raise ValueError."""
+        """Draws the samples of each epoch at random, with replacement, and probabilities in proportion to `column`. The number of samples does not
+        change. Later methods that choose samples or make new samples raise ValueError."""
         return self._with_reshape_key("draw_by_weight", _column_name("draw_by_weight", column))
 
     def join(self, *args: Any, **kwargs: Any) -> Dataset:
@@ -84,7 +86,7 @@ class ReshapeMethods(DatasetParts):
         return base._with(reshape=Reshape({name: text}, base._rows), rows=None)
 
     def _computed_here(self, method: str, make: Callable[[Any], Any], name: str) -> Dataset:
-        """Returns the Dataset of make(rows), whose rows this process computes when they are first needed. `name` describes them in messages."""
+        """Returns a Dataset of the samples that make(rows) returns. This process calls make() when samples are first needed. `name` is for messages."""
         self._require_not_drawn(method)
         if any(operation.is_random for operation in self._operations):
             raise ValueError(f"{method} after map(random=True) is not possible, because its samples change in each epoch: call it before")
@@ -98,7 +100,7 @@ class ReshapeMethods(DatasetParts):
 
 
 def _column_name(method, column):
-    """Returns `column` if the runtime's keys can contain it; otherwise raises ValueError."""
+    """Returns `column`. Raises ValueError if the column's name contains characters that keys of [data.NAME] do not support."""
     if not isinstance(column, str) or not column or any(letter.isspace() or letter in ",=" for letter in column):
         raise ValueError(f"{method}({column!r}): it must be a column's name without spaces, commas and '='; rename_columns() gives it one")
     return column

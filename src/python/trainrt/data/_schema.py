@@ -1,4 +1,4 @@
-"""Names and types of the columns of a dataset."""
+"""Schema, the names and types of the columns of a dataset."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class Schema:
     ----------
     names : list of str
     types : list of str
-        A NumPy dtype, followed by the shape of a sample if it has axes ("float32[28, 28]"); "string"; or "list" for samples of different
-        lengths.
+        Type of each column: a NumPy dtype and, for arrays, the shape of a sample ("float32[28, 28]"); "string"; or "list" for arrays of
+        different lengths.
 
     Examples
     --------

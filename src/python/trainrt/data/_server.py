@@ -1,4 +1,4 @@
-"""`trainrt data serve`: a process that reads datasets for a process outside of a run, as a rank would."""
+"""Starts `trainrt data serve`, a process that reads datasets for a Python process outside of a run."""
 
 import atexit
 import hashlib
@@ -23,13 +23,13 @@ class _Server:
         self._channel = Channel(ours.detach())
         self._lock = threading.Lock()
         self._lock_owner = None  # thread that holds the lock
-        self._opened = {}  # name -> the read_*() calls that have opened it
+        self._opened = {}  # {name of a dataset: set of the read_*() calls that have opened the dataset}
         self.process = os.getpid()
         self.link = Link(self.ask)
 
     def ask(self, op, with_memory=None, **fields):
-        """Sends a message and returns the answer. Raises ValueError or RuntimeError with the server's message, and RuntimeError if the server
-        has exited, or if this thread is already waiting for an answer (as in a finalizer)."""
+        """Sends a message and returns the answer. Raises ValueError or RuntimeError with the server's message. Raises RuntimeError if the server has
+        exited, or if this thread is already waiting for an answer, which happens in a finalizer."""
         if self._lock_owner == threading.get_ident():
             raise RuntimeError(f"{op} was called while another answer is pending")
         with self._lock:
@@ -49,9 +49,9 @@ class _Server:
         raise (ValueError if answer.get("usage") else RuntimeError)(answer["error"])
 
     def open(self, keys, seed, reading=None):
-        """Opens the dataset with these keys of [data.NAME] and returns its name in the server. `reading` identifies the read_*() call: a new one
-        lists the files again. The name depends on keys and seed only, because random orders depend on it; a dataset that is opened again
-        replaces the previous one; walks of that continue."""
+        """Opens the dataset with these keys of [data.NAME] and returns its name in the server. `reading` identifies the read_*() call; the server
+        lists the files again for each new call. Random orders depend on the name, and the name depends only on `keys` and `seed`. Opening a
+        dataset again replaces the previous dataset of that name; loops over the previous dataset continue."""
         name = "d" + hashlib.sha256(json.dumps([keys, seed], sort_keys=True).encode()).hexdigest()[:16]
         if reading not in self._opened.get(name, ()):
             self.ask("data_open", name=name, keys=keys, seed=seed)
@@ -59,7 +59,7 @@ class _Server:
         return name
 
     def release(self, name):
-        """Frees the memory of a dataset, by replacing it with a tiny one."""
+        """Frees the memory of a dataset: replaces the dataset in the server by a dataset of one sample."""
         self._opened.pop(name, None)
         self.ask("data_open", name=name, keys={"format": "range", "samples": "1"}, seed=0)
 
@@ -81,7 +81,7 @@ _server = None
 
 
 def server():
-    """Returns the server of this process, which exits with it. A server that was killed (for lack of memory, for example) is replaced."""
+    """Returns the server of this process, and starts a server if none runs. The server exits when this process exits."""
     global _server
     if _server is None or _server.process != os.getpid() or _server.has_exited():
         _server = _Server()

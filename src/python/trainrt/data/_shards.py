@@ -1,4 +1,4 @@
-"""Opens the datasets of a run for Context.dataset()."""
+"""open_shard(), which opens this rank's shard of a run's dataset for Context.dataset()."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._sources import MemorySource
 
 
 def open_shard(ctx: Context, name: str, dataset: Dataset | None, before: Callable[[], Any] | None) -> DataIterator:
-    """Returns this rank's shard of [data.NAME]. `dataset` has its operations, and `before()` is called before each epoch."""
+    """Returns a DataIterator of this rank's shard of [data.NAME]. Operations of `dataset` are applied. `before()` is called before each epoch."""
     if ctx._batches is None:
         ctx._batches = Link(ctx._ask)
     assert isinstance(ctx._batches, Link)

@@ -1,4 +1,4 @@
-"""Batches in shared memory. Another process, a rank of a run or `trainrt data serve`, reads the files and fills the memory."""
+"""Receives batches in shared memory from a reader. The reader is another process, a rank's runtime or `trainrt data serve`, that reads the files."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .._client.errors import Stop
 from .._client.shared_memory import SharedMemory, size_with_reserve
 from ._numpy import numpy
 
-_MAX_BYTES_PER_ANSWER = 512 << 10  # small batches are sent together, up to this size
+_MAX_BYTES_PER_ANSWER = 512 << 10  # maximum size of several batches in one answer
 _DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1", "bool": "?"}
 
 
 class Field:
-    """Name, element type and shape of one field of a sample. A field of u8 that varies in length is text."""
+    """Name, element type and shape of one field of a sample. A field of type u8 with varying length contains strings."""
 
     def __init__(self, description):
         self.name, self.shape, self.varies = description["name"], tuple(description["shape"]), description["varies"]
@@ -26,7 +26,7 @@ class Field:
 
 
 class _Slot:
-    """Shared memory for batches. It is free when no array of its batches exists any more."""
+    """Shared memory for batches. A slot is free when the program has released all arrays in the slot's memory."""
 
     def __init__(self, number):
         self.number = number
@@ -37,7 +37,7 @@ class _Slot:
         return all(lent() is None for lent in self._lent)
 
     def lend(self, at, nbytes):
-        """Returns a part of the memory as a buffer."""
+        """Returns `nbytes` bytes of the memory, from byte `at`, as a buffer for an array."""
         assert self._memory is not None
         part = (ctypes.c_char * nbytes).from_buffer(self._memory.bytes, at)  # an array keeps this object alive, unlike a memoryview
         self._lent.append(weakref.ref(part))
@@ -52,16 +52,16 @@ class _Slot:
 
 
 class Link:
-    """The connection to one reader. `ask(op, with_memory, **fields)` sends a message and returns the answer."""
+    """The connection to one reader process. `ask(op, with_memory, **fields)` sends a message to the reader and returns the answer."""
 
     def __init__(self, ask):
         self.ask = ask
         self._slots = []
-        self._ended = []  # walks that have ended, which the reader does not know yet
-        self._taken = {}  # walk -> number of its batches that count as done
+        self._ended = []  # ended walks that were not reported to the reader so far
+        self._taken = {}  # {number of a walk: number of batches that count as done in checkpoints}
 
     def fields(self, name):
-        """Returns the Fields of a dataset and its number of samples, or (None, 0) if it does not exist."""
+        """Returns (list of Fields, number of samples) of a dataset, or (None, 0) if the dataset does not exist."""
         found = self.ask("data_look", name=name)
         if found.get("is_missing"):
             return None, 0
@@ -72,8 +72,8 @@ class Link:
         self.send_ended()
 
     def end_quietly(self, walk):
-        """Ends a walk without raising. If a message is being sent, as when the garbage collector ends the walk, the reader gets the end before
-        the next walk."""
+        """Ends a walk and ignores exceptions. If this thread is already sending a message, for example if the garbage collector ends the walk, the
+        reader is notified before the next walk."""
         try:
             self.end(walk)
         except (Exception, Stop):  # another call reports that the run has ended
@@ -88,7 +88,7 @@ class Link:
         self._taken[walk] = batches
 
     def taken(self):
-        """Returns the part of each message to a rank that has the positions for checkpoints."""
+        """Returns the fields, in each message to a rank's runtime, with the positions that checkpoints store."""
         return {"taken": {str(walk): batches for walk, batches in self._taken.items()}} if self._taken else {}
 
     def _free_slot(self):
@@ -99,8 +99,8 @@ class Link:
         return self._slots[-1]
 
     def next_batches(self, walk, fields, encoding):
-        """Returns [({name: array}, draws)]: the next batch of the walk, and small ones after it that are ready; [] at the end. The arrays use
-        shared memory, which is not reused while one of them exists."""
+        """Returns [({name: array}, draws)] with the next batch of the walk, and small following batches that are ready. Returns [] at the end. The
+        arrays use shared memory; the memory is not reused while one of the arrays exists."""
         slot = self._free_slot()
         slot.begin()
         answer = self.ask("data_next", walk=walk, slot=slot.number, together=_MAX_BYTES_PER_ANSWER)
@@ -126,7 +126,7 @@ def _array(slot, field, samples, place, encoding):
 
 
 def _objects(ends, part_of):
-    """Returns an array of objects: part_of(first, end) for each sample, whose values end at `ends`."""
+    """Returns an array of objects: part_of(first, end) for each sample. `ends` contains the end of each sample's values."""
     found = numpy.empty(len(ends), object)
     for number, (first, end) in enumerate(zip([0, *ends], ends)):
         found[number] = part_of(first, end)
@@ -142,10 +142,11 @@ def _text(field, data, encoding):
 
 
 class Walk:
-    """The batches of one epoch of a dataset, as ({name: array}, draws).
+    """Iterates over the batches of one epoch of a dataset, as ({name: array}, draws).
 
-    If `is_ahead`, only the batches that counted() has yielded count as done in checkpoints. If `has_draws`, `draws` has one random integer of
-    64 bits per sample, which depends on the seed, the epoch and the sample; otherwise it is empty. Raises KeyError for an unknown dataset."""
+    If `is_ahead` is True, only batches that counted() has yielded count as done in checkpoints. If `has_draws` is True, `draws` contains one random
+    64-bit integer per sample, which depends on the seed, the epoch and the sample; otherwise `draws` is empty. Raises KeyError for an unknown
+    dataset."""
 
     def __init__(self, link, name, batch_size, remainder, epoch=None, encoding="utf-8", is_ahead=False, has_draws=False):
         self._link, self._encoding = link, encoding
@@ -177,13 +178,13 @@ class Walk:
                 if not self._is_ahead:
                     self._link.count(self._number, given)
                 yield batch
-                del batch  # its memory may be reused for the next ones
+                del batch  # the reader may reuse the memory
         if not self._is_ahead:
             self._has_ended = True
             self._link.end(self._number)
 
     def counted(self, batches):
-        """Yields the same batches; each counts as done when it is yielded."""
+        """Yields `batches`. A batch counts as done in checkpoints when counted() yields it."""
         for number, batch in enumerate(batches, 1):
             self._link.count(self._number, number)
             yield batch

@@ -1,4 +1,4 @@
-"""Sources of a Dataset, each of which returns the keys of [data.NAME] that read its samples."""
+"""Sources of a Dataset: files, arrays in memory, and functions that compute arrays. A source returns the keys of [data.NAME] that read its samples."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from . import _files
 
 
 class FileSource:
-    """Files, or a format without files. `reading` identifies the read_*() call, also in copies and other processes: a later call lists the same
-    files again, and so reads their new content. The arguments are keys of [data.NAME]."""
+    """A source of samples in files, or of a format without files. The arguments are keys of [data.NAME]. `reading` identifies the read_*() call, also in
+    copies of this object and other processes. A later read_*() call lists the files again and reads their new content."""
 
     def __init__(self, **keys: Any) -> None:
         self._keys = checked_keys(keys)
@@ -27,7 +27,7 @@ class FileSource:
         return dict(self._keys)
 
     def empty_columns(self) -> dict[str, Any] | None:
-        """Returns None: whether files have samples is known when they are read."""
+        """Returns None, since files may have samples."""
         return None
 
     def __repr__(self) -> str:
@@ -35,14 +35,14 @@ class FileSource:
 
 
 class MemorySource:
-    """Columns in the memory of this process: {name: array}. The first axis counts the samples. keys(folder) writes them into `folder`; a
-    pickled source has only the file's path."""
+    """A source of columns in this process's memory, {name: array}. The first axis counts the samples. keys(folder) writes the columns into a file in
+    `folder`; a source that is pickled after that contains only the file's path."""
 
-    reading = None  # its files are named by their content
+    reading = None  # not needed: file names depend on the content
 
     def __init__(self, columns: dict[str, Any] | None) -> None:
         self._columns = columns
-        self._keys: dict[str, dict[str, str]] = {}  # by folder
+        self._keys: dict[str, dict[str, str]] = {}  # {folder: keys}
 
     def empty_columns(self) -> dict[str, Any] | None:
         """Returns {name: array} if there are no samples, else None."""
@@ -66,7 +66,7 @@ class MemorySource:
 
 
 class MadeSource(MemorySource):
-    """Columns that the function `make` computes when they are first needed. `words` describe them in repr()."""
+    """A source of columns that the function `make` computes when the columns are first needed. `words` is the repr() of the source."""
 
     def __init__(self, make: Callable[[], dict[str, Any]], words: str) -> None:
         super().__init__(None)
@@ -95,7 +95,7 @@ class MadeSource(MemorySource):
 
 def paths_of(paths: str | os.PathLike | Sequence[str | os.PathLike]) -> str:
     """Returns the value of the key `source` for one path or several: absolute paths, or URLs of object stores. Raises FileNotFoundError for a
-    path that does not exist, and ValueError for another kind of URL and for a path with a comma."""
+    missing path, ValueError for an unsupported URL or a path with a comma."""
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not several:
         raise ValueError("no path was given")
@@ -120,7 +120,7 @@ def _path_of(path: str | os.PathLike) -> str:
 
 
 def checked_keys(keys: dict[str, Any]) -> dict[str, str]:
-    """Returns the keys with their values as text. Keys with the value None are left out."""
+    """Returns {key: value as a string}. Leaves out keys with the value None."""
     return {key: ("true" if value else "false") if isinstance(value, bool) else str(value) for key, value in keys.items() if value is not None}
 
 
@@ -128,7 +128,7 @@ _folder: tuple[str, int] | None = None
 
 
 def local_folder() -> str:
-    """Returns a temporary folder of this process, for data in memory that it reads itself. The folder is removed at exit."""
+    """Returns a temporary folder for files that only this process reads. The folder is removed when this process exits."""
     global _folder
     if _folder is None or _folder[1] != os.getpid():
         _folder = (tempfile.mkdtemp(prefix="trainrt_data_"), os.getpid())

@@ -1,4 +1,4 @@
-"""Batches of a DataIterator as torch tensors. torch is imported when they are first needed."""
+"""Converts batches of a DataIterator into torch tensors. The functions import torch, so that trainrt.data does not require torch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def converter(dtypes: Any, device: Any, collate_fn: Callable[[Any], Any] | None, pin_memory: bool) -> Callable[[Mapping[str, Any]], Any]:
-    """Returns the function that converts a batch, {name: array}, into tensors. Arguments as of DataIterator.iter_torch_batches()."""
+    """Returns a function that converts a batch, {name: array}, into tensors. For the arguments see DataIterator.iter_torch_batches()."""
     import torch
     target = _device_of(torch, device)
 
@@ -33,7 +33,7 @@ def _device_of(torch: Any, device: Any) -> Any:
 
 
 def dtype_of(dtypes: Any, name: str) -> Any:
-    """`dtypes` is one type for all columns, or {name: type}."""
+    """Returns the dtype of a column, or None for the default. `dtypes` is one dtype for all columns, or {name: dtype}."""
     return dtypes.get(name) if isinstance(dtypes, dict) else dtypes
 
 
@@ -59,7 +59,7 @@ def _moved(torch: Any, value: Any, device: Any) -> Any:
 
 def pairs_of(iterator: DataIterator, label: str | None, features: Any, batch_size: int | None, label_dtype: Any, feature_dtypes: Any,
              unsqueeze_label: bool, unsqueeze_features: bool, others: Mapping[str, Any]) -> Iterable[Any]:
-    """Returns the torch IterableDataset of (features, label) batches, or of features only if `label` is None. Arguments as of
+    """Returns a torch IterableDataset of batches (features, label), or of features if `label` is None. For the arguments see
     DataIterator.to_torch()."""
     import torch
 
@@ -87,5 +87,5 @@ def _tensor(torch: Any, values: Any, dtype: Any, unsqueeze: bool) -> Any:
 
 
 def _dtype_at(dtypes: Any, number: int, name: str) -> Any:
-    """`dtypes` is one type for all columns, {name: type}, or a list in the order of the columns."""
+    """Returns the dtype of a column. `dtypes` is one dtype for all columns, {name: dtype}, or a list in the order of the columns."""
     return dtypes[number] if isinstance(dtypes, (list, tuple)) else dtype_of(dtypes, name)

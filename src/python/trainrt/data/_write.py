@@ -1,4 +1,4 @@
-"""Writes a Dataset into files: Dataset.write_parquet(), write_csv(), write_numpy()."""
+"""Implements Dataset.write_parquet(), write_csv() and write_numpy()."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IGNORED = ("concurrency", "ray_remote_args", "num_rows_per_file", "try_create_di
 
 
 class FileWriter:
-    """Writes the files of one folder. Each file appears under its name when it is complete."""
+    """Writes batches into files of one folder. A file gets its final name when it is complete."""
 
     def __init__(self, function, path, ending, mode, rows_per_file, others):
         check_ignored(function, others, IGNORED, refused=("filesystem", "filename_provider"))
@@ -68,7 +68,7 @@ class FileWriter:
         return os.path.join(self.folder, f"{self._name}_{number:06}{self.ending}")
 
     def _pieces(self, batch, rows):
-        """Yields the part of the batch for each file. The current file already has `rows` rows."""
+        """Divides a batch at file boundaries, and yields the rows for each file. The current file already has `rows` rows."""
         count, at = _length(batch), 0
         while at < count:
             end = count if self.rows is None else min(count, at + self.rows - rows)
@@ -97,7 +97,7 @@ class _Parquet:
 
 
 def _arrow_array(values):
-    """Returns the column as an Arrow array; arrays of several axes become fixed-size lists."""
+    """Returns a column as an Arrow array. A column of arrays becomes an Arrow array of fixed-size lists."""
     import pyarrow
     if values.dtype == object:
         return pyarrow.array([each if isinstance(each, str) else numpy.asarray(each) for each in values])
@@ -131,7 +131,7 @@ def _csv_values(name, values):
 
 
 class _Npy:
-    """Collects the parts: the array's length must be known before it is written."""
+    """Collects all batches of one column, and writes one .npy file in close(). The header of a .npy file contains the number of samples."""
 
     def __init__(self, path, column):
         self._path, self._column, self._parts = path, column, []

@@ -1,5 +1,5 @@
-"""The transformations in NumPy, one class for each preprocessor of the C++ table that is usable without the runtime. The generated classes derive
-from them. Their results are the same, bit for bit, as those of C++."""
+"""NumPy implementations of the preprocessors, for use without the runtime. The classes of the module _generated derive from these classes. Results
+are bit-identical to those of the C++ implementation."""
 
 import functools
 import hashlib
@@ -13,9 +13,9 @@ UNKNOWN = -1
 
 
 class Columnwise(RuntimePreprocessor):
-    """A preprocessor that transforms each of its columns alone."""
+    """Base class of preprocessors that transform each column independently."""
 
-    fills_missing = False  # whether convert() accepts missing texts
+    fills_missing = False  # whether convert() accepts missing strings (None)
 
     @property
     def output_columns(self):
@@ -27,15 +27,15 @@ class Columnwise(RuntimePreprocessor):
         return {**columns, **made}
 
     def convert(self, name, column):
-        """Return the output of the column of that name."""
+        """Return the transformed values of `column`, the column of this name."""
         raise NotImplementedError
 
     def numbers_of(self, name, column):
-        """Return the column as f64. Raise TypeError if it has no single number per sample."""
+        """Return the column as f64. Raise TypeError unless the column contains one number per sample."""
         return numbers_of(self._kind, name, column)
 
     def words_of(self, name, column):
-        """Yield the words of each text, separated by single spaces."""
+        """Yield, for each string of the column, the list of its words. Words are separated by single spaces."""
         for text in column.tolist():
             if not isinstance(text, str):
                 raise TypeError(f"{self._kind}: column '{name}' contains numbers; it must contain texts")
@@ -43,7 +43,7 @@ class Columnwise(RuntimePreprocessor):
 
 
 class Scaling(Columnwise):
-    """(x - offset) / divisor, in f64; f32 for an f32 column. A divisor of 0 is replaced by 1."""
+    """Base class of scalers, which compute (x - offset) / divisor in f64. An f32 column stays f32. A divisor of 0 is replaced by 1."""
 
     needs_fit = True
 
@@ -89,7 +89,7 @@ class Normalizer(Columnwise):
         own = [taken(self._kind, name, columns) for name in self.columns]
         values = [self.numbers_of(name, column) for name, column in zip(self.columns, own)]
         norms, norm = numpy.zeros(len(values[0])), self.parameters["norm"]
-        for each in values:  # in the order of the columns, as C++: the order determines the bits
+        for each in values:  # in the order of the columns, like C++, for bit-identical sums
             if norm == "max":
                 norms = numpy.maximum(norms, numpy.abs(each))
             else:
@@ -101,7 +101,7 @@ class Normalizer(Columnwise):
 
 
 class PowerTransformer(Columnwise):
-    """Each number is computed by the C library, as in C++: NumPy's power() may differ in the last bit."""
+    """Transforms numbers with the C library's pow(), like C++. NumPy's power() is not used, since its last bit may differ."""
 
     def convert(self, name, column):
         values, power = self.numbers_of(name, column), self.parameters["power"]
@@ -125,7 +125,7 @@ def _log(value):
 
 
 def _pow(value, power):
-    """The result of C's pow() where Python's raises an exception."""
+    """Returns the result of C's pow(), also for arguments for which Python's math.pow() raises an exception."""
     try:
         return math.pow(value, power)
     except OverflowError:
@@ -135,7 +135,7 @@ def _pow(value, power):
 
 
 class SimpleImputer(Columnwise):
-    """Missing values of a batch for transform_batch() are None or NaN; elsewhere, NaN and empty texts."""
+    """Replaces missing values. In transform_batch(), missing values are None and NaN; in datasets, NaN and empty strings."""
 
     fills_missing = True
 
@@ -161,8 +161,8 @@ class SimpleImputer(Columnwise):
 
 
 def _of_one_kind(column, fill):
-    """Return column and fill value as numbers or both as texts. Config files write numbers as texts, and a column with only missing values may be
-    either."""
+    """Return column and fill value, both as numbers or both as strings. In config files, the fill value is always a string. A column with only
+    missing values is converted to the type of the fill value."""
     if isinstance(fill, str) and column.dtype != object:
         number = _number_in(fill)
         fill = fill if number is None else number
@@ -178,7 +178,7 @@ def _are_missing(column):
 
 
 def _number_in(text):
-    """Parse a number as parse_real() of C++, without spaces around it. Return None for any other text."""
+    """Return the number that the string `text` contains, or None. Accepts the same strings as parse_real() of C++."""
     try:
         number = float(text) if text.strip() == text and "_" not in text else math.nan
     except ValueError:
@@ -187,7 +187,7 @@ def _number_in(text):
 
 
 class Encoding(Columnwise):
-    """An encoder: the categories of each column are numbered in the order of the stats. 1, 1.0 and True are one category, as in a dict."""
+    """Base class of encoders, which number the categories of each column in the order of the stats. 1, 1.0 and True are one category."""
 
     needs_fit = True
 
@@ -201,12 +201,12 @@ class Encoding(Columnwise):
 
     @property
     def stats_(self):
-        """{"unique_values(COLUMN)": {value: number}}"""
+        """Returns {"unique_values(COLUMN)": {value: number}}."""
         self._require_fitted()
         return {f"unique_values({name})": dict(numbers) for name, numbers in self._numbers.items()}
 
     def convert(self, name, column):
-        """Return the number of each value, as i64; UNKNOWN for NaN and for a value that did not occur in fit()."""
+        """Return the number of each value's category, as i64. NaN and values that did not occur in fit() get UNKNOWN."""
         if column.ndim != 1 or (column.dtype == object and any(not isinstance(value, str) for value in column)):
             raise TypeError(f"{self._kind}: column '{name}' contains arrays; it must contain one number or text per sample")
         numbers = self._numbers[name]
@@ -222,7 +222,7 @@ class Categorizer(Encoding):
         import pandas
         for name, output in zip(self.columns, self.output_columns):
             codes = columns.get(output)
-            if codes is not None and codes.ndim == 1 and codes.dtype == "i8":  # else a later stage of a Chain has changed it
+            if codes is not None and codes.ndim == 1 and codes.dtype == "i8":  # otherwise a later preprocessor of a Chain has changed the column
                 frame[output] = pandas.Categorical.from_codes(codes, list(self._numbers[name]))
 
 
@@ -243,7 +243,7 @@ class LabelEncoder(Encoding):
         return codes
 
     def inverse_transform_batch(self, data):
-        """Return a batch of transform_batch() with labels instead of numbers: a dict, or a DataFrame with its index."""
+        """Replace numbers by labels in `data`, a result of transform_batch(). Return a dict for a dict, a DataFrame for a DataFrame."""
         self._require_fitted()
         output, labels = self.output_columns[0], list(self._numbers[self.columns[0]])
         found = [labels[int(number)] for number in data[output]]
@@ -274,7 +274,7 @@ class CountVectorizer(Columnwise):
 
     @property
     def stats_(self):
-        """{"token_counts(COLUMN)": {word: count}}, the most frequent word first"""
+        """Returns {"token_counts(COLUMN)": {word: count}}, with the most frequent word first."""
         self._require_fitted()
         return {key: dict(map(tuple, counts)) for key, counts in self._stats.items()}
 
@@ -283,7 +283,7 @@ class CountVectorizer(Columnwise):
 
 
 def _counts(lists, places, rows):
-    """Return, for each list, how often it contains the keys of `places`, as i64."""
+    """Return an i64 array of shape [rows, len(places)]: for each list of words, the count of each word in `places`."""
     counts = numpy.zeros((rows, len(places)), "i8")
     for row, values in zip(counts, lists):
         for value in values:
@@ -294,7 +294,7 @@ def _counts(lists, places, rows):
 
 @functools.lru_cache(1 << 16)
 def _hashed_feature(text, features):
-    """The SHA-256 as a number, modulo `features`: Ray's hash."""
+    """Return Ray's hash of a word: the SHA-256 as a number, modulo `features`."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big") % features
 
 
@@ -319,7 +319,7 @@ class FeatureHasher(RuntimePreprocessor):
 
 
 class Binning(Columnwise):
-    """A discretizer: the number of a bin, as pandas.cut(labels=False), but -1 for NaN and numbers outside all bins."""
+    """Base class of discretizers, which return the number of a value's bin, like pandas.cut(labels=False). NaN and values outside all bins get -1."""
 
     _edges: dict
 
@@ -383,8 +383,7 @@ class Concatenator(RuntimePreprocessor):
 
 
 def _require_range(name, column, dtype):
-    """Raise ValueError if `dtype` is an integer type that cannot store a number of the column. Fractions are cut off, as in C++
-    (concatenator.cpp)."""
+    """Raise ValueError if `dtype` is an integer type and a value of the column, truncated to an integer, is out of its range. Like concatenator.cpp."""
     kind = numpy.dtype(ELEMENT_TYPES[dtype])
     if kind.kind not in "iu" or column.dtype.kind == "b" or not column.size:
         return
@@ -397,7 +396,7 @@ def _require_range(name, column, dtype):
 
 
 def numbers_of(of, name, column):
-    """Return the column as f64. Raise TypeError if it has no single number per sample."""
+    """Return the column as f64. Raise TypeError unless the column contains one number per sample."""
     if column.dtype == object:
         raise TypeError(f"{of}: column '{name}' contains texts or arrays of different lengths; it must contain numbers")
     if column.ndim != 1:
@@ -406,5 +405,5 @@ def numbers_of(of, name, column):
 
 
 def as_real(values, column):
-    """Round f64 values once to the type of the output: f32 for an f32 column."""
+    """Return f64 `values`, rounded to f32 if the input `column` is f32."""
     return values.astype("f4") if column.dtype == "f4" else values

@@ -1,4 +1,4 @@
-"""fit() of the preprocessors: the runtime reads the files in several threads and computes the statistics."""
+"""Implements fit() of preprocessors: the runtime reads the files in several threads and computes the statistics (stats)."""
 
 import os
 import shutil
@@ -8,16 +8,16 @@ from .. import _files
 from .._iterator import DataIterator
 from .._numpy import numpy
 
-_SAMPLES_PER_FILE = 1 << 16  # when samples that Python has changed are written to files
+_SAMPLES_PER_FILE = 1 << 16  # in the temporary files of _written()
 
 
 def stats_learned_from(ds, description, columns):
-    """Return the stats of a preprocessor in the JSON form. columns: names of the needed columns; None for all."""
+    """Fit a preprocessor to the dataset `ds` and return its stats as in JSON. `columns` are the names of the needed columns; None for all."""
     return _fitted(ds, description, columns).get("stats")
 
 
 def stages_learned_from(ds, chain, columns):
-    """Return the stats of each preprocessor of a Chain as one list."""
+    """Fit a Chain to the dataset `ds` and return a list with the stats of each preprocessor."""
     return [stage.get("stats") for stage in _fitted(ds, chain, columns)["parameters"]["preprocessors"]]
 
 
@@ -45,7 +45,7 @@ def _fitted(ds, description, columns):
 
 
 def _read_as_needed(keys, description):
-    """Return the keys of the dataset. A fit with a single pass parses text files in its own threads; they need not be stored in memory before."""
+    """Return the keys of [data.NAME] for a fit. If a fit reads text files once, the key memory is "0 B": the files are parsed, not kept in memory."""
     is_once = description["preprocessor"] not in ("Chain", "RobustScaler")
     return {**keys, "memory": "0 B"} if is_once and "memory" not in keys and keys.get("format") in ("csv", "jsonl", "text") else keys
 
@@ -55,7 +55,7 @@ def _ask(link, name, description):
 
 
 def _written(ds, columns, folder):
-    """Write the samples, as Python has changed them, to files that the runtime reads. Return the keys of a dataset of these files."""
+    """Write the samples after Python operations to files that the runtime reads. Return the keys of [data.NAME] that read the files."""
     parts = _Parts(folder)
     for batch in ds._local().iter_batches(batch_size=_SAMPLES_PER_FILE, remainder="uneven"):
         for name in columns or ():
@@ -66,14 +66,14 @@ def _written(ds, columns, folder):
 
 
 class _Parts:
-    """Files of batches, one each. Their final format depends on all batches, since the runtime requires the same fields in all files."""
+    """Writes one file per batch. The final format depends on all batches, since the runtime requires equal fields in all files."""
 
     def __init__(self, folder):
         self._folder = folder
         self._paths = []
-        self._dtypes = {}  # for columns of numbers: the type that can store those of all batches
-        self._shapes = {}  # shape of each column's first sample
-        self._others = {}  # column -> (part, row, {name: array}): the first sample with another shape
+        self._dtypes = {}  # {column: type that can store the numbers of all batches}
+        self._shapes = {}  # {column: shape of the first sample}
+        self._others = {}  # {column: (file, row, sample as {name: array})} of the first sample with another shape
         self._has_objects = False
 
     def add(self, batch):
@@ -90,7 +90,7 @@ class _Parts:
             file.write(_files._as_lines(batch)) if has_objects else numpy.savez(file, **batch)
 
     def _other_shape(self, name, column):
-        """Return the row of the first sample that has another shape than those before; None if all shapes are equal."""
+        """Return the row of the first sample whose shape differs from the column's first sample, or None if all shapes are equal."""
         if column.dtype == object and isinstance(column[0], str):
             return None
         shape = self._shapes.setdefault(name, column[0].shape)
@@ -113,7 +113,7 @@ class _Parts:
             return {name: column.astype(self._dtypes[name], copy=False) for name, column in file.items()}
 
     def _lines_of(self, path, left_out):
-        """Yield the JSON lines of a part without the rows `left_out`."""
+        """Yield the samples of a file as JSON lines, without the rows `left_out`."""
         if path.endswith(".npz"):
             yield _files._as_lines({name: numpy.delete(column, left_out, axis=0) for name, column in self._part(path).items()})
             return
@@ -135,15 +135,15 @@ class _Parts:
         return {"source": result, "format": "jsonl", **({"types": types} if types else {})}
 
     def _types(self):
-        """Returns the value of the key `types`. A list column with lists of different lengths is declared only if its numbers are real, because the
-        first lists may contain integers only."""
+        """Returns the value of the key `types`. A column of lists with different lengths is included only if it contains floats: the runtime would
+        otherwise detect integers if the first lists contain only integers."""
         varying = {name for name in self._dtypes if name in self._others}
         return _files._types_of({name: numpy.empty(0, "f8" if name in varying else dtype) for name, dtype in self._dtypes.items()
                                  if name not in varying or dtype.kind == "f"})
 
 
 def _dtypes_in(column):
-    """Return the types of the numbers in a column. An empty list has no type."""
+    """Return the set of NumPy types of the numbers in a column. Empty lists are ignored."""
     if column.dtype != object:
         return {column.dtype}
     return {values.dtype for values in column if not isinstance(values, str) and values.size}

@@ -1,4 +1,4 @@
-"""Checks the arguments of preprocessors by the rows of the C++ table."""
+"""Checks the arguments of preprocessors against the rows of the C++ table of preprocessors."""
 
 import math
 from typing import NamedTuple
@@ -10,19 +10,19 @@ ELEMENT_TYPES = {"f64": "f8", "f32": "f4", "i64": "i8", "i32": "i4", "i16": "i2"
 
 
 class Parameter(NamedTuple):
-    """An argument of a preprocessor: a row of the C++ table (data::ParameterSpec)."""
+    """Specification of an argument of a preprocessor, a row of the C++ table (data::ParameterSpec)."""
     name: str
     type: str
-    is_optional: bool = False  # None: no value
-    same_as: str = ""  # argument that has the default value
+    is_optional: bool = False  # whether the argument may be None
+    same_as: str = ""  # name of another argument whose value is the default
     choices: tuple = ()
     maximum: int = 0
-    is_ignored: bool = False  # no effect, and not in the JSON
-    reason: str = ""  # why it is not supported
+    is_ignored: bool = False  # whether the argument has no effect and is not saved in JSON
+    reason: str = ""  # reason why the argument is not supported
 
 
 def checked_parameters(of, parameters, given):
-    """Return the arguments of the preprocessor `of` as values for JSON. Raise ValueError for one that is invalid."""
+    """Return the arguments of the preprocessor `of` as values for JSON. Raise ValueError for an invalid argument."""
     made = {}
     for each in parameters:
         value = given[each.name]
@@ -89,7 +89,7 @@ def _number(_, value):
 
 
 def _numbers(parameter, value):
-    """`value` may be a text as in a config file, "0.1, 0.9"."""
+    """Return a list of numbers. `value` is a list, or a string as in a config file: "0.1, 0.9"."""
     return [_number(parameter, each) for each in (value.split(",") if isinstance(value, str) else value)]
 
 
@@ -102,7 +102,7 @@ def _per_column(convert):
         if isinstance(value, dict):
             return {_name(parameter, name): convert(parameter, each) for name, each in value.items()}
         number = convert(parameter, value)
-        return value if isinstance(value, str) else number  # C++ keeps the text of a config file in the JSON
+        return value if isinstance(value, str) else number  # C++ saves the string of a config file in JSON
     return converted
 
 
@@ -118,7 +118,7 @@ def _scalar(_, value):
 
 
 def _element_type(_, value):
-    """The runtime's name: "f32" for numpy.float32 and "float32"."""
+    """Return the runtime's name of an element type, for example "f32" for numpy.float32 or "float32"."""
     if isinstance(value, str) and value in ELEMENT_TYPES:
         return value
     kind = numpy.dtype(value).str[1:]

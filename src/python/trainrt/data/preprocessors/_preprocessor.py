@@ -1,4 +1,4 @@
-"""The base classes of preprocessors: transform datasets and batches, fit, save as JSON."""
+"""Base classes of preprocessors, which are fitted to datasets, transform datasets and batches, and are saved as JSON."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from ._fit import stats_learned_from
 from ._parameters import checked_parameters
 
 _VERSION = 1
-_KINDS = {}  # classes of from_dict(), by name
+_KINDS = {}  # {name: class} for from_dict()
 
 
 class PreprocessorNotFittedException(RuntimeError):
@@ -18,15 +18,15 @@ class PreprocessorNotFittedException(RuntimeError):
 
 
 class Preprocessor:
-    """A transformation of columns. A subclass of yours must define transform_columns()."""
+    """Base class of preprocessors, which transform columns. A user's subclass must define transform_columns()."""
 
     def transform_columns(self, columns):
-        """Return the transformed columns, {name: array}. columns: {name: array} of some samples. Missing texts of a batch from transform_batch() are
+        """Return all columns after the transformation. `columns` is {name: array} of some samples. If transform_batch() calls, missing strings are
         None."""
         raise NotImplementedError(f"{type(self).__name__} does not define transform_columns()")
 
     def fit(self, ds):
-        """Return self. Subclasses that compute statistics of the dataset override this method."""
+        """Compute the statistics of the dataset that the transformation needs, and return self. The base class needs no statistics."""
         return self
 
     def fit_transform(self, ds):
@@ -34,7 +34,7 @@ class Preprocessor:
         return self.fit(ds).transform(ds)
 
     def transform(self, ds, **others):
-        """Return the dataset with batches that are transformed when they are read. others: arguments of map_batches(), such as concurrency."""
+        """Return a Dataset whose batches are transformed when they are read. `others` are arguments of map_batches(), such as concurrency."""
         if not hasattr(ds, "map_batches"):
             raise TypeError(f"{type(self).__name__}.transform() takes a dataset of trainrt.data, not {type(ds).__name__}; transform_batch() takes a "
                             f"batch")
@@ -42,8 +42,8 @@ class Preprocessor:
         return ds.map_batches(self.transform_columns, batch_format="numpy", **others)
 
     def transform_batch(self, data):
-        """Return one transformed batch: {name: array} for a dict, a DataFrame with the same index for a DataFrame. Missing values (None, NaN) are
-        allowed: SimpleImputer replaces them, and columns that are not transformed keep them."""
+        """Return a transformed batch. The result is {name: array} for a dict, and a DataFrame with the same index for a DataFrame. Values may be missing
+        (None, NaN): SimpleImputer replaces missing values, and columns that are not transformed keep missing values."""
         self._require_fitted()
         changed = self.transform_columns(columns_of(data, f"{type(self).__name__}.transform_batch()", "was given", has_missing=True))
         return changed if isinstance(data, dict) else self._frame_of(type(data), changed, data.index)
@@ -54,14 +54,14 @@ class Preprocessor:
         return frame
 
     def _finish_frame(self, frame, columns):
-        """Set the column types that only a DataFrame has."""
+        """Convert columns of the DataFrame `frame` to types that only pandas has, such as categories."""
 
     def _require_fitted(self):
         pass
 
     @staticmethod
     def from_dict(given):
-        """Create a preprocessor from the result of to_dict(), which C++ (trainrt/preprocessor.hpp) may have written."""
+        """Create a preprocessor from `given`, a result of to_dict() or of the C++ class in trainrt/preprocessor.hpp."""
         if not isinstance(given, dict) or not isinstance(given.get("parameters"), dict) or given.get("version") != _VERSION:
             raise ValueError(f"{str(given)[:80]!r} is not the JSON of a preprocessor: it must be an object with \"preprocessor\", \"version\": "
                              f"{_VERSION} and \"parameters\"")
@@ -81,10 +81,10 @@ class Preprocessor:
 
 
 class RuntimePreprocessor(Preprocessor):
-    """A preprocessor that the C++ runtime fits, and that is saved as JSON. Its class is generated from the table of C++, with the table's rows in
-    `_parameters`. `parameters` are the arguments as a dict for JSON."""
+    """Base class of preprocessors that the C++ runtime fits and that are saved as JSON. The build generates the subclasses from the C++ table of
+    preprocessors. `_parameters` contains the table's rows, and `parameters` the arguments as a dict for JSON."""
 
-    _kind = ""  # name in the table
+    _kind = ""  # name of the preprocessor in the table
     _parameters: tuple = ()
     _stats: Any
     needs_fit = False
@@ -100,7 +100,7 @@ class RuntimePreprocessor(Preprocessor):
         self._prepare()
 
     def _prepare(self):
-        """Check the arguments further, and prepare values for transform_columns()."""
+        """Check the arguments and prepare values for transform_columns(). Subclasses override it; called by __init__()."""
 
     def transform_columns(self, columns):
         raise NotImplementedError(f"{self._kind} has no NumPy code in trainrt/data/preprocessors/_arithmetic.py: use the key preprocess of the "
@@ -109,8 +109,8 @@ class RuntimePreprocessor(Preprocessor):
     # ---- fit ----
 
     def fit(self, ds):
-        """Compute the statistics of all samples and return self. For a dataset, this process reads all samples. For a shard (get_dataset_shard()),
-        all ranks must call fit() together, and each reads its part."""
+        """Compute the statistics of all samples and return self. Of a Dataset, this process reads all samples. Of a shard (get_dataset_shard()), each
+        rank reads its own samples, and all ranks must call fit()."""
         if self.needs_fit:
             self._take_stats(stats_learned_from(ds, self._description(), self.needed_columns()))
         return self
@@ -127,11 +127,11 @@ class RuntimePreprocessor(Preprocessor):
         self._use_stats()
 
     def _use_stats(self):
-        """Prepare values for transform_columns() from the stats of the JSON form."""
+        """Prepare values for transform_columns() from `_stats`. Subclasses override it; called after fit() and loading."""
 
     @property
     def stats_(self):
-        """The statistics of the fit, with Ray's names."""
+        """Returns the statistics that fit() has computed, with Ray's names."""
         self._require_fitted()
         return dict(self._stats or {})
 
@@ -140,7 +140,7 @@ class RuntimePreprocessor(Preprocessor):
             raise PreprocessorNotFittedException(f"{type(self).__name__} is not fitted; call fit(dataset) first")
 
     def _stat(self, name, column):
-        """Return a number of the stats; NaN if all values were NaN."""
+        """Return the statistic `name` of a column, or NaN if all values of the column were NaN in fit()."""
         value = self._stats[f"{name}({column})"]
         return math.nan if value is None else value
 
@@ -150,11 +150,11 @@ class RuntimePreprocessor(Preprocessor):
         return {"preprocessor": self._kind, "version": _VERSION, "parameters": self.parameters}
 
     def to_dict(self):
-        """Return the JSON form as a dict, for example for the metadata of a Trainer or a checkpoint."""
+        """Return a dict for JSON with arguments and statistics, for example for the metadata of a Trainer or a checkpoint."""
         return {**self._description(), **({"stats": self._stats} if self._stats is not None else {})}
 
     def to_json(self):
-        """Return the JSON form. Preprocessor.from_json() and C++ read it."""
+        """Return the result of to_dict() as JSON, which Preprocessor.from_json() and C++ can read."""
         return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False)
 
     serialize = to_json
@@ -183,10 +183,10 @@ class RuntimePreprocessor(Preprocessor):
 
 
 class Chain(RuntimePreprocessor):
-    """Ray Data's Chain: several preprocessors, each of which is fitted to the output of those before it.
+    """A sequence of preprocessors, like Ray Data's Chain. Each preprocessor is fitted to the output of the preceding preprocessors.
 
     Args:
-        preprocessors: at least one.
+        preprocessors: one preprocessor or several.
     """
 
     _parameters = ()
@@ -212,7 +212,7 @@ class Chain(RuntimePreprocessor):
         return [stage for each in self.preprocessors for stage in (each._stages() if isinstance(each, Chain) else [each])]
 
     def needed_columns(self):
-        return None  # all, since a stage may use the output of another one
+        return None  # all columns: a preprocessor may use the output of another preprocessor
 
     def transform_columns(self, columns):
         for each in self.preprocessors:
@@ -255,14 +255,14 @@ class Chain(RuntimePreprocessor):
 
 
 class Tokenizer:
-    """Removed: raises an error that names the replacement."""
+    """Raises ValueError: the preprocessor was removed. The message names the replacement."""
 
     def __init__(self, *_, **__):
         raise ValueError("the preprocessor Tokenizer was removed: make token files once with jobs/python/token_files.py (Hugging Face tokenizers)")
 
 
 def taken(of, name, columns, has_missing=False):
-    """Return the column of that name. has_missing: its texts may be None."""
+    """Return the column `name`. Raise ValueError if the column does not exist, or contains None and `has_missing` is False."""
     if name not in columns:
         raise ValueError(f"{of}: there is no column '{name}'; there are: {', '.join(columns)}")
     column = numpy.asarray(columns[name])

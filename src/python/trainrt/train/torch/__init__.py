@@ -1,4 +1,4 @@
-"""Ray Train's functions for PyTorch. They also work in a process that trainrt has not started, as one rank.
+"""Ray Train's functions for PyTorch. A process that trainrt has not started can call them too, and is then the only rank.
 
     def train_func():
         model = prepare_model(Net())                                       # in DDP on several ranks
@@ -13,9 +13,9 @@
 
     TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
-load_state(), save_state() and save_point() are additions of trainrt: their checkpoints hold tensors by name, without pickle, and are loaded on
-any number of ranks. Ray Train's method, report() with a directory of files, works, too. The import registers the backend of
-torch.distributed.init_process_group("trainrt"). Needs torch 1.13 or later.
+Ray Train does not have load_state(), save_state() and save_point(). Their checkpoints store tensors by name, without pickle, and can be loaded
+on any number of ranks. Ray Train's report() with a directory of files is also supported. Importing this package registers the backend of
+torch.distributed.init_process_group("trainrt"). Requires torch 1.13 or later.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["NotExact", "TorchConfig", "TorchTrainer", "accelerate", "backward", 
 
 _process_group.register()
 
-_OF_DCP = {"CheckpointReader": "_dcp_reader", "CheckpointWriter": "_dcp_writer"}  # not imported at once: torch.distributed.checkpoint is slow
+_OF_DCP = {"CheckpointReader": "_dcp_reader", "CheckpointWriter": "_dcp_writer"}  # imported on first use: torch.distributed.checkpoint imports slowly
 
 
 def __getattr__(name: str) -> Any:

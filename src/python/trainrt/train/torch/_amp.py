@@ -1,4 +1,4 @@
-"""accelerate(), prepare_optimizer(), backward(): mixed precision by the names of Ray Train 1."""
+"""Mixed precision with the functions of Ray Train 1: accelerate(), prepare_optimizer() and backward()."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _scaler: Any = None
 
 
 def accelerate(amp: bool = False) -> None:
-    """Switches mixed precision on or off for later calls of prepare_model(), prepare_optimizer() and backward(). On GPUs it scales losses.
+    """Switches mixed precision on or off for later calls of prepare_model(), prepare_optimizer() and backward(). On GPUs, backward() then scales losses.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def autocast_forward(model: torch.nn.Module, device: torch.device) -> None:
 
 
 def backward(tensor: torch.Tensor) -> None:
-    """Calls tensor.backward(), of the scaled loss after accelerate(amp=True).
+    """Calls backward() of `tensor`. After accelerate(amp=True) on a GPU, scales the loss `tensor` first.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def backward(tensor: torch.Tensor) -> None:
 
 
 def prepare_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
-    """Returns an optimizer with a step() that reverses the scaling of backward(); without scaling, the optimizer itself.
+    """Returns an optimizer with a step() that reverses the scaling of backward(). Returns `optimizer` itself if losses are not scaled.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def prepare_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer
 
 
 class ScaledOptimizer(torch.optim.Optimizer):
-    """Forwards to an optimizer; step() reverses the scaling of the gradients first."""
+    """Forwards all calls to `optimizer`. step() first divides the gradients by the factor by which backward() has scaled the loss."""
 
     def __init__(self, optimizer, scaler):  # pylint: disable=super-init-not-called
         self.__dict__.update(optimizer.__dict__)

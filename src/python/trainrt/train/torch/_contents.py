@@ -1,4 +1,4 @@
-"""The content of a checkpoint of a training in torch, by name: modules, optimizers, schedulers, loaders, tensors and values."""
+"""Named contents of a checkpoint of torch: modules, optimizers, schedulers, loaders, tensors and values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _TensorPart:
 
 
 class _PlainPart:
-    """An object with state_dict() and load_state_dict() for a state of numbers and strings."""
+    """An object with state_dict() and load_state_dict(), for example a scheduler, whose state consists of numbers and strings."""
 
     def __init__(self, name, stateful):
         self._name, self._stateful = name, stateful
@@ -43,8 +43,8 @@ class _PlainPart:
 
 
 class Contents:
-    """`things` is {name: module, optimizer, object with state_dict(), tensor, bool, int, float or str}. `sums` is {name: tensor}, this rank's parts
-    of sums over the ranks. Raises TypeError or ValueError for an object that checkpoints do not support."""
+    """Objects that a checkpoint saves and restores. `things` is {name: module, optimizer, object with state_dict(), tensor, bool, int, float or str}.
+    `sums` is {name: tensor}: the checkpoint stores the sum of these tensors over the ranks. Raises TypeError or ValueError for an unsupported object."""
 
     def __init__(self, things: dict[str, Any], sums: dict[str, torch.Tensor] | None = None) -> None:
         self.values: dict[str, Any] = {}
@@ -63,22 +63,22 @@ class Contents:
         self.texts()
 
     def refresh(self) -> list[Leaf]:
-        """Reads the current tensors, and returns them as leaves."""
+        """Returns a new list of leaves with the current tensors of all objects, and keeps it in `leaves`."""
         self.leaves = [leaf for part in self._parts.values() if hasattr(part, "leaves") for leaf in part.leaves()]
         return self.leaves
 
     def exchange(self) -> None:
-        """Exchanges what ranks must know of each other before a checkpoint: the state of optimizers of flat shards. Collective."""
+        """Exchanges optimizer state between ranks before a checkpoint, if FullyShardedDataParallel has sharded parameters. Collective."""
         for part in self._parts.values():
             if hasattr(part, "exchange"):
                 part.exchange()
 
     def texts(self) -> dict[str, str]:
-        """Returns the state that is not tensors, as JSON by name."""
+        """Returns {name: JSON} of all state that is not in tensors."""
         return {f"{name}_state": part.text() for name, part in self._parts.items() if hasattr(part, "text")}
 
     def take(self, texts: dict[str, str]) -> None:
-        """Restores all objects from the leaves, after their arrays were filled, and from the result of texts()."""
+        """Restores all objects from `texts`, a result of texts(), and from the leaves. The caller has loaded the leaves' arrays before."""
         for leaf in self.leaves:
             leaf.put_back()
         for name, part in self._parts.items():
@@ -86,7 +86,7 @@ class Contents:
                 part.take(texts[f"{name}_state"])
 
     def checked_values(self, things: dict[str, Any]) -> dict[str, Any]:
-        """Returns the values among `things`. Raises ValueError if an object is not the one that was loaded."""
+        """Returns the bools, numbers and strings among `things`. Raises ValueError if load_state() was given another object under a name."""
         given = {name: thing for name, thing in things.items() if thing is not None}
         lacking = [name for name in given if name not in self._things]
         if lacking:
@@ -104,7 +104,7 @@ class Contents:
             self._parts[name] = _TensorPart(name, thing)
         elif isinstance(_inner(thing), torch.optim.Optimizer):
             self._parts[name] = OptimizerPart(name, _inner(thing), parameter_names, shares)
-            if getattr(thing, "scaler", None) is not None:  # of prepare_optimizer()
+            if getattr(thing, "scaler", None) is not None:  # an optimizer of prepare_optimizer()
                 self._parts[f"{name}_scaler"] = _PlainPart(f"{name}_scaler", thing.scaler)
         elif isinstance(thing, _VALUES):
             self.values[name] = thing
@@ -116,7 +116,7 @@ class Contents:
 
 
 def _inner(thing: Any) -> Any:
-    """Returns the optimizer in a wrapper, or the module in DDP."""
+    """Returns the optimizer or module inside a wrapper such as DistributedDataParallel, or `thing` if it is not wrapped."""
     if isinstance(thing, torch.nn.Module):
         return unwrapped(thing)
     optimizer = getattr(thing, "optimizer", None)
@@ -125,8 +125,8 @@ def _inner(thing: Any) -> Any:
 
 
 def _parameter_names(things: dict[str, Any]) -> tuple[dict[int, str], dict[int, list]]:
-    """Returns {id(parameter): name}, where names of other modules than the first have the module's name as prefix, and, for parameters in flat
-    arrays, {id(parameter): [(name, Share)]}."""
+    """Returns {id(parameter): name} of all parameters and {id(parameter): [(name, Share)]} of parameters in flat arrays. The names of the second and
+    later modules begin with the module's name."""
     names: dict[int, str] = {}
     shares: dict[int, list] = {}
     is_first = True

@@ -1,4 +1,4 @@
-"""Converts the plans of torch.distributed.checkpoint's ranks into a State of slabs and an index."""
+"""Converts the ranks' save plans of torch.distributed.checkpoint into a trainrt.State and the file dcp.json."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ._leaves import Leaf
 
 
 def boxes(plan: Any) -> list[Any]:
-    """Returns names and offsets of the parts that a plan saves; equal state_dicts have equal ones."""
+    """Returns the sorted (name, offsets) of all items in a save plan. Plans of equal state_dicts return equal lists."""
     return sorted((item.index.fqn, () if item.tensor_data is None else tuple(item.tensor_data.chunk.offsets)) for item in plan.items)
 
 
 def gathered(session: Any, plan: Any, items: Sequence[Any] | None, planner: Any) -> tuple[_client.State, tuple[Any, Any, Any]]:
-    """Returns the State of this rank, and the tensors, objects and paths of all ranks for the index. Collective.
+    """Returns the State of this rank, and the tensors, objects and paths of all ranks for dcp.json. Collective.
 
-    `items` are the items of the plan that this rank writes; None: the ranks have not agreed yet, and unsharded tensors are assigned to ranks here.
-    If one rank raises, all do."""
+    `items` are the items of `plan` that this rank writes. If `items` is None, this function assigns each unsharded tensor to one rank. If one rank
+    raises an exception, all ranks raise one."""
     mine = {"tensors": {item.index.fqn: _dcp_index.described(item.tensor_data.size, item.tensor_data.properties.dtype)
                         for item in plan.items if item.type != WriteItemType.BYTE_IO},
             "whole": sorted(item.index.fqn for item in plan.items if item.type == WriteItemType.TENSOR),
@@ -47,11 +47,11 @@ def gathered(session: Any, plan: Any, items: Sequence[Any] | None, planner: Any)
 
 
 def _on_all(session: Any, work: Callable[[], Any]) -> list[Any]:
-    """Returns the results of work() on all ranks. If it raises on one, all raise. Collective."""
+    """Calls work() on all ranks and returns the list of results. If work() raises on one rank, all ranks raise. Collective."""
     error = result = None
     try:
         result = work()
-    except Exception as failure:  # objects of a state_dict may raise anything
+    except Exception as failure:  # objects of a state_dict may raise any exception
         error = failure
     of_ranks = session.gather((result, None if error is None else str(error)))
     if error is not None:
@@ -63,7 +63,7 @@ def _on_all(session: Any, work: Callable[[], Any]) -> list[Any]:
 
 
 def _of_ranks(session: Any, mine: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns `mine` of all ranks. If all are equal, as usual, only digests are exchanged. Collective."""
+    """Returns the list of `mine` of all ranks. If `mine` is equal on all ranks, the usual case, the ranks exchange only digests. Collective."""
     digest = hashlib.blake2b(json.dumps(mine, sort_keys=True).encode()).digest()
     if len(set(session.gather(digest))) == 1:
         return [mine] * session.world_size
@@ -71,7 +71,7 @@ def _of_ranks(session: Any, mine: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _first_of(dicts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Returns the entries of all dicts; of equal keys, that of the first dict."""
+    """Returns one dict with the entries of all dicts. For a key in several dicts, the first dict's value is used."""
     united: dict[str, Any] = {}
     for each in dicts:
         united = {**each, **united}
@@ -79,8 +79,8 @@ def _first_of(dicts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _assigned(tensors: Mapping[str, Any], whole: Sequence[Sequence[str]]) -> list[set[str]]:
-    """Returns the unsharded tensors that each rank writes, about equally many elements each. `whole` are the tensors that each rank has. The result
-    is the same on all ranks."""
+    """Returns, for each rank, the names of the unsharded tensors that the rank writes; ranks write about equally many elements. `whole` holds the
+    names that each rank has. All ranks return the same list."""
     holders: dict[str, list[int]] = {}
     for rank, keys in enumerate(whole):
         for key in keys:
@@ -103,8 +103,8 @@ def _fill(state: _client.State, tensors: Mapping[str, Any], held: Mapping[str, l
 
 
 def add_slab(state: _client.State, name: str, tensor: torch.Tensor, offset: Sequence[int], size: Sequence[int], is_missing: bool = False) -> Any:
-    """Adds a slab to a State, and returns the array that is saved and filled: the tensor itself if possible. A tensor without axes gets one of length
-    1; a complex tensor gets a last axis of real and imaginary parts."""
+    """Adds a slab to `state` and returns the array that the runtime saves or loads: `tensor` itself if possible. A tensor without axes is stored with
+    one axis of length 1, a complex tensor with an additional last axis for real and imaginary part."""
     array = Leaf(name, tensor).array
     pair = [2] if tensor.is_complex() else []
     if not size:

@@ -1,4 +1,4 @@
-"""The file dcp.json of a checkpoint of torch.distributed.checkpoint: everything except the bytes of the tensors, without pickle."""
+"""Reads and writes dcp.json, which describes the tensors and stores the other objects of a torch.distributed.checkpoint checkpoint, without pickle."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ FILE = "dcp.json"
 
 
 class _Plain(_plain_tree.Writer):
-    """Converts numbers, strings, None, and lists, tuples and dicts of these."""
+    """Converts numbers, strings, None, and lists, tuples and dicts of these to JSON values."""
 
     def __init__(self) -> None:
         super().__init__(None)
 
     def _array(self, where: str, value: Any) -> Any:
-        if hasattr(value, "item") and getattr(value, "shape", None) == () and not isinstance(value, torch.Tensor):  # a scalar of NumPy
+        if hasattr(value, "item") and getattr(value, "shape", None) == () and not isinstance(value, torch.Tensor):  # a NumPy scalar
             return self.encoded(where, value.item())
         raise TypeError(f"CheckpointWriter: '{where}' is a {type(value).__name__}, which checkpoints do not support: use tensors, numbers, strings, "
                         f"None, and lists, tuples and dicts of these, or leave it out of the state_dict")
@@ -31,7 +31,7 @@ class _Plain(_plain_tree.Writer):
 
 
 def plain(name: str, value: Any) -> Any:
-    """Returns the object for JSON. Raises TypeError, with its name, if that is not possible."""
+    """Returns `value` as an object that json can write. Raises TypeError with `name` for an unsupported value."""
     try:
         return _Plain().encoded(name, value)
     except TypeError as error:
@@ -39,23 +39,23 @@ def plain(name: str, value: Any) -> Any:
 
 
 def from_plain(encoded: Any) -> Any:
-    """Returns the object that plain() was given."""
+    """Returns the object from which plain() has made `encoded`."""
     return _plain_tree.decoded(encoded, b"")
 
 
 def described(size: Iterable[int], dtype: torch.dtype) -> list[Any]:
-    """Returns the description of a tensor in the index."""
+    """Returns the entry of a tensor in dcp.json: [dtype, size]."""
     return [str(dtype).split(".")[1], list(size)]
 
 
 def size_and_dtype(description: Any) -> tuple[torch.Size, torch.dtype]:
-    """Returns the arguments of described()."""
+    """Returns size and dtype of an entry of described()."""
     dtype, size = description
     return torch.Size(size), getattr(torch, dtype)
 
 
 def names_of(keys: list[str]) -> dict[str, str]:
-    """Returns {key: name in HDF5}: layer.weight becomes layer/weight, unless two names would be equal, or one would be a folder of another."""
+    """Returns {key: name in HDF5}. The key layer.weight becomes the name layer/weight. If two such names conflict, all keys are used as names."""
     names = {key: path_of(key) for key in keys}
     folders = {name[:at] for name in names.values() for at, letter in enumerate(name) if letter == "/"}
     if len(set(names.values())) < len(names) or not folders.isdisjoint(names.values()):
@@ -64,7 +64,7 @@ def names_of(keys: list[str]) -> dict[str, str]:
 
 
 def write(path: str, tensors: Mapping[str, Any], objects: Mapping[str, Any], paths: Mapping[str, Iterable[Any]]) -> None:
-    """Writes the index: {key: described()}, {key: plain()}, and {key: path in the state_dict}."""
+    """Writes dcp.json. `tensors` is {key: described()}, `objects` {key: plain()}, and `paths` {key: path in the state_dict}."""
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"format": "trainrt dcp", "version": 1, "tensors": tensors, "objects": objects,
                    "paths": {key: list(path) for key, path in paths.items()}},
@@ -72,7 +72,7 @@ def write(path: str, tensors: Mapping[str, Any], objects: Mapping[str, Any], pat
 
 
 def read(path: str) -> dict[str, Any]:
-    """Returns the index. Raises ValueError for a file of another format."""
+    """Returns the content of dcp.json. Raises ValueError for an unsupported format or version."""
     with open(path, encoding="utf-8") as file:
         index = json.load(file)
     if index.get("format") != "trainrt dcp" or index.get("version") != 1:

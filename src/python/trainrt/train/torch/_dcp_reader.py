@@ -28,7 +28,7 @@ from ._dcp_contents import add_slab
 
 
 class CheckpointReader(StorageReader):
-    """A storage_reader of dcp.load() for checkpoints of CheckpointWriter. Any number of ranks may read; each reads the slabs that it needs.
+    """A storage_reader for dcp.load() of checkpoints of CheckpointWriter. Any number of ranks can load one; each rank reads only the data it needs.
 
         reader = CheckpointReader()
         if reader.has_checkpoint():                          # after a restart
@@ -37,7 +37,7 @@ class CheckpointReader(StorageReader):
     Parameters
     ----------
     checkpoint_id : path or str, optional
-        The directory of a checkpoint of any run, or the name under which this run has saved it; default: the newest of this run.
+        The directory of a checkpoint of any run, or the checkpoint_id of a checkpoint of this run. Default: this run's newest checkpoint.
     """
 
     def __init__(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
@@ -79,7 +79,7 @@ class CheckpointReader(StorageReader):
         tensors = [item for item in plan.items if item.type != LoadItemType.BYTE_IO]
         self._read_tensors(tensors, planner)
         for item in plan.items:
-            if item.type == LoadItemType.BYTE_IO:  # planners expect the bytes of torch.save()
+            if item.type == LoadItemType.BYTE_IO:  # planners expect the output of torch.save()
                 file = io.BytesIO()
                 torch.save(_dcp_index.from_plain(self._index["objects"][item.storage_index.fqn]), file)
                 file.seek(0)
@@ -105,7 +105,7 @@ class CheckpointReader(StorageReader):
             planner.commit_tensor(item, target)
 
     def _found(self) -> str | None:
-        """Returns the directory of the checkpoint that rank 0 finds, or None. Collective."""
+        """Returns the directory of the checkpoint to load, which rank 0 finds, or None if there is no such checkpoint. Collective."""
         session = _current.session()
         if session.runtime is None:
             if self.checkpoint_id is not None:
@@ -135,6 +135,6 @@ def _index_file(path: str) -> str:
 
 
 def _tensor_metadata(size: torch.Size, dtype: torch.dtype) -> TensorStorageMetadata:
-    """Describes a tensor as one chunk, of which ranks read any part."""
+    """Describes a tensor to torch as one chunk; each rank may read any slice of the chunk."""
     whole = ChunkStorageMetadata(offsets=torch.Size([0] * len(size)), sizes=size)
     return TensorStorageMetadata(properties=TensorProperties(dtype=dtype), size=size, chunks=[whole])

@@ -1,4 +1,4 @@
-"""CheckpointWriter: saves checkpoints of the run by torch.distributed.checkpoint."""
+"""CheckpointWriter, which saves checkpoints of the run through torch.distributed.checkpoint."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from . import _dcp_contents, _dcp_index
 
 
 class CheckpointWriter(StorageWriter):
-    """A storage_writer of dcp.save() and dcp.async_save(). Each call reports the metrics and saves a checkpoint of the run.
+    """A storage_writer for dcp.save() and dcp.async_save(). Each save reports `metrics` and adds a checkpoint to the run.
 
         dcp.save(state_dict, storage_writer=CheckpointWriter({"loss": loss}))
-        saving = dcp.async_save(state_dict, storage_writer=CheckpointWriter())     # saving.result() waits until it is committed
+        saving = dcp.async_save(state_dict, storage_writer=CheckpointWriter())     # saving.result() waits for the commit
 
-    Tensors are stored in HDF5 by name, shards as slabs; other objects must be numbers, strings, and lists and dicts of these. save() returns when
-    the checkpoint is committed, async_save() when everything is copied. A checkpoint that cannot be written raises an error, and earlier ones
-    stay. In a process that trainrt has not started, the report is made, and nothing is saved.
+    Tensors are stored by name in HDF5. Other objects must be numbers, strings, and lists and dicts of these. save() returns when the checkpoint is
+    committed, async_save() when all data is copied. If a checkpoint cannot be written, an error is raised and earlier checkpoints remain valid. In a
+    process that trainrt has not started, the metrics are reported and nothing is saved.
 
     Parameters
     ----------
     metrics : dict, optional
-        As of trainrt.train.report().
+        Metrics, as in trainrt.train.report().
     checkpoint_id : str, optional
-        Name of the checkpoint, for CheckpointReader.
+        Name of the checkpoint, which CheckpointReader accepts as checkpoint_id.
     """
 
-    should_synchronize_after_execute = _synchronize_after_execute = False  # attributes of torch's AsyncStager, as stage() is its method
+    should_synchronize_after_execute = _synchronize_after_execute = False  # torch's AsyncStager defines both
 
     def __init__(self, metrics: dict[str, Any] | None = None, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
         super().__init__()
         self.checkpoint_id = None if checkpoint_id is None else os.fspath(checkpoint_id)
         self._metrics = dict(metrics or {})
         self._local_plan: Any = None
-        self._staged: tuple[_Save | _NothingSaved, Any] | None = None  # the save that async_save() has started, and boxes() of its plan
+        self._staged: tuple[_Save | _NothingSaved, Any] | None = None  # (save started by async_save(), boxes() of its plan)
 
     def __getstate__(self) -> Any:
         raise TypeError("CheckpointWriter works only in the process that trainrt has started: leave out async_save(async_checkpointer_type=...)")
@@ -81,7 +81,7 @@ class CheckpointWriter(StorageWriter):
             self._staged[0].wait()
 
     def stage(self, state_dict: Any) -> Any:
-        """Called by async_save() in the train thread: the runtime copies everything here, and writes it while torch's thread waits."""
+        """Starts to save. Called by async_save() in the train thread. The runtime copies all data during the call, and writes it in the background."""
         if self._staged is not None and not self._staged[0].is_concluded():
             raise RuntimeError("async_save() was called while an earlier one with this CheckpointWriter is still saving: wait for its result()")
         planner = DefaultSavePlanner()
@@ -102,11 +102,11 @@ class CheckpointWriter(StorageWriter):
 
 
 class _Save:
-    """A checkpoint that is being saved, or its outcome. Any thread may call its methods."""
+    """A checkpoint that is being saved, was committed or has failed. Any thread may call the methods."""
 
     def __init__(self, runtime: Any, index_before: int) -> None:
         self._runtime, self._index_before = runtime, index_before
-        self._committed: bool | None = None  # None: it is being saved
+        self._committed: bool | None = None  # None while the checkpoint is being saved
 
     def is_concluded(self) -> bool:
         """Returns whether the checkpoint is committed or has failed."""
@@ -120,7 +120,7 @@ class _Save:
         return self._committed is not None
 
     def wait(self) -> None:
-        """Waits until it is committed. Raises RuntimeError if it has failed."""
+        """Waits until the checkpoint is committed. Raises RuntimeError if saving has failed."""
         pause_s = 0.002
         while not self.is_concluded():
             time.sleep(pause_s)
@@ -130,7 +130,7 @@ class _Save:
 
 
 class _NothingSaved:
-    """The _Save of a process without a run."""
+    """Replaces _Save in a process that trainrt has not started, where nothing is saved."""
 
     def is_concluded(self) -> bool:
         return True
@@ -143,7 +143,7 @@ _newest: _Save | None = None
 
 
 def _begin(metrics: dict[str, Any], name: str | None, local_plan: Any, items: Any, planner: Any) -> _Save | _NothingSaved:
-    """Reports the metrics and starts to save. Returns when this rank's objects may change again. `items` as of gathered(). Collective."""
+    """Reports the metrics and starts a save. Returns when this rank may change its tensors again. For `items` see gathered(). Collective."""
     global _newest
     session, flat = _current.session(), flat_metrics(metrics)
     if session.runtime is None:

@@ -1,4 +1,4 @@
-"""Defers the all_reduces that DistributedDataParallel starts in a backward pass to its end, where one collective reduces all of them."""
+"""Defers all_reduce calls of DistributedDataParallel to the end of the backward pass, where one collective reduces all tensors."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _Work: Any = torch._C._distributed_c10d.Work
 
 
 class DeferredReductions:
-    """Reductions that wait for the end of the backward pass. `reduce(tensors, op)` reduces several tensors in place. The owner must call flush()
+    """Collects reductions until the end of the backward pass. `reduce(tensors, op)` reduces several tensors in place. The owner must call flush()
     before any other collective."""
 
     def __init__(self, reduce: Callable[[list[torch.Tensor], str], Any]) -> None:
         self._reduce = reduce
         self._waiting: list[tuple[list[torch.Tensor], str, _DeferredWork]] = []
-        self._of_last_pass: list[_DeferredWork] = []  # keeps them alive: torch 1.13 holds no reference
+        self._of_last_pass: list[_DeferredWork] = []  # keeps the Works alive: torch 1.13 holds no reference to them
 
     def defer(self, tensors: list[torch.Tensor], op: str) -> _DeferredWork | None:
-        """Returns a Work that completes at the end of the backward pass. Returns None, and defers nothing, outside of a backward pass and if Python
-        code calls, which may wait for the future. DDP, in C++, reads the results in a callback that it queues after this one."""
+        """Returns a Work that completes at the end of the backward pass. Returns None, and defers nothing, outside of a backward pass or if user code
+        calls, since user code may wait for the future. DDP reads the results in a callback that runs after flush()."""
         if not sys._getframe(2).f_globals.get("__name__", "").startswith("torch.autograd"):
             return None
         try:
@@ -37,7 +37,7 @@ class DeferredReductions:
         return work
 
     def flush(self) -> None:
-        """Reduces all waiting tensors."""
+        """Reduces all deferred tensors and completes their Works."""
         waiting, self._waiting = self._waiting, []
         for op in dict.fromkeys(op for _, op, _ in waiting):
             self._reduce([tensor for tensors, each, _ in waiting if each == op for tensor in tensors], op)
@@ -46,7 +46,7 @@ class DeferredReductions:
 
 
 class _DeferredWork(_Work):  # type: ignore[valid-type,misc]
-    """The methods are those of torch's Work."""
+    """A torch Work for one deferred reduction."""
 
     def __init__(self, flush: Callable[[], None]) -> None:
         super().__init__()

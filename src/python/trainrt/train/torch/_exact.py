@@ -1,4 +1,4 @@
-"""check_exact(): checks that a training continues from a checkpoint with the same bits."""
+"""check_exact(), which checks that a training resumed from a checkpoint computes bit-identical tensors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import torch
 from . import _seeding
 from ._contents import Contents
 
-_OTHER_SEED = 987654321  # of the second run: random numbers that no checkpoint restores then differ
+_OTHER_SEED = 987654321  # seed of the second run; random numbers that a checkpoint does not restore then differ from the first run
 
 
 class NotExact(AssertionError):
-    """After a checkpoint, the training continues with other numbers than without it.
+    """Raised by check_exact() if a training resumed from a checkpoint computes other numbers than the uninterrupted training.
 
     Examples
     --------
@@ -33,17 +33,17 @@ class NotExact(AssertionError):
 
 def check_exact(step_function: Callable[..., Any], module: torch.nn.Module, optimizer: Any = None, scheduler: Any = None, *, steps: int = 3,
                 data: Any = None, **parts: Any) -> None:
-    """Runs some steps, restores everything as a checkpoint would, runs them again, and compares all tensors. Collective.
+    """Runs some steps, restores all state as a checkpoint would, repeats the steps, and compares all tensors. Collective.
 
-    It finds state that no checkpoint has: random numbers that do not depend on the step only, counters in the module, buffers that are not
-    persistent. At the end everything is restored, so call it before the training.
+    The check finds state that checkpoints do not contain, for example counters in the module, buffers that are not persistent, and random numbers
+    that depend on more than the step. Call check_exact() before the training; at the end, check_exact() restores the initial state.
 
     Parameters
     ----------
     step_function : function
-        Makes one step. It is called with a batch if `data` is given.
+        Makes one training step. Called with a batch as argument if `data` is given.
     module, optimizer, scheduler, parts
-        As of save_state().
+        Objects to restore and compare, as in save_state().
     steps : int
         Number of steps.
     data : loader of prepare_data_loader(), optional
@@ -51,7 +51,7 @@ def check_exact(step_function: Callable[..., Any], module: torch.nn.Module, opti
     Raises
     ------
     NotExact
-        A tensor differs; the message names the step and the first such tensor.
+        A tensor differs. The message names the step and the first tensor that differs.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def check_exact(step_function: Callable[..., Any], module: torch.nn.Module, opti
 
 
 def _run(step_function: Callable[..., Any], steps: int, data: Any, contents: Contents) -> list[Any]:
-    """Returns the state after each step."""
+    """Makes `steps` steps and returns the state after each step."""
     states = []
     if data is None:
         for _ in range(steps):

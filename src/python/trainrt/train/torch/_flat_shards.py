@@ -1,5 +1,5 @@
-"""Modules in torch's class FullyShardedDataParallel, which joins parameters to flat arrays and divides these among the ranks. A rank holds an
-interval of the elements of a parameter: a few boxes of the tensor, which become slabs of a checkpoint without a copy."""
+"""Parameters of modules in FullyShardedDataParallel. That class joins parameters to flat arrays, and divides each flat array among the ranks.
+A rank then holds an interval of a parameter's elements. The interval is divided into a few boxes, which are saved as slabs without a copy."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _WRAPPERS = ("_fsdp_wrapped_module.", "_checkpoint_wrapped_module.", "_orig_mod.
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """The part of a parameter that this rank holds: `count` elements from `first`, in row-major order, which begin at element `at` of an array.
-    `is_cut` is whether other ranks may hold other elements."""
+    """The interval of a parameter's elements that this rank holds: `count` elements from element `first`, in row-major order. They are stored from
+    element `at` of an array. `is_cut` is True if other ranks may hold elements of the parameter."""
 
     shape: tuple[int, ...]
     first: int
@@ -25,7 +25,7 @@ class Share:
     is_cut: bool
 
     def pieces(self, array: torch.Tensor) -> list[tuple[torch.Tensor, tuple[int, ...]]]:
-        """Returns [(part of the array in the shape of its box, offset of the box in the tensor)]; one part without elements if `count` is 0."""
+        """Returns [(view of `array` in the shape of a box, offset of the box in the parameter)]. If `count` is 0, returns one empty box."""
         held, pieces = array.view(-1)[self.at:self.at + self.count], []
         done = 0
         for offset, extents in boxes(self.shape, self.first, self.count):
@@ -36,7 +36,7 @@ class Share:
 
 
 def boxes(shape: tuple[int, ...], first: int, count: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Returns the interval of elements as boxes, (offset, extents), in order. There are at most 2 * axes - 1 boxes."""
+    """Returns the boxes [(offset, extents)] that contain `count` elements from element `first` of a tensor, in order: at most 2 * axes - 1 boxes."""
     if count == 0:
         return []
     if len(shape) == 1:
@@ -59,20 +59,20 @@ def _in_row(number: int, found: list[tuple[tuple[int, ...], tuple[int, ...]]]) -
 
 
 def is_wrapped(module: torch.nn.Module) -> bool:
-    """Returns whether the module or a part of it is in the class."""
+    """Returns whether the module or one of its submodules is a FullyShardedDataParallel."""
     return any(_is_fsdp(part) for part in module.modules())
 
 
 def plain_name(name: str) -> str:
-    """Returns the name without the parts that wrappers have added."""
+    """Returns the name of a parameter without the prefixes that wrappers have added."""
     for wrapper in _WRAPPERS:
         name = name.replace(wrapper, "")
     return name
 
 
 def named_parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, Share | None]]:
-    """Yields (name, parameter of the optimizer, Share) for each parameter, with the names of the module before it was wrapped. The Share is None for
-    a parameter in no flat array. With use_orig_params=False all parameters of a flat array have one parameter of the optimizer."""
+    """Yields (name in the unwrapped module, parameter that the optimizer updates, Share) for each parameter. The Share is None for a parameter
+    outside flat arrays. With use_orig_params=False, the optimizer updates each flat array as one parameter."""
     held = _shares_by_part(module)
     for prefix, part in module.named_modules():
         for own, (flat, number, share) in held.get(id(part), {}).items():
@@ -84,15 +84,15 @@ def named_parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tenso
 
 
 def named_tensors(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, Share | None]]:
-    """Yields (name, array, Share or None) for each tensor in state_dict() of the module, without gathering the shards. Raises TypeError for a part
-    with get_extra_state()."""
+    """Yields (name, array, Share or None) for each tensor in state_dict() of the module, without gathering the shards. Raises TypeError for a
+    submodule with get_extra_state()."""
     held = _shares_by_part(module)
     for prefix, part in module.named_modules(remove_duplicate=False):
         if type(part).get_extra_state is not torch.nn.Module.get_extra_state:
             raise TypeError(f"the part '{plain_name(prefix + '.')[:-1]}' of the module has state that is not a tensor (get_extra_state()): pass it "
                             f"to save_state() and load_state() as a separate value")
         for own, (flat, _, share) in held.get(id(part), {}).items():
-            yield _name(prefix, own), getattr(flat, "_local_shard", flat.data), share  # exists after the first forward()
+            yield _name(prefix, own), getattr(flat, "_local_shard", flat.data), share  # _local_shard exists after the first forward()
         for own, tensor in [*_others(part, part._parameters, held), *part._buffers.items()]:
             if tensor is not None and own not in part._non_persistent_buffers_set:
                 yield _name(prefix, own), tensor, None
@@ -107,14 +107,14 @@ def _is_fsdp(part: torch.nn.Module) -> bool:
 
 
 def _others(part: torch.nn.Module, parameters: Any, held: dict[int, dict[str, Any]]) -> list[tuple[str, Any]]:
-    """Returns the parameters that are in no flat array."""
+    """Returns (name, parameter) of each parameter of a submodule that is in no flat array."""
     return [(own, each) for own, each in parameters.items()
             if each is not None and own not in held.get(id(part), {}) and not hasattr(each, "_shard_param_infos")]
 
 
 def _shares_by_part(module: torch.nn.Module) -> dict[int, dict[str, Any]]:
-    """Returns {id(part): {name of a parameter in it: (flat array, number of the parameter there, Share)}}. The number is None in the second part that
-    has the same parameter."""
+    """Returns {id(submodule): {parameter name: (flat array, index of the parameter in the flat array, Share)}}. If two submodules have one parameter
+    in common, the index is None in the second submodule."""
     held: dict[int, dict[str, Any]] = {}
     for wrapper in module.modules():
         flat = _flat_of(wrapper) if _is_fsdp(wrapper) else None
@@ -136,7 +136,7 @@ def _share(wrapper: Any, shape: Any, where: Any) -> Share:
 
 
 def _flat_of(wrapper: Any) -> Any:
-    """Returns the flat array of a wrapper, or None if it has none. Raises TypeError for an unsupported version of torch or array."""
+    """Returns the flat array of a FullyShardedDataParallel, or None if there is no flat array. Raises TypeError for an unsupported version of torch."""
     handle = getattr(wrapper, "_handle", _flat_of)
     flat = getattr(handle, "flat_param", None)
     if handle is _flat_of or (flat is not None and not hasattr(flat, "_shard_param_infos")):

@@ -1,4 +1,4 @@
-"""The gradients of DistributedDataParallel on the CPU, averaged by the runtime through shared memory."""
+"""Averages the gradients of DistributedDataParallel on the CPU with the runtime's collectives in shared memory."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from . import _world
 
 
 class Averaging:
-    """A communication hook of DDP, for the CPU. One collective per step averages all buckets, after the last bucket of the backward pass. The sum
-    follows one tree over the ranks, so its bits are the same each time. DDP calls the hook in the thread that called backward()."""
+    """A communication hook of DDP for the CPU. After the last bucket of a backward pass, one collective averages all buckets. The ranks are always
+    summed in the same order, so results are bit-identical between runs. DDP calls hook() in the thread that called backward()."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[torch.Tensor, Any]] = []  # (bucket, its future)
+        self._waiting: list[tuple[torch.Tensor, Any]] = []  # (buffer of a bucket, future of its average)
 
     def __reduce__(self) -> Any:
-        """Gives a copied or unpickled model its own hook."""
+        """Makes a copied or unpickled model create its own Averaging."""
         return Averaging, ()
 
-    def hook(self, _, bucket):  # torch checks annotations of hooks, so there are none
+    def hook(self, _, bucket):  # not annotated: torch rejects other annotations than its own
         """Returns the future of the averaged bucket."""
         future = torch.futures.Future()
-        if bucket.index() == 0:  # a pass that failed may have left some
+        if bucket.index() == 0:  # a failed backward pass may have left buckets
             self._waiting.clear()
         self._waiting.append((bucket.buffer(), future))
         if bucket.is_last():
@@ -44,12 +44,12 @@ class Averaging:
 
     @staticmethod
     def _averaged(buffers: list[torch.Tensor]) -> list[torch.Tensor]:
-        """Returns the averages in shared memory. DDP copies them into the gradients before the end of the backward pass, so before the next
-        collective overwrites them."""
+        """Returns the averages, which are stored in shared memory. DDP copies the averages into the gradients before the backward pass ends; the next
+        collective overwrites the shared memory."""
         parts = _world.runtime()._all_reduced(buffers, "mean")
         return [torch.frombuffer(part, dtype=buffer.dtype) if buffer.numel() else buffer for buffer, (_, part) in zip(buffers, parts)]
 
 
 def average_by_runtime(model: Any) -> None:
-    """Registers the hook with a model in DDP on the CPU."""
+    """Makes a model in DDP on the CPU average its gradients through Averaging."""
     model.register_comm_hook(None, Averaging().hook)

@@ -1,4 +1,4 @@
-"""torch's process group, which TorchTrainer or prepare_model() starts."""
+"""Starts and ends torch's process group, for TorchTrainer and prepare_model()."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from torch.distributed.rendezvous import rendezvous
 from . import _transfer, _world
 
 _METHODS = ("env", "tcp")
-_numbers = itertools.count(1)  # number of the next group of this process, the same on all ranks
+_numbers = itertools.count(1)  # numbers of the process groups of this process; equal on all ranks
 
 
 def begin(backend: str | None = None, init_method: str = "env", timeout_s: float = 1800) -> bool:
-    """Starts the process group, also for one rank, as Ray Train does. Returns False if the script has started one. Raises RuntimeError if the launch
-    has not set the address of rank 0. Collective."""
+    """Starts the process group, also for one rank, as Ray Train does. Returns False if the script has already started a process group. Raises
+    RuntimeError if the launch has not set the address of rank 0. Collective."""
     if dist.is_initialized():
         return False
     device = _transfer.get_device()
@@ -40,8 +40,8 @@ def begin(backend: str | None = None, init_method: str = "env", timeout_s: float
 
 
 def _store(url: str, timeout: datetime.timedelta) -> dist.Store:
-    """Returns torch's store with a prefix for this group: while an object refers to the group of an earlier fit(), torch returns the same store,
-    which has the old addresses of the ranks."""
+    """Returns torch's store with a prefix for this process group. The prefix is needed if an object still refers to the group of an earlier fit():
+    torch then returns the earlier store, which has old addresses of the ranks."""
     store, _, _ = next(rendezvous(url, _world.world_rank(), _world.world_size(), timeout=timeout))
     store.set_timeout(timeout)
     return dist.PrefixStore(f"trainrt-{next(_numbers)}", store)
@@ -57,13 +57,13 @@ def end() -> None:
     """Destroys the process group, and frees cached GPU memory."""
     if dist.is_initialized():
         dist.destroy_process_group()
-        gc.collect()  # models in DDP refer to the group and its store
+        gc.collect()  # frees models in DDP, which refer to the process group and its store
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
 
 
 def _enable_nccl_errors() -> None:
-    """Makes failed collectives of NCCL raise instead of hang."""
+    """Makes failed NCCL collectives raise an exception instead of hanging."""
     names = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING")
     waits = ("TORCH_NCCL_BLOCKING_WAIT", "NCCL_BLOCKING_WAIT")
     if not any(name in os.environ for name in names + waits):

@@ -1,4 +1,4 @@
-"""Conversions of tensors for the process group, and reductions that the runtime lacks."""
+"""Converts tensors for the process group "trainrt", and computes reductions that the runtime does not support."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-NAME = "trainrt"  # of the process group
+NAME = "trainrt"  # torch's name of the process group's backend
 
 _OF_RUNTIME = {dist.ReduceOp.SUM: "sum", dist.ReduceOp.MIN: "min", dist.ReduceOp.MAX: "max"}
 if hasattr(dist.ReduceOp, "AVG"):
@@ -20,8 +20,8 @@ _HALVES = (torch.float16, torch.bfloat16)
 
 
 def of_runtime(op: Any) -> str | None:
-    """Returns the runtime's name of a reduction, or None if each rank must reduce the gathered tensors itself. Raises NotImplementedError for an
-    unsupported reduction."""
+    """Returns the runtime's name of the reduction `op`. Returns None if the runtime does not support `op` and each rank must call reduced(). Raises
+    NotImplementedError if reduced() does not support `op` either."""
     if word := _found(_OF_RUNTIME, op):
         return word
     if _found(_BY_RANKS, op) is None:
@@ -31,8 +31,8 @@ def of_runtime(op: Any) -> str | None:
 
 
 def reduced(parts: Sequence[torch.Tensor], op: Any) -> torch.Tensor:
-    """Returns the reduction of the tensors of all ranks, by one tree over the ranks, ((0+1)+(2+3))+..., as the runtime does. float16 and bfloat16 are
-    rounded once."""
+    """Returns the reduction of the tensors of all ranks. Ranks are combined in the same order as by the runtime: ((0+1)+(2+3))+... Results in float16
+    and bfloat16 are rounded once, at the end."""
     function, dtype = _found(_BY_RANKS, op), parts[0].dtype
     if function is not torch.mul and dtype.is_floating_point:
         raise ValueError(f"the process group '{NAME}' reduces integers by and, or and xor, not {dtype}")
@@ -44,8 +44,8 @@ def reduced(parts: Sequence[torch.Tensor], op: Any) -> torch.Tensor:
 
 
 def array_of(tensor: torch.Tensor, widened: bool = False) -> torch.Tensor:
-    """Returns the tensor, or a contiguous copy. If `widened`, small integers become int32, since the runtime does not reduce them. Raises ValueError
-    for a tensor on a GPU, NotImplementedError for a sparse one."""
+    """Returns the tensor, or a contiguous copy. If `widened` is True, small integers become int32, since the runtime does not reduce small integers.
+    Raises ValueError for a tensor on a GPU and NotImplementedError for a sparse tensor."""
     if tensor.device.type != "cpu":
         raise ValueError(f"the process group '{NAME}' supports tensors on the CPU only, not on {tensor.device}: use nccl")
     if tensor.layout != torch.strided:
@@ -55,19 +55,19 @@ def array_of(tensor: torch.Tensor, widened: bool = False) -> torch.Tensor:
 
 
 def put_back(tensors: Iterable[Any], arrays: Iterable[Any]) -> None:
-    """Copies the result of array_of() into each tensor, unless it is the tensor itself, or None."""
+    """Copies each array, a result of array_of(), into its tensor. Skips an array that is None or the tensor itself."""
     for tensor, array in zip(tensors, arrays):
         if array is not None and array.data_ptr() != tensor.data_ptr():
             tensor.detach().copy_(array)
 
 
 def flat(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
-    """Returns a new tensor of one axis with all elements."""
+    """Returns a new tensor with one axis and the elements of all tensors."""
     return torch.cat([array_of(tensor).reshape(-1) for tensor in tensors])
 
 
 def split_rows(tensor: torch.Tensor, sizes: Sequence[int], ranks: int) -> list[torch.Tensor]:
-    """Returns sizes[r] rows of the tensor for each rank r; equally many if `sizes` is empty. Raises ValueError for wrong sizes."""
+    """Returns one tensor per rank: sizes[r] rows for rank r, or equally many rows if `sizes` is empty. Raises ValueError for wrong sizes."""
     if sizes:
         if len(sizes) != ranks or sum(sizes) != tensor.shape[0]:
             raise ValueError(f"the split sizes {list(sizes)} do not divide {tensor.shape[0]} rows among {ranks} ranks")
@@ -76,12 +76,12 @@ def split_rows(tensor: torch.Tensor, sizes: Sequence[int], ranks: int) -> list[t
 
 
 def split_evenly(tensor: torch.Tensor, ranks: int) -> list[torch.Tensor]:
-    """Returns equally many rows for each rank. Raises ValueError if that is not possible."""
+    """Returns one tensor per rank, with equally many rows each. Raises ValueError if the number of rows is not divisible by `ranks`."""
     if not tensor.dim() or tensor.shape[0] % ranks:
         raise ValueError(f"a tensor of the shape {list(tensor.shape)} does not divide among {ranks} ranks")
     return list(torch.chunk(tensor.detach(), ranks)) if tensor.shape[0] else [tensor.detach()] * ranks
 
 
 def _found(table: dict[Any, Any], op: Any) -> Any:
-    """Returns the entry of a reduction. A ReduceOp cannot be looked up in a dict, since torch compares it with its types only."""
+    """Returns the value of the reduction `op` in `table`, or None. Compares keys by ==, since torch's ReduceOp does not work as a key of a dict."""
     return next((value for known, value in table.items() if op == known), None)

@@ -1,4 +1,4 @@
-"""Tensors of modules and optimizers in checkpoints."""
+"""Leaves, the named tensors of a checkpoint, and the leaves of a module."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ except ImportError:  # before torch 2.5
 
 
 class Leaf:
-    """A tensor under its name in the checkpoint. The runtime copies `array`: the tensor, the shard of it that this rank holds, or a contiguous copy.
+    """A tensor and its name in the checkpoint. The runtime saves and loads `array`: the tensor, this rank's shard of the tensor, or a contiguous copy.
 
-    For a part of a larger tensor, `box` is (offset, shape of the larger tensor), and `number` counts the parts of the same tensor. Raises TypeError
-    for a tensor that checkpoints do not support."""
+    If `tensor` is a slice of a larger tensor, `box` is (offset, shape of the larger tensor), and `number` is the index of the slice. Raises
+    TypeError for a tensor that checkpoints do not support."""
 
     def __init__(self, name: str, tensor: Any, per_rank: bool = False, part_of_sum: bool = False, box: Any = None, number: int = 0) -> None:
         self.name = name
-        self.key = (name, number) if number else name  # as in State.slab()
+        self.key = (name, number) if number else name  # key of the tensor in a trainrt.State; see State.slab()
         self._placement = {"per_rank": True} if per_rank else {"part_of_sum": True} if part_of_sum else {}
         self._box: Any = box
         local = tensor.detach()
@@ -46,7 +46,7 @@ class Leaf:
             state.slab(self.name, self.array, [*self._box[0], *(0 for _ in pair)], [*self._box[1], *pair])
 
     def put_back(self) -> None:
-        """Copies `array`, which was filled, into the tensor."""
+        """Copies `array`, after the runtime has loaded it, into the tensor."""
         if self.array.data_ptr() != self._given.data_ptr():
             self._given.copy_(self.array)
 
@@ -63,7 +63,7 @@ class Leaf:
 
 
 def _is_box(tensor: Any) -> bool:
-    """Returns whether each rank's part is one box. It is also one if fully_shard() shards an axis that tensor parallelism has sharded before."""
+    """Returns whether each rank's shard of a DTensor is one box. The shard may have been sharded by tensor parallelism and then by fully_shard()."""
     for number, each in enumerate(tensor.placements):
         if not (isinstance(each, Replicate) or each.is_shard() or type(each).__name__ == "_StridedShard"):
             return False  # Partial
@@ -76,19 +76,19 @@ def _is_box(tensor: Any) -> bool:
 
 
 def unwrapped(module: Any) -> Any:
-    """Returns the user's module without DDP; FullyShardedDataParallel stays."""
+    """Returns the user's module without DistributedDataParallel, DataParallel and torch.compile(). Keeps FullyShardedDataParallel."""
     while isinstance(module, (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)):
         module = module.module
-    return getattr(module, "_orig_mod", module)  # of torch.compile()
+    return getattr(module, "_orig_mod", module)  # torch.compile() sets _orig_mod
 
 
 def path_of(name: str) -> str:
-    """Returns the path in a checkpoint for a dotted name."""
+    """Returns the name in a checkpoint, such as layer/weight, of the torch name layer.weight."""
     return name.replace(".", "/")
 
 
 def named_parameters(module: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yields (name, parameter, Share) with the names in checkpoints. The Share is None if the parameter is in no flat array."""
+    """Yields (name in the unwrapped module, parameter, Share) for each parameter. The Share is None for a parameter that is in no flat array."""
     module = unwrapped(module)
     if _flat_shards.is_wrapped(module):
         yield from _flat_shards.named_parameters(module)
@@ -97,13 +97,13 @@ def named_parameters(module: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def share_leaves(name: str, array: Any, share: _flat_shards.Share) -> list[Leaf]:
-    """Returns the leaves of the part of a tensor that this rank holds."""
+    """Returns the leaves of `share`, the interval of a tensor's elements that this rank holds in `array`."""
     return [Leaf(name, piece, box=(list(offset), list(share.shape)), number=number) for number, (piece, offset) in enumerate(share.pieces(array))]
 
 
 def module_leaves(prefix: str, module: Any) -> list[Leaf]:
-    """Returns the leaves of all tensors in state_dict() of a module. Statistics of batch norm differ between ranks; other tensors are equal, or
-    sharded. Raises TypeError for an entry that is not a tensor."""
+    """Returns the leaves of all tensors in state_dict() of a module. Statistics of batch norm are saved per rank. Other tensors must be equal on all
+    ranks, or sharded. Raises TypeError for an entry that is not a tensor."""
     module = unwrapped(module)
     leaves: list[Leaf] = []
     is_wrapped = _flat_shards.is_wrapped(module)

@@ -1,4 +1,4 @@
-"""prepare_data_loader(): a DataLoader with this rank's samples and a position that is part of checkpoints."""
+"""prepare_data_loader(), which returns a DataLoader that loads this rank's samples and saves its position in checkpoints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..._support import _notes
 from . import _seeding, _transfer, _world
 from ._sampler import EpochSampler, ResumableBatches
 
-# Arguments of a DataLoader besides the sampler. Some exist in newer versions of torch only.
+# Arguments that a PreparedDataLoader copies from the user's DataLoader. Older versions of torch lack some of them.
 _PARTS = ("num_workers", "collate_fn", "pin_memory", "timeout", "worker_init_fn", "multiprocessing_context", "generator", "prefetch_factor",
           "persistent_workers", "pin_memory_device", "in_order")
 _REMAINDERS = ("pad", "uneven", "drop")
@@ -22,12 +22,12 @@ _REMAINDERS = ("pad", "uneven", "drop")
 
 def prepare_data_loader(data_loader: DataLoader, add_dist_sampler: bool = True, move_to_device: bool = True, auto_transfer: bool = True, *,
                         remainder: str | None = None) -> PreparedDataLoader:
-    """Returns a DataLoader with this rank's part of the data.
+    """Returns a DataLoader that yields this rank's samples.
 
-    Each loop over it is an epoch. The order depends on run.seed and the epoch only; set_epoch() need not be called. state_dict() is the position in
-    the epoch, which save_state() and load_state() use: after a restart the next loop skips the batches that were used, without loading them. Before
-    each batch, it seeds all random numbers from run.seed, epoch, batch and rank, in this process and in its workers: dropout and augmentation are the
-    same after a restart.
+    Each loop over the loader is one epoch. The order depends only on run.seed and the epoch; calling set_epoch() is optional. save_state() and
+    load_state() save and restore the position: after a restart, the first loop skips used batches without loading them. Before each batch, the
+    loader seeds all random numbers in this process and its workers from run.seed, epoch, batch and rank. Dropout and augmentation are therefore
+    equal after a restart.
 
     Parameters
     ----------
@@ -39,9 +39,10 @@ def prepare_data_loader(data_loader: DataLoader, add_dist_sampler: bool = True, 
     auto_transfer : bool
         Copies the next batch while the program uses the current one.
     remainder : {"pad", "uneven", "drop"}, optional
-        Treatment of samples that do not divide evenly among the ranks. "pad" (default) repeats the first ones, so that all ranks have equally many
-        batches; if the loader does not shuffle and "pad" was not passed, a note reports it. "uneven" uses each sample once: a rank may have one batch
-        less, so the ranks must not wait for each other at each batch. "drop" leaves out samples that do not fill the last batch on all ranks.
+        Treatment of samples that do not divide evenly among the ranks. "pad" (default) repeats the first samples until all ranks have equally many
+        batches. A note reports the repetition if the loader does not shuffle and `remainder` was not passed. "uneven" uses each sample once. Some
+        ranks may then have one batch less, so the ranks must not wait for each other at each batch. "drop" leaves out the samples that do not
+        fill the last batch on all ranks.
 
     Examples
     --------
@@ -97,10 +98,10 @@ def _sampler(loader: Any, add_dist_sampler: bool, remainder: str | None) -> Any:
 
 
 class PreparedDataLoader(DataLoader):
-    """The result of prepare_data_loader(). `sampling` are the arguments that define the order; `notes_padding` is whether to report repeated
-    samples."""
+    """The loader of prepare_data_loader(). `sampling` holds the DataLoader arguments that define the order. If `notes_padding` is True, a note
+    reports repeated samples."""
 
-    _resumable: ResumableBatches | None = None  # the batch sampler of torch's iterators
+    _resumable: ResumableBatches | None = None  # batch sampler that torch's iterators use
 
     def __init__(self, loader: Any, sampling: dict[str, Any], device: torch.device, auto_transfer: bool, notes_padding: bool) -> None:
         parts = {name: getattr(loader, name) for name in _PARTS if hasattr(loader, name)}
@@ -115,15 +116,15 @@ class PreparedDataLoader(DataLoader):
             self._resumable = ResumableBatches(super()._index_sampler)
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the number of the next epoch. The call is optional: epochs are counted."""
+        """Sets the number of the next epoch. The call is optional: without it, the loader counts the epochs."""
         self._chosen_epoch = int(epoch)
 
     def state_dict(self) -> dict[str, int]:
-        """Returns the position: the epoch, the number of batches of this rank, and the number of samples of all ranks."""
+        """Returns the position: the epoch, and in this epoch the number of batches of this rank and the number of samples of all ranks."""
         return dict(self._position)
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Sets the position of the next loop. Raises ValueError unless `state` is a result of state_dict()."""
+        """Sets the position at which the next loop begins. Raises ValueError unless `state` is a result of state_dict()."""
         wrong = [name for name in self._position if type(state.get(name)) is not int or state[name] < 0]
         if wrong:
             raise ValueError(f"the state of a loader needs {', '.join(wrong)}, integers from 0, as state_dict() returns them: {state!r}")
@@ -149,7 +150,7 @@ class PreparedDataLoader(DataLoader):
         return self._counted(batches, loop)
 
     def _begin_epoch(self) -> None:
-        if self._current_loop:  # the program has left a loop before its end
+        if self._current_loop:  # the program left the last loop early, for example by `break`
             self._go_to(self._position["epoch"] + 1)
         theirs = getattr(self._ordering, "epoch", None)
         epoch = theirs if theirs != self._known_epoch else self._chosen_epoch
@@ -158,7 +159,7 @@ class PreparedDataLoader(DataLoader):
         self._chosen_epoch = None
 
     def _counted(self, batches: Iterator[Any], loop: object) -> Iterator[Any]:
-        """Yields the batches, and counts the position. After the loop, also after `break`, the next one is another epoch."""
+        """Yields the batches and advances the position. When a loop has ended, also by `break`, the next loop is a new epoch."""
         try:
             for batch in batches:
                 if self._current_loop is loop:
@@ -173,7 +174,7 @@ class PreparedDataLoader(DataLoader):
                 self._go_to(self._position["epoch"] + 1)
 
     def _note_padding(self) -> None:
-        """Reports repeated samples, once, at the first batch that has some."""
+        """Reports repeated samples, once, at the first batch that contains repeated samples."""
         order = self._ordering
         if not self._notes_padding or not isinstance(order, EpochSampler) or order.shuffle or self._position["samples"] <= len(self.dataset):
             return
@@ -188,7 +189,7 @@ class PreparedDataLoader(DataLoader):
         self._position = {"epoch": epoch, "batches": batches, "samples": samples}
 
     def _loaded(self, epoch: int, done: int) -> Iterator[Any]:
-        """Returns the batches of the epoch after the first `done`."""
+        """Returns the batches of the epoch without the first `done` batches."""
         for one in (self._ordering, self.batch_sampler, self.dataset):
             if hasattr(one, "set_epoch"):
                 one.set_epoch(epoch)
@@ -203,7 +204,7 @@ class PreparedDataLoader(DataLoader):
         return super().__iter__()
 
     def _skipping(self, batches: Iterator[Any], done: int) -> Iterator[Any]:
-        """Drops the first batches: those of an iterable dataset must be loaded."""
+        """Loads and drops the first `done` batches; an iterable dataset cannot skip batches without loading them."""
         for _ in range(done):
             next(batches, None)
         return batches

@@ -1,5 +1,5 @@
-"""The state of any optimizer, by the names of its parameters. An optimizer creates its state in its first step, but checkpoints need all names
-earlier: so one step is made with gradients of zero, and reverted."""
+"""Saves and restores the state of any optimizer, by parameter name. An optimizer creates its state in its first step, but load_state() needs the
+names and shapes before. OptimizerPart therefore makes one step with zero gradients, and reverts the step."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class OptimizerPart:
         self._shares = {name: shares[id(parameter)] for name, parameter in self._parameters.items() if id(parameter) in shares}
         self._forms = self._forms_of_state()
         self._tensors: dict[tuple[str, Any], Any] = {}
-        self._copies: list[tuple[Any, Leaf]] = []  # (tensor, Leaf of another parameter in the same flat array, which must be equal)
+        self._copies: list[tuple[Any, Leaf]] = []  # (tensor, Leaf of another parameter in its flat array with an equal value)
 
     def leaves(self) -> list[Leaf]:
-        """Returns the leaves of all state tensors; zeros where the optimizer has no state yet."""
+        """Returns the leaves of all state tensors. For a parameter without state so far, the tensors are zeros."""
         self._tensors = {(name, key): self._tensor(name, key, form) for name, keys in self._forms.items() for key, form in keys.items()
                          if isinstance(form, torch.Tensor)}
         self._copies = []
         return [leaf for (name, key), tensor in self._tensors.items() for leaf in self._leaves_of(name, key, tensor)]
 
     def exchange(self) -> None:
-        """Copies the state that is a number, such as a count of steps, from the ranks that have the first element of a parameter to those that have
-        none: optimizers skip such parameters, so their counts are old. Collective."""
+        """Copies numbers in the state, such as a count of steps, to ranks that hold no elements of a parameter. The rank that holds the parameter's
+        first element sends them. On a rank without elements the optimizer skips the parameter and does not update the numbers. Collective."""
         cut = {name: shares[0][1] for name, shares in self._shares.items() if shares[0][1].is_cut and not self._is_flat(name)}
         if not cut:
             return
@@ -61,15 +61,15 @@ class OptimizerPart:
                     state[self._parameters[name]] = {key: _with_number(forms.get(key), value) for key, value in known[name].items()}
 
     def text(self) -> str:
-        """Returns the state that is not tensors, as JSON."""
+        """Returns the state that is not in tensors as JSON: parameter groups, and numbers and strings per parameter."""
         plain = {each: {key: value for key, value in state.items() if not isinstance(value, torch.Tensor)}
                  for name, state in self._present() for each in self._names_of(name)}
         groups = [{key: value for key, value in group.items() if key != "params"} for group in self._optimizer.param_groups]
         return _plain_state.value_text(self.prefix, {"groups": groups, "state": plain})
 
     def take(self, text: str) -> None:
-        """Sets the state from the leaves, after their arrays were filled, and from the result of text(). Raises ValueError if they do not match the
-        optimizer."""
+        """Restores the state from `text`, a result of text(), and from the leaves, whose arrays were loaded before. Raises ValueError if the saved
+        state does not match the optimizer."""
         groups = [{key: value for key, value in group.items() if key != "params"} for group in self._optimizer.param_groups]
         plain: dict[str, dict] = {name: {} for name in self._parameters}
         taken = _plain_state.from_text(text, {"groups": groups, "state": plain})
@@ -89,7 +89,7 @@ class OptimizerPart:
                 self._optimizer.state[parameter] = {key: every[key] for key in self._forms.get(name, every) if key in every}
 
     def _present(self) -> Iterator[tuple[str, dict]]:
-        """Yields the name and the state of each parameter that has state. Raises ValueError if its form differs from that at load_state()."""
+        """Yields (name, state) of each parameter that has state. Raises ValueError if shapes or types have changed since load_state()."""
         for name, parameter in self._parameters.items():
             state = self._optimizer.state.get(parameter)
             if not state:
@@ -131,11 +131,11 @@ class OptimizerPart:
         return [each for each, _ in self._shares[name]] if name in self._shares else [name]
 
     def _is_flat(self, name: str) -> bool:
-        """Returns whether the optimizer's parameter is a complete flat array."""
+        """Returns whether the named parameter of the optimizer is a complete flat array of FullyShardedDataParallel."""
         return hasattr(self._parameters[name], "_shard_param_infos")
 
     def _forms_of_state(self) -> dict[str, dict]:
-        """Returns {name: {key: tensor of the same shape and type, or the value}}."""
+        """Returns the form of the state: {name: {key: tensor with the shape and type of the state tensor, or the value if it is not a tensor}}."""
         state = self._optimizer.state
         lacking = [parameter for parameter in self._parameters.values() if parameter.requires_grad and not state.get(parameter)]
         with contextlib.ExitStack() as undo:
@@ -160,12 +160,12 @@ class OptimizerPart:
 
 
 def _number_of(value: Any) -> Any:
-    """Returns the value, or the number in a tensor without axes; None for other tensors."""
+    """Returns the number in a tensor without axes, None for other tensors, and `value` itself if it is not a tensor."""
     return value if not isinstance(value, torch.Tensor) else value.item() if value.dim() == 0 else None
 
 
 def _with_number(form: Any, number: Any) -> Any:
-    """Returns the number in this form; zeros for a tensor with axes."""
+    """Returns `number`, as a tensor if `form` is a tensor. Returns zeros if `form` is a tensor with axes."""
     if not isinstance(form, torch.Tensor):
         return number
     tensor = torch.zeros(form.shape, dtype=form.dtype, device=form._original_device)
@@ -174,7 +174,7 @@ def _with_number(form: Any, number: Any) -> Any:
 
 @torch.no_grad()
 def _step_on_zeros(optimizer: Any, parameters: list[Any], undo: contextlib.ExitStack) -> None:
-    """Makes one step for these parameters only, with gradients and a learning rate of zero. `undo` reverts all changes. Raises TypeError for an
+    """Makes one step of `parameters` only, with zero gradients and a learning rate of 0. Closing `undo` reverts all changes. Raises TypeError for an
     optimizer that needs a closure."""
     every = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     undo.callback(_put_back, optimizer, [(each, each.grad) for each in every], [(each, each.clone()) for each in parameters],
@@ -191,7 +191,7 @@ def _step_on_zeros(optimizer: Any, parameters: list[Any], undo: contextlib.ExitS
         setattr(optimizer, name, collections.OrderedDict())
         undo.callback(setattr, optimizer, name, value)
     try:
-        type(optimizer).step(optimizer)  # that of the instance may count steps for a scheduler
+        type(optimizer).step(optimizer)  # step() of the instance may count steps for a scheduler
     except TypeError as error:
         raise TypeError(f"the optimizer {type(optimizer).__name__} makes no step without a closure ({error}), so its state is unknown before the "
                         f"training; write its state_dict() to a file (trainrt.State.file)") from None

@@ -1,4 +1,4 @@
-"""The state of schedulers, loaders and similar objects as JSON, which cannot contain code."""
+"""Converts the state of schedulers, loaders and similar objects to JSON and back. JSON cannot contain code."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 
 
 def value_text(label: str, state: Any) -> str:
-    """Returns the JSON text of a state. Functions in it are left out, since the script defines them. Raises TypeError for unsupported types; `label`
-    names the object in the message."""
+    """Returns `state` as JSON. Leaves out functions in `state`, since the script defines the functions. Raises TypeError for unsupported types;
+    `label` names the object in the message."""
     return json.dumps(_encoded(label, state), sort_keys=True)
 
 
 def from_text(text: str, current: Any) -> Any:
-    """Returns the state that value_text() was given, with the types and functions of `current`, the present state."""
+    """Returns the state from which value_text() has made `text`. Types and functions are taken from `current`, the object's present state."""
     return _decoded(json.loads(text), current)
 
 
@@ -31,7 +31,7 @@ def _encoded(label: str, value: Any) -> Any:
         return {"pairs": [[_key(label, key), _encoded(f"{label}/{key}", one)] for key, one in value.items() if not isinstance(one, _CODE)]}
     if isinstance(value, (list, tuple)):
         return [_encoded(f"{label}/{number}", one) for number, one in enumerate(value)]
-    if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a scalar of NumPy
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a NumPy scalar
         return value.item()
     raise TypeError(f"{label} is a {type(value).__name__}, which checkpoints do not support: it must be a number, string, bool, None, or a list or "
                     f"dict of these; write other objects to a file (trainrt.State.file), or create them in the script")

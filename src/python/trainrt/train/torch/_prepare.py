@@ -1,4 +1,4 @@
-"""prepare_model(): moves a model to the device of its rank, and wraps it for training on several ranks."""
+"""prepare_model(), which moves a model to this rank's device and wraps the model for training on several ranks."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _STRATEGIES = ("ddp", "fsdp", None)
 def prepare_model(model: torch.nn.Module, move_to_device: bool | str | torch.device = True, parallel_strategy: str | None = "ddp",
                   parallel_strategy_kwargs: dict[str, Any] | None = None, *, wrap_ddp: bool = True, ddp_kwargs: dict[str, Any] | None = None,
                   gradients_by: str | None = None) -> torch.nn.Module:
-    """Returns the model on this rank's device, wrapped for training on several ranks. With one rank it is not wrapped.
+    """Returns the model on this rank's device, wrapped for training on several ranks. A run of one rank does not wrap the model.
 
     Parameters
     ----------
     model : torch.nn.Module
     move_to_device : bool or device
-        True: the device of this rank.
+        Device to which the model is moved. True (default) means this rank's device.
     parallel_strategy : {"ddp", "fsdp", None}
-        DistributedDataParallel, shards of the parameters, or no wrapper.
+        Wrapper: "ddp" (default) is DistributedDataParallel, "fsdp" shards the parameters among the ranks, None does not wrap the model.
     parallel_strategy_kwargs : dict, optional
         Arguments of the wrapper.
     wrap_ddp, ddp_kwargs
-        Arguments of Ray Train 1.
+        Arguments of Ray Train 1: wrap_ddp=False does not wrap the model, ddp_kwargs are arguments of DistributedDataParallel.
     gradients_by : {"trainrt", "torch"}, optional
-        On the CPU: whether the runtime (default) or the process group averages the gradients of DDP.
+        Library that averages the gradients of DistributedDataParallel on the CPU: trainrt (default), or torch's process group.
 
     Examples
     --------
@@ -68,11 +68,11 @@ def _data_parallel(model: Any, device: torch.device, arguments: dict[str, Any], 
 
 
 def _sharded(model: Any, arguments: dict[str, Any]) -> Any:
-    """Shards the model by fully_shard(), which keeps the names of parameters, or by FullyShardedDataParallel if torch lacks it or the arguments are
-    those of the class. Raises RuntimeError if the class is needed and there is no GPU."""
+    """Shards the model by fully_shard(). Uses the class FullyShardedDataParallel if torch has no fully_shard(), or fully_shard() does not accept one of
+    `arguments`. Raises RuntimeError if the class would be used and there is no GPU."""
     try:
         from torch.distributed.fsdp import fully_shard
-    except (ImportError, ValueError):  # of torch 1.13 under Python 3.11
+    except (ImportError, ValueError):  # torch 1.13 raises ValueError under Python 3.11
         fully_shard = None
     if fully_shard is not None and set(arguments) <= set(inspect.signature(fully_shard).parameters) | {"policy"}:
         return fully_shard(model, **arguments)

@@ -1,4 +1,4 @@
-"""The backend of torch.distributed.init_process_group("trainrt"): collectives of the runtime on the CPU, for scripts that wrap models themselves."""
+"""The backend "trainrt" of torch.distributed.init_process_group(), which runs torch's collectives on the CPU through the runtime."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from . import _world
 from ._deferred import DeferredReductions
 from ._group_arrays import NAME, array_of, flat, of_runtime, put_back, reduced, split_evenly, split_rows
 
-_MAX_ALL_TO_ALL_BYTES = 1 << 30  # received by one rank
+_MAX_ALL_TO_ALL_BYTES = 1 << 30  # maximum number of bytes that one rank receives in all_to_all()
 
 
 class ProcessGroup(dist.ProcessGroup):
-    """The group of all ranks of the run, or of this rank only. Methods have the names that torch calls.
+    """A process group of all ranks of the run, or of this rank only. torch calls the methods by name.
 
-    Each collective is complete when it returns, also with async_op=True, except the all_reduces of DDP, which complete at the end of the backward
-    pass. Only the thread that made the group may call it.
+    Each collective is complete when the method returns, also with async_op=True. The only exception is all_reduce in DistributedDataParallel, which
+    completes at the end of the backward pass. Only the thread that created the group may call its methods.
 
-    all_to_all() sends all data to all ranks, since the runtime has no collective for it: the sum over the ranks is O(ranks^2) times the data of one
-    rank. It raises ValueError if a rank would receive more than 1 GiB."""
+    all_to_all() sends all data to all ranks, since the runtime has no all-to-all collective. In total the ranks receive O(ranks^2) times the data of
+    one rank. all_to_all() raises ValueError if a rank would receive more than 1 GiB."""
 
     def __init__(self, rank: int, size: int) -> None:
         super().__init__(rank, size)
@@ -42,7 +42,7 @@ class ProcessGroup(dist.ProcessGroup):
     def getBackendName(self):
         return NAME
 
-    def setGroupName(self, name):  # the operators of torch 2 find the group by it
+    def setGroupName(self, name):  # torch 2 finds the group by this name
         self._name = name
 
     def getGroupName(self):
@@ -55,7 +55,7 @@ class ProcessGroup(dist.ProcessGroup):
         return self._description
 
     @property
-    def _device_types(self):  # empty while torch makes the group: its flight recorder needs a backend in C++
+    def _device_types(self):  # [] during init_process_group(): torch's flight recorder requires a C++ backend for each listed device
         return [torch.device("cpu")] if self in dist.distributed_c10d._world.pg_map else []
 
     def _get_backend(self, device):
@@ -138,7 +138,7 @@ class ProcessGroup(dist.ProcessGroup):
         return _done(output_tensors)
 
     def allgather_coalesced(self, output_lists, input_list, opts=None):
-        """`output_lists` has a list of all tensors for each rank."""
+        """Gathers several tensors. `output_lists` has one list per rank, with an output for each tensor of `input_list`."""
         for number, tensor in enumerate(input_list):
             self._gather([outputs[number] for outputs in output_lists], tensor)
         return _done(output_lists)
@@ -187,7 +187,7 @@ class ProcessGroup(dist.ProcessGroup):
     # ---- implementation ----
 
     def _reduce(self, inputs: Sequence[Any], outputs: Sequence[Any], op: Any) -> None:
-        """Reduces each input into its output; None: this rank does not need the result."""
+        """Reduces inputs[i] over the ranks into outputs[i]. If outputs[i] is None, this rank does not receive the result."""
         self._deferred.flush()
         if of_runtime(op):
             self._reduce_by_runtime(inputs, of_runtime(op), outputs)
@@ -212,7 +212,7 @@ class ProcessGroup(dist.ProcessGroup):
         put_back(outputs, into)
 
     def _reduce_scatter(self, outputs: Sequence[Any], lists: Sequence[Any], opts: Any) -> None:
-        """`lists` has, for each output, a list with the part of each rank."""
+        """Reduces lists[i][r] over the ranks into outputs[i] of rank r."""
         arrays = [array_of(output) for output in outputs]
         results = [array.reshape(parts[rank].shape) if rank == self._rank else None
                    for array, parts in zip(arrays, lists) for rank in range(self._size)]
@@ -225,7 +225,7 @@ class ProcessGroup(dist.ProcessGroup):
             self._ctx.broadcast(array, root)
 
     def _gather(self, outputs: Sequence[Any], tensor: torch.Tensor, first: Sequence[int] | None = None) -> None:
-        """Copies the tensor of rank r, from its element first[r], into outputs[r], unless that is None."""
+        """Copies the tensor of each rank r, from element first[r], into outputs[r]. Skips outputs that are None."""
         self._deferred.flush()
         array = array_of(tensor)
         if self._ctx is None:
@@ -240,7 +240,7 @@ class ProcessGroup(dist.ProcessGroup):
         put_back(outputs, arrays)
 
     def _to_each(self, outputs: Sequence[torch.Tensor], inputs: Sequence[torch.Tensor]) -> None:
-        """Sends inputs[r] to rank r, by a gather of all inputs. Raises ValueError if the sizes do not match, or the gather is too large."""
+        """Sends inputs[r] to rank r. All ranks gather all inputs. Raises ValueError if sizes do not match or the gathered inputs exceed the maximum."""
         counts = [torch.zeros(self._size, dtype=torch.int64) for _ in range(self._size)]
         self._gather(counts, torch.tensor([tensor.numel() for tensor in inputs]))
         sent, taken = [int(count[self._rank]) for count in counts], [output.numel() for output in outputs]
@@ -269,7 +269,7 @@ for _each in ("send", "recv", "recv_anysource"):
 
 
 def register() -> None:
-    """Registers the backend with torch.distributed."""
+    """Registers the backend "trainrt" with torch.distributed, once per process."""
     if hasattr(dist.Backend, NAME.upper()):
         return
     of_devices = {"devices": ["cpu"]} if int(torch.__version__.split(".", maxsplit=1)[0]) >= 2 else {}
@@ -277,7 +277,7 @@ def register() -> None:
 
 
 def _made(store: Any, rank: int, size: int, timeout: Any) -> Any:
-    """Returns the group; for some of the ranks one of gloo, since the runtime's collectives need all ranks."""
+    """Returns a new process group of `size` ranks. A group of a subset of the ranks uses gloo, since the runtime's collectives need all ranks."""
     ctx = _world.runtime()
     if ctx is not None and 1 < size < ctx.world_size:
         _notes.say(f"a process group of some of the ranks uses gloo: '{NAME}' supports groups of all {ctx.world_size} ranks, or of one")
@@ -294,7 +294,7 @@ def _like(tensor: torch.Tensor, parts: Sequence[torch.Tensor]) -> list[torch.Ten
 
 
 def _done(result: Any) -> Any:
-    """Returns a completed Work of torch, which stays valid after Python has dropped it."""
+    """Returns a completed torch Work with this result. torch may use the Work after Python has released it."""
     future = torch.futures.Future()
     future.set_result(result)
     return torch._C._distributed_c10d._create_work_from_future(future)

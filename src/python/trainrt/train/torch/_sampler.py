@@ -1,4 +1,4 @@
-"""Samplers with an order that depends on seed and epoch only, and with any start position."""
+"""Samplers that can start at any position, in an order that depends only on the seed and the epoch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from . import _seeding, _world
 
 
 class EpochSampler(DistributedSampler):
-    """torch's DistributedSampler with an order that depends on seed and epoch only, and with a start position. The samples from the position `first`
-    are divided among the present number of ranks. `remainder` as of prepare_data_loader()."""
+    """A DistributedSampler whose order depends only on the seed and the epoch. Samples from position `first` of the order on are divided among the
+    ranks. For `remainder` see prepare_data_loader()."""
 
     def __init__(self, dataset: Any, shuffle: bool, remainder: str, seed: int) -> None:
         super().__init__(dataset, num_replicas=_world.world_size(), rank=_world.world_rank(), shuffle=shuffle, seed=seed,
@@ -21,13 +21,13 @@ class EpochSampler(DistributedSampler):
         if remainder == "uneven":
             self.total_size = len(dataset)
             self.num_samples = len(range(self.rank, self.total_size, self.num_replicas))
-        self.first = 0  # position in the order of all ranks
+        self.first = 0  # position of the first sample, in the common order of all ranks
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._order()[self.first:][self.rank::self.num_replicas])
 
     def _order(self) -> list[int]:
-        """Returns the order of all ranks' samples, as DistributedSampler makes it."""
+        """Returns the sample numbers of the epoch for all ranks, in the order that torch's DistributedSampler would use."""
         order = list(range(len(self.dataset)))
         if self.shuffle:
             order = torch.randperm(len(order), generator=torch.Generator().manual_seed(self.seed + self.epoch)).tolist()
@@ -38,14 +38,14 @@ class EpochSampler(DistributedSampler):
 
 
 class SeededBatch(list):
-    """The indices of a batch. Iterating over it seeds the random numbers of the process that loads it, this one or a worker, so that augmentation
-    depends on the position of the batch only."""
+    """The sample indices of a batch, and a seed. The process that loads the batch iterates over the indices. The iteration first seeds that process's
+    random numbers. Augmentation therefore depends only on the position of the batch."""
 
     seed: int | None = None
 
     @classmethod
     def of(cls, indices: Sequence[int], seed: int | None) -> SeededBatch:
-        """Returns the batch of these indices and this seed."""
+        """Returns a SeededBatch with these sample indices and this seed; with None, no random numbers are seeded."""
         batch = cls(indices)
         batch.seed = seed
         return batch
@@ -60,14 +60,14 @@ class SeededBatch(list):
 
 
 class ResumableBatches:
-    """The batches of `batches`, a sampler of batches, from any position, each with its seed. Skipped batches are not loaded."""
+    """A batch sampler that yields the batches of the batch sampler `batches` from any position as SeededBatch. Skipped batches are not loaded."""
 
     def __init__(self, batches: Any) -> None:
         self._batches, self._first = batches, 0
         self._seed_of: Callable[[int], int] | None = None
 
     def begin_at(self, first: int, seed_of: Callable[[int], int]) -> None:
-        """Lets the next iterator skip `first` batches. `seed_of(number)` returns the seed of the batch with that number after them."""
+        """Makes the next iterator skip `first` batches. `seed_of(n)` returns the seed of the n-th batch after the skipped batches."""
         self._first, self._seed_of = first, seed_of
 
     def __iter__(self) -> Iterator[Any]:

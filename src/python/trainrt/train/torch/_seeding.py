@@ -1,4 +1,4 @@
-"""Seeds random numbers from the position of the training, so that checkpoints need not store them."""
+"""Seeds the random number generators. Seeds depend on the position in the training; checkpoints do not store generators."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from . import _world
 
 
 def enable_reproducibility(seed: int = 0) -> None:
-    """Seeds torch, Python and NumPy, and makes torch use deterministic algorithms only; an operation without one raises RuntimeError.
+    """Seeds torch, Python and NumPy, and makes torch use only deterministic algorithms. torch operations without a deterministic algorithm raise RuntimeError.
 
     Parameters
     ----------
     seed : int
-        Also replaces run.seed in the orders and workers of loaders of prepare_data_loader().
+        The seed. Loaders of prepare_data_loader() also use it in place of run.seed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""load_state(), save_state() and save_point(): a training in torch in sharded checkpoints, without pickle."""
+"""load_state(), save_state() and save_point(), which save and load the state of a torch training in sharded checkpoints, without pickle."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _loaded: tuple[Any, Loaded] | None = None  # (run directory, Loaded)
 
 
 class Loaded(dict):
-    """The values of the checkpoint, or, in a new run, those that load_state() was given. It is true if there was a checkpoint."""
+    """{name: value} of the checkpoint or, in a new run, of the arguments of load_state(). bool() returns whether a checkpoint was loaded."""
 
     def __init__(self, contents: Contents) -> None:
         super().__init__(contents.values)
@@ -27,7 +27,7 @@ class Loaded(dict):
         return self.restored
 
     def attach(self, ctx: _client.Context) -> None:
-        """Adds everything to the run's State, and fills it from the last checkpoint. Collective."""
+        """Adds all tensors and values to the run's State, and loads the last checkpoint into them. Collective."""
         self._state = state = _client.State()
         self.contents.exchange()
         for leaf in self.contents.refresh():
@@ -39,12 +39,12 @@ class Loaded(dict):
         if self.restored:
             self.contents.take({name: state[name] for name in self.contents.texts()})
             self.update({name: state[name] for name in self})
-        else:  # the arrays have the values of rank 0
+        else:  # the arrays now contain rank 0's values
             for leaf in self.contents.leaves:
                 leaf.put_back()
 
     def change(self, values: dict[str, Any]) -> None:
-        """Sets values by name."""
+        """Sets the values in this dict and in the run's State."""
         for name, value in values.items():
             if self._state is not None:
                 self._state[name] = value
@@ -59,23 +59,22 @@ class Loaded(dict):
 
 def load_state(module: torch.nn.Module, optimizer: Any = None, scheduler: Any = None, *, sums: dict[str, torch.Tensor] | None = None,
                **parts: Any) -> Loaded:
-    """Defines the content of the run's checkpoints, and loads the last one into module, optimizer and scheduler. Collective; once, before the
-    training.
+    """Defines the content of the run's checkpoints, and loads the last checkpoint. Collective; call it once, before the training.
 
     Parameters
     ----------
     module, optimizer, scheduler
-        Of any class; also in DDP, FullyShardedDataParallel or fully_shard().
+        Objects to save and load, of any class. The module may be in DDP or FullyShardedDataParallel, or sharded by fully_shard().
     sums : dict, optional
-        {name: tensor}: this rank's parts of sums over all ranks (of losses since the last report, for example).
+        {name: tensor}. The checkpoint stores the sum of the tensors over all ranks, for example of losses since the last report.
     parts
-        Other parts of the training, by name: modules, optimizers, objects with state_dict() and load_state_dict() (a loader of
-        prepare_data_loader(), a GradScaler), tensors, and initial values (bool, int, float, str).
+        Further objects to save and load, by name: modules, optimizers, tensors, and objects with state_dict() and load_state_dict(), such as a
+        loader of prepare_data_loader() or a GradScaler. Also initial values by name: bool, int, float or str.
 
     Returns
     -------
     dict
-        The values. It is true if there was a checkpoint.
+        {name: value} of the values in `parts`, from the checkpoint if there is one. bool() of the result is True if a checkpoint was loaded.
 
     Examples
     --------
@@ -106,18 +105,18 @@ def load_state(module: torch.nn.Module, optimizer: Any = None, scheduler: Any = 
 
 
 def save_state(module: torch.nn.Module, optimizer: Any = None, scheduler: Any = None, *, metrics: dict[str, Any] | None = None, **parts: Any) -> None:
-    """Ends an iteration: reports its metrics, and takes a checkpoint of everything that load_state() was given, if one is due. Collective.
+    """Ends an iteration: reports the metrics and, if a checkpoint is due, saves all objects of load_state(). Collective.
 
-    It returns when the objects may change again, while the checkpoint is being written.
+    Returns when the program may change the objects again; the checkpoint is written in the background.
 
     Parameters
     ----------
     module, optimizer, scheduler
         As passed to load_state().
     metrics : dict, optional
-        As of trainrt.train.report().
+        Metrics of the iteration, as in trainrt.train.report().
     parts
-        Values that have changed, by name, and other objects of load_state(), which may be left out.
+        Changed values by name. Other objects that were passed to load_state() may be passed again.
 
     Examples
     --------
@@ -134,7 +133,7 @@ def save_state(module: torch.nn.Module, optimizer: Any = None, scheduler: Any = 
 
 
 def save_point() -> None:
-    """Marks the end of a step: the run may stop here, and resumes here. It takes some microseconds, and no checkpoint unless one is due. Collective.
+    """Marks the end of a step, at which the run may save a checkpoint, stop and later resume. Takes microseconds if no checkpoint is due. Collective.
 
     Examples
     --------
@@ -149,7 +148,7 @@ def save_point() -> None:
 
 
 def _loaded_late(module: Any, optimizer: Any, scheduler: Any, parts: dict[str, Any]) -> Loaded:
-    """Defines the content of checkpoints in save_state(). Raises RuntimeError if there is a checkpoint."""
+    """Calls load_state() for a program that called only save_state(). Raises RuntimeError if the run already has a checkpoint."""
     loaded = load_state(module, optimizer, scheduler, **parts)
     if loaded:
         raise RuntimeError("save_state() has found a checkpoint of this run that the program has not loaded: call load_state() before the training")

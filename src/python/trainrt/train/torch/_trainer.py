@@ -1,4 +1,4 @@
-"""TorchTrainer: runs the train function on every rank, in a process group of torch."""
+"""TorchTrainer and TorchConfig, which run a train function on every rank with torch's process group."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from . import _group, _transfer
 
 @dataclass
 class TorchConfig(BackendConfig):
-    """The process group of a TorchTrainer.
+    """Configuration of torch's process group in a TorchTrainer.
 
     Parameters
     ----------
     backend : {"nccl", "gloo", "trainrt"}, optional
-        Default: nccl on GPUs, gloo on the CPU.
+        Backend of torch.distributed. Default: nccl on GPUs, gloo on the CPU.
     init_method : {"env", "tcp"}
-        How torch connects the ranks.
+        Method by which torch connects the ranks, as in torch.distributed.init_process_group().
     timeout_s : int
         Timeout of torch's collectives, in seconds.
 
@@ -57,16 +57,16 @@ class _TorchBackend(Backend):
 
 
 class TorchTrainer(DataParallelTrainer):
-    """Trainer of a function that uses torch.
+    """Trainer that runs a torch train function on every rank, in torch's process group.
 
     Parameters
     ----------
     train_loop_per_worker : function
-        Runs on every rank, with the train_loop_config if it has a parameter.
+        Function that runs on every rank. If it has a parameter, it is called with train_loop_config.
     torch_config : TorchConfig, optional
-        The process group.
+        Configuration of torch's process group.
     arguments
-        As of DataParallelTrainer.
+        Arguments of DataParallelTrainer.
 
     Examples
     --------

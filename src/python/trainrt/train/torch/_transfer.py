@@ -1,4 +1,4 @@
-"""Devices of a rank, and copies of batches to them."""
+"""Returns the devices of a rank, and copies batches to a device."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def get_device() -> torch.device:
 
 
 def moved(batch: Any, device: torch.device) -> Any:
-    """Returns the batch with all tensors on the device; lists, tuples and dicts keep their types."""
+    """Returns a copy of `batch` with all tensors on the device. Lists, tuples and dicts in the batch keep their types."""
     if hasattr(batch, "to"):
         return batch.to(device, non_blocking=True)
     if isinstance(batch, Mapping):
@@ -77,7 +77,7 @@ def moved_ahead(batches: Iterable[Any], device: torch.device) -> Iterator[Any]:
 
 
 def _arrived(batch: Any, event: Any, device: torch.device) -> Any:
-    """Waits for the copy, and marks the memory as used by the current stream, for torch's allocator."""
+    """Returns `batch` after its copy to the GPU. The current stream waits for `event`, and torch's allocator learns that the stream uses the memory."""
     current = torch.cuda.current_stream(device)
     current.wait_event(event)
     for tensor in _tensors_in(batch):

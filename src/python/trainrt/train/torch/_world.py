@@ -1,4 +1,4 @@
-"""Rank and seeds of this process, which trainrt may have started or not."""
+"""Returns rank, number of ranks and seeds of this process. In a process that trainrt has not started, these are defaults."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from .._sessions import _current
 
-_chosen_seed: int | None = None  # of enable_reproducibility()
+_chosen_seed: int | None = None  # argument of enable_reproducibility()
 
 
 def runtime() -> Any:
@@ -24,13 +24,13 @@ def world_size() -> int:
 
 
 def choose_seed(seed: int) -> None:
-    """Replaces run.seed as the base of all seeds."""
+    """Makes base_seed() return `seed` in place of run.seed."""
     global _chosen_seed
     _chosen_seed = int(seed)
 
 
 def base_seed() -> int:
-    """Returns the seed of the run, which is the same after a restart."""
+    """Returns the seed from which all other seeds are derived: that of choose_seed(), else run.seed. A restart does not change run.seed."""
     if _chosen_seed is not None:
         return _chosen_seed
     ctx = runtime()
@@ -38,6 +38,6 @@ def base_seed() -> int:
 
 
 def derived_seed(*parts: object) -> int:
-    """Returns a seed of 63 bits from numbers and strings, the same in every process and version of Python."""
+    """Returns a 63-bit hash of `parts`, numbers and strings, for use as a seed. The hash is equal in all processes and Python versions."""
     digest = hashlib.blake2b("/".join(map(str, parts)).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1
