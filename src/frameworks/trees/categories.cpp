@@ -28,7 +28,7 @@ void require_max_categories(const Texts& texts, const std::string& field) {
                     max_categories));
 }
 
-/// The JSON in checkpoints requires UTF-8.
+/// Returns whether `text` is valid UTF-8, which the JSON in checkpoints requires.
 bool is_utf8(const std::string& text) try {
   static_cast<void>(nlohmann::json(text).dump());
   return true;
@@ -36,7 +36,7 @@ bool is_utf8(const std::string& text) try {
   return false;
 }
 
-/// Returns the beginning of a text for a message, with bytes that are not printable ASCII as \x1b.
+/// Returns the beginning of a text for a message. Bytes that are not printable ASCII are escaped, for example as \x1b.
 std::string printable(std::string_view text) {
   constexpr std::size_t max_shown = 60;
   std::string shown;
@@ -65,7 +65,7 @@ Texts texts_of_part(Context& ctx, const Dataset& data, const std::string& field)
   return texts;
 }
 
-/// Joins texts, which may hold any bytes: each follows its length.
+/// Joins texts into one string: each text, which may contain any bytes, is preceded by its length and a colon.
 std::string packed(const Texts& texts) {
   std::string bytes;
   for (const auto& text : texts) bytes += fmt::format("{}:{}", text.size(), text);

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns the paths and names to try, in order.
+/// Returns the paths and file names of the library to try, in order.
 std::vector<std::string> candidates(const LoadedLibrary::Search& search, const std::string& given) {
   if (given.empty()) return {search.names.begin(), search.names.end()};
   std::error_code ignored;

@@ -8,8 +8,9 @@ namespace trainrt::frameworks::trees {
 /// A shared library that is loaded at run time and never unloaded.
 class LoadedLibrary {
  public:
-  /// The places in which a library is searched: the path in the key `library` of [NAME], which is a file or a folder of
-  /// Python packages with one of `in_packages`; without that key `names`, in the folders of the dynamic linker.
+  /// The paths at which LoadedLibrary searches for a library. If the key `library` of [NAME] is set, its value is the path
+  /// of the library, or of a folder of Python packages that contains one of the files `in_packages`. If the key is not set,
+  /// the dynamic linker searches for one of the file names `names`.
   struct Search {
     std::string_view name;                      ///< "xgboost"
     std::string_view key;                       ///< "xgboost.library"
@@ -17,8 +18,8 @@ class LoadedLibrary {
     std::vector<std::string_view> in_packages;  ///< "xgboost/lib/libxgboost.so"
     std::string_view advice;                    ///< how to install it
   };
-  /// Loads the library. `given`: the value of the key `library`, or "". Throws UsageError with the places, the reasons and
-  /// the advice.
+  /// Loads the library. `given`: the value of the key `library`, or "". If that fails, throws UsageError with each path
+  /// that was tried, the reason why loading from the path failed, and the advice.
   LoadedLibrary(const Search& search, const std::string& given);
 
   const std::string& path() const { return path_; }
@@ -27,7 +28,7 @@ class LoadedLibrary {
   Function* symbol(const char* name) const {
     return reinterpret_cast<Function*>(address_of(name, true));
   }
-  /// As symbol(), but returns nullptr if the library does not have the function.
+  /// Returns a function of the library; nullptr if the library does not have the function.
   template <class Function>
   Function* optional_symbol(const char* name) const {
     return reinterpret_cast<Function*>(address_of(name, false));

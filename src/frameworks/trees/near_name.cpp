@@ -7,7 +7,8 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// Returns the number of letters to change, insert, remove, or swap with the next (optimal string alignment).
+/// Returns the number of typing errors between two names (optimal string alignment): letters that are changed, inserted,
+/// removed, or swapped with the next letter.
 std::size_t typing_errors(std::string_view left, std::string_view right) {
   std::vector<std::vector<std::size_t>> errors(left.size() + 1, std::vector<std::size_t>(right.size() + 1));
   for (std::size_t i = 0; i <= left.size(); ++i)
@@ -28,7 +29,7 @@ std::size_t typing_errors(std::string_view left, std::string_view right) {
 }  // namespace
 
 std::string near_name(std::string_view name, std::span<const std::string_view> names) {
-  constexpr std::size_t max_letters = 64;  // all candidates are shorter
+  constexpr std::size_t max_letters = 64;  // all valid names are shorter
   if (name.size() > max_letters) return {};
   auto least = std::max<std::size_t>(1, name.size() / 3) + 1;
   std::string_view nearest;

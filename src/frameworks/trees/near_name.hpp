@@ -5,8 +5,9 @@
 
 namespace trainrt::frameworks::trees {
 
-/// Returns the candidate in `names` that is nearest to `name`; "" if more than a third of the letters of every candidate
-/// are changed, inserted, removed, or swapped with the next. For messages about unknown names. Pure function.
+/// Returns the name in `names` that is most similar to `name`, for messages about unknown names. Returns "" if each of
+/// `names` differs by typing errors in more than a third of the letters. A typing error is a letter that is changed,
+/// inserted, removed, or swapped with the next letter. Pure function.
 std::string near_name(std::string_view name, std::span<const std::string_view> names);
 
 }  // namespace trainrt::frameworks::trees

@@ -24,12 +24,12 @@ std::string node_storage() {
   return given != nullptr && *given != '\0' ? given : "/tmp";
 }
 
-/// Returns the beginning of the names of the run's folders, which the number of the attempt follows.
+/// Returns the prefix of the names of this run's private folders. In a name, the number of the attempt follows the prefix.
 std::string prefix_of_run(const Context& ctx) {
   return fmt::format("trainrt-trees-{:016x}-", std::hash<std::string>()(ctx.run_dir()));
 }
 
-/// Returns whether `name` is that of a folder of the run `run` from an attempt before `attempt`.
+/// Returns whether `name` is the name of a private folder from an attempt before `attempt`. `run`: prefix_of_run().
 bool is_older(std::string_view name, std::string_view run, std::int64_t attempt) {
   if (!name.starts_with(run)) return false;
   std::int64_t number = 0;

@@ -5,12 +5,12 @@
 
 namespace trainrt::frameworks::trees {
 
-/// A temporary folder of this process on its node's own storage. The destructor removes it.
+/// A temporary folder of this process on the local storage of the node. The destructor removes the folder.
 class PrivateFolder {
  public:
-  /// Creates the folder in `parent`; "" means TMPDIR. First removes the folders of earlier attempts of the run, which
-  /// remain if an attempt was killed; they are not used any more, since only one attempt at a time owns the run. Throws
-  /// Error if the folder cannot be created. Not collective.
+  /// Creates the folder in `parent`; "" means TMPDIR. Before that, removes the folders that killed attempts of this run
+  /// have left. These folders are no longer used, since only one attempt of a run is active at a time. Throws Error if the
+  /// folder cannot be created. Not collective.
   explicit PrivateFolder(const Context& ctx, const std::string& parent = {});
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;

@@ -25,7 +25,7 @@ struct QueryRun {
   std::uint64_t first = 0, last = 0;  ///< sample numbers
 };
 
-/// The range of the queries of a rank. Gathered by all ranks, which then decide in the same way.
+/// The range of the queries of a rank. Each rank gathers the Bounds of all ranks, so all ranks make the same decision.
 struct Bounds {
   std::int64_t min = 0, max = 0;
   std::uint64_t runs = 0;
@@ -72,8 +72,8 @@ std::vector<QueryRun> runs_of(const Dataset& data, const QueryField& queries, co
   return runs;
 }
 
-/// Sorts the runs by query. If queries have several runs, returns two runs of one query: the second is the first in the
-/// dataset that repeats a query.
+/// Sorts `runs` by query. If a query has several runs, returns the first run in the dataset that repeats a query, preceded
+/// by an earlier run of this query; otherwise nothing.
 std::optional<std::pair<QueryRun, QueryRun>> repeated(std::vector<QueryRun>& runs) {
   std::ranges::sort(
       runs, [](const QueryRun& a, const QueryRun& b) { return std::pair(a.query, a.first) < std::pair(b.query, b.first); });
@@ -96,8 +96,8 @@ void append(std::string_view bytes, std::vector<T>& values) {
   std::memcpy(values.data() + before, bytes.data(), bytes.size());
 }
 
-/// Returns whether no rank has a query twice, and no two ranks have queries in the same range of numbers. True for sorted
-/// data; the queries then need not be gathered.
+/// Returns whether no rank has two runs of a query, and no two ranks have overlapping ranges of queries. True for sorted
+/// data. The ranks need to gather the queries only if the result is false. Collective.
 bool have_separate_queries(Context& ctx, const std::vector<QueryRun>& sorted, bool has_repeated) {
   Bounds mine{.runs = sorted.size(), .has_repeated = has_repeated};
   if (!sorted.empty()) mine.min = sorted.front().query, mine.max = sorted.back().query;

@@ -16,13 +16,13 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// The state of early stopping; part of every checkpoint.
+/// The state of early stopping. Every checkpoint contains this state.
 struct EarlyStopping {
   std::int32_t round = -1;
   double score = 0;
   bool is_over = false;  ///< whether the metric has not improved for early_stopping_rounds
 
-  /// Uses the last metric of the last dataset, like the libraries' own Python packages.
+  /// Updates the best round with the last metric of the last dataset, like the Python packages of XGBoost and LightGBM.
   void update(const Booster& booster, const Evaluation& evaluation, int at, int patience) {
     if (patience == 0 || evaluation.empty()) return;
     const auto& [name, value] = evaluation.back();
@@ -35,7 +35,7 @@ struct EarlyStopping {
     }
   }
 
-  /// Applies the patience of a resumed run, which may differ from the earlier one.
+  /// Applies the patience of a resumed run, which may differ from the patience in the checkpoint.
   void resume_with(int patience, int reported) {
     if (patience == 0) *this = {};  // predictions then use all rounds
     is_over = round >= 0 && reported - 1 - round >= patience;
@@ -55,7 +55,8 @@ void refuse_foreign_keys(Context& ctx, const Library& library) {
             fmt::format("[loop] {} is not a key of the train function {}: {}", key, library.name, foreign.advice));
 }
 
-/// Returns the layout in the checkpoint, with the texts of categories. Throws UsageError if [loop] now describes another.
+/// Returns the layout that the checkpoint contains, including the categories of texts. Throws UsageError if [loop] now
+/// describes a different layout.
 TableLayout restored_layout(Context& ctx, const std::string& text) {
   const auto kept = TableLayout::from_json(text);
   if (const auto difference = difference_of(kept, chosen_layout(ctx)); !difference.empty())
@@ -79,8 +80,8 @@ std::string broadcast_file(Context& ctx, const std::string& path) {
   return ctx.communicator().broadcast_text(std::move(bytes), 0);
 }
 
-/// Writes the model. If that fails, for example on a full disk, logs the reason and leaves no file; the checkpoint is then
-/// dropped on all ranks with a warning, and training continues.
+/// Writes the model to the file `path`. If writing fails, for example on a full disk, logs the reason and removes the file.
+/// All ranks then drop the checkpoint with a warning, and training continues.
 void write_model(Context& ctx, const std::string& path, const std::string& bytes) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << bytes;
@@ -91,7 +92,7 @@ void write_model(Context& ctx, const std::string& path, const std::string& bytes
   ctx.log(fmt::format("cannot write the model to {}: {}; free some space, or set TMPDIR to another folder", path, reason));
 }
 
-/// Returns the seconds since its construction or the previous call.
+/// Measures the time between calls: lap_s() returns the seconds since the construction or the previous call.
 class Stopwatch {
  public:
   double lap_s() {
@@ -191,7 +192,7 @@ void train(Context& ctx, const Library& library) {
   booster->start();
   const auto first = round;
   while (true) {
-    if (reported < round) {  // also if the run stopped in step(), before its report
+    if (reported < round) {  // also true if the previous attempt stopped in step(), before the report
       const auto evaluation = booster->evaluate(reported);
       best.update(*booster, evaluation, reported, patience);
       ++reported;

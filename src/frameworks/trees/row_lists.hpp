@@ -14,40 +14,38 @@
 
 namespace trainrt::frameworks::trees {
 
-/// Returns whether a field holds a list of numbers in each sample. If all lists have the same length, as in a file with one
-/// row, the field is a vector.
+/// Returns whether a field holds a list of numbers in each sample: lists of different lengths, or vectors of equal length.
 inline bool is_list(const Dataset::Field& field) { return field.varies || field.sample_shape.size() == 1; }
 
-/// The lists of a field in the samples of a batch. Refers to the batch, which must outlive it.
+/// The lists of a field in the samples of a batch. The batch must outlive this object.
 class RowLists {
  public:
   RowLists(const Dataset& data, const Batch& batch, const std::string& field);
 
-  TensorView of(std::size_t row) const;  ///< returns a list, with the shape [values]
+  TensorView of(std::size_t row) const;  ///< returns the list of sample `row` of the batch; shape: [number of values]
 
  private:
   const Batch& batch_;
   std::string field_;
   bool varies_ = true;
-  TensorView all_;  ///< the values of all rows, if the field is a vector
+  TensorView all_;  ///< the values of all samples, if the field is a vector
 };
 
-/// Returns the number of samples whose lists take about `bytes` bytes, with `value_bytes` bytes per value. Estimated from
-/// the lengths of some lists.
+/// Returns an estimate of the number of samples whose lists fit in `bytes` bytes. `value_bytes`: bytes per value. The
+/// estimate is computed from the lengths of some lists.
 std::size_t rows_of_lists(const Dataset& data, const SampleRange& part, const std::string& field, std::size_t bytes,
                           std::size_t value_bytes);
 
-/// The source of a column number, for messages, and its limit.
+/// The dataset, field and sample of a column number, for messages, and the limit of the number.
 struct ColumnSource {
   std::string_view set;  ///< SET of [data.SET]
   std::string_view field;
   std::uint64_t sample = 0;
   std::uint64_t columns = 0;  ///< limit of the number (exclusive)
-  std::string_view limit;     ///< description of `columns`
+  std::string_view limit;     ///< text in messages that explains `columns`
 };
 
-/// Returns whether `value` is an integer from 0 to `columns` - 1. False for NaN, fractions, and numbers that do not fit in
-/// 32 bits.
+/// Returns whether `value` is an integer from 0 to `columns` - 1. Returns false for NaN and fractions.
 template <class T>
 bool is_column(T value, std::uint64_t columns) {
   if constexpr (std::is_floating_point_v<T>)
@@ -56,7 +54,7 @@ bool is_column(T value, std::uint64_t columns) {
     return value >= 0 && static_cast<std::uint64_t>(value) < columns;
 }
 
-/// Throws UsageError for a value that is not a column number.
+/// Throws a UsageError that reports that `value` is not a column number.
 [[noreturn]] void refuse_column(const ColumnSource& source, const std::string& value);
 
 /// Calls take(std::int32_t) with each column number of a list. Throws UsageError for a value that is not a column number.

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 using Field = Dataset::Field;
 
-constexpr std::size_t max_named = 40;  // fields in one message
+constexpr std::size_t max_named = 40;  // maximum number of fields in a message
 
 std::string names_of(const std::vector<Field>& fields) {
   std::string names;
@@ -59,7 +59,8 @@ void require_list(const Field& field, const std::string& set) {
                                  set, field.name));
 }
 
-/// The type of a column is inferred from the files of each dataset: a column that holds only digits has numbers.
+/// Throws UsageError unless the field holds texts. The type of a column is inferred separately for each dataset, so a
+/// column of texts in [data.train] may hold numbers in another dataset.
 void require_text(const Field& field, const std::string& set) {
   if (is_text(field)) return;
   throw UsageError(fmt::format(
@@ -67,7 +68,7 @@ void require_text(const Field& field, const std::string& set) {
       field.name, field.name, set));
 }
 
-/// Adds the columns of one field.
+/// Adds the columns of a field to the features of `layout`.
 void add_features(TableLayout& layout, const Field& field, bool is_categorical) {
   const auto count = is_text(field) ? 1 : static_cast<std::size_t>(element_count(field.sample_shape));
   const bool is_scalar = field.sample_shape.empty() || is_text(field);
@@ -170,7 +171,7 @@ std::string TableLayout::to_json() const try {
   Json json{{"features", list},        {"columns", columns},      {"indices", sparse_indices},
             {"values", sparse_values}, {"dtype", name_of(dtype)}, {"margins", margins}};
   for (const auto& [key, field] : row_fields) json[key] = this->*field;
-  return json.dump();  // without replacement of invalid UTF-8, which would change a category
+  return json.dump();  // throws for invalid UTF-8; replacing invalid bytes would change a category
 } catch (const Json::exception& error) {
   throw UsageError(fmt::format(
       "cannot save the layout of the model's columns: the name of a field, or a category, is not UTF-8: {}", error.what()));
@@ -181,7 +182,8 @@ TableLayout TableLayout::from_json(const std::string& text) try {
   TableLayout layout;
   for (const auto& feature : json.at("features")) layout.features.push_back(feature_from(feature));
   layout.columns = json.at("columns");
-  for (const auto& [key, field] : row_fields) layout.*field = json.value(key, "");  // an older checkpoint lacks some
+  for (const auto& [key, field] : row_fields)
+    layout.*field = json.value(key, "");  // a checkpoint of an older version lacks some of these keys
   layout.margins = json.value("margins", std::uint64_t{0});
   layout.sparse_indices = json.at("indices");
   layout.sparse_values = json.at("values");
@@ -210,7 +212,7 @@ TableLayout chosen_layout(Context& ctx) {
 TableLayout layout_of(Context& ctx) {
   auto layout = chosen_layout(ctx);
   const auto data = ctx.dataset("train");
-  gather_categories(ctx, data, layout);  // before require_fields(), which checks fields of texts by them
+  gather_categories(ctx, data, layout);  // must precede require_fields(), which uses the categories
   require_fields(layout, data, "train", true);
   return layout;
 }

@@ -17,7 +17,7 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-constexpr std::size_t block_bytes = 8 << 20;  // about the size of the processor's caches
+constexpr std::size_t block_bytes = 8 << 20;  // a block fits in the caches of a CPU
 
 std::size_t rows_of_block(const Dataset& data, const SampleRange& part, const TableLayout& layout) {
   if (layout.is_sparse())
@@ -26,7 +26,7 @@ std::size_t rows_of_block(const Dataset& data, const SampleRange& part, const Ta
   return std::clamp<std::size_t>(block_bytes / row_bytes, 256, 65536);
 }
 
-/// Copies every `stride`th value of a field, beginning with `first`, to every `step`th element of `into`.
+/// Copies every `stride`th value of `values`, beginning with index `first`, to every `step`th element of `into`.
 template <class T>
 void copy_column(const TensorView& values, std::size_t first, std::size_t stride, T* into, std::size_t step) {
   const auto rows = static_cast<std::size_t>(values.shape[0]);
@@ -44,7 +44,7 @@ std::vector<T>& column_of(const Batch& batch, const std::string& field, std::vec
 
 std::string value_text(double value) { return std::isnan(value) ? "missing (NaN)" : fmt::format("{}", value); }
 
-/// Returns the index of a text among the categories; NaN if it is not a category.
+/// Returns the index of `text` in `categories`; NaN if `categories` does not contain `text`.
 template <class T>
 T code_of(std::string_view text, const std::vector<std::string>& categories) {
   const auto place = std::ranges::lower_bound(categories, text, std::less<>());
@@ -109,7 +109,7 @@ void TableRows::fill_labels(const Batch& batch) {
                                  value_text(*wrong)));
 }
 
-/// The libraries check weights only in some cases, and do not name the row.
+/// Checks the weights, since XGBoost and LightGBM check weights only in some cases and do not name the row.
 void TableRows::fill_weights(const Batch& batch) {
   block_.weight = column_of(batch, layout_.weight, weight_);
   const auto wrong = std::ranges::find_if(weight_, [](float weight) { return !std::isfinite(weight) || weight < 0; });
@@ -119,7 +119,7 @@ void TableRows::fill_weights(const Batch& batch) {
                                  value_text(*wrong)));
 }
 
-/// XGBoost does not check bounds.
+/// Checks the bounds, since XGBoost does not check them.
 void TableRows::fill_bounds(const Batch& batch) {
   block_.lower_bound = column_of(batch, layout_.lower_bound, lower_bound_);
   block_.upper_bound = column_of(batch, layout_.upper_bound, upper_bound_);
@@ -139,7 +139,7 @@ void TableRows::fill_margins(const Batch& batch) {
   const auto values = batch.field(layout_.margin());
   for (std::size_t k = 0; k < width; ++k) copy_column(values, k, width, margin_.data() + k, width);
   block_.margin = margin_;
-  const bool is_xgboost = !layout_.base_margin.empty();  // which stores margins as floats
+  const bool is_xgboost = !layout_.base_margin.empty();  // XGBoost stores margins as floats
   const auto wrong = std::ranges::find_if(
       margin_, [&](double value) { return !std::isfinite(is_xgboost ? static_cast<float>(value) : value); });
   if (wrong == margin_.end()) return;
@@ -153,7 +153,7 @@ void TableRows::fill_dense(const Batch& batch) {
   const auto& first = layout_.features.front();
   if (layout_.features.size() > 1 && layout_.features.back().field == first.field && layout_.dtype == DType::f32 &&
       !first.is_categorical) {
-    const auto values = batch.field(first.field);  // the only field; its memory may have the required layout
+    const auto values = batch.field(first.field);  // the only field of the features
     if (values.dtype == DType::f32 && values.shape.size() > 1 &&
         static_cast<std::size_t>(element_count(values.shape)) == batch.size() * layout_.features.size()) {
       block_.values = values.data;
@@ -197,7 +197,8 @@ void TableRows::fill_texts(const Batch& batch, std::size_t column, std::vector<T
   }
 }
 
-/// The libraries would fail without naming the row, or treat a negative number as a missing value.
+/// Throws UsageError for an invalid number of a category. XGBoost and LightGBM would fail without naming the row, or treat
+/// a negative number as a missing value.
 template <class T>
 void TableRows::require_categories(const Batch& batch, std::size_t column, const std::vector<T>& values) const {
   const auto width = layout_.features.size();

@@ -16,28 +16,30 @@ namespace trainrt::frameworks::trees {
 /// Consecutive rows of a table, valid until the next call of TableRows::next().
 struct RowBlock {
   std::size_t rows = 0;
-  /// Values of type layout.dtype. Dense: rows x features, row-major. Sparse: the values of all rows, one row after another.
+  /// The values of the block, of type TableLayout::dtype. Dense: rows x features, row-major. Sparse: the values of row 0,
+  /// then those of row 1, and so on.
   const void* values = nullptr;
-  std::span<const std::int64_t> row_starts;  ///< sparse: index of each row's first value, and the number of values
-  std::span<const std::int32_t> columns;     ///< sparse: the column of each value, ascending within a row
-  std::span<const float> label;              ///< one per row, as in the next members; empty if not read
+  std::span<const std::int64_t>
+      row_starts;  ///< sparse: index of the first value of each row, followed by the number of values
+  std::span<const std::int32_t> columns;  ///< sparse: the column of each value, ascending within a row
+  std::span<const float> label;           ///< one value per row, like the bounds and `weight`; empty if not read
   std::span<const float> lower_bound, upper_bound;
   std::span<const float> weight;
   std::span<const std::int64_t> group;
-  std::span<const double> margin;  ///< rows x layout.margins, row-major; base_margin is also read for predictions
+  std::span<const double>
+      margin;  ///< initial scores: rows x TableLayout::margins, row-major; predictions read base_margin only
 };
 
-/// The consecutive rows of a dataset that this rank uses, with complete groups. They are read in blocks of a few MiB, ahead
-/// of their use, and any number of times. A text that is not a category counts as missing; at the end of the first pass,
-/// one line per column is logged with the number of such texts.
-///
-/// next() throws UsageError, which names dataset, field and sample, for invalid values: a missing or infinite label, a
-/// negative or infinite weight, an infinite initial score, a lower bound above the upper one, a number that is not a
-/// category, and a column that the matrix does not have.
+/// Reads the consecutive rows of a dataset that this rank uses, in blocks of a few MiB, any number of times. Blocks are
+/// prefetched. The rows of a group belong to the same rank. A text that is not a category is a missing value; at the end of
+/// the first pass, the number of these texts is logged for each column. next() throws UsageError for an invalid value: a
+/// missing or infinite label, a negative or infinite weight, an infinite initial score, a lower bound above the upper
+/// bound, an invalid number of a category, or a column number outside the matrix. The message names the dataset, the field
+/// and the sample.
 class TableRows {
  public:
-  /// `ctx` must live as long as this object. `name`: the dataset, for messages. `with_targets`: as for require_fields().
-  /// Collective if the layout has a group, since the ranks then agree on their first rows.
+  /// `ctx` must live as long as this object. `name`: name of the dataset, for messages. `with_targets`: true for training,
+  /// false for predictions. Collective if the layout has a group, since the ranks then agree on their first rows.
   TableRows(Context& ctx, const Dataset& data, std::string name, const TableLayout& layout, bool with_targets = true);
 
   const std::string& name() const { return name_; }
@@ -50,7 +52,8 @@ class TableRows {
   /// Returns the batch of the block that next() returned last. Must not be called after the end.
   const Batch& batch() const { return *at_; }
 
-  /// Returns the sizes of the groups of this rank's rows, in order, for ranking. Reads the field once.
+  /// Returns the number of rows of each group of this rank, in the order of the rows, for ranking. Reads the field `group`
+  /// once.
   std::vector<std::int32_t> group_sizes();
 
  private:
@@ -70,7 +73,7 @@ class TableRows {
   void require_categories(const Batch& batch, std::size_t column, const std::vector<T>& values) const;
   void log_unseen();
 
-  /// The number of texts in one column that are not categories, and the first of them.
+  /// The texts in a column that are not categories: their number and the first text.
   struct Unseen {
     std::uint64_t count = 0;
     std::string first;
