@@ -69,7 +69,7 @@ def trees_name_the_columns_that_are_not_features():
 def whole_numbers_are_never_rounded_without_a_word():
     folder = files(ids_csv="id,n\n9007199254740992,A\n9007199254740993,B\n,C\n", big_csv="id\n18446744073709551615\n", real_csv="id\n1e300\n9007199254740994\n\n0.5\n",
                    ids_jsonl='{"id":18446744073709551615}\n', null_jsonl='{"id":9007199254740993}\n{"id":null}\n')
-    refused(folder, "ids.csv", says=["row 3", "column 'id'", "9007199254740993", "types = id:f64 rounds it", "id: text"])
+    refused(folder, "ids.csv", says=["row 3", "column 'id'", "9007199254740993", "set types = id:f64 to round it", "id: text"])
     equal(inspect(folder, "ids.csv", "--types=id:text")[0]["id"], ["9007199254740992", "9007199254740993", ""], "as texts")
     equal(inspect(folder, "ids.csv", "--types=id:f64")[0]["id"][1], 9007199254740992.0, "rounded because it was asked for")
     equal(inspect(folder, "real.csv")[0]["id"][:2], [1e300, 9007199254740994.0], "what f64 holds")
@@ -133,7 +133,7 @@ def files_are_matched_by_the_names_of_their_columns():
     equal(inspect(folder, "one.csv,two.csv")[0], {"a": [1, 3], "b": [2, 4]}, "CSV")
     equal(inspect(folder, "two.csv,one.csv")[0], {"b": [4, 2], "a": [3, 1]}, "CSV the other way round")
     equal(inspect(folder, "one.jsonl,two.jsonl")[0], {"a": [1, 2], "b": ["x", "y"]}, "JSON lines")
-    refused(folder, "one.csv,two.csv", "--vector=x", says=["vector: the columns of 'one.csv' are a, b, and of 'two.csv' b, a"])
+    refused(folder, "one.csv,two.csv", "--vector=x", says=["vector: the columns of 'one.csv' are a, b, but those of 'two.csv' are b, a"])
     refused(folder, "one.csv,three.csv", says=["'one.csv' has 'b', and 'three.csv' has only a, c"])
     refused(folder, "one.csv,real.csv", says=["'one.csv' has a i64[], and 'real.csv' has a f64[]", "types = a:f64"])
     equal(inspect(folder, "one.csv,real.csv", "--types=a:f64")[0]["a"], [1, 0.5], "with the type that is advised")
@@ -155,7 +155,7 @@ ctx.report(metrics={"n": len(seen)})"""), folder=folder, **{"data.train": {"sour
 @test
 def what_a_file_does_not_say_is_named():
     folder = files(semi_csv="a;b\n1;2\n")
-    check("delimiter = ; splits it" in inspect(folder, "semi.csv")[1], "another delimiter is not named")
+    check("set delimiter = ; to split it" in inspect(folder, "semi.csv")[1], "another delimiter is not named")
     equal(inspect(folder, "semi.csv", "--delimiter=;")[0], {"a": [1], "b": [2]}, "with the delimiter")
     for year in (2023, 2024):
         (folder / f"years/year={year}").mkdir(parents=True)
@@ -220,12 +220,12 @@ def ranking(queries, ranks=1):
 def rows_of_a_query_that_are_apart_are_named():
     job = ranking([i % 10 for i in range(100)])
     equal(job.code, USAGE, "exit code", job)
-    check("the rows of query 0 ('q') are apart: sample 0, and again sample 10" in job.err, "it is not named", job)
+    check("the rows of query 0 ('q') are not consecutive: sample 0, and again sample 10" in job.err, "it is not named", job)
     halves = [0] * 20 + [1] * 10 + [2] * 10 + [0] * 20
     for ranks in (1, 3):
         job = ranking(halves, ranks)
         equal(job.code, USAGE, f"exit code of {ranks} ranks", job)
-        check("the rows of query 0 ('q') are apart: samples 0 to 19, and again samples 40 to 59" in job.err, "it is not named", job)
+        check("the rows of query 0 ('q') are not consecutive: samples 0 to 19, and again samples 40 to 59" in job.err, "it is not named", job)
     for queries in ([9 - i // 10 for i in range(100)], [7] * 50 + [3] * 40 + [5] * 10):  # not sorted, but together
         equal(ranking(queries, 3).code, FINISHED, "exit code of queries that are together")
     job = ranking([0.5] * 20)
@@ -237,7 +237,7 @@ def a_number_that_is_no_category_is_named_before_the_first_round():
     rows = "c,y\n" + "".join(f"{-1 if i == 7 else i % 3},{i % 2}\n" for i in range(40))
     job = trees("c", rows, label="y", categorical="c", objective="binary:logistic")
     equal(job.code, USAGE, "exit code", job)
-    check("field 'c' of sample 7, a category, is -1" in job.err, "it is not named", job)
+    check("categorical field 'c' of sample 7 is -1" in job.err, "it is not named", job)
 
 
 @test
@@ -250,7 +250,7 @@ def categories_that_training_did_not_see_are_counted():
         skip("XGBoost is not there (package libxgboost-dev)")
     equal(job.code, FINISHED, "exit code", job)
     done = subprocess.run([TRAINRT, "predict", folder / "runs/t", f"--data.test.source={folder / 'p.csv'}", "-o", folder / "found.csv"], capture_output=True, text=True, timeout=60)
-    check(done.returncode == 0 and "field 'c': 2 values are not among the categories of [data.train], the first 'zebra' of sample 1: they count as missing" in done.stderr, done.stderr + done.stdout)
+    check(done.returncode == 0 and "field 'c': 2 values are not among the categories of [data.train], first 'zebra' in sample 1; such values count as missing" in done.stderr, done.stderr + done.stdout)
 
 
 main()

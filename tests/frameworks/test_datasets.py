@@ -225,7 +225,7 @@ def a_changed_source_is_named_inside_an_epoch():
 
 @test
 def what_is_wrong_with_datasets_is_said_before_ranks_start():
-    for given, words in (('[1]', "takes a dict"), ('{"train": [1, 2]}', "trainrt.data"), ('{"a/b": source()}', "letters")):
+    for given, words in (('[1]', "must be a dict"), ('{"train": [1, 2]}', "trainrt.data"), ('{"a/b": source()}', "letters")):
         script = Script(MAIN + f"    trainer(reads, datasets={given}).fit()\n", head=READS)
         job = script.run()
         check(words in job.err, f"the error lacks {words!r}", job)

@@ -589,7 +589,7 @@ def shown_default(facts):
     if facts.endswith("; required"):
         return inspect.Parameter.empty
     text = facts.split("; default: ")[1]
-    value = None if text.startswith("as ") else json.loads(text)
+    value = None if text.startswith(("value of ", "all other ")) else json.loads(text)
     return tuple(value) if isinstance(value, list) else value
 
 

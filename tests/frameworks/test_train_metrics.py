@@ -113,7 +113,7 @@ def infinities_and_nan_are_floats_everywhere_and_texts_of_their_names_are_texts(
     equal(found, ["[inf, nan, -inf, 1.0]", "[inf, nan, -inf, 1.0]", ["-Infinity\\Infinity"], "[nan, inf, 1.0, -inf]", "checkpoint_000000", "float64"],
           "numbers, texts and ranks", job)
     check("1 of 4 checkpoints have NaN and were ignored" in job.err, "nothing is said of the NaN", job)
-    check("checkpoint.score_attribute is 'loss', and that number is NaN" in job.err, "nothing is said of the score", job)
+    check("checkpoint.score_attribute is 'loss', but it is NaN" in job.err, "nothing is said of the score", job)
     run_dir = script.runs / "run"
     refuse = {"parse_constant": lambda word: check(False, f"{word} is no JSON")}
     for path in (run_dir / "result.json", *sorted(run_dir.glob("checkpoint_*/manifest.json"))):

@@ -192,7 +192,7 @@ def an_error_that_comes_up_later_and_that_all_trials_share_ends_the_sweep():
         "tune": {"metric": "loss", "num_samples": 12}, "tune.space": {"lr": "uniform(0, 1)"}})
     job = tune(config)
     check_exit(job, USAGE)
-    check("all trials have this error" in job.err, "the error is not said to be of all trials", job)
+    check("all trials fail with the same error" in job.err, "the error is not said to be of all trials", job)
     begun = sum(record["record"] == "begin" for own in records_of(config).values() for _, record in own)
     check(begun <= 3, f"{begun} trials were begun", job)
 

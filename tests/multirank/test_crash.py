@@ -66,6 +66,6 @@ def throws(trouble, function, words, not_on_terminal=()):
 add_test("an_exception_is_kept_with_its_type_and_where_it_was_thrown", throws, "throw", "throws_an_error()", ("no such luck", "std::runtime_error"),
          ("second line",))
 add_test("an_exception_that_is_no_std_exception_is_kept_with_its_type_and_where_it_was_thrown", throws, "strange", "throws_a_number()",
-         ("no std::exception: int",))
+         ("not a std::exception: int",))
 
 main()

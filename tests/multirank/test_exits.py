@@ -145,7 +145,7 @@ def fit_in_a_bad_environment_says_what_to_do():
     gone = f"mkdir {folder}/gone; cd {folder}/gone; rmdir {folder}/gone"
     for before, words, after, part in (
             ("ulimit -f 0", [*fit, folder / "a"], "", "ulimit -f"),
-            (gone, fit, "", "the working directory no longer exists; change to another one"),
+            (gone, fit, "", "the current folder no longer exists: change to another one"),
             (f"export SLURM_JOB_ID=99 SLURM_NTASKS=2 SLURM_CONF={slurm_conf}", [*fit, folder / "b"], "", "trainrt did not start")):
         job = in_shell(before, *words, after=after, env=env)
         check_exit(job, 1)

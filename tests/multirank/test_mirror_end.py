@@ -152,7 +152,7 @@ def result_and_predict_print_the_iteration_that_a_copy_shows():
     shutil.rmtree(copy / NEWEST)
     job = run([TRAINRT, "predict", copy, "-o", scratch() / "out.csv", "--dataset", "train"])
     check_exit(job, FINISHED)
-    for words in ("checkpoint_000002 (iteration 3)", missing, "The prediction is by the model of iteration 3"):
+    for words in ("checkpoint_000002 (iteration 3)", missing, "The prediction uses the model of iteration 3"):
         check(words in job.err, f"predict does not say {words!r}", job)
 
 

@@ -552,8 +552,8 @@ def a_sweep_that_would_take_the_trials_of_another_for_its_own_is_refused():
     mirror = Folder()
     run_sweep(mirrored_sweep(mirror, "sweep", num_samples=1), mirror)
     before = {name: mirror.path.joinpath("sweep", name).read_bytes() for name in mirror.names("sweep")}
-    for config, says in ((mirrored_sweep(mirror, "sweep", seed=7), ["has a sweep 'sweep' already", "tune.seed", "another run.name"]),
-                         (mirrored_sweep(mirror, "sweep", "median", num_samples=1), ["has a sweep 'sweep' already", "tune.scheduler"])):
+    for config, says in ((mirrored_sweep(mirror, "sweep", seed=7), ["already has a sweep 'sweep'", "tune.seed", "another run.name"]),
+                         (mirrored_sweep(mirror, "sweep", "median", num_samples=1), ["already has a sweep 'sweep'", "tune.scheduler"])):
         job = run_sweep(config, mirror, USAGE)
         for word in says:
             check(word in job.err, f"the message does not say {word!r}", job)

@@ -1,5 +1,6 @@
 // srun trainrt --config train.ini: starts or resumes the run that the config names.
 #include <optional>
+#include <utility>
 
 #include "cli/command_line/command.hpp"
 #include "cli/command_line/rank_count_option.hpp"
@@ -55,12 +56,13 @@ class TrainingCommand final : public trainer::RankCommand {
   std::string description(const config::RunSpec& spec) const override { return train_function_text(spec, training_.call); }
 
   ExitCode execute(const config::RunSpec& spec, launch::Launch& launch, Communicator& communicator) override {
+    const auto training = std::move(training_);  // ends the programs before the ranks separate, also after an error
     const auto require = [&](const config::RunSpec& requested) {
       trainer::require_workers(requested, launch.world().size);
       trainer::check_spec(requested);
     };
-    const auto outcome = training_.host ? run_requested(spec, training_, launch, communicator, require)
-                                        : trainer::run(spec, training_.call, launch, communicator);
+    const auto outcome = training.host ? run_requested(spec, training, launch, communicator, require)
+                                       : trainer::run(spec, training.call, launch, communicator);
     log::info(outcome.message);
     return outcome.code;
   }

@@ -70,8 +70,8 @@ void print_for_worker(const std::string& text) {
 
 }  // namespace
 
-std::string xgboost_task_id(const Rendezvous& meeting) {
-  return fmt::format("{}-{}", meeting.rank, meeting.printed_secret);
+std::string xgboost_task_id(const Rendezvous& rendezvous) {
+  return fmt::format("{}-{}", rendezvous.rank, rendezvous.printed_secret);
 }
 
 std::vector<int> RabitLinks::all() const {
@@ -92,27 +92,27 @@ RabitLinks rabit_links(int rank, int size) {
   return links;
 }
 
-XgboostTracker::XgboostTracker(const Rendezvous& meeting, Descriptor listener)
-    : meeting_(meeting),
-      server_(std::move(listener), {[this](const std::string& address) { return is_of_this_run(meeting_, address); },
+XgboostTracker::XgboostTracker(const Rendezvous& rendezvous, Descriptor listener)
+    : rendezvous_(rendezvous),
+      server_(std::move(listener), {[this](const std::string& address) { return is_of_this_run(rendezvous_, address); },
                                     [this](const Peer& peer, std::string_view received, std::size_t examined) {
                                       return admission(peer, received, examined);
                                     },
-                                    [this](Peer peer) { serve(std::move(peer)); }, max_pending_for(meeting.size)}) {}
+                                    [this](Peer peer) { serve(std::move(peer)); }, max_pending_for(rendezvous.size)}) {}
 
 /// Returns whether to serve a worker, and sends the magic number back when it has arrived. The worker waits for this
 /// answer before it sends its task id.
 Admission XgboostTracker::admission(const Peer& peer, std::string_view received, std::size_t examined) const {
   constexpr auto number_bytes = sizeof xgboost_magic_number;
-  const auto found = admission_by_task(received, meeting_.printed_secret);
+  const auto found = admission_by_task(received, rendezvous_.printed_secret);
   if (found != Admission::refused && examined < number_bytes && received.size() >= number_bytes)
     write_to(peer, bytes_of(xgboost_magic_number));
   return found;
 }
 
 int XgboostTracker::rank_of_task(const std::string& task) const {
-  const auto rank = parse_integer(rank_in_task(task, meeting_.printed_secret).value_or(""));
-  if (!rank || *rank < 0 || *rank >= meeting_.size) throw Error("not the task id of an XGBoost worker");
+  const auto rank = parse_integer(rank_in_task(task, rendezvous_.printed_secret).value_or(""));
+  if (!rank || *rank < 0 || *rank >= rendezvous_.size) throw Error("not the task id of an XGBoost worker");
   return static_cast<int>(*rank);
 }
 
@@ -130,7 +130,7 @@ void XgboostTracker::serve(Peer peer) {
 
 /// Returns whether all workers have connected, and sorts `workers` by rank in this case.
 bool XgboostTracker::is_complete(std::vector<Worker>& workers) const {
-  if (workers.size() != static_cast<std::size_t>(meeting_.size)) return false;
+  if (workers.size() != static_cast<std::size_t>(rendezvous_.size)) return false;
   std::ranges::sort(workers, {}, &Worker::rank);
   return true;
 }
@@ -139,7 +139,7 @@ void XgboostTracker::serve_rabit(Peer peer, int world_size) {
   const auto rank = rank_of_task(read_text(peer));
   const auto command = read_text(peer);
   if (command == "print") return print_for_worker(read_text(peer));
-  if (command != "start" || (world_size > 0 && world_size != meeting_.size)) return;
+  if (command != "start" || (world_size > 0 && world_size != rendezvous_.size)) return;
   rabit_workers_.push_back({std::move(peer), rank});
   if (is_complete(rabit_workers_)) start_rabit(std::exchange(rabit_workers_, {}));
 }
@@ -149,7 +149,7 @@ void XgboostTracker::serve_json(Peer peer, const std::string& introduction) {
   const auto command = json_from(read_text(peer));
   switch (static_cast<JsonCommand>(command.at("cmd").get<int>())) {
     case JsonCommand::start:
-      write_to(peer, bytes_of(TrackerJson{{"world_size", meeting_.size}}.dump()));
+      write_to(peer, bytes_of(TrackerJson{{"world_size", rendezvous_.size}}.dump()));
       json_workers_.push_back({std::move(peer), rank, command.at("port").get<int>()});
       if (is_complete(json_workers_)) start_json(std::exchange(json_workers_, {}));
       break;

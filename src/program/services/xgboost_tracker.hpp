@@ -25,7 +25,7 @@ namespace trainrt::program {
 class XgboostTracker : public Service {
  public:
   /// `listener`: a listening socket, on which the tracker accepts connections.
-  XgboostTracker(const Rendezvous& meeting, Descriptor listener);
+  XgboostTracker(const Rendezvous& rendezvous, Descriptor listener);
 
  private:
   /// A connected worker that waits until all workers have connected.
@@ -45,7 +45,7 @@ class XgboostTracker : public Service {
   static bool introduce(std::vector<Worker>& workers, std::size_t at);
   static void start_json(const std::vector<Worker>& workers);
 
-  Rendezvous meeting_;
+  Rendezvous rendezvous_;
   std::vector<Worker> rabit_workers_;
   std::vector<Worker> json_workers_;
   TcpServer server_;  // declared last because its thread uses the other members
@@ -53,7 +53,7 @@ class XgboostTracker : public Service {
 
 /// Returns the value of DMLC_TASK_ID, "RANK-SECRET". The tracker answers only workers with this secret. XGBoost 2.1 and
 /// later prints the task id, so the secret differs from the secret of the other services. Pure function.
-std::string xgboost_task_id(const Rendezvous& meeting);
+std::string xgboost_task_id(const Rendezvous& rendezvous);
 
 /// The ranks to which a rank connects in the rabit protocol: its neighbours in a binary tree of all ranks and in a ring
 /// of all ranks.

@@ -13,7 +13,6 @@
 #include "core/process/processes.hpp"
 #include "data/section/open_dataset.hpp"
 #include "io/files/file.hpp"
-#include "rundir/attempts/attempt_files.hpp"
 #include "rundir/storage/fence_watch.hpp"
 #include "rundir/storage/guarded_run.hpp"
 #include "rundir/storage/run_directory.hpp"
@@ -41,13 +40,6 @@ namespace {
 double attempt_start_s() {
   static std::atomic<bool> is_first = true;
   return monotonic_seconds() - (is_first.exchange(false) ? seconds_since_process_start() : 0);
-}
-
-/// Returns the failures of earlier attempts if config key checkpoint.every is `auto`. Otherwise returns an empty history
-/// without reading records.
-FailureHistory failure_history(const config::RunSpec& spec) {
-  if (spec.checkpoint.every.unit != config::CheckpointInterval::Unit::automatic) return {};
-  return history_of(rundir::read_attempts(spec.run_dir, history_attempts));
 }
 
 RunningAttempt running_attempt(const RunArguments& run, const AttemptSetup& setup) {

@@ -31,7 +31,7 @@ Saving::Saving(const Parts& parts)
               .stop_margin = parts.stops.margin(),
               .life = parts.progress.life(),
               .replicas = replicas_},
-             parts.world, parts.save_communicator) {}
+             parts.world, parts.communicator) {}
 
 // --- the attached State -----------------------------------------------------------------------------------------------
 

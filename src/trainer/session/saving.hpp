@@ -51,7 +51,6 @@ class Saving {
     const World& world;
     const AttemptInfo& attempt;
     Communicator& communicator;
-    Communicator& save_communicator;  ///< for saves; SpeedWatch does not count its calls as waits of a step
     Progress& progress;
     Observation& observation;
     StopReasons& stops;

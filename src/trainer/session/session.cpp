@@ -46,7 +46,6 @@ Session::Session(SessionSetup setup)
                .world = world_,
                .attempt = attempt_,
                .communicator = communicator_,
-               .save_communicator = setup.communicator,
                .progress = progress_,
                .observation = observation_,
                .stops = stops_,

@@ -56,8 +56,11 @@ std::vector<double> tick_values(double low, double high, std::size_t count) {
   for (auto parts = count; values.size() < min_ticks && parts < count + 8; ++parts) {
     values.clear();
     const double step = rounded_step((high - low) / static_cast<double>(parts));
-    for (auto i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step && values.size() < 20; ++i)
-      values.push_back(i * step + 0.0);  // + 0.0 turns -0 into 0
+    for (auto i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step && values.size() < 20; ++i) {
+      const double value = i * step + 0.0;                   // + 0.0 turns -0 into 0
+      if (!values.empty() && value <= values.back()) break;  // the step is below the precision of a double
+      values.push_back(value);
+    }
   }
   return values;
 }

@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+#include <memory>
+
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
@@ -110,11 +112,11 @@ std::string convert_svg(const SvgDocument& document, ImageFormat format) {
   void* const surface =
       is_pdf ? api.pdf_surface(append, &file, size.width, size.height)
              : api.image_surface(argb32, static_cast<int>(document.width), static_cast<int>(document.height));
+  const std::unique_ptr<void, void (*)(void*)> owner(surface, api.surface_destroy);
   render(document, surface, size);
   int status = is_pdf ? 0 : api.write_png(surface, append, &file);
   api.surface_finish(surface);
   if (status == 0) status = api.surface_status(surface);
-  api.surface_destroy(surface);
   if (status != 0) fail(api.status_text(status));
   return file;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -96,26 +97,33 @@ std::string centered(const std::string& shown, std::size_t columns) {
 /// Returns the lines of the legend, which are at most `columns` wide.
 std::string legend_of(const Chart& chart, const TextChartOptions& options, std::size_t max_rows) {
   std::string lines, line;
-  std::size_t used = 0, entries = 0, rows = 0;
-  const auto add = [&](const std::string& shown, std::size_t width) {
+  std::size_t used = 0, entries = 0, rows = 0, omitted = 0;
+  const auto add = [&](const std::string& shown, std::size_t width, bool must_fit) {
     if (used > 0 && used + width > options.columns) {
-      if (++rows >= max_rows) return;
+      if (must_fit && rows + 1 >= max_rows) return false;
+      ++rows;
       lines += std::exchange(line, "") + "\n";
       used = 0;
     }
     line += shown;
     used += width;
+    return true;
   };
   for (const auto& series : chart.series) {
-    if (series.is_faint || rows >= max_rows || entries++ >= max_legend_entries) continue;
+    if (series.is_faint) continue;
     const auto label =
         cut_to_width(plain_text(legend_label(series)), options.columns - std::min<std::size_t>(options.columns, 6));
     const std::string symbol(1, symbols[series.style % symbols.size()]);
     const auto shown =
         options.in_color ? fmt::format("\x1b[{}m{}\x1b[0m", colors[series.style % color_count], symbol) : symbol;
-    add("  " + shown + " " + label, 4 + display_width(label));
+    const bool has_room = omitted == 0 && entries < max_legend_entries;
+    if (has_room && add("  " + shown + " " + label, 4 + display_width(label), true))
+      ++entries;
+    else
+      ++omitted;
   }
-  if (entries > max_legend_entries) add(fmt::format("  and {} more", entries - max_legend_entries), 14);
+  const auto more = fmt::format("  and {} more", omitted);
+  if (omitted > 0) add(more, more.size(), false);
   return line.empty() ? lines : lines + line + "\n";
 }
 
@@ -141,7 +149,8 @@ std::string text_chart(const Chart& chart, const TextChartOptions& options) {
   const auto values = drawn_values(chart);
   const auto [x, y] = axes_of(chart, values, options.log_x, options.log_y);
   auto text = centered(chart.title, options.columns);
-  if (!x.has_values()) return text + centered("no finite value to show", options.columns);
+  if (!x.has_values() || !std::isfinite(x.position(1) + y.position(1)))
+    return text + centered("no finite value to show", options.columns);
   const auto legend = legend_of(chart, options, std::max<std::size_t>(1, options.rows / 4));
   const auto used_rows = other_rows + static_cast<std::size_t>(std::ranges::count(legend, '\n'));
   const auto rows = std::max(min_rows, options.rows - std::min(options.rows, used_rows));

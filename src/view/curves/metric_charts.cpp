@@ -59,7 +59,8 @@ std::vector<std::size_t> chosen_runs(std::span<const RunSummary> runs, std::size
     for (const auto& run : runs) {
       const auto* best = run.best();
       const auto score = best != nullptr ? best->number(attribute->second) : std::nullopt;
-      scores.push_back(sign * score.value_or(sign * std::numeric_limits<double>::infinity()));
+      const bool is_finite = score && std::isfinite(*score);
+      scores.push_back(is_finite ? sign * *score : std::numeric_limits<double>::infinity());
     }
     std::ranges::stable_sort(chosen, {}, [&](std::size_t run) { return scores[run]; });
   }

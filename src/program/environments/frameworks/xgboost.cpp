@@ -5,16 +5,16 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-std::vector<Variable> xgboost_variables(const Rendezvous& meeting, std::span<const int> ports) {
-  return {{"DMLC_TRACKER_URI", meeting.addresses.at(0)},
+std::vector<Variable> xgboost_variables(const Rendezvous& rendezvous, std::span<const int> ports) {
+  return {{"DMLC_TRACKER_URI", rendezvous.addresses.at(0)},
           {"DMLC_TRACKER_PORT", std::to_string(ports[0])},
-          {"DMLC_TASK_ID", xgboost_task_id(meeting)},
-          {"DMLC_NUM_WORKER", std::to_string(meeting.size)},
+          {"DMLC_TASK_ID", xgboost_task_id(rendezvous)},
+          {"DMLC_NUM_WORKER", std::to_string(rendezvous.size)},
           {"DMLC_ROLE", "worker"}};
 }
 
-std::unique_ptr<Service> xgboost_service(const Rendezvous& meeting, std::span<const int>, Descriptor listener) {
-  return listener ? std::make_unique<XgboostTracker>(meeting, std::move(listener)) : nullptr;
+std::unique_ptr<Service> xgboost_service(const Rendezvous& rendezvous, std::span<const int>, Descriptor listener) {
+  return listener ? std::make_unique<XgboostTracker>(rendezvous, std::move(listener)) : nullptr;
 }
 
 }  // namespace

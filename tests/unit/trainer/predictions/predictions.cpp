@@ -195,7 +195,7 @@ TEST_CASE("values of an undeclared type or shape are an error that names the dec
   };
   const Dataset::Field score{"score", DType::f32, {}};
   CHECK_THAT(add({score}, [](const Batch&) { return std::vector<TensorView>{}; }),
-             Contains("0 views for 1 declared field"));
+             Contains("got 0 views, but begin() declared 1 field"));
   CHECK_THAT(add({score}, [](const Batch& batch) { return std::vector{batch.field("id")}; }),
              Contains("'score' are i64[10]") && Contains("must be f32[10]"));
   const Dataset::Field pair{"pair", DType::i64, {2}};

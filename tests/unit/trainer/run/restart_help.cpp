@@ -13,6 +13,7 @@
 #include "checkpoint/damage.hpp"
 #include "checkpoint/save/commit.hpp"
 #include "checkpoint/save/directories.hpp"
+#include "cli/doctor/doctor_ranks.hpp"
 #include "comm/agreement.hpp"
 #include "comm/comm_error.hpp"
 #include "core/restart_help.hpp"
@@ -72,6 +73,7 @@ const std::map<std::string, Row> rows = {
     {"CheckpointsMissing", row<rundir::CheckpointsMissing>(false, "the start has already waited for them")},
     {"Contradiction", row<rundir::CheckpointsMissing>(false, "it is converted to CheckpointsMissing")},
     {"NoProgress", row<rundir::NoProgress>(false, "earlier restarts made no progress")},
+    {"ProbeFailed", row<cli::doctor::ProbeFailed>(true, "it becomes a finding of trainrt doctor")},
     {"ProgramFailed", row<program::ProgramFailed>(true, "the program may not fail again")},
 };
 

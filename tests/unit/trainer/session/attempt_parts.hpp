@@ -40,7 +40,6 @@ struct AttemptParts {
                 .world = world,
                 .attempt = info,
                 .communicator = communicator,
-                .save_communicator = inner,
                 .progress = progress,
                 .observation = observation,
                 .stops = stops,
