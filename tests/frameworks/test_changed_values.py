@@ -69,7 +69,7 @@ def trees_name_the_columns_that_are_not_features():
 def whole_numbers_are_never_rounded_without_a_word():
     folder = files(ids_csv="id,n\n9007199254740992,A\n9007199254740993,B\n,C\n", big_csv="id\n18446744073709551615\n", real_csv="id\n1e300\n9007199254740994\n\n0.5\n",
                    ids_jsonl='{"id":18446744073709551615}\n', null_jsonl='{"id":9007199254740993}\n{"id":null}\n')
-    refused(folder, "ids.csv", says=["row 3", "column 'id'", "9007199254740993", "set types = id:f64 to round it", "id: text"])
+    refused(folder, "ids.csv", says=["row 3", "column 'id'", "9007199254740993", "set types = id:f64 to round it", "types = id:text"])
     equal(inspect(folder, "ids.csv", "--types=id:text")[0]["id"], ["9007199254740992", "9007199254740993", ""], "as texts")
     equal(inspect(folder, "ids.csv", "--types=id:f64")[0]["id"][1], 9007199254740992.0, "rounded because it was asked for")
     equal(inspect(folder, "real.csv")[0]["id"][:2], [1e300, 9007199254740994.0], "what f64 holds")
@@ -229,7 +229,7 @@ def rows_of_a_query_that_are_apart_are_named():
     for queries in ([9 - i // 10 for i in range(100)], [7] * 50 + [3] * 40 + [5] * 10):  # not sorted, but together
         equal(ranking(queries, 3).code, FINISHED, "exit code of queries that are together")
     job = ranking([0.5] * 20)
-    check(job.code == USAGE and "query 'q' of sample 0 is 0.5: every row needs a whole number" in job.err, "a query that is no number", job)
+    check(job.code == USAGE and "query 'q' of sample 0 is 0.5: every row needs an integer" in job.err, "a query that is no number", job)
 
 
 @test

@@ -82,7 +82,7 @@ void train(Context& ctx, const Library& library);
 void check(Context& ctx, const Library& library);
 
 /// Predicts with the model of a checkpoint that train() has saved. The results equal those of the library's own predict():
-/// all rounds are used, or the rounds up to the best round if training stopped early.
+/// all rounds are used, or the rounds up to the best round if early_stopping_rounds is set.
 void predict(Context& ctx, Predictions& predictions, const Library& library);
 
 }  // namespace trainrt::frameworks::trees

@@ -51,7 +51,7 @@ struct Take {
   }
 };
 
-/// Returns the names in the message's "sums". Each name belongs to a value whose total over the ranks is checkpointed.
+/// Returns the names in the message's "sums". The checkpoint stores the total of each of these values over the ranks.
 std::set<std::string> sums_of(const Json& body) {
   std::set<std::string> names;
   if (!body.contains("sums")) return names;

@@ -28,7 +28,7 @@ std::vector<RankCall> gather_rank_calls(Communicator& communicator, const RankCa
 /// in barrier() at train.py:7". Pure function.
 std::string mismatch_in_words(std::span<const RankCall> ranks);
 
-/// Returns the ranks whose programs are computing, each with its last call: "rank 1 (last call: report() at
+/// Returns the ranks with computing programs, each with its last call: "rank 1 (last call: report() at
 /// train.py:9)". Pure function.
 std::string missing_in_words(std::span<const RankCall> ranks);
 

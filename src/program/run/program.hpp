@@ -18,7 +18,7 @@ struct ProgramOptions {
   int stop_signal = 0;                    ///< signal for a program without the client when the run stops
   double stop_timeout_s = 0;              ///< maximum time that a program may take to exit after a stop
   double contact_timeout_s = 0;           ///< maximum time between the first messages of two ranks' programs
-  std::vector<std::string> environments;  ///< frameworks whose variables are set; {"all"} for all
+  std::vector<std::string> environments;  ///< frameworks for which variables are set; {"all"} for all
   bool hides_gpus = false;                ///< the program must not use the GPUs of its node
   bool own_gpus_only = false;             ///< the program sees only the GPUs of its own rank
   stage::StageOptions stage;              ///< tree to copy to every node before the programs start

@@ -34,7 +34,7 @@ class ExchangeServer {
   std::string secret_;
   std::function<bool(const std::string&)> is_of_this_run_;  ///< returns whether a caller's address belongs to this run
   std::map<int, Round> rounds_;
-  std::map<int, bool> exited_;  ///< ranks whose programs have exited
+  std::map<int, bool> exited_;  ///< ranks with exited programs
   TcpServer server_;            // declared last because its thread uses the other members
 };
 

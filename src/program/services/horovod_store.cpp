@@ -17,7 +17,7 @@ namespace http = boost::beast::http;
 
 constexpr double request_limit_s = 3;  // time limit of a request, as in Horovod's own server
 
-/// Returns the number of ranks for each scope whose ranks are known.
+/// Returns the number of ranks for each scope with known ranks.
 std::map<std::string, std::size_t> known_scopes(const Rendezvous& rendezvous) {
   std::map<std::string, std::size_t> ranks;
   std::map<int, int> local_sizes;

@@ -14,7 +14,7 @@ namespace trainrt::trainer {
 /// The memory that this rank shares with the other ranks of its node, by NAME of section [data.NAME].
 using NodeShares = std::map<std::string, data::NodeShare>;
 
-/// Creates shared memory for the datasets whose values are kept in memory, if a node has several ranks. If shared memory
+/// Creates shared memory for the datasets that are kept in memory, if a node has several ranks. If shared memory
 /// cannot be created, logs a warning, and each rank keeps its own copy of the values. Collective.
 NodeShares share_datasets(const config::RunSpec& spec, const Listings& listings, const World& world,
                           Communicator& communicator);

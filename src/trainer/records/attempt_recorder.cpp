@@ -38,7 +38,9 @@ AttemptRecorder::AttemptRecorder(const config::RunSpec& spec, const std::string&
   check_evidence(spec);
   begin_record(spec, function, ranks);
   io::retried([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
-  io::retried([&] { files().remove("error.txt"); });  // error.txt of an earlier attempt, whose record also has the error
+  io::retried([&] {
+    files().remove("error.txt");
+  });  // error.txt of an earlier attempt; the record of that attempt also has the error
   rundir::remove_leftovers(spec.run_dir);
 }
 

@@ -17,7 +17,7 @@ double rounded_step(double step) {
   return (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10) * power;
 }
 
-/// Returns the powers of ten from `low` to `high`, which are decimal logarithms, multiplied by each of `factors`.
+/// Returns all products of a power of ten and a number in `factors` that are from 10^`low` to 10^`high`.
 std::vector<double> powers_of_ten(double low, double high, std::initializer_list<double> factors) {
   std::vector<double> values;
   for (double power = std::floor(low); power <= high; ++power)
@@ -40,7 +40,8 @@ std::vector<double> logarithmic_ticks(double low, double high, std::size_t count
   return values.size() >= min_ticks ? values : tick_values(std::pow(10, low), std::pow(10, high), count);
 }
 
-/// Returns the number of significant digits by which ticks differ, at least six.
+/// Returns the number of significant digits in the labels of ticks: at least six, and as many as the labels need to
+/// differ.
 int label_digits(const std::vector<double>& values) {
   if (values.size() < 2) return 6;
   const double largest = std::max(std::abs(values.front()), std::abs(values.back()));

@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Nine digits are more than a screen can show at any zoom, and half the size of all digits.
+/// Returns a number for JSON: an integer, nine significant digits, or null if `value` is not finite. No screen can show
+/// more than nine digits.
 Json short_number(double value) {
   constexpr double max_integer = 1e15;
   if (!std::isfinite(value)) return nullptr;

@@ -3,8 +3,8 @@
 
 namespace trainrt::view {
 
-/// Returns the style of SVG files: charts/chart.css, in which the light colors of page.css replace its variables. It is
-/// compiled in.
+/// Returns the CSS style sheet for SVG files: charts/chart.css, with its color variables replaced by the light colors
+/// of page.css. The style sheet is compiled into the program.
 std::string_view chart_style();
 
 }  // namespace trainrt::view

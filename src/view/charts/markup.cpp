@@ -60,7 +60,7 @@ std::string script_json(std::string_view ascii_json) {
   safe.reserve(ascii_json.size());
   for (const char each : ascii_json) {
     if (each == '<')
-      safe += "\\u003c";  // JSON has it in strings only, in which the escape means the same
+      safe += "\\u003c";  // JSON has '<' only in strings, and strings may contain escapes
     else
       safe += each;
   }

@@ -6,7 +6,7 @@
 
 namespace trainrt::view {
 
-/// HTML or SVG text. Only the functions below create it, and they escape all texts, so that names from a run directory
+/// HTML or SVG text. Only the functions below create Markup. They escape all texts, so names read from a run directory
 /// cannot insert elements.
 class Markup {
  public:
@@ -27,7 +27,8 @@ class Markup {
 
 using Attributes = std::vector<std::pair<std::string_view, std::string>>;
 
-/// Returns an escaped text. Control characters and invalid UTF-8 are shown as hexadecimal codes, for example \x1b.
+/// Returns `text` escaped for HTML. Control characters and invalid UTF-8 are shown as hexadecimal codes, for example
+/// \x1b.
 Markup text(std::string_view text);
 
 /// Returns <name attributes>content</name>. The values of attributes are escaped; names must be literals.
@@ -37,7 +38,7 @@ Markup element(std::string_view name, const Attributes& attributes, std::string_
 /// Returns `text` with the characters that are special in HTML replaced.
 std::string escaped(std::string_view text);
 
-/// Returns an ASCII JSON text for the content of a <script> element: each '<' is escaped.
+/// Returns `ascii_json` with each '<' escaped, for the content of a <script> element. `ascii_json` must be ASCII.
 std::string script_json(std::string_view ascii_json);
 
 }  // namespace trainrt::view

@@ -16,10 +16,10 @@ namespace trainrt::view {
 namespace {
 
 constexpr double top_margin = 26, bottom_margin = 40, right_margin = 16, legend_row_height = 18,
-                 character_width = 7.2;  // pixels; of a 12 pixel font
+                 character_width = 7.2;  // pixels, in a 12 pixel font
 constexpr double min_area_height = 60;
 constexpr std::size_t max_points = 300, min_points = 24, max_points_of_chart = 4000;
-constexpr std::size_t max_legend_columns = 32;  // maximum width of a name
+constexpr std::size_t max_legend_columns = 32;  // maximum width of a name in the legend, in characters
 constexpr std::string_view restart_shape = "M0,-5L5,4L-5,4Z";
 constexpr std::string_view best_shape = "M0,-7L2,-2L7,-2L3,1.5L4.5,6.5L0,3.5L-4.5,6.5L-3,1.5L-7,-2L-2,-2Z";
 
@@ -29,7 +29,8 @@ std::string classes(std::string_view kind, std::size_t style) {
 
 std::string number(double value) { return fmt::format("{:.1f}", value); }
 
-/// Returns a <text> element. A text longer than `max_columns` characters is truncated, and shown complete at the pointer.
+/// Returns a <text> element. A text of more than `max_columns` characters is truncated; the pointer shows the complete
+/// text.
 Markup label(double x, double y, std::string_view anchor, const std::string& shown, std::size_t max_columns = 100,
              std::string_view kind = "label") {
   Markup content;
@@ -45,11 +46,11 @@ Markup label(double x, double y, std::string_view anchor, const std::string& sho
                  content);
 }
 
-// --- the legend -------------------------------------------------------------------------------------------------------
+// --- functions that lay out and draw the legend ---
 
 struct LegendEntry {
   std::string label;
-  const Series* series = nullptr;  ///< nullptr: the entry counts the other series
+  const Series* series = nullptr;  ///< nullptr in the entry that shows the number of the other series
   double x = 0;
   std::size_t row = 0;
 };
@@ -98,13 +99,13 @@ Markup legend_of(const std::vector<LegendEntry>& entries, double from) {
   return all;
 }
 
-// --- the plot area ----------------------------------------------------------------------------------------------------
+// --- functions that draw the plot area ---
 
 struct Area {
   double left, width, height;
 };
 
-/// Maps the points of a chart into its plot area; positions count from the area's top left corner.
+/// Maps the values of a chart to positions in its plot area, in pixels from the top left corner of the plot area.
 struct Plot {
   Axis x, y;
   Area area;
@@ -112,7 +113,8 @@ struct Plot {
   double down(double value) const { return (1 - y.position(value)) * area.height; }
 };
 
-/// Returns the parts of a line without gaps, as positions, thinned to about `max` points.
+/// Returns the line of a series as segments; a value that cannot be shown ends a segment. Points are positions in the
+/// plot area. The line is thinned to about `max` points.
 std::vector<std::vector<Point>> drawn_parts(const Series& series, const std::vector<double>& values, const Plot& plot,
                                             std::size_t max) {
   std::vector<std::vector<Point>> parts(1);
@@ -133,12 +135,13 @@ std::string line_path(const std::vector<std::vector<Point>>& parts) {
   for (const auto& part : parts) {
     for (std::size_t i = 0; i < part.size(); ++i)
       path += fmt::format("{}{:.1f},{:.1f}", i == 0 ? 'M' : 'L', part[i].x, part[i].y);
-    if (part.size() == 1) path += "h0.1";  // its round ends show a single point
+    if (part.size() == 1) path += "h0.1";  // the round line ends show a segment of one point
   }
   return path;
 }
 
-/// Closes each part of a line down to the x-axis. Later areas cover the lower part of earlier ones.
+/// Returns the area between a line and the x-axis. In a stacked chart, each area covers the lower part of the area
+/// drawn before it.
 std::string area_path(const std::vector<std::vector<Point>>& parts, double height) {
   std::string path;
   for (const auto& part : parts) {
@@ -152,7 +155,7 @@ Markup lines_of(const Chart& chart, const std::vector<std::vector<double>>& valu
   const auto max = std::clamp(max_points_of_chart / chart.series.size(), min_points, max_points);
   Markup lines;
   for (std::size_t n = 0; n < chart.series.size(); ++n) {
-    const auto i = chart.is_stacked ? chart.series.size() - 1 - n : n;  // the tallest area first
+    const auto i = chart.is_stacked ? chart.series.size() - 1 - n : n;  // a stacked chart draws its tallest area first
     const auto& series = chart.series[i];
     const auto parts = drawn_parts(series, values[i], plot, max);
     const auto* kind = chart.is_stacked ? "filled" : series.is_faint ? "line faint" : "line";
@@ -162,7 +165,7 @@ Markup lines_of(const Chart& chart, const std::vector<std::vector<double>>& valu
                       {"d", chart.is_stacked ? area_path(parts, plot.area.height) : line_path(parts)}},
                      element("title", {}, series.name));
   }
-  // A nested <svg> clips the lines to the plot area when a page is zoomed.
+  // A nested <svg> clips the lines to the plot area after the user has zoomed in.
   return element("svg",
                  {{"class", "area"},
                   {"x", number(plot.area.left)},

@@ -1,5 +1,5 @@
-// Conversion by librsvg and Cairo, with declarations of the functions that it needs. Their ABIs are stable from
-// librsvg 2.52 and Cairo 1.12 on.
+// Converts SVG files to PNG and PDF by librsvg and Cairo. This file declares the library functions that it calls. The
+// ABIs of these functions are stable from librsvg 2.52 and Cairo 1.12 on.
 #include "view/charts/svg_conversion.hpp"
 
 #include <dlfcn.h>
@@ -27,7 +27,8 @@ struct GlibError {
 };
 using Write = int (*)(void* file, const unsigned char* bytes, unsigned size);
 
-/// The functions that are used. dlsym(3) finds those of Cairo and GLib, on which librsvg depends, in the same library.
+/// The library functions that convert_svg() calls. dlsym(3) finds the functions of Cairo and GLib in the handle of
+/// librsvg, which depends on both.
 struct RsvgApi {
   void* (*handle_from_data)(const char* text, std::size_t size, GlibError**);
   int (*render)(void* handle, void* cairo, const Rectangle*, GlibError**);
@@ -88,7 +89,7 @@ int append(void* file, const unsigned char* bytes, unsigned size) {
 
 [[noreturn]] void fail(const std::string& reason) { throw Error("cannot convert the SVG picture: " + reason); }
 
-/// Draws the document on a Cairo surface of `size`, in the surface's unit.
+/// Draws the document on a Cairo surface. `size` is the area to fill, in the unit of the surface.
 void render(const SvgDocument& document, void* surface, const Rectangle& size) {
   GlibError* error = nullptr;
   void* const handle = rsvg().handle_from_data(document.text.data(), document.text.size(), &error);

@@ -7,8 +7,9 @@ namespace trainrt::view {
 
 enum class ImageFormat { png, pdf };
 
-/// Returns `document` as a PNG or PDF file. librsvg and Cairo, which convert it, are loaded at the first call, and not
-/// linked. Throws UsageError, which names the package to install, if they are missing, and Error if they fail.
+/// Converts `document`, and returns the content of the PNG or PDF file. The first call loads librsvg and Cairo; the
+/// program is not linked to them. Throws UsageError, which names the package to install, if a library is missing, and
+/// Error if the conversion fails.
 std::string convert_svg(const SvgDocument& document, ImageFormat format);
 
 }  // namespace trainrt::view

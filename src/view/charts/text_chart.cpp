@@ -20,13 +20,13 @@ constexpr std::string_view symbols = "o+x#%=@&";
 constexpr std::array<std::string_view, color_count> colors = {"38;5;32",  "38;5;166", "38;5;35", "38;5;133",
                                                               "38;5;136", "38;5;74",  "38;5;98", "38;5;102"};
 
-/// A character with the style of its series.
+/// A character of the chart, with the style of its series.
 struct Symbol {
   char character = ' ';
   std::size_t style = 0;
 };
 
-/// The plot area as characters; row 0 is the highest.
+/// The plot area of a text chart as a grid of characters. Row 0 is at the top.
 class Grid {
  public:
   Grid(std::size_t columns, std::size_t rows) : columns_(columns), symbols_(columns * rows), rows_(rows) {}
@@ -37,7 +37,7 @@ class Grid {
   std::size_t row(double position) const { return index(1 - position, rows_); }
   void put(std::size_t column, std::size_t row, Symbol symbol) { symbols_[row * columns_ + column] = symbol; }
 
-  /// Draws a straight line between two points, given as positions from 0 to 1.
+  /// Draws a straight line between two points. The coordinates are positions from 0 to 1.
   void draw_line(double x0, double y0, double x1, double y1, Symbol symbol) {
     const double across = std::abs(x1 - x0) * static_cast<double>(columns_),
                  down = std::abs(y1 - y0) * static_cast<double>(rows_);
@@ -94,7 +94,7 @@ std::string centered(const std::string& shown, std::size_t columns) {
   return std::string((columns - display_width(plain)) / 2, ' ') + plain + "\n";
 }
 
-/// Returns the lines of the legend, which are at most `columns` wide.
+/// Returns the lines of the legend, each at most `options.columns` wide.
 std::string legend_of(const Chart& chart, const TextChartOptions& options, std::size_t max_rows) {
   std::string lines, line;
   std::size_t used = 0, entries = 0, rows = 0, omitted = 0;
@@ -127,7 +127,7 @@ std::string legend_of(const Chart& chart, const TextChartOptions& options, std::
   return line.empty() ? lines : lines + line + "\n";
 }
 
-/// Returns the line of labels below the x-axis; labels that would touch their left neighbor are left out.
+/// Returns the line with the labels of the x-axis. A label that would touch its left neighbor is left out.
 std::string x_labels(const Axis& x, const Grid& grid, std::size_t left) {
   std::string line(left + grid.columns(), ' ');
   std::size_t free = 0;

@@ -7,15 +7,15 @@
 
 namespace trainrt::view {
 
-// Functions that compare runs.
-
-/// Returns in alphabetical order the [loop] keys that have different values in the runs, or that some runs do not have.
+/// Returns the [loop] keys that have different values in the runs, or that some runs do not have. The keys are in
+/// alphabetical order.
 std::vector<std::string> differing_keys(std::span<const RunSummary> runs);
 
-/// Returns the metrics in the last reports of the runs, except the runtime's own, in order of appearance.
+/// Returns the names of the metrics in the last report of each run, in order of appearance. The runtime's own metrics
+/// are left out.
 std::vector<std::string> metric_names(std::span<const RunSummary> runs);
 
-/// Returns the best report (RunSummary::best()) if the reports have a score, else the last report; nullptr without reports.
+/// Returns RunSummary::best(), or the last report if no report has a score, or nullptr if there are no reports.
 const metrics::Record* shown_report_of(const RunSummary& run);
 
 }  // namespace trainrt::view

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> counters = {"epoch", "step", "iteration"};
 
-/// Returns the names of all numbers in the reports, in order of appearance.
+/// Returns the names of all numeric values in the reports, in order of appearance.
 std::vector<std::string> numbers_in(std::span<const RunSummary> runs) {
   std::vector<std::string> keys;
   std::set<std::string> seen;
@@ -37,15 +37,16 @@ std::vector<std::string> without_counters(std::vector<std::string> keys) {
   return keys;
 }
 
-/// A run with the x values of its reports, by x-axis.
+/// A run and the x values of its reports.
 struct RunCurves {
   const RunSummary* run;
-  std::size_t style;  ///< index among all runs
+  std::size_t style;  ///< index of the run among all runs
   const metrics::Record* best;
   std::vector<std::vector<double>> x;
 };
 
-/// Returns the indices of at most `max` runs, the best first if there are more runs and the first one has a score.
+/// Returns the indices of at most `max` runs. If there are more runs and the first run has a score, the runs with the
+/// best scores are chosen, the best first.
 std::vector<std::size_t> chosen_runs(std::span<const RunSummary> runs, std::size_t max) {
   std::vector<std::size_t> chosen(runs.size());
   std::iota(chosen.begin(), chosen.end(), 0);
@@ -68,7 +69,7 @@ std::vector<std::size_t> chosen_runs(std::span<const RunSummary> runs, std::size
   return chosen;
 }
 
-/// The reports of a run that have a finite value of a metric, by their x values on the first x-axis.
+/// The reports of a run in which one metric has a finite value, in the order of their values on the first x-axis.
 struct Values {
   std::vector<std::size_t> reports;  ///< indices
   std::vector<double> y;
@@ -109,7 +110,7 @@ std::optional<std::size_t> best_in(const RunCurves& curves, const std::vector<st
   return found != reports.end() ? std::optional(static_cast<std::size_t>(found - reports.begin())) : std::nullopt;
 }
 
-/// Returns a series of at most about `max_points` points. Marked points are always kept.
+/// Returns a series with at most about `max_points` points. Points with a mark are always kept.
 Series thinned_series(const RunCurves& curves, const std::vector<std::size_t>& reports, const std::vector<double>& y,
                       std::size_t max_points, bool has_marks) {
   std::vector<Point> points;

@@ -9,7 +9,7 @@ namespace trainrt::view {
 
 namespace {
 
-/// Returns the quantile `part`, from 0 to 1, without NaN. Changes the order of the values.
+/// Returns the quantile `part`, from 0 to 1, of the values that are not NaN. Changes the order of `values`.
 float quantile_of(std::vector<float>& values, double part) {
   std::erase_if(values, [](float value) { return std::isnan(value); });
   if (values.empty()) return NAN;
@@ -18,7 +18,7 @@ float quantile_of(std::vector<float>& values, double part) {
   return *quantile;
 }
 
-/// Returns by rank the mean time over the steps of an interval.
+/// Returns the mean time of each rank over the steps of an interval.
 std::vector<float> means_of(Interval interval, std::size_t ranks) {
   std::vector<float> means(ranks, NAN);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -33,7 +33,7 @@ std::vector<float> means_of(Interval interval, std::size_t ranks) {
   return means;
 }
 
-/// Ratios of the times of a rank to those of the median rank, over the intervals.
+/// The ratio of a rank's time to the time of the median rank: its mean and its maximum over the intervals.
 struct Slowness {
   std::size_t rank = 0;
   double mean = 0, max = 0;
@@ -58,7 +58,8 @@ std::vector<Slowness> slowness_of(const std::vector<std::vector<float>>& means, 
   return all;
 }
 
-/// Returns the numbers of `count` ranks: two thirds have the highest mean ratios, the others the highest single ratios.
+/// Returns the numbers of `count` ranks. Two thirds of these ranks have the highest mean ratios, the rest have the
+/// highest maximum ratios.
 std::vector<std::size_t> slowest_of(std::vector<Slowness> all, std::size_t count) {
   std::vector<std::size_t> chosen;
   const auto take_slowest = [&](auto field, std::size_t until) {

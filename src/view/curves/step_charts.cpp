@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t max_intervals = 400;
 constexpr std::size_t max_report_points = 1000;
 
-/// Returns the minutes between two UTC times: NaN if one is invalid, 0 if the clock was set back in between.
+/// Returns the minutes between two UTC times. Returns NaN if a time is invalid, and 0 if the clock was set back in
+/// between.
 double minutes_between(const std::string& from, const std::string& to) try {
   return std::max(0.0, seconds_between(from, to)) / 60;
 } catch (const Error&) {
@@ -63,7 +64,8 @@ Chart chart_of(std::string title, std::vector<Series> series) {
           .has_legend = has_legend};
 }
 
-/// Returns the steps per second between the ends of consecutive intervals. The time of saves and reports is included.
+/// Returns a series of the steps per second between the ends of consecutive intervals. The times of saves and reports
+/// are included.
 Series rate_series(std::span<const Interval> intervals, std::vector<std::vector<double>> x) {
   Series series{.name = "steps per second", .x = std::move(x), .y = {}};
   for (std::size_t i = 0; i < intervals.size(); ++i) {
@@ -80,7 +82,7 @@ Series rate_series(std::span<const Interval> intervals, std::vector<std::vector<
   return series;
 }
 
-/// The mean of `microseconds(window)` over the steps of each interval, in milliseconds.
+/// Returns a series of the mean of `microseconds(window)` over the steps of each interval, in milliseconds.
 template <class Value>
 Series mean_series(const std::string& name, std::span<const Interval> intervals, const std::vector<std::vector<double>>& x,
                    const Value& microseconds) {

@@ -9,17 +9,19 @@
 
 namespace trainrt::view {
 
-/// Returns charts of the steps per second, of the work in a step, and of the slowest rank and the median rank, over the
-/// time and over the steps. The result is empty without windows. Pure function.
+/// Returns charts of the steps per second, of the times of the kinds of work in a step, and of the step times of the
+/// slowest rank and the median rank. The x-axes are time and steps. Returns no charts if there are no windows. Pure
+/// function.
 std::vector<Chart> step_charts(std::span<const StepWindow> windows);
 
-/// Returns a chart of the iterations per second; if the reports have _time_data_s and _time_checkpoint_s, also charts of
-/// the share of time spent waiting for data and of the time in which saves stopped the training. The result is empty with
-/// fewer than two reports. Pure function.
+/// Returns a chart of the iterations per second. If the reports have _time_data_s and _time_checkpoint_s, also returns
+/// charts of the share of the time spent waiting for data and of the time in which saves stopped the training. Returns
+/// no charts if there are fewer than two reports. Pure function.
 std::vector<Chart> report_charts(const RunSummary& run);
 
-/// Returns by report the increase of the sum `key` since the previous report, or the sum itself after a restart, which
-/// resets it; NaN for a report without it. Pure function.
+/// Returns, for each report, the increase of the value `key` since the previous report. The runtime sums up this value,
+/// and a restart resets the sum; the first report after a restart therefore has the sum itself. NaN for a report
+/// without the value. Pure function.
 std::vector<double> increments_of(const RunSummary& run, const std::string& key);
 
 }  // namespace trainrt::view

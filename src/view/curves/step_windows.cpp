@@ -13,10 +13,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double max_us = 1e15;  // 30 years
+constexpr double max_us = 1e15;  // microseconds; about 30 years
 constexpr double max_steps = 1e15;
 
-/// Returns NaN for values that are not numbers from 0 to `max_us`.
+/// Returns the times in the array `key` of `line`. Values that are not numbers from 0 to `max_us` become NaN.
 std::vector<float> times_from(const Json& line, const char* key) {
   std::vector<float> times;
   const auto found = line.find(key);

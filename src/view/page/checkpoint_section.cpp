@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_rows = 200;
 
-/// Returns the metric that ranks checkpoints; "" if the run has no such metric.
+/// Returns the name of the metric by which checkpoints are ranked; "" if the run has no such metric.
 std::string score_attribute(const RunSummary& run) {
   const auto found = run.record.spec.find("checkpoint.score_attribute");
   return found != run.record.spec.end() ? found->second : "";

@@ -4,7 +4,8 @@
 
 namespace trainrt::view::page {
 
-/// Returns a table of the checkpoints, and by attempt the time in which saves stopped the training.
+/// Returns a section with a table of the checkpoints and, for each attempt, the time in which saves stopped the
+/// training.
 Section checkpoint_section(const RunSummary& run);
 
 }  // namespace trainrt::view::page

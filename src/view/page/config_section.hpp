@@ -5,10 +5,11 @@
 
 namespace trainrt::view::page {
 
-/// Returns the config in run.json, its changes between attempts, and the version of trainrt.
+/// Returns a section with the config in run.json, the changes of the config between attempts, and the version of
+/// trainrt.
 Section config_section(const RunSummary& run);
 
-/// Returns the ends of the files about failures.
+/// Returns a section with the last lines of files that describe failures.
 Section failure_section(const std::vector<FailureExcerpt>& excerpts);
 
 }  // namespace trainrt::view::page

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A color of the map, for the ratios to the median below `limit`.
+/// A color of the heat map. Cells have this color if their ratio to the median is below `limit`.
 struct Shade {
   float limit;
   std::string_view meaning;
@@ -33,13 +33,14 @@ std::size_t shade_of(float ratio) {
   return std::min<std::size_t>(static_cast<std::size_t>(found - shades.begin()), shades.size() - 1);
 }
 
-/// Returns by interval the time that the ranks are compared with.
+/// Returns, for each interval, the time with which the times of the ranks are compared.
 std::vector<float> reference_of(const RankTimes& times) {
   if (times.ranks > 1) return times.median_us;
   return std::vector<float>(times.median_us.size(), median_of(times.median_us));
 }
 
-/// Returns a path per shade, made of horizontal lines one unit high. Neighboring cells of the same shade form one line.
+/// Returns an SVG path for each shade. The path has horizontal lines one unit high; neighboring cells of the same shade
+/// form one line.
 std::array<std::string, shades.size()> paths_of(const RankTimes& times) {
   std::array<std::string, shades.size()> paths;
   const auto reference = reference_of(times);
@@ -60,7 +61,7 @@ std::array<std::string, shades.size()> paths_of(const RankTimes& times) {
   return paths;
 }
 
-/// Returns the path of the lines between attempts.
+/// Returns the SVG path of the lines that separate attempts.
 std::string borders_of(const RankTimes& times) {
   std::string path;
   for (std::size_t i = 1; i < times.intervals.size(); ++i)

@@ -18,7 +18,7 @@ struct Extremes {
   double min = std::numeric_limits<double>::infinity(), max = -min;
 };
 
-/// Returns the extremes of the finite values of a metric; nullopt if no value is finite.
+/// Returns the extremes of the finite values of the metric `key`; nullopt if no value is finite.
 std::optional<Extremes> extremes_of(const RunSummary& run, const std::string& key) {
   Extremes extremes;
   for (const auto& report : run.reports) {
@@ -81,7 +81,8 @@ Markup curves_of(std::span<const RunSummary> runs, PageCharts& charts) {
   if (curves.charts.empty()) return {};
   Markup figures;
   for (const auto& chart : curves.charts) figures += charts.add(chart);
-  auto content = element("div", {{"class", "controls"}, {"data-controls", ""}});  // the script fills it
+  auto content =
+      element("div", {{"class", "controls"}, {"data-controls", ""}});  // the script of the page inserts the controls
   content += element("div", {{"class", "charts"}, {"id", "curves"}}, figures);
   if (curves.omitted_metrics > 0)
     content += paragraph(

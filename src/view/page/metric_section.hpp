@@ -6,10 +6,10 @@
 
 namespace trainrt::view::page {
 
-/// Returns the curves and a table of the metrics of a run.
+/// Returns a section with the curves and a table of the metrics of a run.
 Section metric_section(const RunSummary& run, PageCharts& charts);
 
-/// Returns a chart per metric with the curves of all runs, and the controls of these charts.
+/// Returns a chart for each metric with the curves of all runs, and the controls of these charts.
 Markup curves_of(std::span<const RunSummary> runs, PageCharts& charts);
 
 }  // namespace trainrt::view::page

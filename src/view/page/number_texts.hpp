@@ -6,17 +6,17 @@
 
 namespace trainrt::view::page {
 
-// Numbers as text for people.
+// This file declares functions that format numbers for pages.
 
-/// Returns six significant digits: "0.0123457", "NaN", "-∞".
+/// Returns a number with six significant digits: "0.0123457", "NaN", "-∞".
 std::string number_text(double number);
-/// "1.25 ms", "730 µs", "2.1 s"
+/// Returns the time of a step with its unit: "1.25 ms", "730 µs", "2.1 s".
 std::string step_time_text(double microseconds);
-/// "12.3 %"
+/// Returns a share as a percentage: "12.3 %".
 std::string share_text(double share);
-/// Returns seconds, or from one minute hours, minutes and seconds: "3.2 s", "1:02:03".
+/// Returns a duration in seconds, for example "3.2 s", or from one minute on in hours, minutes and seconds: "1:02:03".
 std::string duration_text(double seconds);
-/// Returns a number with all its digits, so that parsing it returns the same number. Returns a text unchanged.
+/// Returns a number with all its digits: parsing the text returns the same number. Returns a text unchanged.
 std::string exact_text(const metrics::Record::Value& value);
 
 }  // namespace trainrt::view::page

@@ -13,7 +13,7 @@ namespace trainrt::view::page {
 
 namespace {
 
-/// Returns the number of epochs, "12 of 40"; "" if it is unknown.
+/// Returns the number of finished epochs and of all epochs, for example "12 of 40"; "" if unknown.
 std::string progress_of(const RunSummary& run) {
   const auto* last = run.last();
   const auto all = run.record.loop.find("epochs");

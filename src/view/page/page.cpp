@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the frame with each {{name}} replaced by its value. Values are not searched for names.
+/// Returns `frame` with each {{name}} replaced by the value of that name. Inside inserted values, nothing is replaced.
 std::string filled(std::string_view frame, const std::map<std::string_view, std::string_view>& values) {
   std::string page;
   for (std::size_t at = 0; at < frame.size();) {

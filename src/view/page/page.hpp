@@ -9,22 +9,24 @@
 
 namespace trainrt::view::page {
 
-/// The contents of the page of one run.
+/// The data of a run that the page of the run shows.
 struct RunView {
   RunSummary summary;
   StepHistory steps;
-  std::vector<AttemptUsage> usage;  ///< attempts with rank records only, oldest first
+  std::vector<AttemptUsage> usage;  ///< attempts that have rank records, oldest first
   std::vector<FailureExcerpt> failures;
 };
 
-/// Reads the other contents of the page from the run directory. Throws StorageError if that fails.
+/// Returns `summary` with the other members of RunView, which are read from the run directory. Throws StorageError if a
+/// file cannot be read.
 RunView view_of(RunSummary summary);
 
 /// Returns the page of one run: an HTML file that needs no other file and no network. `created`: the current time (UTC),
 /// which the page shows. Pure function.
 std::string page_of(const RunView& run, const std::string& created);
 
-/// Returns the page that compares several runs. `title`: for example the name of the sweep. Pure function.
+/// Returns the page that compares several runs, an HTML file. `title` is, for example, the name of the sweep. `created`
+/// is the current time (UTC). Pure function.
 std::string page_of(std::span<const RunSummary> runs, const std::string& title, const std::string& created);
 
 }  // namespace trainrt::view::page

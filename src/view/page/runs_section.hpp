@@ -8,17 +8,19 @@
 
 namespace trainrt::view::page {
 
-/// Returns a table of the runs: state, the [loop] keys that differ, the metrics of the best or last report.
+/// Returns a section with a table of the runs: the state, the [loop] keys that differ between runs, and the metrics of
+/// the best or the last report.
 Section runs_section(std::span<const RunSummary> runs);
 
-/// Returns the use of the wall time of each run, as bars.
+/// Returns a section that shows how each run used its wall time, as bars.
 Section time_of_runs_section(std::span<const RunSummary> runs);
 
-/// Returns an empty figure in which the script draws parallel coordinates: an axis for each differing key and each metric,
-/// and a line for each run.
+/// Returns a section with an empty figure. In the figure, the script of the page draws parallel coordinates: an axis
+/// for each differing key and each metric, and a line for each run.
 Section parallel_section(std::span<const RunSummary> runs);
 
-/// Returns the values for the script: {"axes": [titles], "runs": [{"name", "values"}]}. A missing value is null.
+/// Returns the values of the parallel coordinates for the script of the page: {"axes": [titles], "runs": [{"name",
+/// "values"}]}. A missing value is null.
 nlohmann::ordered_json parallel_json(std::span<const RunSummary> runs);
 
 }  // namespace trainrt::view::page

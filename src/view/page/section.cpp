@@ -5,7 +5,7 @@
 namespace trainrt::view::page {
 
 Markup PageCharts::add(const Chart& chart) {
-  constexpr double width = 480, height = 250;  // page.css shows them at 440 pixels or more
+  constexpr double width = 480, height = 250;  // page.css shows charts at a width of 440 pixels or more
   const SvgOptions options{.width = width, .height = height + legend_height(chart, width)};
   auto content = element("div", {{"class", "chart"}}, svg_chart(chart, options));
   if (!chart.note.empty()) content += paragraph(chart.note, "note");

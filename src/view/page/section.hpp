@@ -10,13 +10,13 @@
 
 namespace trainrt::view::page {
 
-/// A part of the page with a heading and a link at the top of the page.
+/// A section of the page, with a heading. The top of the page has a link to each section.
 struct Section {
   std::string id, title;
-  Markup content;  ///< if empty, the page leaves the section out
+  Markup content;  ///< if empty, the section is left out
 };
 
-/// The charts of a page, for its script. A <figure> refers to its chart by number.
+/// The charts of a page, which the script of the page reads. A <figure> refers to its chart by the chart's number.
 class PageCharts {
  public:
   /// Adds a chart, and returns a <figure> with its picture.

@@ -18,7 +18,7 @@ namespace {
 
 using Nodes = std::map<std::size_t, std::string>;
 
-/// Returns the nodes by rank in the newest attempt with rank records.
+/// Returns the node of each rank in the newest attempt that has rank records.
 Nodes nodes_of(const std::vector<AttemptUsage>& usage) {
   Nodes nodes;
   if (!usage.empty())
@@ -31,7 +31,8 @@ std::string node_of(const Nodes& nodes, std::size_t rank) {
   return found != nodes.end() && !found->second.empty() ? found->second : "-";
 }
 
-/// Returns a bar up to the median, with a thin line up to the 95th percentile. `max_us` has the full width.
+/// Returns a bar that ends at the median time, and a thin line that ends at the 95th percentile. `max_us` is the time
+/// that has the full width.
 Markup time_bar_of(const RankRow& row, double max_us) {
   constexpr double width = 160;
   const double median = width * row.median_us / max_us, p95 = width * row.p95_us / max_us;
@@ -74,7 +75,7 @@ Markup rank_table(const RankTimes& times, const Nodes& nodes) {
   return table(model);
 }
 
-/// Returns a table of the ranks that delayed the others, by rank and kind of work.
+/// Returns a table of the ranks that delayed other ranks, with a row for each rank and kind of work.
 Markup slow_table(std::span<const StepWindow> windows, const Nodes& nodes) {
   struct Entry {
     std::int64_t windows = 0, first = 0, last = 0;
@@ -111,7 +112,8 @@ Markup slow_table(std::span<const StepWindow> windows, const Nodes& nodes) {
   return table(model);
 }
 
-/// Returns the mean rate of iterations, and the share of the training time spent waiting for data; "" if unknown.
+/// Returns the mean rate of iterations, and the share of the training time spent waiting for data, as text; "" if both
+/// are unknown.
 std::string rates_text(const RunSummary& run) {
   double seconds = 0, data_s = 0;
   bool has_data = false;

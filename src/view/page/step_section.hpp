@@ -7,8 +7,8 @@
 
 namespace trainrt::view::page {
 
-/// Returns the speed of the run: rates, the work in a step, step times by rank and over time, and the ranks that delayed
-/// the others. The nodes of the ranks come from `usage`.
+/// Returns a section about the speed of the run: rates, the work in a step, step times by rank and over time, and the
+/// ranks that delayed other ranks. `usage` provides the names of the ranks' nodes.
 Section step_section(const RunSummary& run, const StepHistory& history, const RankTimes& times,
                      const std::vector<AttemptUsage>& usage, PageCharts& charts);
 

@@ -24,7 +24,7 @@ Cell count_cell(std::int64_t number) {
 Cell duration_cell(double seconds) { return {.shown = text(duration_text(seconds)), .value = seconds}; }
 
 Cell size_cell(std::optional<double> bytes) {
-  constexpr double max_bytes = 1e18;  // records may have any number
+  constexpr double max_bytes = 1e18;  // a record may contain any number
   if (!bytes) return text_cell("-");
   return {.shown = text(byte_size(static_cast<std::uint64_t>(std::clamp(*bytes, 0.0, max_bytes)))), .value = bytes};
 }
@@ -71,7 +71,7 @@ Markup table(const TableModel& model) {
   content += element("thead", {}, element("tr", {}, titles));
   content += element("tbody", {}, rows);
   const Attributes kind = model.can_be_sorted ? Attributes{{"data-sortable", ""}} : Attributes{};
-  // In a narrow window the table scrolls, also by keyboard.
+  // In a narrow window, the user can scroll the table, also with the keyboard.
   return element("div", {{"class", "table"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", model.caption}},
                  element("table", kind, content));
 }

@@ -13,18 +13,20 @@ namespace trainrt::view::page {
 /// A cell of a table.
 struct Cell {
   Markup shown;
-  std::optional<double> value = std::nullopt;  ///< sort key; without it, the cell is sorted by its text
-  bool is_header = false;                      ///< whether the cell is the header of its row
+  std::optional<double> value =
+      std::nullopt;        ///< number by which a column is sorted; a cell without a number is sorted by its text
+  bool is_header = false;  ///< whether the cell is the header of its row
 };
 
 Cell text_cell(std::string_view text);
-/// Shows six digits, and has all digits in its HTML.
+/// Returns a cell that shows six digits of `number`. The HTML of the cell has all digits.
 Cell number_cell(double number);
 Cell count_cell(std::int64_t number);
 Cell duration_cell(double seconds);
 Cell size_cell(std::optional<double> bytes);
 Cell share_cell(std::optional<double> part);
-/// Shows a metric of a report, or "-" if the report does not have it. `report` may be nullptr.
+/// Returns a cell with a metric of `report`, or with "-" if the report does not have the metric. `report` may be
+/// nullptr.
 Cell metric_cell(const metrics::Record* report, const std::string& metric);
 Cell header_cell(std::string_view text);
 
@@ -34,15 +36,15 @@ struct TableColumn {
 };
 
 struct TableModel {
-  std::string caption;  ///< for screen readers
+  std::string caption;  ///< description for screen readers
   std::vector<TableColumn> columns;
   std::vector<std::vector<Cell>> rows;
-  bool can_be_sorted = false;  ///< by clicks on the column titles
+  bool can_be_sorted = false;  ///< whether clicks on the column titles sort the table
 };
 
 Markup table(const TableModel& model);
 
-/// Returns a list of terms with their values: <dl>.
+/// Returns a <dl> element: a list of terms with their values.
 Markup definitions(const std::vector<std::pair<std::string, Markup>>& pairs);
 
 }  // namespace trainrt::view::page

@@ -67,8 +67,8 @@ Markup attempts_table(const std::vector<AttemptUsage>& attempts) {
   return table(model);
 }
 
-/// Returns all ranks, or of many ranks those with the most memory, the most and the least CPU time, and the longest time
-/// without progress.
+/// Returns all ranks. If there are many ranks, returns only those with the most memory, the most or least CPU time, or
+/// the longest time without progress.
 std::vector<const RankUsage*> shown_ranks(const std::vector<RankUsage>& ranks) {
   std::vector<const RankUsage*> all;
   for (const auto& rank : ranks) all.push_back(&rank);

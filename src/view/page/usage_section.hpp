@@ -12,8 +12,8 @@ struct AttemptUsage {
   std::vector<RankUsage> ranks;
 };
 
-/// Returns tables of CPU time, memory, storage, GPU and energy: totals per attempt, and the ranks of the newest attempt. Of
-/// many ranks, only those with extreme values are shown.
+/// Returns a section with tables of CPU time, memory, storage, GPU and energy: totals per attempt, and values per rank
+/// of the newest attempt. If there are many ranks, only ranks with extreme values are shown.
 Section usage_section(const std::vector<AttemptUsage>& attempts);
 
 }  // namespace trainrt::view::page

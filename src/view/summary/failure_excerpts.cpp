@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t max_bytes = 6000;         // per file
 constexpr std::size_t max_reports_per_kind = 4;  // per attempt
 
-/// Returns nullopt if the file is empty or cannot be read.
+/// Returns the end of a file, or nullopt if the file is empty or cannot be read.
 std::optional<FailureExcerpt> end_of(const std::string& run_dir, const std::string& file) {
   const io::Descriptor opened(open_guarded(run_dir + "/" + file, O_RDONLY | O_NONBLOCK));
   const std::int64_t size = opened.get() < 0 ? 0 : ::lseek(opened.get(), 0, SEEK_END);
@@ -54,7 +54,7 @@ std::vector<FailureExcerpt> failure_excerpts(const RunSummary& run, std::size_t 
       files.push_back(file);
     for (const auto& file : first_files(run.run_dir, rundir::hang_folder(attempt->number), "rank-")) files.push_back(file);
   }
-  // All attempts append to these files, so only the output of the newest attempt is at their end.
+  // All attempts append to these files. The end of a file is therefore the output of the newest attempt.
   if (!run.attempts.empty() && has_failed(run.attempts.back()))
     for (const auto& file : first_files(run.run_dir, "logs", "rank-")) files.push_back(file);
   std::vector<FailureExcerpt> excerpts;

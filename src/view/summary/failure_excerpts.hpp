@@ -7,11 +7,11 @@
 
 namespace trainrt::view {
 
-/// The end of a file about a failure.
+/// The last lines of a file that describes a failure.
 struct FailureExcerpt {
   std::string file;  ///< relative to the run directory: "logs/crash-attempt-000003-rank-00002.txt"
   std::string text;
-  bool is_cut = false;  ///< the file is longer than `text`
+  bool is_cut = false;  ///< whether the file is longer than `text`
 };
 
 /// Reads the last lines of error.txt, of the crash and hang reports of failed attempts (the newest attempt first), and of

@@ -6,7 +6,8 @@
 
 namespace trainrt::view {
 
-/// Returns a JSON integer from 0 to 2^53, up to which a double is exact; nullopt for other values.
+/// Returns the value of a JSON integer from 0 to 2^53; a double stores these integers exactly. Returns nullopt for
+/// other values.
 inline std::optional<std::int64_t> count_from(const nlohmann::ordered_json& value) {
   constexpr std::uint64_t max = std::uint64_t{1} << 53;
   // The parser stores integers that are not negative as unsigned integers.

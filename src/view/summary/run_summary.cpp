@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Sets the end of the last attempt if it was killed, since the attempt could not record its end.
+/// Sets the end of the last attempt if the attempt was killed. A killed attempt cannot record its end.
 void end_if_killed(RunSummary& run) {
   if (run.state != rundir::RunState::killed || !run.attempts.back().end.empty()) return;
   auto& last = run.attempts.back();
@@ -36,7 +36,8 @@ void end_if_killed(RunSummary& run) {
   last.why = rundir::why_without_end(last.owner, {});
 }
 
-/// Raises the iteration of the newest attempt to that of the last report, which may be newer than the attempt's heartbeat.
+/// Raises the iteration of the newest attempt to the iteration of the last report. The report may be newer than the
+/// heartbeat of the attempt.
 void take_last_report(RunSummary& run) {
   if (run.reports.empty() || run.attempts.empty() || run.attempts.back().start.empty()) return;
   auto& newest = run.attempts.back();
@@ -115,7 +116,7 @@ Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& ac
           {"usage", as_json(usage)}};
 }
 
-/// Returns no nodes, and logs a warning, if their file cannot be read.
+/// Returns the excluded nodes of a run. If their file cannot be read, logs a warning and returns an empty vector.
 std::vector<rundir::ExcludedNode> excluded_nodes(const std::string& run_dir) try {
   return rundir::read_excluded_nodes(run_dir);
 } catch (const Error& error) {

@@ -65,7 +65,8 @@ LiveStatus LiveRun::read() {
   return now;
 }
 
-/// Reads the records of the newest attempts. Finished attempts with a successor are read once, since they do not change.
+/// Reads the records of the newest attempts. The record of a finished attempt with a successor does not change, and is
+/// read only once.
 std::vector<rundir::AttemptRecord> LiveRun::attempts() {
   auto numbers = rundir::numbers_of_attempts(run_dir_);
   if (numbers.size() > max_live_attempts) numbers.erase(numbers.begin(), numbers.end() - max_live_attempts);
@@ -84,10 +85,11 @@ std::vector<rundir::AttemptRecord> LiveRun::attempts() {
   return records;
 }
 
-/// Returns whether the owner of the newest attempt lives. A recent heartbeat is enough; a check may cost an RPC to Slurm.
+/// Returns whether the process that owns the newest attempt is alive. A recent heartbeat is sufficient; other checks
+/// may need an RPC to Slurm.
 bool LiveRun::is_alive(const rundir::AttemptRecord& newest, const std::string& now) {
   const auto& heartbeat = newest.seen.empty() ? newest.start : newest.seen;
-  const bool is_local = newest.owner.host == host_name();  // the check reads /proc only
+  const bool is_local = newest.owner.host == host_name();  // in this case, the check reads only /proc
   if (!is_local && !heartbeat.empty() && std::abs(seconds_between(heartbeat, now)) < heartbeat_s) return true;
   if (is_local || monotonic_seconds() - checked_at_s_ > check_interval_s) {
     was_alive_ = !rundir::was_killed(run_dir_, newest);
@@ -146,7 +148,8 @@ void LiveRun::read_steps() {
   }
 }
 
-/// A record that cannot be parsed, because it is being written, keeps its previous value.
+/// Reads the records of the ranks. A record that is being written cannot be parsed; in this case, the previous record
+/// is used.
 void LiveRun::read_ranks(LiveStatus& now) {
   if (attempt_ == 0) return;
   auto ranks = rundir::read_rank_statuses(run_dir_, attempt_);

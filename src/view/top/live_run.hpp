@@ -16,7 +16,7 @@
 
 namespace trainrt::view {
 
-/// Returns the seconds that a step took on the median rank, including its waits.
+/// Returns the seconds per step of the median rank, including the time in which the rank waits.
 double seconds_of_step(const StepWindow& window);
 
 /// Returns a description of a slow rank: "19 % slower than the median in input: clock 1.2 GHz of 3.1".
@@ -28,10 +28,11 @@ struct Event {
   bool is_bad = false;
 };
 
-/// The resource usage of all ranks. Rates are means since the previous read(), or since the start of the attempt.
+/// The resource usage of all ranks. Rates are means since the previous LiveRun::read(), or since the start of the
+/// attempt.
 struct Usage {
   double memory = 0, peak_memory = 0;           ///< bytes
-  std::optional<double> cpus, cpus_allowed;     ///< in use; available
+  std::optional<double> cpus, cpus_allowed;     ///< number of CPUs in use; number of CPUs available
   std::optional<double> read_rate, write_rate;  ///< bytes per second
   std::optional<double> gpu, gpu_memory;        ///< mean utilization, 0 to 1; bytes
 };
@@ -42,9 +43,9 @@ struct LiveStatus {
   std::string now;  ///< UTC time of the state
   rundir::RunRecord record;
   rundir::RunState state = rundir::RunState::starting;
-  std::string why;                              ///< reason for the end
-  std::vector<rundir::AttemptRecord> attempts;  ///< the newest, oldest first
-  std::deque<metrics::Record> reports;          ///< the newest, oldest first
+  std::string why;                              ///< why the newest attempt or the run ended
+  std::vector<rundir::AttemptRecord> attempts;  ///< the newest attempts, oldest first
+  std::deque<metrics::Record> reports;          ///< the newest reports, oldest first
   std::vector<std::optional<rundir::RankStatus>> ranks;
   std::vector<LateRank> late;
   std::optional<StepWindow> steps;
@@ -55,7 +56,7 @@ struct LiveStatus {
   bool is_over() const { return rundir::is_over(state); }
 };
 
-/// Reads a run directory repeatedly, without changing it. Later calls read only the new lines of logs.
+/// Reads a run directory repeatedly, without changing it. Later calls of read() read only the new lines of logs.
 class LiveRun {
  public:
   explicit LiveRun(std::string run_dir);
@@ -91,9 +92,9 @@ class LiveRun {
   std::deque<Event> slow_;
   std::vector<std::optional<rundir::RankStatus>> ranks_;
   std::vector<Used> used_before_;
-  std::vector<std::pair<double, Used>> rates_;  ///< by rank: seconds, and usage in them
-  std::map<std::int64_t, Event> checkpoints_;   ///< by number
-  double checked_at_s_ = -1e9;                  ///< when the owner was last checked
+  std::vector<std::pair<double, Used>> rates_;  ///< by rank: a number of seconds, and the usage in these seconds
+  std::map<std::int64_t, Event> checkpoints_;   ///< by number of the checkpoint
+  double checked_at_s_ = -1e9;                  ///< when the check of the attempt's owner was last done
   bool was_alive_ = true;
 };
 

@@ -1,4 +1,4 @@
-// Resource usage and events of a live run.
+// Functions of LiveRun that compute the resource usage and the events of a run.
 #include <algorithm>
 #include <filesystem>
 #include <span>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t max_checkpoints = 3, max_hangs = 5, max_text_bytes = 400;
 
-/// Returns 0 for an unknown number, which is negative.
+/// Returns `number`, or 0 if it is negative. A negative number means unknown.
 double known(std::int64_t number) { return static_cast<double>(std::max<std::int64_t>(number, 0)); }
 
 std::string brief_line(const std::string& text) { return plain_text(excerpt(first_line(text), max_text_bytes)); }
@@ -47,7 +47,8 @@ std::string time_of_file(const std::string& path) {
 
 }  // namespace
 
-/// Reads each manifest once, since manifests do not change.
+/// Adds an event for each of the newest checkpoints. Manifests do not change; each manifest is therefore read only
+/// once.
 void LiveRun::add_checkpoints(std::vector<Event>& events) {
   auto numbers = checkpoint::numbers_in(run_dir_);
   if (numbers.size() > max_checkpoints) numbers.erase(numbers.begin(), numbers.end() - max_checkpoints);
@@ -63,7 +64,7 @@ void LiveRun::add_checkpoints(std::vector<Event>& events) {
       found[number] = {meta.created,
                        fmt::format("{} saved at {}", name, rundir::point_in_words(meta.step, meta.iteration))};
     } catch (const Error&) {
-      // damaged, or removed in the meantime
+      // the checkpoint is damaged, or was removed in the meantime
     }
   checkpoints_ = std::move(found);
   for (const auto& [number, event] : checkpoints_) events.push_back(event);
@@ -75,7 +76,7 @@ void LiveRun::add_files(std::vector<Event>& events, const LiveStatus& now) const
       const auto time = text.substr(0, text.find(' '));
       if (is_utc(time)) events.push_back({time, "error.txt: " + brief_line(text.substr(time.size() + 1)), true});
     } catch (const Error&) {
-      // removed by a new attempt in the meantime
+      // a new attempt has removed the file in the meantime
     }
   for (const auto& attempt : std::span(now.attempts).last(std::min(now.attempts.size(), max_hangs))) {
     const auto folder = rundir::hang_folder(attempt.number);

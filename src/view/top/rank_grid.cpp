@@ -1,4 +1,4 @@
-// The ranks in the output of `trainrt top`: a line or a character per rank.
+// Draws the ranks in the output of `trainrt top`, with a line or a character per rank.
 #include <algorithm>
 #include <map>
 
@@ -15,7 +15,7 @@ namespace trainrt::view {
 
 namespace {
 
-/// The character of a rank, or of the worst of several ranks.
+/// The character that shows the state of a rank, or the worst state of several ranks.
 struct Cell {
   char mark = '?';
   Paint paint = Paint::faint;
@@ -79,7 +79,8 @@ void add_cells(PaintedLine& line, std::span<const Cell> cells) {
   }
 }
 
-/// Returns lines with several nodes each; nothing if they need more than `rows` lines.
+/// Returns lines with the ranks of several nodes each. Returns an empty vector if the nodes need more than `rows`
+/// lines.
 std::vector<PaintedLine> node_lines(const std::vector<Group>& groups, std::size_t columns, std::size_t rows) {
   std::vector<PaintedLine> lines;
   for (const auto& group : groups) {
@@ -93,8 +94,8 @@ std::vector<PaintedLine> node_lines(const std::vector<Group>& groups, std::size_
   return lines;
 }
 
-/// Returns lines of characters that start with the number of their first rank. A character stands for several ranks if
-/// necessary.
+/// Returns at most `rows` lines of characters. Each line starts with the number of its first rank. If necessary, a
+/// character shows the worst state of several ranks.
 std::vector<PaintedLine> folded_lines(std::vector<Cell> cells, std::size_t columns, std::size_t rows) {
   constexpr std::size_t label = 9;
   const auto width = std::max<std::size_t>(columns - std::min(columns, label + 1), 10);
@@ -110,7 +111,7 @@ std::vector<PaintedLine> folded_lines(std::vector<Cell> cells, std::size_t colum
   return lines;
 }
 
-/// Returns the meaning and the number of the characters in use.
+/// Returns the meaning of each character in use, and the number of cells with this character.
 PaintedLine legend_of(const std::vector<Cell>& cells) {
   std::map<int, std::pair<Cell, int>> counts;
   for (const auto& cell : cells) {
@@ -152,7 +153,7 @@ std::vector<PaintedLine> lines_by_rank(const LiveStatus& run, const std::vector<
   return lines;
 }
 
-/// Returns lines with the late ranks and the slow rank.
+/// Returns lines that describe the late ranks and the slow rank.
 std::vector<PaintedLine> late_lines(const LiveStatus& run, std::size_t rows) {
   std::vector<PaintedLine> lines;
   const auto name = [&](std::size_t rank) {

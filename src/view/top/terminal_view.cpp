@@ -24,7 +24,7 @@ Paint paint_of_state(rundir::RunState state) {
   return rundir::went_wrong(state) ? Paint::bad : Paint::warning;
 }
 
-/// Returns the values, or the means of neighboring values if there are more values than columns.
+/// Returns `values`, or means of neighboring values if there are more values than columns.
 std::vector<double> column_means(std::span<const double> values, std::size_t columns) {
   if (values.size() <= columns) return {values.begin(), values.end()};
   std::vector<double> means;
@@ -39,7 +39,7 @@ std::vector<double> column_means(std::span<const double> values, std::size_t col
 }
 
 std::string size_text(double bytes) {
-  constexpr double max_bytes = 1e18;  // records may have any number
+  constexpr double max_bytes = 1e18;  // a record may contain any number
   return byte_size(static_cast<std::uint64_t>(std::min(bytes, max_bytes)));
 }
 
@@ -47,7 +47,7 @@ void add_lines(std::vector<PaintedLine>& lines, std::vector<PaintedLine> more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// The numbers of rows of the parts below the header.
+/// The numbers of rows of the sections below the header.
 struct PartRows {
   std::size_t metrics = 0, events = 0, ranks = 0;
 };
@@ -133,7 +133,7 @@ std::vector<std::string> terminal_view(const LiveStatus& run, const Canvas& canv
   return texts;
 }
 
-// --- the header -------------------------------------------------------------------------------------------------------
+// --- functions that write the header ---
 
 namespace {
 
@@ -152,7 +152,7 @@ PaintedLine title_line(const LiveStatus& run) {
   return line;
 }
 
-/// The progress of a run. A total of 0 means that it is unknown.
+/// The progress of a run. A `total` of 0 means that the total is unknown.
 struct Progress {
   double done = 0, total = 0;
   std::string_view unit = "iteration";
@@ -213,7 +213,7 @@ PaintedLine rate_line(const LiveStatus& run) {
   return line;
 }
 
-/// Returns one line, or two lines if the terminal is too narrow.
+/// Returns the resource usage in one line, or in two lines if the terminal is too narrow.
 std::vector<PaintedLine> usage_lines(const LiveStatus& run, const Canvas& canvas) {
   const auto& usage = run.usage;
   auto node = fmt::format("memory {} (peak {})", size_text(usage.memory), size_text(usage.peak_memory));
@@ -241,14 +241,14 @@ std::vector<PaintedLine> header_lines(const LiveStatus& run, const Canvas& canva
   return lines;
 }
 
-// --- metrics ----------------------------------------------------------------------------------------------------------
+// --- functions that write the metrics ---
 
 namespace {
 
 constexpr std::array<std::string_view, 3> counted_elsewhere = {"epoch", "step", "iteration"};
 
-/// Returns the names of the numbers in the newest report, except the runtime's own and counters; the metric that ranks
-/// checkpoints is first.
+/// Returns the names of the numeric values in the newest report. The runtime's own values and counters are left out.
+/// The metric that ranks checkpoints is first.
 std::vector<std::string> names_of(const LiveStatus& run) {
   std::vector<std::string> names;
   for (const auto& [key, value] : run.reports.back().values)

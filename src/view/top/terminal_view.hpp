@@ -14,7 +14,7 @@ struct Canvas {
   std::size_t columns = 80;
   std::size_t rows = 24;
   bool in_color = false;
-  bool is_utf8 = true;  ///< if false, only ASCII is used
+  bool is_utf8 = true;  ///< whether the output may have UTF-8; if false, the output is ASCII
 };
 
 enum class Paint { plain, bold, faint, good, busy, warning, bad };
@@ -26,7 +26,7 @@ class PaintedLine {
   explicit PaintedLine(std::string_view text, Paint paint = Paint::plain) { add(text, paint); }
   PaintedLine& add(std::string_view text, Paint paint = Paint::plain);
   std::size_t columns() const { return columns_; }
-  /// Returns the line with its color codes, truncated to the columns of the canvas.
+  /// Returns the line with its color codes, truncated to `canvas.columns` columns.
   std::string text(const Canvas& canvas) const;
 
  private:
@@ -41,17 +41,17 @@ class PaintedLine {
 /// Returns the output of `trainrt top` in at most `canvas.rows` lines. Pure function.
 std::vector<std::string> terminal_view(const LiveStatus& run, const Canvas& canvas);
 
-/// Returns a line of at most `columns` characters; their heights show the values between the minimum and the maximum. If
-/// there are more values than columns, neighboring values are averaged. A value that is not finite becomes a blank. Pure
-/// function.
+/// Returns a line of at most `columns` characters, which draws the values as heights between their minimum and maximum.
+/// If there are more values than columns, neighboring values are averaged. A value that is not finite becomes a blank.
+/// Pure function.
 std::string spark_line(std::span<const double> values, std::size_t columns, bool is_utf8);
 
-// --- the parts of terminal_view(), each in at most `rows` lines ---
+// --- functions that return the sections of terminal_view(), each in at most `rows` lines ---
 
 std::vector<PaintedLine> header_lines(const LiveStatus& run, const Canvas& canvas);
 std::vector<PaintedLine> metric_lines(const LiveStatus& run, const Canvas& canvas, std::size_t rows);
-/// Returns a line per rank if they fit, else a character per rank, grouped by node if that fits, else a character for
-/// several ranks. Late ranks and the slow rank follow with the reason.
+/// Returns a line per rank if the lines fit into `rows`; else a character per rank, grouped by node, if these fit; else
+/// a character per group of ranks. Lines that describe the late ranks and the slow rank follow.
 std::vector<PaintedLine> rank_lines(const LiveStatus& run, const Canvas& canvas, std::size_t rows);
 std::vector<PaintedLine> event_lines(const LiveStatus& run, std::size_t rows);
 

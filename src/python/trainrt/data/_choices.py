@@ -81,7 +81,7 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         return self  # type: ignore[return-value]
 
     def limit(self, limit: int) -> Dataset:
-        """Keeps the first `limit` samples. Of a shuffled dataset, keeps `limit` random samples, the same samples at each call. Raises TypeError
+        """Keeps the first `limit` samples. If the dataset is shuffled, keeps `limit` random samples, the same samples at each call. Raises TypeError
         if `limit` is not an integer, ValueError if `limit` is negative."""
         return self._part(0, checked_integer("limit()", limit, 0))
 

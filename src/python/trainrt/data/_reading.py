@@ -34,7 +34,7 @@ class ReadMethods(DatasetParts):
         return self._count_all() if rows is None else len(rows)
 
     def schema(self) -> Schema | None:
-        """Returns the Schema of the first sample. Of an empty dataset, returns the Schema after all operations, or None if it is unknown."""
+        """Returns the Schema of the first sample. For an empty dataset, returns the Schema after all operations, or None if it is unknown."""
         first = next(iter(self._local_batches(1)), None)
         if first is None:
             first = self._empty_batch()

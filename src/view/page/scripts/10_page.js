@@ -1,4 +1,4 @@
-// Functions that the other scripts share. Names of runs and metrics are inserted as text only, never as HTML.
+// Functions that the other scripts call. They insert the names of runs and metrics as text only, never as HTML.
 const data = JSON.parse(document.getElementById('data').textContent);
 
 function make(name, attributes = {}, ...children) {

@@ -1,10 +1,10 @@
-// A click on the title of a column sorts a table: ascending, then descending.
+// A click on a column title sorts the table by this column: the first click ascending, the second click descending.
 function valueOf(cell) {
   const value = cell.dataset.value;
   return value !== undefined ? Number(value) : cell.textContent;
 }
 
-// Numbers come before texts, cells without a value last in both directions.
+// Compares two values of cells. Numbers come before texts. Cells without a value come last in both directions.
 function compare(a, b, direction) {
   const empty = value => value === '-' || value === '';
   if (empty(a) || empty(b)) return Number(empty(a)) - Number(empty(b));

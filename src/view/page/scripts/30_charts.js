@@ -1,7 +1,8 @@
-// Charts: the values at the pointer, zoom, another x-axis, a logarithmic y-axis. Lines, marks and labels of the picture in
-// the page are drawn again, with the classes that the picture has.
+// The interactive charts of a page: this script shows the values at the pointer, zooms, and switches the x-axis and the
+// scale of the y-axis. It redraws the lines, marks and labels of the SVG picture in the page with the CSS classes of
+// the picture.
 const choice = {axis: 0, logarithmic: false};
-const charts = new Map();  // by figure
+const charts = new Map();  // key: the figure element
 
 function rangeOf(values) {
   let low = Infinity, high = -Infinity;
@@ -9,7 +10,7 @@ function rangeOf(values) {
   return [low, high];
 }
 
-// About `count` multiples, and at least three, of 1, 2 or 5 times a power of ten.
+// Returns about `count` values of ticks, and at least three: multiples of 1, 2 or 5 times a power of ten.
 function ticksOf(low, high, count) {
   for (let parts = count; high > low; ++parts) {
     const rough = (high - low) / parts, power = 10 ** Math.floor(Math.log10(rough)), factor = rough / power;
@@ -29,7 +30,7 @@ function logarithmicTicks(low, high, count) {
   return ticks.length >= 3 ? ticks : ticksOf(10 ** low, 10 ** high, count);
 }
 
-// An axis maps values to positions from 0 to 1.
+// Returns an axis, which maps values to positions from 0 to 1.
 function axisOf([low, high], logarithmic, padding) {
   const margin = high > low ? padding * (high - low) : logarithmic ? 0.5 : Math.abs(high) * 0.1 || 1;
   const [from, to] = [low - margin, high + margin], scale = value => logarithmic ? Math.log10(value) : value;
@@ -37,7 +38,7 @@ function axisOf([low, high], logarithmic, padding) {
           ticks: count => logarithmic ? logarithmicTicks(from, to, count) : ticksOf(from, to, count)};
 }
 
-// The chart of a figure, with its zoom and the point that the arrow keys have selected.
+// The chart in a figure, with its zoom and the point that the user selected with the arrow keys.
 class FigureChart {
   constructor(figure) {
     this.chart = data.charts[Number(figure.dataset.chart)];
@@ -126,7 +127,8 @@ class FigureChart {
     this.draw();
   }
 
-  // Shows the point of each series that is nearest to `x`, the series nearest to `y` first; both count from the area's corner.
+  // Shows, for each series, the point nearest to `x`. The series nearest to `y` comes first. `x` and `y` count from the
+  // top left corner of the plot area.
   show(x, y) {
     const found = this.chart.series.map((series, n) => {
       let nearest = null;

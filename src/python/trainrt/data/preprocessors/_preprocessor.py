@@ -109,7 +109,7 @@ class RuntimePreprocessor(Preprocessor):
     # ---- fit ----
 
     def fit(self, ds):
-        """Compute the statistics of all samples and return self. Of a Dataset, this process reads all samples. Of a shard (get_dataset_shard()), each
+        """Compute the statistics of all samples and return self. For a Dataset, this process reads all samples. For a shard (get_dataset_shard()), each
         rank reads its own samples, and all ranks must call fit()."""
         if self.needs_fit:
             self._take_stats(stats_learned_from(ds, self._description(), self.needed_columns()))
