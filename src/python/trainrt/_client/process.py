@@ -88,7 +88,8 @@ def _require_socket(fd: str) -> None:
 
 
 def _report_uncaught_exceptions(ctx: Context) -> None:
-    """Makes this process send uncaught exceptions to the runtime, which logs them with the rank. If the runtime has exited, Python prints them."""
+    """Makes this process send uncaught exceptions to the runtime, which logs them with the rank. Python prints an exception
+    that the runtime does not accept, because it has exited or the run already ends for another reason."""
     print_exception = sys.excepthook
 
     def report(kind, error, trace):

@@ -110,7 +110,7 @@ class ReadMethods(DatasetParts):
         path : path
             Folder of the files; it is created if it does not exist.
         mode : {"append", "overwrite", "error", "ignore"}
-            Behaviour if the folder contains files: add files (default), replace all Parquet files, raise FileExistsError, or write nothing.
+            Behaviour if the folder contains files: add files (default), replace all files of the same kind, raise FileExistsError, or write nothing.
         max_rows_per_file : int, optional
             Maximum number of samples per file; default: all samples in one file.
         others
