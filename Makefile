@@ -31,7 +31,7 @@ configure-tests: test-packages configure
 	@grep -q '^TRAINRT_TESTS:BOOL=ON' $(BUILD)/CMakeCache.txt && grep -q '^CATCH2_INCLUDE:PATH=/' $(BUILD)/CMakeCache.txt || \
 	  cmake -S . -B $(BUILD) -DTRAINRT_TESTS=ON
 	@tests/support/tools/install_arrow.sh $(BUILD)
-	@tests/support/tools/install_python_linters.sh $(BUILD)
+	@tests/support/tools/install_python_packages.sh $(BUILD)/python-linters tests/lint/requirements/python.txt "the style and types of the Python package"
 
 wheel: configure ## the Python package alone, for pip: build/wheel/trainrt-*.whl (needs pip, setuptools and wheel, and no network)
 	@cmake --build $(BUILD) --target python_wheel && ls $(BUILD)/wheel/*.whl

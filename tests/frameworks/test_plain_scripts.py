@@ -172,7 +172,7 @@ def answer_to(port, greeting):
 
 @test
 def whatever_listens_for_programs_says_nothing_to_a_caller_without_the_secret():
-    config, out = plain_config("/bin/sh -c 'env > {out}/env.$RANK; until test -e {out}/go; do sleep 0.1; done'")
+    config, out = plain_config("/bin/sh -c 'env > {out}/part.$RANK; mv {out}/part.$RANK {out}/env.$RANK; until test -e {out}/go; do sleep 0.1; done'")
     job = start_ranks(2, config)
     wait_until(lambda: all((out / f"env.{rank}").exists() for rank in range(2)), 60, "the programs", job)
     pids = job.wait_for_ranks(2)

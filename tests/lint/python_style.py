@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Runs ruff and mypy on the Python package, with the settings of src/python/pyproject.toml. `make test` installs the pinned versions
-(tests/support/tools/install_python_linters.sh)."""
+"""Runs ruff and mypy on the Python package, with the settings of src/python/pyproject.toml. `make test` installs the versions that
+tests/lint/requirements/python.txt names."""
 import sys
 from pathlib import Path
 
@@ -13,7 +13,7 @@ TOOLS = BUILD / "python-linters/bin"
 
 def tool(name):
     if not (TOOLS / name).exists():
-        skip(f"{name} is not installed (tests/support/tools/install_python_linters.sh {BUILD})")
+        skip(f"{name} is not installed (`make configure-tests` installs it from PyPI)")
     return TOOLS / name
 
 

@@ -19,7 +19,9 @@ function axisScale(values) {
   const place = value => value === null ? null : bottom - (high > low ? (map(value) - map(low)) / range : 0.5) * height;
   const between = [0, 0.25, 0.5, 0.75, 1].map(part => isLogarithmic ? Math.exp(map(low) + part * range) : low + part * (high - low));
   const marks = high > low ? between : [low];
-  return {place, labels: marks.map(value => [shortNumber(Number(value.toPrecision(3))), place(value)])};
+  let digits = 3;  // more if labels of close values would be equal
+  while (digits < 6 && new Set(marks.map(value => value.toPrecision(digits))).size < marks.length) ++digits;
+  return {place, labels: marks.map(value => [shortNumber(Number(value.toPrecision(digits))), place(value)])};
 }
 
 function useParallel(model) {
