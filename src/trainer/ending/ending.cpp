@@ -78,12 +78,10 @@ Conclusion conclude(const Ending& ending, const std::string& run_dir) {
   return {ExitCode::stopped, RunState::stopped, why, stopped_message(ending), ending.slow_node};
 }
 
-std::string finished_already_message(const std::string& name, const std::string& run_dir) {
-  return fmt::format(
-      "the run '{}' has finished already. Results: {}. To continue the run, set more epochs in [loop]; to start a new run, "
-      "set "
-      "another run.name",
-      name, run_dir);
+std::string finished_already_message(const config::RunSpec& spec) {
+  const bool has_epochs = spec.train.program.empty() || !spec.loop.keys().empty();
+  return fmt::format("the run '{}' has finished already. Results: {}. {}To start a new run, set another run.name",
+                     spec.run.name, spec.run_dir, has_epochs ? "To continue the run, set more epochs in [loop]. " : "");
 }
 
 }  // namespace trainrt::trainer

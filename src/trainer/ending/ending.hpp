@@ -5,6 +5,7 @@
 
 #include <trainrt/error.hpp>
 
+#include "config/run_spec.hpp"
 #include "rundir/records/run_state.hpp"
 
 namespace trainrt::trainer {
@@ -40,6 +41,6 @@ struct Conclusion {
 Conclusion conclude(const Ending& ending, const std::string& run_dir);
 
 /// Returns the message for the start of a run that has already finished.
-std::string finished_already_message(const std::string& name, const std::string& run_dir);
+std::string finished_already_message(const config::RunSpec& spec);
 
 }  // namespace trainrt::trainer

@@ -142,7 +142,7 @@ RunOutcome run_one_attempt(const RunArguments& run, double pause_s) {
   // Declared before `setup`, since a heartbeat thread in `setup` reads the meter.
   rundir::Meter meter(attempt_start_s(), run.function.may_be_silent, run.function.is_observed, run.function.ready_s);
   AttemptSetup setup;
-  if (!find_unfinished_run(run, setup)) return {ExitCode::finished, finished_already_message(spec.run.name, spec.run_dir)};
+  if (!find_unfinished_run(run, setup)) return {ExitCode::finished, finished_already_message(spec)};
   claim_run(run, meter, setup);
   auto outcome = train(run, setup, meter, pause_s);
   if (setup.mirror) setup.mirror->finish(outcome.code == ExitCode::finished);
