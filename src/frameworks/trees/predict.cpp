@@ -1,5 +1,6 @@
 #include <fstream>
-#include <iterator>
+#include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -13,9 +14,9 @@ namespace {
 
 std::string text_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file) throw Error(fmt::format("cannot read {}, the model of the checkpoint", path));
-  return text;
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) throw Error(fmt::format("cannot read {}, the model of the checkpoint", path));
+  return std::move(text).str();
 }
 
 }  // namespace
