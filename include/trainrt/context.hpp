@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -103,8 +104,8 @@ class TRAINRT_API Context final {
   std::uint64_t seed() const;               ///< random seed of the run, config key run.seed
   const std::string& metadata() const;      ///< metadata of the run, a JSON object (TrainerOptions::metadata)
 
-  /// Returns the value of key `key` in config section [loop] (Ray: train_loop_config). `T` is int, std::int64_t, double,
-  /// bool or std::string. If the config does not set the key, returns the default that the train function declares
+  /// Returns the value of key `key` in config section [loop] (Ray: train_loop_config). `T` is int, std::int64_t, float,
+  /// double, bool or std::string. If the config does not set the key, returns the default that the train function declares
   /// (LoopKey). Throws UsageError if the key has neither a value nor a default, or if the value cannot be read as a `T`.
   template <class T>
   T config(std::string_view key) const;
@@ -277,18 +278,34 @@ class TRAINRT_API Context final {
   class Session& session_;
 };
 
+/// Whether Context::config() can return a `T`.
+template <class T>
+inline constexpr bool is_loop_type = std::is_same_v<T, int> || std::is_same_v<T, std::int64_t> ||
+                                     std::is_same_v<T, double> || std::is_same_v<T, bool> || std::is_same_v<T, std::string>;
+
 template <class T>
 T Context::config(std::string_view key) const {
-  LoopValue value(std::in_place_type<T>);
-  read(key, value, true);
-  return std::get<T>(std::move(value));
+  if constexpr (std::is_same_v<T, float>) {
+    return static_cast<float>(config<double>(key));
+  } else {
+    static_assert(is_loop_type<T>, "config<T>(): T must be int, std::int64_t, float, double, bool or std::string");
+    LoopValue value(std::in_place_type<T>);
+    read(key, value, true);
+    return std::get<T>(std::move(value));
+  }
 }
 
 template <class T>
 T Context::config(std::string_view key, T fallback) const {
-  LoopValue value(std::in_place_type<T>, std::move(fallback));
-  read(key, value, false);
-  return std::get<T>(std::move(value));
+  if constexpr (std::is_same_v<T, float>) {
+    return static_cast<float>(config<double>(key, fallback));
+  } else {
+    static_assert(is_loop_type<T>,
+                  "config(key, fallback): fallback must be int, std::int64_t, float, double, bool or std::string");
+    LoopValue value(std::in_place_type<T>, std::move(fallback));
+    read(key, value, false);
+    return std::get<T>(std::move(value));
+  }
 }
 
 }  // namespace trainrt

@@ -7,6 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.program_runs import PYTHON  # noqa: E402
 from runs.sweeps import *  # noqa: E402,F403
+from runs.trouble import trouble_config  # noqa: E402
 
 LIGHTGBM = next((SOURCE / "build/wheels").glob("lightgbm-*"), None)
 MANY = {"epochs": 100000}
@@ -78,6 +79,15 @@ def a_storage_path_in_which_nobody_can_write_is_refused_by_check_and_by_the_run(
     (config.parent / "file").write_text("")
     for path in ("/proc/runs", "/sys/runs", config.parent / "file/runs"):
         refused_by_both(config, (str(path), "set run.storage_path"), f"--run.storage_path={path}")
+
+
+@test
+def check_names_a_train_function_whose_keys_it_cannot_check():
+    job = run([TRAINRT, "check", "--config", trouble_config({"trouble": "none"})])
+    check_exit(job, FINISHED)
+    check("train function  trouble, which declares no keys: [loop] is not checked" in job.out, "no note", job)
+    declares = run([TRAINRT, "check", "--config", linear_config(scratch(), "run", MANY)])
+    check("train function  linear\n" in declares.out, "a note for a function that declares its keys", declares)
 
 
 @test

@@ -15,6 +15,7 @@
 #include "cli/config/load_run_spec.hpp"
 #include "cli/config/renamed_config.hpp"
 #include "cli/files/atomic_file.hpp"
+#include "cli/start/builtin_functions.hpp"
 #include "cli/start/checkpoint_space.hpp"
 #include "cli/start/resolve_train_function.hpp"
 #include "cli/terminal/print.hpp"
@@ -35,6 +36,7 @@
 #include "trainer/records/own_run.hpp"
 #include "trainer/run/start_check.hpp"
 #include "trainer/start/expanded_config.hpp"
+#include "trainer/start/module_loader.hpp"
 #include "tune/record/sweep.hpp"
 
 namespace trainrt::cli::plugins {
@@ -103,6 +105,12 @@ std::vector<std::string> dataset_lines(const config::RunSpec& spec, const traine
   return lines;
 }
 
+/// Returns the name of the train function, with a note if values in [loop] are not checked because it declares no keys.
+std::string described_function(const config::RunSpec& spec, const std::string& name) {
+  const auto declared = trainer::find_function(builtin_functions(), spec.train.function, spec.train.library).declared;
+  return declared.loop.empty() ? name + ", which declares no keys: [loop] is not checked" : name;
+}
+
 bool is_sweep(const Options& given) {
   const auto keys = given.keys();
   return std::ranges::any_of(keys, [](const auto& key) { return key.starts_with("tune."); });
@@ -149,7 +157,7 @@ ExitCode check_command(std::span<const std::string> words) {
   const auto start = trainer::check_start(spec, function.call);
   print_safely("config          ok\n");
   if (spec.train.program.empty())
-    print_safely("train function  {}\n", function.call.name);
+    print_safely("train function  {}\n", described_function(spec, function.call.name));
   else
     print_safely("program         {}\n", spec.train.program);
   for (const auto& line : dataset_lines(spec, start)) print_safely("{}\n", line);

@@ -91,6 +91,14 @@ TEST_CASE("an unknown dataset and an invalid [loop] value are errors that name t
   CHECK_THROWS_WITH(run_on(1, spec_in(folder.path()), [](Context& ctx) { ctx.config<double>("lr"); }), Contains("lr"));
 }
 
+TEST_CASE("a number in [loop] is returned as float if the train function requests a float") {
+  Scratch folder;
+  run_on(1, spec_in(folder.path(), {{"loop.lr", "0.25"}}), [](Context& ctx) {
+    CHECK(ctx.config<float>("lr") == 0.25F);
+    CHECK(ctx.config("momentum", 0.5F) == 0.5F);
+  });
+}
+
 TEST_CASE("changes of [loop] and [data.NAME] between attempts are recorded in run.json") {
   Scratch folder;
   run_on(1, spec_in(folder.path(), {{"loop.lr", "1"}}), hash_samples);
