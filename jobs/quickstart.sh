@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# The main job without Slurm: FashionMNIST on a few ranks of this machine, started by MPICH's mpiexec.
+# Trains FashionMNIST on some ranks of this machine, started by MPICH's mpiexec, and shows the result.
+#   quickstart.sh [FOLDER] [RANKS]     FOLDER has the program trainrt (default: that of trainrt in PATH); 2 ranks by default
+# The run directory is $TRAINRT_STORAGE/quickstart, by default runs/quickstart; a second start reports the finished run.
 set -eu
-build=$1
-ranks=$2
+program=$(command -v trainrt || true)
+folder=${1:-${program%/trainrt}}
+ranks=${2:-2}
 jobs=$(cd "$(dirname "$0")" && pwd)
-storage=${TRAINRT_STORAGE:-$build/runs}
+storage=${TRAINRT_STORAGE:-runs}
+[ -x "$folder/trainrt" ] || { echo "quickstart.sh: '$folder/trainrt' does not exist; usage: quickstart.sh [FOLDER] [RANKS]. Load the module trainrt, or run make" >&2; exit 64; }
 mpiexec=$(command -v mpiexec.mpich || command -v mpiexec) || { echo "quickstart.sh: mpiexec was not found (package mpich)" >&2; exit 64; }
-[ -x "$build/trainrt" ] || { echo "quickstart.sh: $build/trainrt does not exist: run make" >&2; exit 64; }
-command=("$mpiexec" -n "$ranks" "$build/trainrt" --config "$jobs/fashion_mnist.ini" --run.name=quickstart "--run.storage_path=$storage")
+command=("$mpiexec" -n "$ranks" "$folder/trainrt" --config "$jobs/fashion_mnist.ini" --run.name=quickstart "--run.storage_path=$storage")
 echo "${command[@]}"
 "${command[@]}"
-"$build/trainrt" result "$storage/quickstart"
+"$folder/trainrt" result "$storage/quickstart"

@@ -20,13 +20,13 @@ constexpr std::string_view supervise_usage =
 
 batch::SlurmJob require_job(const Environment& environment) {
   if (launch::is_in_step(environment))
-    throw UsageError(
-        "trainrt supervise starts srun itself: call it once in the batch script, without srun (see jobs/train.sbatch)");
+    throw UsageError("trainrt supervise starts srun itself: call it once in the batch script, without srun");
   auto job = batch::SlurmJob::of(environment);
   if (!job)
     throw UsageError(
-        "trainrt supervise works inside a Slurm allocation, and SLURM_JOB_ID is not set: submit it with `sbatch "
-        "jobs/train.sbatch CONFIG`, or call it under salloc. Without Slurm, use `mpiexec -n N trainrt --config FILE`");
+        "trainrt supervise works inside a Slurm allocation, and SLURM_JOB_ID is not set: call it in a "
+        "batch script (sbatch) or under salloc. Without Slurm, `trainrt -n N --config FILE` starts N ranks on this "
+        "machine");
   return *job;
 }
 

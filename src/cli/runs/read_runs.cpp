@@ -28,12 +28,23 @@ view::RunSummary read_run(const std::string& run_dir) {
   return view::summary_of(run_dir);
 }
 
+/// Returns the run directories in `folder`. Throws UsageError that names the subfolder with runs, if there is one.
+std::vector<std::string> require_run_dirs(const std::string& folder) {
+  constexpr std::string_view valid = "give a run directory, or a folder of runs such as run.storage_path";
+  if (!fs::exists(folder)) throw UsageError(fmt::format("'{}' does not exist: {}", folder, valid));
+  if (!fs::is_directory(folder)) throw UsageError(fmt::format("'{}' is a file: {}", folder, valid));
+  auto run_dirs = view::run_dirs_in(folder);
+  if (!run_dirs.empty()) return run_dirs;
+  const auto runs = (fs::path(folder) / "runs").lexically_normal().string();  // the usual run.storage_path
+  const bool has_runs = fs::is_directory(runs) && !view::run_dirs_in(runs).empty();
+  throw UsageError(fmt::format("'{}' is neither a run directory (run.json) nor a folder with run directories in it; {}",
+                               folder, has_runs ? fmt::format("did you mean '{}'?", runs) : std::string(valid)));
+}
+
 }  // namespace
 
 FolderRuns read_folder(const std::string& folder) {
-  const auto run_dirs = view::run_dirs_in(folder);
-  if (run_dirs.empty())
-    throw UsageError(folder + " is neither a run directory (run.json) nor a folder with run directories in it");
+  const auto run_dirs = require_run_dirs(folder);
   FolderRuns found;
   for (const auto& run_dir : run_dirs) try {
       found.runs.push_back(read_run(run_dir));

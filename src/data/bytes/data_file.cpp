@@ -28,6 +28,13 @@ constexpr std::uint64_t max_list_bytes = 256 << 20;  // of an @FILE
   throw UsageError(fmt::format("source '{}' {}", source, why));
 }
 
+/// Returns why the file `path` is refused. For a relative path, the text names the folder in which it was looked up.
+std::string missing_text(const std::string& path) {
+  std::error_code ignored;
+  const auto folder = std::filesystem::current_path(ignored).string();
+  return path.starts_with('/') || folder.empty() ? "does not exist" : fmt::format("does not exist in {}", folder);
+}
+
 std::vector<std::string> files_of_folder(const std::string& folder) {
   std::vector<std::string> paths;
   for (const auto& relative : io::list_files_below(folder))
@@ -102,7 +109,7 @@ DataFile data_file(const std::string& path) {
   struct stat status {};
   io::retried([&] {
     if (::stat(path.c_str(), &status) == 0) return;
-    if (errno == ENOENT || errno == ENOTDIR) reject_source(path, "does not exist");
+    if (errno == ENOENT || errno == ENOTDIR) reject_source(path, missing_text(path));
     io::fail("read the status of", path, errno);
   });
   if (!S_ISREG(status.st_mode)) reject_source(path, "is not a file");

@@ -84,8 +84,9 @@ void require_workers(const config::RunSpec& spec, int ranks) {
   if (spec.scaling.min_workers > 0) return require_elastic_workers(spec, ranks);
   const int expected = spec.scaling.num_workers;
   if (expected > 0 && expected != ranks)
-    throw UsageError(fmt::format("scaling.num_workers = {}, but {}: start with srun -n {} or mpiexec -n {}", expected,
-                                 launched(ranks), expected, expected));
+    throw UsageError(
+        fmt::format("scaling.num_workers = {}, but {}: start {} ranks (srun -n {}, mpiexec -n {} or trainrt -n {})",
+                    expected, launched(ranks), expected, expected, expected, expected));
 }
 
 std::unique_ptr<launch::Launch> connect_to_launcher(const Environment& environment, const LoadedConfig& config) {
