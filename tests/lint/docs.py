@@ -297,6 +297,15 @@ def check_accepts_the_configs_of_jobs():
         check_config((SOURCE / "jobs/fashion_mnist.ini").read_text())
 
 
+@test
+def every_script_and_config_of_jobs_is_named_by_a_test():
+    texts = "\n".join(path.read_text() for path in (SOURCE / "tests").rglob("*.py"))
+    found = [path for path in (SOURCE / "jobs").rglob("*") if path.is_file() and path.suffix != ".md" and "__pycache__" not in path.parts]
+    check(len(found) > 40, f"only {len(found)} files were found")
+    none([f"{name_of(path)}: no test names it" for path in found
+          if not any(name in texts for name in (name_of(path), f'"{path.name}"', f'"{path.stem}"'))])
+
+
 # ---- messages ----------------------------------------------------------------------------------------------------------------
 
 
