@@ -17,6 +17,8 @@ counts = {"run": 0, "not run": []}
 
 def setup():
     global PREFIX
+    if not (BUILD / "modules/torch.so").exists():
+        skip("the torch module is not built (package libtorch-dev)")
     PREFIX = install_library()
     folder = scratch("templates")
     material.npz(folder / "train.npz")
@@ -61,6 +63,7 @@ def blocks_work(path):
                 failures += run_part(page, block, command, page.command)
         elif block.language in ("ini", "cpp", "python", "json"):
             failures += run_part(page, block, block.text, getattr(page, block.language))
+    page.finish()
     check(not failures, "\n" + "\n".join(failures))
 
 

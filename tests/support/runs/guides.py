@@ -63,7 +63,8 @@ class Page:
     def __init__(self, prefix, templates):
         self.folder = scratch("page")
         self.prefix, self.templates = prefix, templates
-        self.config = None  # the last config of the page that `trainrt check` accepted
+        self.number = 0  # of configs
+        self.config = None  # words of the command line with the last config that `trainrt check` accepted
         self.waiting = []  # configs that name a library which a later block builds
         (self.folder / "jobs").symlink_to(SOURCE / "jobs")
         tools = self.folder / ".tools"
@@ -87,6 +88,8 @@ class Page:
         self.run([TRAINRT, "data", "convert", source, "-o", target], f"data convert {source}")
 
     def make(self, path, maker=None):
+        if str(path).endswith(".parquet") and not (BUILD / "modules/arrow.so").exists():
+            raise NotRun("the module arrow.so is not built (tests/support/tools/install_arrow.sh)")
         return material.make_file(self.folder / path, self.convert, maker)
 
     def make_data(self, text, maker=None):
@@ -113,24 +116,34 @@ class Page:
         self.make_runs(text)
         for program in re.findall(r"^program *= *(\./\S+)", text, re.M):
             self.make(program, material.program)
-        path = self.folder / "block.ini"
+        function = re.search(r"^function *= *(\w+)", text, re.M)
+        if function and function[1] not in listed("train functions"):
+            raise NotRun(f"the train function {function[1]} is not built")
+        if library and not (self.folder / library[1]).exists():
+            self.waiting.append(text)
+        else:
+            self.accept(text)
+
+    def accept(self, text):
+        """Runs `trainrt check` on a config, which later blocks of the page may use."""
+        self.number += 1
+        path = self.folder / f"block-{self.number}.ini"
         path.write_text(text)
         words = ["--config", path.name, *missing_keys(text)]
-        if library and not (self.folder / library[1]).exists():
-            self.waiting.append((text, words))
-            return
         self.make_data(" ".join(words))
         self.run([TRAINRT, "check", *words], text)
-        (self.folder / "last.ini").write_text(text)
-        self.config = ["--config", "last.ini", *words[2:]]
+        self.config = words
+
+    def finish(self):
+        check(not self.waiting, f"no block builds the library of the config {self.waiting}")
 
     def json(self, text):
         """Parses the block, or each of its lines."""
-        try:
-            json.loads(text)
-        except ValueError:
-            for line in text.splitlines():
-                json.loads(line)
+        for part in [text] if text.startswith("[") or "\n " in text else text.splitlines():
+            try:
+                json.loads(part)
+            except ValueError as error:
+                raise Failure(f"{part}: {error}") from None
 
     # ---- C++ ---------------------------------------------------------------------------------------------------------------
 
@@ -147,23 +160,26 @@ class Page:
         (self.folder / f"{stem}.cpp").write_text(text)
         output = f"./{stem}" if has_main else f"./lib{stem}.so"
         compiler = "mpicxx.mpich" if "mpi.h" in text else "g++"
+        if shutil.which(compiler) is None:
+            raise NotRun(f"{compiler} not found")
         kind = ["--libs"] if has_main else []
         must([compiler, "-std=c++20", "-O0", *([] if has_main else ["-shared", "-fPIC"]), f"{stem}.cpp", *pkg_config(self.prefix, "--cflags", *kind), "-o", output],
              cwd=self.folder)
         if has_main:
             self.run(["mpiexec.mpich", "-n", 2, output], f"{stem}.cpp")
             return
-        for waiting, words in self.waiting:
-            (self.folder / "block.ini").write_text(waiting)
-            self.run([TRAINRT, "check", *words], waiting)
-            (self.folder / "last.ini").write_text(waiting)
-            self.config = ["--config", "last.ini", *words[2:]]
-        self.waiting = []
+        while self.waiting:
+            self.accept(self.waiting.pop())
+        self.run_library(text, stem, output)
+
+    def run_library(self, text, name, library):
+        """Trains with the train function of a block, on the page's last config if it uses a dataset."""
         of_page = self.config if self.config and "ctx.dataset(" in text else ["--config", "base.ini"]
         self.make("base.ini")
         function = re.search(r'TRAINRT_TRAIN_FUNCTION\("([^"]+)"', text)[1]
         words = [word for word in of_page if not word.startswith(("--train.", "--run.name="))]
-        self.run([TRAINRT, "-n", 2, *words, f"--run.name={stem}", f"--train.library={output}", f"--train.function={function}", "--failure.max_failures=0", "--loop.epochs=2"], f"{stem}.cpp")
+        self.run([TRAINRT, "-n", 2, *words, f"--run.name={name}", f"--train.library={library}", f"--train.function={function}",
+                  "--failure.max_failures=0", "--loop.epochs=2"], f"{name}.cpp")
 
     # ---- Python ------------------------------------------------------------------------------------------------------------
 
