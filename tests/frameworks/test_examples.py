@@ -85,6 +85,12 @@ def the_quick_start_trains_and_prints_its_result():
 
 
 @test
+def the_config_of_the_linear_regression_trains():
+    config, words = config_of((SOURCE / "jobs/linear.ini").read_text(), "linear", loop__epochs=2)
+    finished(config, words)
+
+
+@test
 def the_train_function_learns_and_continues():
     library = plugin(EXAMPLES / "train_function.cpp", ["-O2", "-Wextra", *pkg_config(PREFIX, "--cflags")])
     text = (EXAMPLES / "train_function.ini").read_text()

@@ -7,11 +7,11 @@ import shlex
 from runs.own_mpi import must, pkg_config
 from runs.program_runs import *  # noqa: F403
 from tools import material
-from tools.examples import NAMES, concrete_command, missing_keys, modules_of, undefined_names
+from tools.examples import NAMES, concrete_command, missing_keys, modules_of, shortened, undefined_names
 
 # folders of a cluster, which examples name; they are replaced by folders of the test
 ABSOLUTE = re.compile(r"(?<![\w.:/*])/(lustre|shared|home/me|archive|opt|scratch)(?=/)")
-DATA_NAME = re.compile(r"[\w./*-]+\.(?:csv|jsonl|npy|npz|h5|bin|db|tar|parquet)\b|[\w./-]+/imagenet/\w+")
+DATA_NAME = re.compile(r"[\w./*-]+\.(?:csv|jsonl|npy|npz|h5|bin|db|tar|parquet|safetensors)\b|[\w./-]+/imagenet/\w+")
 
 # blocks and commands that are not run: (pattern, reason)
 NOT_RUN = (
@@ -76,7 +76,7 @@ class Page:
                     "LD_LIBRARY_PATH": prefix / "lib", "CPATH": SOURCE / "include", "LIBRARY_PATH": prefix / "lib"}
 
     def run(self, command, what):
-        job = run(command, cwd=self.folder, env=self.env, timeout=100)
+        job = run(command, cwd=self.folder, env=self.env, timeout=200)
         check(job.code == 0, f"{' '.join(what.split())[:100]}: exit {job.code}", job)
         return job
 
@@ -90,6 +90,9 @@ class Page:
     def make(self, path, maker=None):
         if str(path).endswith(".parquet") and not (BUILD / "modules/arrow.so").exists():
             raise NotRun("the module arrow.so is not built (tests/support/tools/install_arrow.sh)")
+        if re.fullmatch(r"model\.(?:h5|npz|safetensors)", str(path)):  # made by an export that the text before mentions
+            self.run([TRAINRT, "export", self.templates["run"], "-o", path, "--force"], f"export {path}")
+            return True
         return material.make_file(self.folder / path, self.convert, maker)
 
     def make_data(self, text, maker=None):
@@ -194,7 +197,7 @@ class Page:
         if not re.search(r'File\("[^"]*", "w"\)', text):
             self.make_data(text, material.numeric_csv if re.search("torch|XGBoost", text) else None)
         program = self.folder / "block.py"
-        program.write_text(prelude + text)
+        program.write_text(prelude + shortened(text))
         is_alone = ".fit()" in text or not re.search(r"trainrt\.context\(\)|CheckpointReader|init_process_group", text)
         launch = [] if is_alone else [TRAINRT, "-n", 2, "--run.name=block", "--failure.max_failures=0", "--"]
         try:

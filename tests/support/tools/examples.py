@@ -14,8 +14,10 @@ NAMES = {  # names that a block in Python uses and does not define
     "DataLoader": "from torch.utils.data import DataLoader",
     "loss": "import torch\nloss = torch.ones(())",
     "model": "import torch\nmodel = torch.nn.LazyLinear(1)\nmodel(torch.ones(1, 13))",
-    "module": "import torch\nmodule = torch.nn.Linear(1, 1)",
+    "module": "import torch\nmodule = torch.nn.Module()\nmodule.load_state_dict = lambda state: None",
     "state_dict": "import torch\nif not torch.distributed.is_initialized():\n    torch.distributed.init_process_group('gloo')\nstate_dict = {'x': torch.ones(4)}",
+    "params": "params = {'w': __import__('numpy').zeros(3)}",
+    "trained": "def trained(params, epoch):\n    return params, 0.5",
     "trainrt": "import trainrt, trainrt.data",
     "h5py": "import h5py",
     "images": "import numpy\nimages = numpy.ones((4, 8))",
@@ -72,6 +74,13 @@ def modules_of(text):
             found.add(node.module.split(".")[0])
             found |= {word for word in node.module.split(".") if word in LIBRARIES}
     return sorted(found)
+
+
+def shortened(text):
+    """Returns a program with fewer rounds, trials and workers."""
+    for name, maximum in (("num_boost_round", 20), ("num_samples", 4), ("num_workers", 2)):
+        text = re.sub(rf"\b{name}=(\d+)", lambda match: f"{match[0].split('=')[0]}={min(int(match[1]), maximum)}", text)
+    return text
 
 
 def commands_of(text):
