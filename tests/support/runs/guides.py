@@ -75,9 +75,9 @@ class Page:
         self.env = {**ONE_THREAD, "PATH": f"{tools}:{BUILD}:/usr/bin:/bin", "PYTHONPATH": BUILD / "python", "CUDA_VISIBLE_DEVICES": "",
                     "LD_LIBRARY_PATH": prefix / "lib", "CPATH": SOURCE / "include", "LIBRARY_PATH": prefix / "lib"}
 
-    def run(self, command, what):
+    def run(self, command, example):
         job = run(command, cwd=self.folder, env=self.env, timeout=200)
-        check(job.code == 0, f"{' '.join(what.split())[:100]}: exit {job.code}", job)
+        check(job.code == 0, f"{' '.join(example.split())[:100]}: exit {job.code}", job)
         return job
 
     def own_paths(self, text):

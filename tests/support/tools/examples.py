@@ -1,4 +1,4 @@
-"""Readers of examples in guides: what a config lacks, the names that a program does not define, and the commands of a block."""
+"""Readers of examples in guides: keys that a config lacks, names that a program does not define, and the commands of a block."""
 import ast
 import builtins
 import re
@@ -23,7 +23,7 @@ NAMES = {  # names that a block in Python uses and does not define
     "images": "import numpy\nimages = numpy.ones((4, 8))",
     "labels": "labels = numpy.ones(4)"}
 
-# what an example writes for a name of the reader's own
+# values for names that stand for the reader's own
 PLACEHOLDERS = {"RUN_DIR": "runs/first", "STORAGE_PATH": "runs", "CHECKPOINT": "runs/first", "PATH": "runs/first", "SOURCE": "train.npz", "FOLDER": "runs",
                 "DIR": "runs/SWEEP", "N": "2", "FIELD": "labels", "NAME": "train", "FILE": "out", "COMMAND": "check"}
 
