@@ -43,7 +43,7 @@ quickstart: ## install, build, and train FashionMNIST on 2 ranks, without Slurm
 	@$(MAKE) --no-print-directory configure
 	@src/build_with_estimate.sh $(BUILD) $(JOBS) trainrt trainrt_shared modules
 	@echo "quickstart, 3 of 3: 10 epochs of FashionMNIST on $(RANKS) ranks (about a minute)"
-	@jobs/quickstart.sh $(BUILD) $(RANKS)
+	@TRAINRT_STORAGE=$${TRAINRT_STORAGE:-$(BUILD)/runs} jobs/quickstart.sh $(BUILD) $(RANKS)
 
 check: configure-tests all ## the tests to run after every change: lint, unit and contract (at most 90 seconds once all is built)
 	@cmake --build $(BUILD) --parallel $(JOBS) --target unit_and_contract

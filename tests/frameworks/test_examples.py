@@ -75,6 +75,22 @@ def the_function_of_the_README_is_built_checked_and_run_as_its_config_says():
 
 
 @test
+def the_quick_start_trains_and_prints_its_result():
+    if not Path("/usr/share/datasets/fashion-mnist").exists():
+        skip("FashionMNIST not found (package dataset-fashion-mnist)")
+    job = run([SOURCE / "jobs/quickstart.sh", BUILD, 2, "--loop.epochs=2", "--data.train.subset=0:2000", "--data.test.subset=0:500"],
+              env={**ONE_THREAD, "TRAINRT_STORAGE": scratch()})
+    check_exit(job, FINISHED)
+    check("quickstart: iteration 1 " in job.out + job.err and "test_accuracy" in job.out and re.search(r"^state +finished$", job.out, re.M), "the result", job)
+
+
+@test
+def the_config_of_the_linear_regression_trains():
+    config, words = config_of((SOURCE / "jobs/linear.ini").read_text(), "linear", loop__epochs=2)
+    finished(config, words)
+
+
+@test
 def the_train_function_learns_and_continues():
     library = plugin(EXAMPLES / "train_function.cpp", ["-O2", "-Wextra", *pkg_config(PREFIX, "--cflags")])
     text = (EXAMPLES / "train_function.ini").read_text()

@@ -27,6 +27,7 @@ AttemptRecord a_record() {
   record.seen = "2026-11-21T02:02:02Z";
   record.expected = 20;
   record.unreported_s = 1.5;
+  record.trainrt_version = "0.1.0";
   record.job_start = "2026-11-21T01:02:00Z";
   record.job_end = "2026-11-21T05:02:00Z";
   return record;
@@ -50,6 +51,7 @@ std::vector<std::string> seeds() {
 std::vector<std::string> words() {
   return {"\"attempt\"",
           "\"start\"",
+          "\"trainrt_version\"",
           "\"end\"",
           "\"why\"",
           "\"exit_code\"",

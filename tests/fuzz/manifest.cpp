@@ -26,7 +26,7 @@ void check(const std::string& text) {
 }  // namespace
 
 std::vector<std::string> seeds() {
-  const auto whole = source_file("tests/golden/run/checkpoint_000007/manifest.json");
+  const auto whole = source_file("tests/golden/runs/0.1.0/checkpoint/checkpoint_000007/manifest.json");
   const auto body = whole.substr(0, whole.rfind(",\n \"xxh3_128\""));
   return {whole, body, body.substr(0, body.size() / 2), deep_json()};
 }

@@ -15,6 +15,7 @@ from harness import *  # noqa: E402,F403
 SECTIONS = ("run", "train", "scaling", "checkpoint", "metrics", "failure", "stop", "tune")
 FILE_ENDINGS = ("ini", "py", "sbatch", "cpp", "json", "h5", "prom", "csv")  # train.ini is no key
 FASHION = Path("/usr/share/datasets/fashion-mnist")
+CHANGES = SOURCE / "src/core/CHANGES.md"
 
 
 def none(findings):
@@ -57,6 +58,11 @@ def is_key(section, key):
     if section.startswith("data."):
         return key in known()["data"]
     return f"{section}.{key}" in known()["keys"]
+
+
+def renamed_keys():
+    """Returns the new name of each renamed key by its old name."""
+    return dict(re.findall(r'RenamedKey\{"([^"]+)", "([^"]+)"\}', (SOURCE / "src/config/renamed_keys.cpp").read_text()))
 
 
 # ---- the guides --------------------------------------------------------------------------------------------------------------
@@ -137,6 +143,21 @@ def every_target_of_make_that_is_named_is_there():
     none(findings)
 
 
+@test
+def the_list_of_changes_has_a_section_for_the_current_version():
+    version = output("--version").split()[1]
+    sections = re.findall(r"^## (\d+\.\d+\.\d+) \((?:unreleased|\d{4}-\d\d-\d\d)\)$", prose(CHANGES), re.M)
+    check(version in sections, f"src/core/CHANGES.md has no section '## {version} (unreleased)'; it has {sections}")
+    equal(sections, sorted(set(sections), key=lambda each: [-int(part) for part in each.split(".")]), "versions, newest first")
+
+
+@test
+def every_renamed_key_is_in_the_list_of_changes():
+    text = prose(CHANGES)
+    check(len(renamed_keys()) > 5, f"only {len(renamed_keys())} renamed keys were found")
+    none([f"src/core/CHANGES.md lacks | `{old}` | `{new}` |" for old, new in renamed_keys().items() if f"| `{old}` | `{new}` |" not in text])
+
+
 # ---- commands and keys -------------------------------------------------------------------------------------------------------
 
 
@@ -214,7 +235,8 @@ def every_key_that_is_named_exists():
     for path in GUIDES:
         for line, span in spans(path):
             for section, key in re.findall(rf"(?<![\w./-])({'|'.join(SECTIONS)})\.([a-z]\w*)", span):
-                if key not in FILE_ENDINGS and not is_key(section, key):
+                is_old_name = path == CHANGES and f"{section}.{key}" in renamed_keys()
+                if key not in FILE_ENDINGS and not is_key(section, key) and not is_old_name:
                     findings.append(f"{name_of(path)}:{line}: {section}.{key}")
     none(findings)
 
@@ -276,6 +298,15 @@ def check_accepts_the_configs_of_jobs():
     check_config((SOURCE / "jobs/linear.ini").read_text())
     if FASHION.exists() and "fashion_mnist" in output("list"):
         check_config((SOURCE / "jobs/fashion_mnist.ini").read_text())
+
+
+@test
+def every_script_and_config_of_jobs_is_named_by_a_test():
+    texts = "\n".join(path.read_text() for path in (SOURCE / "tests").rglob("*.py"))
+    found = [path for path in (SOURCE / "jobs").rglob("*") if path.is_file() and path.suffix != ".md" and "__pycache__" not in path.parts]
+    check(len(found) > 40, f"only {len(found)} files were found")
+    none([f"{name_of(path)}: no test names it" for path in found
+          if not any(name in texts for name in (name_of(path), f'"{path.name}"', f'"{path.stem}"'))])
 
 
 # ---- messages ----------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 """The promise to test everything by: a run that is stopped or killed any number of times ends with the same weights, optimizer
 and reported metrics, bit for bit, as the run that never stopped, on the same number of ranks."""
 import random
-import shutil
 import signal
 import sys
 from pathlib import Path
@@ -147,20 +146,6 @@ def checkpoint_intervals_do_not_change_the_bits():
         finish(2, config)
     for config in configs[1:]:
         check_same_bits(run_dir_of(config), run_dir_of(configs[0]))
-
-
-@test
-def a_run_that_version_0_1_0_stopped_continues_to_the_bits_of_an_uninterrupted_one():
-    folder = scratch()
-    (folder / "stopped").mkdir()
-    shutil.copytree(SOURCE / "tests/golden/stopped_run/golden", folder / "stopped/golden")
-    config = SOURCE / "tests/golden/stopped_run/linear.ini"
-    for storage in ("stopped", "uninterrupted"):
-        job = run_ranks(2, config, f"--run.storage_path={folder / storage}")
-        check_exit(job, FINISHED)
-    check_same_bits(folder / "stopped/golden", folder / "uninterrupted/golden")
-    check_iterations(folder / "stopped/golden", 16)
-    equal(len(list((folder / "stopped/golden/attempts").glob("*.json"))), 2, "attempts")
 
 
 main()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
-from tools.guides import GUIDES  # noqa: E402
+from tools.guides import GUIDES, block  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 CLUSTER = Cluster("mod")
@@ -93,6 +93,16 @@ def plain_srun_forms_one_world(system):
     equal(job.err.count("trainrt: 2 ranks on 2 nodes (pmix"), 1, "times that it says '2 ranks'", job)
     equal([attempt["ranks"] for attempt in attempts(run_dir_of(config))], [2], "ranks of the attempts")
     check_iterations(run_dir_of(config), 2)
+
+
+@test
+def the_batch_script_of_the_README_trains():
+    folder = scratch()
+    (folder / "job.sbatch").write_text(block("sbatch", "module load trainrt"))
+    linear_config(folder, "train", {"epochs": 2})
+    job = shell(environment_modules, f"export -f module; cd {folder}; sbatch --wait --ntasks-per-node=1 --output=out job.sbatch || {{ cat out; exit 1; }}", CLUSTER.env)
+    equal(run_state(folder / "runs/train"), "finished", "state", job)
+    equal([attempt["ranks"] for attempt in attempts(folder / "runs/train")], [2], "ranks of the attempts", job)
 
 
 @test

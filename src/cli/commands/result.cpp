@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -56,20 +58,28 @@ std::string nodes_text(const std::vector<std::string>& nodes) {
                                    : fmt::format("{} and {} more", nodes[0], nodes.size() - 1);
 }
 
+/// Prints a table of the attempts. It has a column for the version of trainrt if the attempts have different versions.
 void print_attempts(const std::vector<rundir::AttemptRecord>& attempts, std::size_t attempt_count) {
-  Table table({{"no", true},
-               {"state"},
-               {"start"},
-               {"ranks", true},
-               {"nodes"},
-               {"iterations"},
-               {"steps"},
-               {"saved"},
-               {"why it ended"}});
-  for (const auto& attempt : attempts)
-    table.add({std::to_string(attempt.number), std::string(rundir::word_of(rundir::state_of(attempt))), attempt.start,
-               std::to_string(attempt.ranks), nodes_text(attempt.nodes), view::iterations_of(attempt),
-               view::steps_of(attempt), view::saved_point_of(attempt), first_line(attempt.why)});
+  const bool with_version = std::ranges::adjacent_find(attempts, std::ranges::not_equal_to(),
+                                                       &rundir::AttemptRecord::trainrt_version) != attempts.end();
+  std::vector<Table::Column> columns = {{"no", true},   {"state"}, {"start"}, {"ranks", true}, {"nodes"},
+                                        {"iterations"}, {"steps"}, {"saved"}, {"why it ended"}};
+  if (with_version) columns.insert(columns.begin() + 3, {"trainrt"});
+  Table table(std::move(columns));
+  for (const auto& attempt : attempts) {
+    std::vector<std::string> cells = {std::to_string(attempt.number),
+                                      std::string(rundir::word_of(rundir::state_of(attempt))),
+                                      attempt.start,
+                                      std::to_string(attempt.ranks),
+                                      nodes_text(attempt.nodes),
+                                      view::iterations_of(attempt),
+                                      view::steps_of(attempt),
+                                      view::saved_point_of(attempt),
+                                      first_line(attempt.why)};
+    if (with_version)
+      cells.insert(cells.begin() + 3, attempt.trainrt_version.empty() ? "unknown" : attempt.trainrt_version);
+    table.add(std::move(cells));
+  }
   const auto unreadable = attempt_count - attempts.size();
   print_safely("attempts{}\n{}",
                unreadable == 0 ? "" : fmt::format(" ({}, {} of them without a readable record)", attempt_count, unreadable),

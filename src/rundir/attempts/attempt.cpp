@@ -14,6 +14,7 @@
 #include "core/options.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
+#include "core/version.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
@@ -118,6 +119,7 @@ Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string>
     : files_(run_dir, ""), meter_(meter) {
   record_.accepted_missing = accepts_missing;
   record_.owner = this_owner();
+  record_.trainrt_version = version;
   record_.ranks = ranks;
   record_.nodes = std::move(nodes);
   record_.silent = meter.is_silent();

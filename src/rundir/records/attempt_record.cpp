@@ -187,6 +187,7 @@ std::string to_text(const AttemptRecord& record) {
   json.update(numbers_of(record));
   if (!record.job_start.empty()) json["job_start"] = record.job_start;
   if (record.accepted_missing) json["accepted_missing_checkpoints"] = true;
+  if (!record.trainrt_version.empty()) json["trainrt_version"] = record.trainrt_version;
   json.update({{"ranks", record.ranks}, {"nodes", record.nodes}, {"owner", to_json(record.owner)}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -205,6 +206,7 @@ AttemptRecord attempt_record_from(const std::string& text) {
   take_numbers(record, json);
   check_times(record);
   record.accepted_missing = value_or(json, "accepted_missing_checkpoints", false);
+  record.trainrt_version = value_or<std::string>(json, "trainrt_version", "");
   record.ranks = small_or(json, "ranks", 0);
   record.nodes = value_or<std::vector<std::string>>(json, "nodes", {});
   record.owner = owner_from(json.at("owner"));

@@ -101,6 +101,7 @@ Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& ac
           {"why", or_null(attempt.why)},
           {"exit_code", attempt.exit_code < 0 ? Json() : Json(attempt.exit_code)},
           {"blamed_node", or_null(attempt.blamed_node)},
+          {"trainrt_version", or_null(attempt.trainrt_version)},
           {"ranks", attempt.ranks},
           {"nodes", attempt.nodes},
           {"silent", attempt.silent},

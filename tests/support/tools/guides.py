@@ -19,15 +19,16 @@ def guide(name):
     return (SOURCE / name / "README.md").read_text()
 
 
+def all_blocks(path):
+    """Returns the fenced blocks of a guide in their order."""
+    text = path.read_text()
+    return [Block(name_of(path), text.count("\n", 0, match.start()) + 1, match[1], match[2])
+            for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S)]
+
+
 def blocks(language, guides=GUIDES):
-    """The fenced blocks of a language."""
-    found = []
-    for path in guides:
-        text = path.read_text()
-        for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S):
-            if match[1] == language:
-                found.append(Block(name_of(path), text.count("\n", 0, match.start()) + 1, match[1], match[2]))
-    return found
+    """Returns the fenced blocks of a language."""
+    return [item for path in guides for item in all_blocks(path) if item.language == language]
 
 
 def block(language, word, name=""):

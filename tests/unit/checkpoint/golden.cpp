@@ -1,17 +1,19 @@
-// Tests of a checkpoint of format version 2 in the source tree, tests/golden/run, which all later versions must be able to
-// read. Three ranks on two nodes (two shard files) wrote it with
-//   build/tests/test_unit_checkpoint "[golden-write]"
-// which refuses to overwrite an existing one. If the version of the format changes, do not change this directory: state in
-// the test how trainrt handles it, and add a new directory.
+// Tests of the golden checkpoints, tests/golden/runs/VERSION/checkpoint, which all later versions must be able to read.
+// Three ranks on two nodes (two shard files) wrote each of them. `python3 tests/golden/record.py BUILD` writes the one of
+// the current version by the test case [golden-write], which refuses to overwrite an existing one. If the version of the
+// format changes, do not change existing folders: state in the tests how trainrt handles them.
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/layout.hpp"
 #include "checkpoint/load/load.hpp"
 #include "checkpoint/load/verify.hpp"
+#include "core/version.hpp"
 #include "io/files/file.hpp"
 #include "runs.hpp"
 
@@ -20,7 +22,15 @@ using namespace trainrt::test;
 
 namespace {
 
-const std::string golden_run = TRAINRT_SOURCE_DIR "/tests/golden/run";
+const std::string golden_runs = TRAINRT_SOURCE_DIR "/tests/golden/runs";
+
+/// Returns the folders of the golden checkpoints of all versions.
+std::vector<std::string> golden_folders() {
+  std::vector<std::string> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(golden_runs)) folders.push_back(entry.path() / "checkpoint");
+  return folders;
+}
+
 constexpr int writers = 3;
 
 /// Returns byte k of an entry. Does not use a library, so that the bytes never change.
@@ -144,7 +154,9 @@ std::string log_of(int rank) { return "the log of rank " + std::to_string(rank) 
 }  // namespace
 
 TEST_CASE("write the golden checkpoint", "[.][golden-write]") {
+  const auto golden_run = golden_runs + "/" + version + "/checkpoint";
   REQUIRE_FALSE(io::exists(golden_run));
+  std::filesystem::create_directories(golden_run);
   Scratch own;
   io::write_file(own / "vocabulary.txt", "ein\nzwei\n");
   for (int rank = 0; rank < writers; ++rank) io::write_file(own / ("log-" + std::to_string(rank)), log_of(rank));
@@ -162,43 +174,56 @@ TEST_CASE("write the golden checkpoint", "[.][golden-write]") {
   REQUIRE(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("the golden checkpoint of three ranks loads bit for bit on any number of ranks") {
-  const auto directory = golden_run + "/checkpoint_000007";
-  CHECK(checkpoint::verify(directory) == std::vector<std::string>{});
-  CHECK(checkpoint::unlisted_files(directory) == std::vector<std::string>{});
-  for (const int ranks : {1, 2, 3, 4}) {
-    INFO(ranks << " ranks");
-    Scratch own;
-    Findings findings;
-    std::optional<checkpoint::LoadResult> result;
-    run_ranks(ranks, [&](Communicator& communicator) {
-      Golden golden(communicator.rank(), communicator.size(), own.path());
-      auto loaded = checkpoint::load_latest(golden.state, golden_run, communicator);
-      findings.add(golden.difference());
-      if (io::read_file(own / ("log-" + std::to_string(communicator.rank()))) != log_of(communicator.rank() % writers))
-        findings.add("log");
-      if (communicator.rank() == 0) result = std::move(loaded);
-    });
-    CHECK(findings.take() == std::vector<std::string>{});
-    CHECK(io::read_file(own / "vocabulary.txt") == "ein\nzwei\n");
-    REQUIRE(result);
-    CHECK(result->skipped == std::vector<std::string>{});
-    CHECK(result->notes == std::vector<std::string>{});
-    const auto& meta = result->meta;
-    CHECK(meta.number == 7);
-    CHECK(meta.iteration == 14);
-    CHECK(meta.step == 700);
-    CHECK(meta.ranks == writers);
-    CHECK(meta.metadata == R"({"by":"golden","tags":[1,"zwei",null]})");
-    CHECK(meta.metrics.at("loss") == 0.25);
-    CHECK(std::isnan(meta.metrics.at("accuracy")));
+namespace {
+
+/// Loads the golden checkpoint of a run directory on `ranks` ranks and checks its content and metadata.
+void check_load(const std::string& golden_run, int ranks) {
+  INFO(golden_run << " on " << ranks << " ranks");
+  Scratch own;
+  Findings findings;
+  std::optional<checkpoint::LoadResult> result;
+  run_ranks(ranks, [&](Communicator& communicator) {
+    Golden golden(communicator.rank(), communicator.size(), own.path());
+    auto loaded = checkpoint::load_latest(golden.state, golden_run, communicator);
+    findings.add(golden.difference());
+    if (io::read_file(own / ("log-" + std::to_string(communicator.rank()))) != log_of(communicator.rank() % writers))
+      findings.add("log");
+    if (communicator.rank() == 0) result = std::move(loaded);
+  });
+  CHECK(findings.take() == std::vector<std::string>{});
+  CHECK(io::read_file(own / "vocabulary.txt") == "ein\nzwei\n");
+  REQUIRE(result);
+  CHECK(result->skipped == std::vector<std::string>{});
+  CHECK(result->notes == std::vector<std::string>{});
+  const auto& meta = result->meta;
+  CHECK(meta.number == 7);
+  CHECK(meta.iteration == 14);
+  CHECK(meta.step == 700);
+  CHECK(meta.ranks == writers);
+  CHECK(meta.metadata == R"({"by":"golden","tags":[1,"zwei",null]})");
+  CHECK(meta.metrics.at("loss") == 0.25);
+  CHECK(std::isnan(meta.metrics.at("accuracy")));
+}
+
+}  // namespace
+
+TEST_CASE("the golden checkpoint of each version loads bit for bit on any number of ranks") {
+  for (const auto& golden_run : golden_folders()) {
+    const auto directory = golden_run + "/checkpoint_000007";
+    CHECK(checkpoint::verify(directory) == std::vector<std::string>{});
+    CHECK(checkpoint::unlisted_files(directory) == std::vector<std::string>{});
+    for (const int ranks : {1, 2, 3, 4}) check_load(golden_run, ranks);
   }
 }
 
-TEST_CASE("the golden checkpoint has exactly the files of its format") {
-  const auto manifest = checkpoint::read_manifest(golden_run + "/checkpoint_000007");
-  REQUIRE(manifest.shards.size() == 2);
-  CHECK(manifest.shards[0].parts.size() == 2);
-  CHECK(manifest.shards[1].parts.size() == 1);
-  CHECK(manifest.files.size() == 1 + writers);
+TEST_CASE("the golden checkpoint of each version has exactly the files of its format") {
+  const auto folders = golden_folders();
+  CHECK(std::ranges::count(folders, golden_runs + "/" + version + "/checkpoint") == 1);
+  for (const auto& golden_run : folders) {
+    const auto manifest = checkpoint::read_manifest(golden_run + "/checkpoint_000007");
+    REQUIRE(manifest.shards.size() == 2);
+    CHECK(manifest.shards[0].parts.size() == 2);
+    CHECK(manifest.shards[1].parts.size() == 1);
+    CHECK(manifest.files.size() == 1 + writers);
+  }
 }

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/host.hpp"
+#include "core/version.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/scratch.hpp"
 
@@ -110,6 +111,19 @@ TEST_CASE("a running attempt writes a heartbeat at its first step and after each
   CHECK(last.saved_iteration == 9);
   CHECK(last.iteration == 9);
   CHECK_FALSE(attempt_is_alive(run.path(), last));
+}
+
+TEST_CASE("the record of an attempt has the version of trainrt, and older records without it are read") {
+  RunFolder run;
+  leave_killed(run, 1, "", 0);
+  Meter meter(monotonic_seconds());
+  Attempt attempt(run.path(), 1, {"a"}, meter);
+  CHECK(read_attempts(run.path()).back().trainrt_version == version);
+  attempt.end("finished", 0, 0);
+  const auto records = read_attempts(run.path());
+  REQUIRE(records.size() == 2);
+  CHECK(records[0].trainrt_version == "");
+  CHECK(records[1].trainrt_version == version);
 }
 
 TEST_CASE("a record without an end is read with the numbers of its last heartbeat") {
