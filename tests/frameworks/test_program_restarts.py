@@ -81,7 +81,7 @@ def weights_of(out, ranks, job):
 
 
 @test
-def after_a_program_was_killed_all_are_started_again_and_end_with_the_same_weights():
+def after_a_kill_all_programs_restart_and_end_with_the_same_weights():
     require_torch()
     config, undisturbed = saving_ddp(-1)
     whole = run_ranks(2, config, timeout=120)
@@ -112,7 +112,7 @@ def after_a_program_was_killed_all_are_started_again_and_end_with_the_same_weigh
 
 
 @test
-def survivors_that_ignore_everything_are_ended_too():
+def programs_that_ignore_signals_are_ended_after_a_failure():
     """As JAX's do: they wait for the one that is gone, for ever."""
     folder = scratch()
     text = ("import os, signal, sys, time\nfor number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):\n    signal.signal(number, signal.SIG_IGN)\n"
@@ -136,7 +136,7 @@ def a_stop_during_the_pause_before_a_restart_ends_the_run():
 
 
 @test
-def what_fails_each_time_is_given_up_with_the_number_of_failures():
+def a_program_that_always_fails_ends_the_run_with_the_number_of_failures():
     config, out = plain_config("/bin/sh -c 'echo >> {out}/starts; exit 3'", failure={"max_failures": 1})
     job = run_ranks(2, config, timeout=60)
     check_exit(job, FAILED)
