@@ -48,7 +48,7 @@ def out_of(job):
 
 
 @test
-def each_log_is_complete_and_the_terminal_shows_the_chosen_ranks():
+def each_log_is_whole_and_the_terminal_shows_what_is_asked_for():
     for shown in ("", "all", "none"):
         config = config_of()
         job = run_ranks(2, config, *([f"--run.output={shown}"] if shown else []))
