@@ -1167,7 +1167,7 @@ for name, text, *words in (
         ("a_share_of_less_than_nothing", "send({'op': 'share', 'bytes': -1})", "\"bytes\""),
         ("a_metric_that_is_a_list", "send({'op': 'report', 'metrics': {'loss': [1]}})", "loss"),
         ("a_second_restore", "restore(64, memory(64))\nrestore(64, memory(64))", "twice")):
-    add_test(f"nonsense_is_refused_with_its_reason_{name}", nonsense, text, *words)
+    add_test(f"an_invalid_message_is_refused_with_its_reason_{name}", nonsense, text, *words)
 
 
 main()
