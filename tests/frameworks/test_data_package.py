@@ -65,7 +65,7 @@ def rows_with_strings_lists_and_nan_come_back():
 def narrow_floats_in_a_dataset_with_strings_keep_their_type_and_bits():
     values = numpy.float32(NUMBERS.random(50))
     found = data.from_items([{"x": value, "t": "text"} for value in values])
-    same(column(found, "x"), values, "f32 beside texts")
+    same(column(found, "x"), values, "f32 in a dataset with strings")
 
 
 @test

@@ -117,11 +117,11 @@ def own_trainer(name):
 @test
 def the_linear_regression_with_its_own_main_learns_and_is_not_run_twice():
     program, folder = own_trainer("linear"), scratch()
-    said = must([MPIEXEC, "-n", 2, program, "linear", folder])
+    output = must([MPIEXEC, "-n", 2, program, "linear", folder])
     rows = reports(folder / "linear")
     check(len(rows) == 20 and rows[-1]["loss"] < 0.01 * rows[0]["loss"], f"the loss stays high: {rows[0]['loss']} to {rows[-1]['loss']}")
-    last = said.splitlines()[-1]
-    check(last.startswith("loss ") and str(folder / "linear/checkpoint_0000") in last, f"the output is {said!r}")
+    last = output.splitlines()[-1]
+    check(last.startswith("loss ") and str(folder / "linear/checkpoint_0000") in last, f"the output is {output!r}")
     check(last in must([program, "linear", folder]), "the second start has another result")
     equal(len(attempts(folder / "linear")), 1, "attempts")
 
@@ -129,9 +129,9 @@ def the_linear_regression_with_its_own_main_learns_and_is_not_run_twice():
 @test
 def the_callback_receives_the_reports_of_each_rank():
     folder = scratch()
-    said = must([MPIEXEC, "-n", 2, own_trainer("callback"), "callback", folder])
+    output = must([MPIEXEC, "-n", 2, own_trainer("callback"), "callback", folder])
     for text in (f"attempt 1 in {folder}/callback", "rank 0: best loss 0.", "rank 1: best loss", f"the newest checkpoint is {folder}/callback/checkpoint_000009"):
-        check(text in said, f"missing: {text}\n{said}")
+        check(text in output, f"missing: {text}\n{output}")
 
 
 def rows_of(run_dir):
@@ -143,8 +143,8 @@ def rows_of(run_dir):
 @test
 def a_program_that_saves_files_continues_from_them_after_a_kill():
     program, folder = own_trainer("checkpoint_files"), scratch()
-    said = must([MPIEXEC, "-n", 2, program, "whole", folder, 60])
-    check(f"{folder}/whole/checkpoint_000059/files/rows-rank=1.txt" in said, f"the output is {said!r}")
+    output = must([MPIEXEC, "-n", 2, program, "whole", folder, 60])
+    check(f"{folder}/whole/checkpoint_000059/files/rows-rank=1.txt" in output, f"the output is {output!r}")
     job = Job([MPIEXEC, "-n", 2, program, "broken", folder, 60], trainrt=str(program))
     wait_for_reports(folder / "broken", 3, job, 60)
     check(not job.ended(), "the run ended before it could be killed", job)
@@ -158,10 +158,10 @@ def a_program_that_saves_files_continues_from_them_after_a_kill():
 
 @test
 def the_results_are_read_and_a_new_run_starts_from_the_best_checkpoint():
-    said = must([own_trainer("results"), scratch()])
+    output = must([own_trainer("results"), scratch()])
     for text in ("results: finished, accuracy 0.333333 after 1 attempts\n 0.25 0.33 0.50 1.00 0.50 0.33\n", 'kept: accuracy 1.00, {"trained_by":"results.cpp"}',
                  "results-resumed starts from weight 4", "results-resumed: finished, accuracy 0.5 after 1 attempts\n 0.50\n"):
-        check(text in said, f"missing: {text}\n{said}")
+        check(text in output, f"missing: {text}\n{output}")
 
 
 @test
@@ -176,8 +176,8 @@ def the_program_with_its_own_main_continues_on_another_number_of_ranks_with_the_
     folder = scratch()
     must([program, folder / "whole", 1000])
     must([MPIEXEC, "-n", 2, program, folder / "broken", 400])
-    said = must([MPIEXEC, "-n", 3, program, folder / "broken", 1000])
-    check("continuing from step 400, saved by 2 ranks" in said, f"the output is {said!r}")
+    output = must([MPIEXEC, "-n", 3, program, folder / "broken", 1000])
+    check("continuing from step 400, saved by 2 ranks" in output, f"the output is {output!r}")
     check(state_of(folder / "broken") == state_of(folder / "whole"), "different bits")
 
 

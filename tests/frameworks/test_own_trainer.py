@@ -237,8 +237,8 @@ def a_program_built_with_other_headers_is_an_error_that_names_the_interfaces():
     program = compiled(SOURCE / "tests/support/programs/fits.cpp", "stale", "-I", other)
     job = run([program, scratch(), "mine"])
     check_exit(job, USAGE)
-    for said in ("caught: this program was compiled with headers of trainrt for interface", "libtrainrt.so", "interface 10"):
-        check(said in job.out, f"the output lacks {said!r}", job)
+    for words in ("caught: this program was compiled with headers of trainrt for interface", "libtrainrt.so", "interface 10"):
+        check(words in job.out, f"the output lacks {words!r}", job)
 
 
 @test
