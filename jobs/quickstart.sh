@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job without Slurm: FashionMNIST on a few ranks of this machine, started by MPICH's mpiexec.
+# Trains FashionMNIST without Slurm, on a few ranks of this machine that MPICH's mpiexec starts.
 set -eu
 build=$1
 ranks=$2

@@ -81,11 +81,11 @@ for ranks in (1, 2):
 
 @test
 def gpt_in_bf16_stopped_and_killed_ends_with_the_same_bits_and_f32_weights():
-    whole, stopped = (gpt_config(name, precision="bf16", epochs=8) for name in ("whole", "stopped"))
-    check_exact(1, whole, stopped, 8, -(-WINDOWS["train"] // (GPT["batch_size"] * GPT["accumulate"])), 1)
-    types = {kind for name, (kind, _, _) in state_of(run_dir_of(whole)).items() if name.startswith("model/")}
+    undisturbed, stopped = (gpt_config(name, precision="bf16", epochs=8) for name in ("whole", "stopped"))
+    check_exact(1, undisturbed, stopped, 8, -(-WINDOWS["train"] // (GPT["batch_size"] * GPT["accumulate"])), 1)
+    types = {kind for name, (kind, _, _) in state_of(run_dir_of(undisturbed)).items() if name.startswith("model/")}
     equal(types, {"float32"}, "types of the weights")
-    check(last_report(whole)["test_loss"] < 2.5, f"test_loss stays high: {last_report(whole)['test_loss']}")
+    check(last_report(undisturbed)["test_loss"] < 2.5, f"test_loss stays high: {last_report(undisturbed)['test_loss']}")
 
 
 @test

@@ -127,13 +127,13 @@ def the_same_command_makes_only_missing_files():
     sources(folder)
     made(folder)
     output = folder / "tokens"
-    whole, times = files_of(output), {path.name: path.stat().st_mtime_ns for path in output.glob("*.bin")}
-    lost = sorted(whole)[1]
+    wanted, times = files_of(output), {path.name: path.stat().st_mtime_ns for path in output.glob("*.bin")}
+    lost = sorted(wanted)[1]
     (output / lost).unlink()
     (output / ".b.jsonl.000002.bin.1.part").write_bytes(b"of a killed run")
     job = made(folder)
-    check(f"1 of {len(whole)} token files are to be made" in job.err, "other files were made again", job)
-    equal(files_of(output), whole, "token files")
+    check(f"1 of {len(wanted)} token files are to be made" in job.err, "other files were made again", job)
+    equal(files_of(output), wanted, "token files")
     equal([name for name, time in times.items() if (output / name).stat().st_mtime_ns != time], [lost], "files with another time")
     equal(list(output.glob(".*.part")), [], "temporary files")
 
@@ -142,17 +142,17 @@ def the_same_command_makes_only_missing_files():
 def a_killed_run_leaves_only_complete_files_and_the_next_run_ends_with_the_same_bytes():
     folder = scratch()
     sources(folder, 4000)
-    made(folder, output="whole")
-    whole = files_of(folder / "whole")
+    made(folder, output="wanted")
+    wanted = files_of(folder / "wanted")
     job = Job(command(folder, "--processes", 2), env={"PYTHONPATH": _packages}, cwd=folder)
     wait_until(lambda: len(files_of(folder / "tokens")) >= 2 or job.ended(), 60, "token files", job)
     job.process.kill()
     job.process.wait(30)
     wait_until(lambda: not processes_with(job.token), 30, "all processes of the killed run to exit", job)
     left = files_of(folder / "tokens")
-    equal({name: data == whole[name] for name, data in left.items()}, {name: True for name in left}, "complete files")
+    equal({name: data == wanted[name] for name, data in left.items()}, {name: True for name in left}, "complete files")
     made(folder)
-    equal(files_of(folder / "tokens"), whole, "token files")
+    equal(files_of(folder / "tokens"), wanted, "token files")
     equal(list((folder / "tokens").glob(".*.part")), [], "temporary files")
 
 
@@ -161,13 +161,13 @@ def a_folder_with_files_of_other_settings_or_changed_sources_is_refused():
     folder = scratch()
     sources(folder)
     made(folder)
-    whole = files_of(folder / "tokens")
+    wanted = files_of(folder / "tokens")
 
     def refused(job, *words):
         check(job.code != 0, "the command succeeded", job)
         for word in words:
             check(word in job.err, f"the message lacks {word!r}", job)
-        equal(files_of(folder / "tokens"), whole, "token files")
+        equal(files_of(folder / "tokens"), wanted, "token files")
 
     refused(make(folder, separator=None), "another separator", "another --output")
     with open(folder / "b.jsonl", "a") as file:

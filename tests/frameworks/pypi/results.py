@@ -17,8 +17,8 @@ passed, on a machine with other load. The first case of a framework includes the
 FAILED = "**failed**"
 
 
-"""A section of the file: one row per framework, one cell per case, and one line per error."""
-    """A section: rows of a version and a cell a case, and an error a line."""
+class Day:
+    """A section of the file: one row per framework, one cell per case, and one line per error."""
 
     def __init__(self, text=""):
         self.rows, self.errors = {}, {}  # {framework: {column: cell}}, {(framework, case): text}
