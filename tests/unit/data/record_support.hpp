@@ -41,7 +41,7 @@ inline std::string bytes_of_sample(const data::Source& source, const data::Colum
   return {bytes + first, bytes + column.ends[place]};
 }
 
-/// The bytes of each sample, by field.
+/// Returns the bytes of each sample, by field.
 using Values = std::vector<std::vector<std::string>>;
 
 inline Values all_values(const data::Source& source) {

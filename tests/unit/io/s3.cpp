@@ -121,7 +121,7 @@ TEST_CASE("URLs are distinguished from paths, and the error of an unknown scheme
   CHECK_THROWS_WITH(io::storage_url("s4://bucket/a"), Contains("s3"));
 }
 
-TEST_CASE("a folder is a storage whose objects are listed, read and removed") {
+TEST_CASE("objects of a storage in a folder are listed, read and removed") {
   const Scratch folder;
   const auto file = folder.path() + "/local";
   std::ofstream(file) << "0123456789";

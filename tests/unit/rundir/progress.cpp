@@ -6,7 +6,7 @@ using namespace trainrt::rundir;
 
 namespace {
 
-/// Returns an attempt of job 7 that began at step `first` and whose last checkpoint is at step `saved`.
+/// Returns an attempt of job 7 that began at step `first` and saved its last checkpoint at step `saved`.
 AttemptRecord attempt(int exit_code, const char* why, std::int64_t first, std::int64_t saved, const char* job = "7") {
   AttemptRecord record;
   record.owner.job_id = job;
