@@ -214,7 +214,7 @@ TEST_CASE("a killed conversion of any data writer leaves no file with the name o
   });
 }
 
-TEST_CASE("every data writer has a file extension of its own that chooses it") {
+TEST_CASE("every data writer is selected by its own file extension") {
   for (const auto* writer : data_writer_table()) {
     INFO(writer->name);
     CHECK(writer->extension.starts_with("."));

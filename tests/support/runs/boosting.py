@@ -31,7 +31,7 @@ class Trees:
         found, job = self.result("newer", FORM="newer", ROUNDS=10)
         models = re.findall(r"MODEL (\w+) ([\d.]+)", "".join(path.read_text() for path in (self.folder / "runs/newer/logs").glob("rank-*.log")))
         equal(len(models), 2, "ranks that reported their model", job)
-        equal(len({digest for digest, _ in models}), 1, "different models", job)
+        equal(len({digest for digest, _ in models}), 1, "number of different models", job)
         equal((found["rounds"], found["checkpoints"]), (10, 2), "rounds and checkpoints", job)
         check("error" in found["metrics"] and "own-rmse" not in found["metrics"], f"metrics: {found['metrics']}", job)
 
@@ -52,4 +52,4 @@ class Trees:
 
     def a_rank_may_have_no_rows(self):
         found, job = self.result("few", workers=3, ROWS=2, ROUNDS=2)
-        equal((found["rounds"], found["checkpoints"]), (3, 1), "reports: of two rounds, and of the end", job)
+        equal((found["rounds"], found["checkpoints"]), (3, 1), "reports (two rounds and the end) and checkpoints", job)

@@ -4,7 +4,7 @@ import random
 
 from harness import *  # noqa: F403
 
-os.environ["OMP_WAIT_POLICY"] = "passive"  # threads that wait for a core that another test has do not spin
+os.environ["OMP_WAIT_POLICY"] = "passive"  # threads that wait for a busy core do not spin
 ROUNDS = 12
 BINARY = {"objective": "binary:logistic", "eval_metric": "logloss,auc"}
 SURVIVAL = {"objective": "survival:aft", "eval_metric": "aft-nloglik", "aft_loss_distribution": "logistic", "aft_loss_distribution_scale": 1.2}
@@ -112,7 +112,7 @@ class XgboostRuns:
         model, found, _ = self.own(params, loop, ranks)
         check(len(model) > 500 and model_of(config) == model, f"the model of {ranks} ranks is not that of the library's own Python", job)
         result, wanted = last_of(config), {name: values[-1] for name, values in found.items()}
-        if ranks > 1:  # the Python of 1.7 adds the same number of all workers up and divides it again
+        if ranks > 1:  # Python's XGBoost 1.7 sums the same number over all workers and divides again
             result, wanted = ({name: float(f"{value:.14g}") for name, value in metrics.items()} for metrics in (result, wanted))
         equal(result, wanted, "metrics", job)
 
@@ -124,8 +124,8 @@ class XgboostRuns:
         for end in (None, signal.SIGKILL):
             interrupt(ranks, disturbed, end)
         job = finish(ranks, disturbed)
-        check(len(attempts(run_dir_of(disturbed))) > 1, "nothing disturbed the run", job)
-        check(model_of(disturbed) == model_of(quiet), "another model than the run that nothing disturbed", job)
+        check(len(attempts(run_dir_of(disturbed))) > 1, "the run finished before it was disturbed", job)
+        check(model_of(disturbed) == model_of(quiet), "the model differs from the undisturbed run's", job)
         equal(reported_metrics(run_dir_of(disturbed)), reported_metrics(run_dir_of(quiet)), "metrics")
 
     def a_dead_rank_ends_all(self):
