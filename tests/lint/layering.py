@@ -195,7 +195,7 @@ def includes_follow_the_allowed_dependencies():
             if target not in ARROWS:
                 findings.append(f"{name_of(path)}:{line}: \"{included}\" is no header of src/ (public headers and libraries are in <>)")
             elif target != layer and target not in ARROWS[layer]:
-                findings.append(f"{name_of(path)}:{line}: {layer} must not know {target} ({included})")
+                findings.append(f"{name_of(path)}:{line}: {layer} must not include {target} ({included})")
     check(count > 300, f"only {count} includes were found")
     none(findings)
 
