@@ -74,7 +74,7 @@ def lines_of_a_run_of_one_rank_have_no_rank():
     for train in ways():
         job = run([TRAINRT, "--config", config_of(train, speaker=0, word="hello", rate=2)])
         check_exit(job, FINISHED)
-        check("trainrt: one line\n" in job.err and "trainrt: from all: hello 2.000000\n" in job.err, "its lines", job)
+        check("trainrt: one line\n" in job.err and "trainrt: from all: hello 2.000000\n" in job.err, "the lines of the run", job)
 
 
 @test

@@ -261,7 +261,7 @@ def the_program_of_the_README_learns_and_ends_with_the_same_bits():
     check_exit(run_program(2, stopped), FINISHED)
     check_iterations(run_dir_of(stopped), 25)
     different = [name for name, entry in state_of(run_dir_of(whole)).items() if state_of(run_dir_of(stopped))[name] != entry]
-    check(not different and reported_metrics(run_dir_of(stopped)) == reported_metrics(run_dir_of(whole)), f"other bits: {different}")
+    check(not different and reported_metrics(run_dir_of(stopped)) == reported_metrics(run_dir_of(whole)), f"different bits: {different}")
     check(reports(run_dir_of(whole))[-1]["loss"] < 1e-3, f"the loss stays high: {reports(run_dir_of(whole))[-1]}")
 
 
@@ -660,7 +660,7 @@ def abrupt_end(text, *words):
                                    f"    if number == 3 and ctx.world_rank == 1:\n        {text}"))
     start = time.monotonic()
     fails(config, "rank 1", *words, ranks=3)
-    check(time.monotonic() - start < 30, f"it took {time.monotonic() - start:.0f} s")
+    check(time.monotonic() - start < 30, f"the end took {time.monotonic() - start:.0f} s")
 
 
 add_test("a_program_killed_by_SIGKILL_ends_the_step_everywhere", abrupt_end, "os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL")
@@ -682,7 +682,7 @@ def a_program_that_hangs_is_named_and_ended():
                                    "    time.sleep(0.01)\n    if ctx.step_count > 5 and ctx.world_rank == 1:\n        time.sleep(1000)"), failure={"hang_timeout": "4 s"})
     start = time.monotonic()
     job = fails(config, "rank 1", ranks=2)
-    check(time.monotonic() - start < 30, f"it took {time.monotonic() - start:.0f} s", job)
+    check(time.monotonic() - start < 30, f"the end took {time.monotonic() - start:.0f} s", job)
     check("its program is in program.py, line 9 in <module>" in error_of(config), f"the line is not named: {error_of(config)}", job)
     for rank, place in enumerate(("trainrt/_client/", "program.py\", line 9 in <module>")):
         report = (run_dir_of(config) / f"logs/hang-attempt-000001/rank-{rank:05}.txt").read_text()
@@ -973,7 +973,7 @@ def the_progress_of_a_silent_program_is_reported_as_unknown():
     equal((found["iterations"], found["time"]["goodput"], found["time"]["lost_s"]), (None, None, 0), "the run as JSON", shown)
     for attempt in found["attempts"]:
         equal((attempt["silent"], attempt["last_step"], attempt["time"]["goodput"]), (True, None, None), "the attempt as JSON", shown)
-    check(found["attempts"][0]["time"]["productive_s"] > 1, "its time does not count as training", shown)
+    check(found["attempts"][0]["time"]["productive_s"] > 1, "the time does not count as training", shown)
     check(re.search("run .* unknown", run([TRAINRT, "result", run_dir.parent]).out), "the table of runs", shown)
     inspected = run([TRAINRT, "inspect", run_dir])
     check("does not report progress" in inspected.err, "inspect promises a checkpoint", inspected)
@@ -989,7 +989,7 @@ def a_program_with_the_client_counts_as_silent_until_its_first_message():
     job.code = job.wait(60)
     check_exit(job, FINISHED)
     check("silent" not in attempts(run_dir_of(config))[0], f"the record: {attempts(run_dir_of(config))[0]}", job)
-    check(json.loads(run([TRAINRT, "result", run_dir_of(config), "--json"]).out)["time"]["goodput"] > 0, "its goodput", job)
+    check(json.loads(run([TRAINRT, "result", run_dir_of(config), "--json"]).out)["time"]["goodput"] > 0, "the goodput is 0", job)
 
 
 @test

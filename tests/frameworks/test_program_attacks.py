@@ -38,7 +38,7 @@ def ends(ranks, config, code, *words, timeout=60):
     job.code = job.wait(timeout)
     check_exit(job, code)
     for word in words:
-        check(word in job.err, f"its errors lack {word!r}", job)
+        check(word in job.err, f"the log lacks {word!r}", job)
     wait_until(lambda: not processes_with(job.token), 10, "all processes of the run to exit", job)
     return job
 
@@ -82,7 +82,7 @@ def a_program_frozen_before_its_first_message_ends_the_run_and_is_named():
     program = program_file(f"import os, signal\nif os.environ['RANK'] == '1':\n    os.kill(os.getpid(), signal.SIGSTOP)\n{BEGIN}{SOME_STEPS}")
     began = time.monotonic()
     ends(3, config_of(f"{PYTHON} {program}", failure={"collective_timeout": 4}), FAILED, "rank 1", "within 4 s", "failure.collective_timeout")
-    check(time.monotonic() - began < 20, f"it took {time.monotonic() - began:.0f} s")
+    check(time.monotonic() - began < 20, f"the end took {time.monotonic() - began:.0f} s")
 
 
 @test

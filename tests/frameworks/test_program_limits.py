@@ -23,7 +23,7 @@ def command(ranks, *words, keys=(), launcher="mpiexec"):
 def fails(job, *words, code=FAILED):
     check_exit(job, code)
     for word in words:
-        check(re.search(word, job.err), f"its errors lack {word!r}", job)
+        check(re.search(word, job.err), f"the log lacks {word!r}", job)
 
 
 # ---- memory ----------------------------------------------------------------------------------------------------------------------

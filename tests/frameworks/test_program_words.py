@@ -55,7 +55,7 @@ def a_requeued_job_continues_its_run_and_another_job_or_command_starts_a_new_one
     check_exit(in_job("7"), FINISHED)
     job = in_job("7", SLURM_RESTART_COUNT="1")
     check_exit(job, FINISHED)
-    check("has finished already" in job.err, "it is another run", job)
+    check("has finished already" in job.err, "the job did not continue its run", job)
     equal(len(runs_in(folder)), 1, "runs")
     check_exit(in_job("8"), FINISHED)
     check_exit(in_job("7", "--lr"), FINISHED)

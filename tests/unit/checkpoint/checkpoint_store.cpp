@@ -336,7 +336,7 @@ TEST_CASE("a damaged checkpoint is skipped and reported") {
     findings.add(info && info->index == 0 && field.is(1) ? "" : "not the older one");
     field.set(3);
     store.save(field.state);
-    findings.add(store.wait()->index == 2 ? "" : "the damaged one's number was taken again");
+    findings.add(store.wait()->index == 2 ? "" : "the number of the damaged checkpoint was reused");
   });
   CHECK(findings.take() == std::vector<std::string>{});
   const auto texts = said.take();
