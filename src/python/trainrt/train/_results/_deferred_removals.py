@@ -31,7 +31,7 @@ class DeferredRemovals:
 
 
 def _stamp(path):
-    """Returns a value that changes when the directory is replaced or a file in it is added, removed or replaced, or None if it does not exist."""
+    """Returns a value that changes when the directory is replaced or a file in it is added, removed or replaced, or `None` if it does not exist."""
     try:
         found = os.stat(path)
         return found.st_dev, found.st_ino, found.st_mtime_ns

@@ -35,13 +35,13 @@ class Result:
     error : TrainingFailedError or None
         Why the run failed.
     path : str or None
-        Run directory, or None for a run with `num_workers=0`.
+        Run directory, or `None` for a run with `num_workers=0`.
     config : dict or None
         The `train_loop_config`.
     return_value : object
-        Value that the train function returned on rank 0, or None in a Result that was read from a directory.
+        Value that the train function returned on rank 0, or `None` in a Result that was read from a directory.
     filesystem : None
-        Always None: run directories are read through the operating system.
+        Always `None`: run directories are read through the operating system.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Result:
         path : str or path-like
             Run directory.
         storage_filesystem : None
-            Not supported; other values than None raise an error.
+            Not supported; other values than `None` raise an error.
         return_value : object, optional
             Value for `return_value` of the Result.
 
@@ -139,7 +139,7 @@ class Result:
 
     @property
     def log_dir(self) -> Optional[Path]:
-        """`path` as a pathlib.Path (an older name of Ray Train), or None if the run has no directory."""
+        """`path` as a pathlib.Path (an older name of Ray Train), or `None` if the run has no directory."""
         return Path(self.path) if self.path is not None else None
 
     @property

@@ -28,7 +28,7 @@ class Validator:
         self._scan_done = threading.Condition()
         self._scans = 0  # number of scans after which no checkpoint was left
         self._ended = False
-        self._current = None  # path and SideProcess of the running validation, or None
+        self._current = None  # path and SideProcess of the running validation, or `None`
         self._thread = threading.Thread(target=self._run, name="trainrt-validation", daemon=True)
         self._thread.start()
 
@@ -52,7 +52,7 @@ class Validator:
                 self._scan_done.wait(min(left, 0.2))
 
     def current_path(self):
-        """Returns the path of the checkpoint that is being validated, or None."""
+        """Returns the path of the checkpoint that is being validated, or `None`."""
         current = self._current
         return current[0] if current else None
 
