@@ -225,7 +225,7 @@ def write_space(folder: str, space: ParamSpace) -> None:
 
 
 def read_space(folder: str) -> ParamSpace:
-    """Returns the space of write_space(). Raises OSError, ValueError or KeyError if there is none."""
+    """Returns the space of write_space(). Raises OSError, ValueError or KeyError if no space was written."""
     with open(os.path.join(folder, _FILE), encoding="utf-8") as file:
         return ParamSpace.from_json(json.load(file)["param_space"])
 

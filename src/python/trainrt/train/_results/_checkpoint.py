@@ -143,7 +143,7 @@ class Checkpoint:
         yield self._existing_path()
 
     def get_metadata(self) -> dict[str, Any]:
-        """Returns the metadata of the checkpoint, or {} if it has none.
+        """Returns the metadata of the checkpoint, or {} if it has no metadata.
 
         Raises
         ------

@@ -25,11 +25,11 @@ class Result:
     Attributes
     ----------
     metrics : dict
-        Metrics of the last report; {} if there was none.
+        Metrics of the last report; {} before the first report.
     reports : list of dict
         Metrics of all reports, oldest first.
     checkpoint : Checkpoint or None
-        Newest checkpoint that was kept: of the reported directories or, if there are none, of the run's State.
+        Newest checkpoint that was kept: of the reported directories, or of the run's State if no directory was reported.
     best_checkpoints : list of (Checkpoint, dict)
         Checkpoints that were kept, with their metrics. With `checkpoint_score_attribute` the best is the last, else the newest.
     error : TrainingFailedError or None
@@ -205,7 +205,7 @@ def _is_score(value):
 
 
 def _kept_checkpoints(path, reports):
-    """Returns [(Checkpoint, metrics)] of the reported directories or, if there are none, of the run's State, oldest first."""
+    """Returns [(Checkpoint, metrics)] of the reported directories, or of the run's State if no directory was reported, oldest first."""
     by_iteration = {report.get("_training_iteration"): report for report in reports}
     found, make = _run_directory.reported(path), Checkpoint
     if not found:

@@ -84,7 +84,7 @@ class Validator:
                 self._scan_done.notify_all()
 
     def _validate_oldest(self):
-        """Validates the oldest checkpoint that requests it. Returns False if there is none."""
+        """Validates the oldest checkpoint that requests it. Returns False if no checkpoint requests it."""
         path, request = next(iter(_run_directory.awaiting_validation(self._run_dir)), (None, None))
         if path is None:
             return False

@@ -75,7 +75,7 @@ def begin(session):
 
 
 def end():
-    """Closes the network. Does nothing if there is none."""
+    """Closes the network. Does nothing if no network is open."""
     global _network
     if _network is not None:
         _network.close()
