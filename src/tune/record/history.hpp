@@ -87,7 +87,7 @@ struct Clone {
   std::uint64_t trial = 0;
   int generation = 2;
   std::int64_t iteration = 0;
-  std::string checkpoint;  ///< link to the donor's, in the sweep's directory; "" if the donor has no checkpoint, and the trial does not change
+  std::string checkpoint;  ///< link to the donor's, in the sweep's directory; "": the trial does not change
   Params params = {};
   std::uint64_t donor = 0;
   ReportPosition donor_at = {};  ///< position of the donor in that checkpoint
