@@ -60,7 +60,7 @@ def memory_cgroup(megabytes):
         finally:
             wait_until(lambda: not (folder / "cgroup.procs").read_text(), 10, "the cgroup to be empty")
             folder.rmdir()
-    skip("no cgroup with a limit of memory can be made here")
+    skip("no cgroup with a memory limit can be created here")
 
 
 def killed_for_memory(program, *words):

@@ -702,7 +702,7 @@ def inside_an_allocation_srun_starts_the_ranks():
     equal(job.code, 0, "exit", job)
     for word in ("--ntasks=2", "--cpus-per-task=2", "SLURM_MPI_TYPE=pmix", "--kill-on-bad-exit=0"):
         check(word in job.err, f"srun lacks {word}", job)
-    equal(Path(result_of(job)[0]["path"]).name, "DataParallelTrainer_train-7", "the name has the job's number", job)
+    equal(Path(result_of(job)[0]["path"]).name, "DataParallelTrainer_train-7", "name with the number of the job", job)
 
 
 @test

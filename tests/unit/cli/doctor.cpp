@@ -1,4 +1,4 @@
-// DoctorRanks and the checks of `trainrt doctor`, on ranks that are threads and nodes that are made up.
+// DoctorRanks and the checks of `trainrt doctor`, on ranks that are threads and made-up nodes.
 #include <optional>
 #include <set>
 

@@ -56,7 +56,7 @@ struct Row {
 
 const std::vector<Row> table = {
     {"no attempt, no time", {}, {}},
-    {"a quiet run: all its steps are productive",
+    {"an undisturbed run: all its steps are productive",
      {attempt(0, 10, 0, {0, 100, 90}, {10, 500, 80, 10})},
      {{0, 10, 500, 80, 0, 10}}},
     {"a running attempt has lost nothing so far, saved or not",
