@@ -45,7 +45,7 @@ data::Column varying_column(const std::vector<Values>& samples) {
   return column;
 }
 
-/// Returns columns with values that are easily changed by mistake. Without infinity, which JSON cannot represent.
+/// Returns columns with values that are easily changed by mistake, except infinity, which JSON cannot represent.
 std::vector<data::Column> numbers_of(std::uint64_t rows) {
   const std::vector<double> xs{0.1, nan, -0.0, 1e300, 5e-324};
   std::vector<double> x;

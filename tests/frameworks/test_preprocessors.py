@@ -566,7 +566,7 @@ def unsuitable_columns_and_arguments_are_errors_that_name_them():
     raises(ValueError, "Tokenizer was removed", "jobs/python/token_files.py", of=lambda: prep.Preprocessor.from_dict(tokenizer))
 
 
-# ---- the table of C++ --------------------------------------------------------------------------------------------------------
+# ---- the table of preprocessors in C++ --------------------------------------------------------------------------------------------------------
 
 def table():
     """{preprocessor: (help, {argument: (help, valid values and default)})} as `trainrt list` prints the table of C++."""

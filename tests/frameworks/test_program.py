@@ -50,7 +50,7 @@ def stopped_by(job, name="SIG"):
     check(f"stopped by {name}" in job.out + job.err, "the cause of the stop is not logged", job)
 
 
-# ---- the same bits -----------------------------------------------------------------------------------------------------------
+# ---- stops and kills leave the same bits -----------------------------------------------------------------------------------------------------------
 
 
 def stop(ranks, config, signal_number, whom):
@@ -944,7 +944,7 @@ def a_silent_program_among_programs_with_the_client_is_an_error():
     fails(program_config(f"{PYTHON} {program_file(text)}"), "rank 1 left the program while ranks 0,2 wait in context() at program.py:5", ranks=3)
 
 
-# ---- known and unknown facts about programs without the client ----------------------------------------------------------
+# ---- reports about programs without the client ----------------------------------------------------------
 
 
 @test

@@ -89,7 +89,7 @@ def a_program_that_reaches_ulimit_v_is_reported_with_its_MemoryError():
     fails(job, r"rank 1 on .* exited with 1: MemoryError\n")
 
 
-# ---- a disk that fills -----------------------------------------------------------------------------------------------------------
+# ---- a full disk -----------------------------------------------------------------------------------------------------------
 
 PRINTS = """import os, sys, time
 for i in range(6):
@@ -168,7 +168,7 @@ def more_ranks_than_ulimit_u_allows_are_an_error_that_names_the_limit():
     fails(job, "cannot start rank [0-9]+ of 64: Resource temporarily unavailable; raise ulimit -u")
 
 
-# ---- /dev/shm of no use ----------------------------------------------------------------------------------------------------------
+# ---- an unusable /dev/shm ----------------------------------------------------------------------------------------------------------
 
 
 def dev_shm_of_no_use(options, launcher, says):

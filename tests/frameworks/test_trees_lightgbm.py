@@ -171,7 +171,7 @@ def layout_of(config):
     return state_of(run_dir_of(config))["layout"][2].decode()
 
 
-# ---- ranks together ------------------------------------------------------------------------------------------------------
+# ---- several ranks ------------------------------------------------------------------------------------------------------
 
 
 @test
@@ -275,7 +275,7 @@ def a_run_of_no_rounds_continues_like_a_new_run():
         check(model_of(empty) == model_of(fresh), f"{name}: the model differs from a new run's", job)
 
 
-# ---- exactness -----------------------------------------------------------------------------------------------------------
+# ---- stops and kills leave the same bytes -----------------------------------------------------------------------------------------------------------
 
 
 def interrupt(ranks, config, signal_of_all=None):

@@ -130,7 +130,7 @@ def interrupted(*_):
 for _signal in (signal.SIGINT, signal.SIGTERM):
     signal.signal(_signal, interrupted)
 
-# ---- where things are --------------------------------------------------------------------------------------------------
+# ---- folders and tools --------------------------------------------------------------------------------------------------
 
 if len(sys.argv) < 2:
     sys.exit(f"usage: {sys.argv[0]} BUILD_DIR [WORD ...]")

@@ -152,7 +152,7 @@ static void write_counts(void) {
 
 __attribute__((destructor)) static void end(void) { write_counts(); }
 
-// --- the decision ------------------------------------------------------------------------------------------------------
+// --- which calls fail ------------------------------------------------------------------------------------------------------
 struct call {
   enum function function;
   int fd, other_fd;          // the file, or the directory of a relative path; -1: no descriptor
@@ -220,7 +220,7 @@ static int fault_of(const struct call *call) {
   return error;
 }
 
-// --- the functions -----------------------------------------------------------------------------------------------------
+// --- the replaced functions -----------------------------------------------------------------------------------------------------
 static void *real(enum function function) {
   static _Atomic(void *) found[FUNCTIONS];
   void *address = atomic_load_explicit(&found[function], memory_order_acquire);

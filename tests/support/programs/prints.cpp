@@ -27,7 +27,7 @@ void put(int fd, std::string_view text) {
   }
 }
 
-/// Ranks print in turn, so that the order of the lines is known.
+/// Ranks print one after another, so that the order of the lines is known.
 void print_in_every_way(const std::string& rank) {
   std::printf("%s: printf\n", rank.c_str());
   std::puts((rank + ": puts").c_str());

@@ -1,4 +1,4 @@
-// The parts of the tools of `trainrt data`.
+// Functions that the tools of `trainrt data` use.
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -27,7 +27,7 @@ int run_script(const std::string& script, SpawnOptions options = {}) {
   return exit_code_of(pid);
 }
 
-/// Sets the action of a signal while it lives.
+/// Sets the action of a signal while this object lives.
 class SignalAction {
  public:
   SignalAction(int number, void (*action)(int)) : number_(number), before_(std::signal(number, action)) {}

@@ -13,7 +13,7 @@
 
 namespace data_test {
 
-/// With these limits a file of some kilobytes is read as a file of gigabytes is, from many positions.
+/// With these limits a file of some kilobytes is read like a file of gigabytes, from many positions.
 inline const data::RecordLimits small_steps{.spacing = 50, .max_probed = 20};
 
 inline Options checked_for(const std::string& format, const std::map<std::string, std::string>& values) {

@@ -323,7 +323,7 @@ struct LargeMember {
   std::uint64_t bytes() const { return beginning.size() + zeros; }
   std::uint32_t crc32() const {
     auto made = data::crc32_of(std::as_bytes(std::span(beginning)));
-    // The CRC-32 of 2^n zeros is that of two runs of half as many.
+    // The CRC-32 of 2^n zeros is combined from two sequences of half the length.
     std::uint32_t of_power = data::crc32_of(std::vector<std::byte>(1));
     for (std::uint64_t power = 1; power <= zeros; power *= 2) {
       if ((zeros & power) != 0) made = data::concatenated_crc32(made, of_power, power);
