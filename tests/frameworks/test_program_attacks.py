@@ -229,7 +229,7 @@ ctx.checkpoint_metadata(nested(64))
 
 
 @test
-def a_call_that_a_signal_handler_interrupts_ends_the_program():
+def after_a_call_was_interrupted_every_later_call_fails():
     """The next call would read this call's answer: the result of a reduction that has not happened yet."""
     program = client("""
 def ring(*_):

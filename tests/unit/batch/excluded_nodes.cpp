@@ -76,7 +76,7 @@ TEST_CASE("a restart avoids excluded nodes if it can, and uses them otherwise") 
        {"n1", "n3"},
        4,
        "its reason; n2 is left out: continuing with 4 of 6 workers, on n1,n3"},
-      {"the other nodes have enough CPUs",
+      {"the other nodes have room for all workers",
        137,
        false,
        {"n2"},
