@@ -18,7 +18,7 @@ def run_dir(config, name):
     return run_dir_of(config).parent / name
 
 
-def whole_run(ranks):
+def undisturbed_run(ranks):
     config = opening("train()")
     check_exit(run_program(ranks, config), FINISHED)
     return run_dir_of(config)
@@ -42,7 +42,7 @@ def a_program_sets_the_name_and_settings_of_its_run():
     for line in ("run.name is 'mine', from the program; the config has 'of-config'",
                  "checkpoint.num_to_keep is '1', from the program; the config has '5'"):
         check(line in job.err, f"the log lacks: {line}", job)
-    check_same_bits(mine, whole_run(2))
+    check_same_bits(mine, undisturbed_run(2))
 
 
 @test
@@ -80,7 +80,7 @@ def a_program_that_fails_in_its_second_run_continues_there():
     equal([record["exit_code"] for record in attempts(run_dir(config, "a"))], [0], "attempts of a", job)
     equal([record["exit_code"] for record in attempts(run_dir(config, "b"))], [FAILED, 0], "attempts of b", job)
     check("finished already: a" in job.out, "the first run is not reported as finished", job)
-    check_same_bits(run_dir(config, "b"), whole_run(2))
+    check_same_bits(run_dir(config, "b"), undisturbed_run(2))
 
 
 @test
@@ -93,7 +93,7 @@ def a_program_stopped_in_its_second_run_continues_there():
     check_exit(job, STOPPED)
     equal(run_state(run_dir(config, "b")), "stopped", "state of b", job)
     check_exit(run_program(2, config), FINISHED)
-    check_same_bits(run_dir(config, "b"), whole_run(2))
+    check_same_bits(run_dir(config, "b"), undisturbed_run(2))
 
 
 @test
@@ -107,7 +107,7 @@ def restarted_local_ranks_find_the_opened_run():
     equal(names_of_runs(config), ["mine"], "runs in the storage path", job)
     equal(len(attempts(run_dir(config, "mine"))), 2, "attempts", job)
     check("warning: attempt 1: " in job.err and "restarting the step" in job.err, "the killed attempt is not reported", job)
-    check_same_bits(run_dir(config, "mine"), whole_run(2))
+    check_same_bits(run_dir(config, "mine"), undisturbed_run(2))
 
 
 @test

@@ -35,7 +35,7 @@ def reference(ranks, loop):
     return _references[key]
 
 
-def check_like_whole(ranks, config, loop):
+def check_like_undisturbed(ranks, config, loop):
     check_exit(run_program(ranks, config, *(f"--loop.{key}=0" for key in ("step_pause", "piece_pause", "restore_pause"))), FINISHED)
     run_dir = run_dir_of(config)
     check_iterations(run_dir)
@@ -72,7 +72,7 @@ def stops_leave_the_same_bits(ranks, loop):
     config = linear_program("stopped", {**loop, "step_pause": 0.005})
     for signal_number, whom in ((signal.SIGUSR1, ranks - 1), (signal.SIGTERM, "all"), (signal.SIGINT, "ranks"), (signal.SIGUSR2, "all")):
         stop(ranks, config, signal_number, whom)
-    check_like_whole(ranks, config, loop)
+    check_like_undisturbed(ranks, config, loop)
 
 
 def kills_leave_the_same_bits(ranks, loop):
@@ -88,7 +88,7 @@ def kills_leave_the_same_bits(ranks, loop):
         wait_until(lambda: not any(map(parent_of, children)), 15, "the programs to exit", job)
         code = job.wait(30)
         check(code not in (FINISHED, STOPPED), f"exit {code}", job)
-    check_like_whole(ranks, config, loop)
+    check_like_undisturbed(ranks, config, loop)
 
 
 for ranks, word, loop in ((1, "steps", BY_STEPS), (3, "epochs", BY_EPOCHS)):
@@ -117,7 +117,7 @@ def early_signal(whom, pause, env):
         stopped_by(job, "SIGTERM")
         check(again == bool(checkpoints(run_dir_of(config))), "checkpoints before the first step", job)
     equal(step_of(run_dir_of(config)), before, "step of the newest checkpoint", job)
-    check_like_whole(2, config, BY_STEPS)
+    check_like_undisturbed(2, config, BY_STEPS)
 
 
 add_test("a_signal_to_all_processes_while_the_programs_import_loses_nothing", early_signal, "all", {}, {"PROGRAM_IMPORT_PAUSE": 2})
@@ -137,7 +137,7 @@ def a_signal_in_an_evaluation_stops_it_there_and_loses_nothing():
     stopped_by(job)
     check(time.monotonic() - start < 3, f"{time.monotonic() - start:.1f} s until the stop: it waited for the evaluation to end", job)
     equal((report_count(run_dir_of(config)), step_of(run_dir_of(config))), (1, 14), "number of reports and step at the stop", job)
-    check_like_whole(2, config, {**loop, "piece_pause": 0})
+    check_like_undisturbed(2, config, {**loop, "piece_pause": 0})
 
 
 @test
@@ -151,7 +151,7 @@ def a_signal_during_a_checkpoint_and_more_signals_do_no_harm():
             kill(pids, number)
         wait_until(lambda: kill(job.ranks().values(), signal.SIGCONT) or job.ended(), 40, "the stop", job)
         stopped_by(job)
-    check_like_whole(2, config, BY_STEPS)
+    check_like_undisturbed(2, config, BY_STEPS)
 
 
 @test
@@ -724,7 +724,7 @@ def a_program_in_a_shell_script_is_stopped_and_ends_with_its_rank():
     kill(job.ranks().values())
     wait_until(lambda: not any(map(parent_of, mine)), 15, "the programs to exit", job)
     job.wait(30)
-    check_like_whole(2, config, BY_STEPS)
+    check_like_undisturbed(2, config, BY_STEPS)
 
 
 @test
@@ -809,7 +809,7 @@ def a_program_without_the_client_that_exits_with_0_is_a_finished_run():
     equal(run_state(run_dir_of(config)), "finished", "state")
 
 
-def mute_program_is_stopped(signal_name, whom):
+def silent_program_is_stopped(signal_name, whom):
     """The program gets the stop signal once and may save, even if the batch system signalled it as well."""
     folder = scratch()
     program = program_file(f"#!/bin/sh\ntrap 'echo stop >> {folder}/$RANK; sleep 1; echo saved >> {folder}/$RANK; exit 0' {signal_name}\n"
@@ -823,8 +823,8 @@ def mute_program_is_stopped(signal_name, whom):
         equal((folder / str(rank)).read_text(), "began\nstop\nsaved\n", f"actions of rank {rank}", job)
 
 
-add_test("a_silent_program_gets_SIGTERM_once_and_can_save", mute_program_is_stopped, "TERM", "rank")
-add_test("a_silent_program_gets_the_configured_signal", mute_program_is_stopped, "USR1", "all")
+add_test("a_silent_program_gets_SIGTERM_once_and_can_save", silent_program_is_stopped, "TERM", "rank")
+add_test("a_silent_program_gets_the_configured_signal", silent_program_is_stopped, "USR1", "all")
 
 
 WORKERS = """import os, signal, sys, time
@@ -869,7 +869,7 @@ add_test("the_stop_signal_goes_to_the_program_and_not_to_its_workers", workers_a
 add_test("the_stop_signal_goes_to_a_program_in_a_shell_and_a_pipeline", workers_are_left_to_their_program, "/bin/sh -c '{} | cat; true'")
 
 
-def mute_program_answers_the_batch_system(code):
+def silent_program_exits_at_the_signal(code):
     """The batch system signals all processes of a step, so the program exits before its rank reports the stop. The run still counts as stopped."""
     folder = scratch()
     program = program_file(f"#!/bin/sh\ntrap 'exit {code}' TERM\ntouch {folder}/$RANK\nwhile :; do sleep 0.02; done\n", "mute.sh")
@@ -885,7 +885,7 @@ def mute_program_answers_the_batch_system(code):
 
 
 for code in (0, 1, 143):
-    add_test(f"a_silent_program_that_ends_with_{code}_at_a_signal_to_all_processes_is_stopped_and_not_finished", mute_program_answers_the_batch_system, code)
+    add_test(f"a_silent_program_that_ends_with_{code}_at_a_signal_to_all_processes_is_stopped_and_not_finished", silent_program_exits_at_the_signal, code)
 
 
 @test
@@ -1009,7 +1009,7 @@ def a_silent_program_that_prints_is_no_hang_but_a_frozen_rank_is():
 # ---- which program failed first ---------------------------------------------------------------------------------------------------
 
 
-def falls_first(config, folder, first, *words):
+def fails_first(config, folder, first, *words):
     """`first` ends rank 1's program; the others exit with 1 a moment later. The error names rank 1, and only once."""
     job = start_program(3, config)
     wait_until(lambda: all((folder / str(rank)).exists() for rank in range(3)) or job.ended(), 60, "the programs", job)
@@ -1024,17 +1024,17 @@ def falls_first(config, folder, first, *words):
     check("rank 1" in attempts(run_dir_of(config))[0]["why"], f"the record: {attempts(run_dir_of(config))[0]}", job)
 
 
-def silent_falls_first(ending, *words):
+def silent_program_fails_first(ending, *words):
     folder = scratch()
     program = program_file(f"#!/bin/sh\ntrap 'exit 9' ALRM\ntouch {folder}/$RANK\nwhile [ ! -e {folder}/go ]; do sleep 0.02; done\nexit 1\n", "mute.sh")
-    falls_first(program_config(program), folder, lambda pid: kill([pid], ending), *words)
+    fails_first(program_config(program), folder, lambda pid: kill([pid], ending), *words)
 
 
-add_test("the_silent_program_that_was_killed_first_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "the programs of 2 other ranks failed afterwards")
-add_test("the_silent_program_that_exited_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "the programs of 2 other ranks failed afterwards")
+add_test("the_silent_program_that_was_killed_first_is_named", silent_program_fails_first, signal.SIGKILL, "SIGKILL", "the programs of 2 other ranks failed afterwards")
+add_test("the_silent_program_that_exited_first_is_named", silent_program_fails_first, signal.SIGALRM, "exited with 9", "the programs of 2 other ranks failed afterwards")
 
 
-def speaking_falls_first(ending, *words):
+def client_program_fails_first(ending, *words):
     folder = scratch()
     text = f"""
 import os, signal, time
@@ -1045,11 +1045,11 @@ while not os.path.exists("{folder}/go"):
     time.sleep(0.02)
 raise ConnectionResetError("connection reset by peer")
 """
-    falls_first(program_config(python(text)), folder, lambda pid: kill([pid], ending), *words)
+    fails_first(program_config(python(text)), folder, lambda pid: kill([pid], ending), *words)
 
 
-add_test("the_client_program_that_was_killed_first_is_named", speaking_falls_first, signal.SIGKILL, "SIGKILL")
-add_test("the_client_program_that_exited_first_is_named", speaking_falls_first, signal.SIGALRM, "exited with 9")
+add_test("the_client_program_that_was_killed_first_is_named", client_program_fails_first, signal.SIGKILL, "SIGKILL")
+add_test("the_client_program_that_exited_first_is_named", client_program_fails_first, signal.SIGALRM, "exited with 9")
 
 
 def bad_usage(command, named):
@@ -1110,7 +1110,7 @@ assert "ok" in send({"op": "hello", "protocol": 1, "client": "raw"})
 """
 
 
-def nonsense(text, *words):
+def invalid_message(text, *words):
     """Sends an invalid message. The run ends with an error that contains all words."""
     config = program_config(f"{PYTHON} {program_file(RAW + text)}")
     job = run_program(1, config, timeout=30)
@@ -1167,7 +1167,7 @@ for name, text, *words in (
         ("a_share_of_less_than_nothing", "send({'op': 'share', 'bytes': -1})", "\"bytes\""),
         ("a_metric_that_is_a_list", "send({'op': 'report', 'metrics': {'loss': [1]}})", "loss"),
         ("a_second_restore", "restore(64, memory(64))\nrestore(64, memory(64))", "twice")):
-    add_test(f"an_invalid_message_is_refused_with_its_reason_{name}", nonsense, text, *words)
+    add_test(f"an_invalid_message_is_refused_with_its_reason_{name}", invalid_message, text, *words)
 
 
 main()

@@ -110,14 +110,14 @@ finally:
     job = start_program(2, config)
     run_dir = run_dir_of(config)
 
-    def said(words):
+    def logged(words):
         return sum(path.read_text().count(words) for path in run_dir.glob("logs/rank-*.log"))
 
-    wait_until(lambda: job.ended() or said("in step") == 2, 30, "both ranks to be in a step", job)
+    wait_until(lambda: job.ended() or logged("in step") == 2, 30, "both ranks to be in a step", job)
     kill(job.ranks().values(), signal.SIGUSR1)
     job.code = job.wait(40)
     check_exit(job, STOPPED)
-    equal(said("the end of"), 2, "number of programs that ran to their end", job)
+    equal(logged("the end of"), 2, "number of programs that ran to their end", job)
     check("hang" not in job.err and not list(run_dir.glob("logs/hang-*")), "a hang is reported", job)
 
 
@@ -150,7 +150,7 @@ def the_launch_variables_of_a_rank_are_hidden_from_its_program():
             equal(seen[-1], sockets, "sockets")
 
 
-def a_script_goes_with_its_rank(ranks):
+def ends_the_scripts_of_a_killed_rank(ranks):
     """The script's child processes know nothing of trainrt. Left alone, they would train on and keep mpiexec waiting for their output."""
     folder = scratch()
     script = program_file(f"#!/bin/sh\ntouch {folder}/$RANK\nsleep 1000 | cat\ntrue\n", "script.sh")
@@ -161,8 +161,8 @@ def a_script_goes_with_its_rank(ranks):
     wait_until(lambda: not processes_with(job.token), 10, "all processes of the run to exit", job)
 
 
-add_test("a_script_is_ended_with_its_killed_rank", a_script_goes_with_its_rank, 1)
-add_test("the_scripts_of_all_ranks_are_ended_if_one_rank_is_killed", a_script_goes_with_its_rank, 2)
+add_test("a_script_is_ended_with_its_killed_rank", ends_the_scripts_of_a_killed_rank, 1)
+add_test("the_scripts_of_all_ranks_are_ended_if_one_rank_is_killed", ends_the_scripts_of_a_killed_rank, 2)
 
 
 # ---- messages of programs ----------------------------------------------------------------------------------------------------------------

@@ -100,17 +100,17 @@ def script_alone(script, folder=None, *words):
     return ended_well(start_alone(script, folder, *words))
 
 
-def check_says(job, script, lines):
+def check_prints(job, script, lines):
     printed = [line for line in job.out.splitlines() if not re.search(r"(it/s|s/it)", line)]
     for line in lines:
         check(line in printed, f"{script} does not print: {line}", job)
 
 
-def say(*scripts):
+def print_lines(*scripts):
     """Runs several scripts at the same time, since each mostly waits for imports."""
     jobs = [(start_alone(script), script) for script in scripts]
     for job, script in jobs:
-        check_says(ended_well(job), script, SAID[script])
+        check_prints(ended_well(job), script, PRINTED[script])
 
 
 @test
@@ -135,11 +135,11 @@ def an_experiment_that_was_killed_is_restored_and_ends_with_the_same_loss():
     again = script_alone("restore_experiment.py", folder)
     ended_well(whole)
     check("restored" not in whole.out, "a new run was restored", whole)
-    check_says(again, "restore_experiment.py", [f"restored {run_dir}", "epochs True 40", whole.out.splitlines()[-1]])
+    check_prints(again, "restore_experiment.py", [f"restored {run_dir}", "epochs True 40", whole.out.splitlines()[-1]])
     equal(len(attempts(run_dir)), 2, "attempts", again)
 
 
-SAID = {
+PRINTED = {
     "checkpoint_of_all_ranks.py": ["model-rank=0.pt [3.0, 3.0, 3.0, 3.0]", "model-rank=1.pt [6.0, 6.0, 6.0, 6.0]"],
     "results.py": ["all of them [0.1, 0.7, 0.4]", "returned the value of rank 0", "error None", "best model 1", "kept [0.4, 0.7]", "again 0.4 True"],
     "fault_tolerance.py": ["rank 0 continues after epoch 2", "failed: the run 'fails' failed on rank 1: RuntimeError: this node has had enough"],
@@ -157,7 +157,7 @@ SAID = {
 for side_by_side in (("checkpoint_of_all_ranks.py", "results.py"), ("fault_tolerance.py", "own_backend.py", "preprocessors.py"), ("run_configuration.py", "experiment_tracking.py"),
                      ("ray_1_9.py", "ray_1_9_quick_start.py", "ray_1_9_ddp.py")):
     names = "_and_".join(Path(script).stem for script in side_by_side)
-    add_test(f"{names}_print_the_documented_lines", say, *side_by_side)
+    add_test(f"{names}_print_the_documented_lines", print_lines, *side_by_side)
 
 
 # ---- scripts in sequence on the ranks of one launch, which imports torch once ----------------------------------------------
@@ -188,7 +188,7 @@ def scripts_on_launched_ranks_print_the_documented_lines():
               env={**ONE_THREAD, "CUDA_VISIBLE_DEVICES": ""}, cwd=folder)
     ended_well(job)
     for script, lines in ONE_LAUNCH.items():
-        check_says(job, script, lines)
+        check_prints(job, script, lines)
     artifacts = folder / "runs/experiment_name/artifacts"
     equal(sorted(path.name for path in artifacts.glob("artifact-*")), [f"artifact-rank={rank}-iter={i}.txt" for rank in (0, 1) for i in range(3)], "artifacts")
 
@@ -197,7 +197,7 @@ def scripts_on_launched_ranks_print_the_documented_lines():
 def every_script_is_short_and_run_by_a_test():
     """The table of jobs/README.md lists it, too."""
     tools = {"token_files.py"}  # tests/frameworks/test_token_files.py
-    run_above = {*SAID, *ONE_LAUNCH, "checkpoints.py", "restore_experiment.py", "torch_datasets.py", "torch_fashion_mnist.py", "torch_linear.py", "torch_quick_start.py"}
+    run_above = {*PRINTED, *ONE_LAUNCH, "checkpoints.py", "restore_experiment.py", "torch_datasets.py", "torch_fashion_mnist.py", "torch_linear.py", "torch_quick_start.py"}
     readme = (SOURCE / "jobs/README.md").read_text()
     equal({path.name for path in SCRIPTS.glob("*.py")}, run_above | tools, "scripts")
     for path in (SCRIPTS / name for name in run_above):

@@ -7,7 +7,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.train_scripts import *  # noqa: E402,F403
 
 
-def says(text, expected, ranks=2, **failure):
+def names_the_calls(text, expected, ranks=2, **failure):
     """Checks the first line of error.txt. In `expected`, FILE stands for the name of the program's file."""
     path = program_file(text)
     config = program_config(f"{PYTHON} {path}", failure=failure)
@@ -19,32 +19,32 @@ def says(text, expected, ranks=2, **failure):
 
 @test
 def a_rank_that_leaves_early_is_named_with_the_call_of_the_others():
-    says("import trainrt\nctx = trainrt.context()\nif ctx.world_rank == 0:\n    ctx.report({'loss': 1})\n",
+    names_the_calls("import trainrt\nctx = trainrt.context()\nif ctx.world_rank == 0:\n    ctx.report({'loss': 1})\n",
          "rank 1 left the program while rank 0 waits in report() at FILE:4")
-    says("import sys, trainrt\nctx = trainrt.context()\nfor i in range(3):\n    if ctx.world_rank == 1 and i == 1:\n        sys.exit(0)\n    ctx.report({'i': i})\n",
+    names_the_calls("import sys, trainrt\nctx = trainrt.context()\nfor i in range(3):\n    if ctx.world_rank == 1 and i == 1:\n        sys.exit(0)\n    ctx.report({'i': i})\n",
          "rank 1 left the program (last call: report() at FILE:6) while ranks 0,2 wait in report() at FILE:6", ranks=3)
-    says("import os\nif os.environ['RANK'] == '1':\n    raise SystemExit(0)\nimport trainrt\nctx = trainrt.context()\nctx.barrier()\n",
+    names_the_calls("import os\nif os.environ['RANK'] == '1':\n    raise SystemExit(0)\nimport trainrt\nctx = trainrt.context()\nctx.barrier()\n",
          "rank 1 left the program while rank 0 waits in context() at FILE:5")
 
 
 @test
 def a_rank_that_left_is_named_at_once_while_another_still_computes():
-    says("import time, trainrt\nctx = trainrt.context()\nif ctx.world_rank == 0:\n    ctx.barrier()\nif ctx.world_rank == 2:\n    time.sleep(1000)\n",
+    names_the_calls("import time, trainrt\nctx = trainrt.context()\nif ctx.world_rank == 0:\n    ctx.barrier()\nif ctx.world_rank == 2:\n    time.sleep(1000)\n",
          "rank 1 left the program while rank 0 waits in barrier() at FILE:4", ranks=3)
 
 
 @test
 def different_calls_are_named_with_their_lines():
-    says("import array, trainrt\nctx = trainrt.context()\nif ctx.world_rank == 0:\n    ctx.all_reduce(array.array('d', [1]))\nelse:\n    ctx.barrier()\n",
+    names_the_calls("import array, trainrt\nctx = trainrt.context()\nif ctx.world_rank == 0:\n    ctx.all_reduce(array.array('d', [1]))\nelse:\n    ctx.barrier()\n",
          "the ranks do not make the same call: rank 0 is in all_reduce() at FILE:4, ranks 1-2 in barrier() at FILE:6", ranks=3)
-    says("from trainrt import train\nimport trainrt\nif trainrt.context().world_rank == 0:\n    train.report({'loss': 1})\nelse:\n    train.collective.barrier()\n",
+    names_the_calls("from trainrt import train\nimport trainrt\nif trainrt.context().world_rank == 0:\n    train.report({'loss': 1})\nelse:\n    train.collective.barrier()\n",
          "the ranks do not make the same call: rank 0 is in report() at FILE:4, rank 1 in barrier() at FILE:6")
 
 
 @test
 def a_rank_that_never_arrives_is_named_with_its_last_call():
     loop = "import time, trainrt\nctx = trainrt.context()\nctx.report({'i': 1})\ndef forever():\n    while True:\n        time.sleep(0.1)\nif ctx.world_rank == 1:\n    forever()\nctx.report({'i': 2})\n"
-    says(loop, "rank 0 has waited 2 s (failure.collective_timeout) in report() at FILE:9 for rank 1 (last call: report() at FILE:3)", collective_timeout=2)
+    names_the_calls(loop, "rank 0 has waited 2 s (failure.collective_timeout) in report() at FILE:9 for rank 1 (last call: report() at FILE:3)", collective_timeout=2)
     path = program_file(loop)
     name = Path(path).name
     config = program_config(f"{PYTHON} {path}", failure={"hang_timeout": "3 s"})
@@ -57,7 +57,7 @@ def a_rank_that_never_arrives_is_named_with_its_last_call():
 @test
 def a_program_that_fails_after_another_left_names_the_other():
     """Connections of gloo break when a rank leaves early, in programs without the client."""
-    says("import os, time\nif os.environ['RANK'] == '1':\n    raise SystemExit(0)\ntime.sleep(2)\nraise RuntimeError('Connection closed by peer')\n",
+    names_the_calls("import os, time\nif os.environ['RANK'] == '1':\n    raise SystemExit(0)\ntime.sleep(2)\nraise RuntimeError('Connection closed by peer')\n",
          "Connection closed by peer; rank 1 had already exited with 0")
 
 

@@ -284,7 +284,7 @@ def a_continued_run_may_extend_or_disable_early_stopping():
         finish(1, config)
         return config
 
-    def goes_on(config, **changed):
+    def continues_with(config, **changed):
         text = config.read_text()
         for key, value in changed.items():
             text = re.sub(rf"^{key} *=.*$", f"{key} = {value}", text, flags=re.M)
@@ -293,10 +293,10 @@ def a_continued_run_may_extend_or_disable_early_stopping():
 
     config, patient = ended("patient", 2, 60), ended("patient_from_the_first", 8, 60)
     check(len(reports(run_dir_of(config))) < len(reports(run_dir_of(patient))), "both runs stopped after as many rounds")
-    goes_on(config, early_stopping_rounds=8)
+    continues_with(config, early_stopping_rounds=8)
     check(model_of(config) == model_of(patient), "the model differs from a run with the larger patience from its start")
     config, all_rounds = ended("watched", 2, 60), ended("all_rounds", 0, 30)
-    goes_on(config, early_stopping_rounds=0, num_boost_round=30)
+    continues_with(config, early_stopping_rounds=0, num_boost_round=30)
     equal(_runs.output_of_booster(config, "print(booster.num_boosted_rounds(), booster.attr('best_iteration'))").split(), ["30", "None"], "number of rounds, and the best round")
     check(model_of(config) == model_of(all_rounds), "the model differs from a run without early stopping")
 
@@ -346,7 +346,7 @@ def a_continued_run_refuses_another_label_or_other_columns():
 def refuses_added_or_removed(key, field):
     """A continued run may neither add nor remove this key of [loop]."""
     for is_named in (False, True):
-        config = _runs.config("goes_on", rounds=3, **({} if is_named else {key: field}))
+        config = _runs.config("continued", rounds=3, **({} if is_named else {key: field}))
         finish(1, config)
         line = re.compile(rf"^{key} *= *{field}\n", re.M)
         config.write_text(re.sub(r"^(label *=.*\n)", rf"\1{key} = {field}\n" if is_named else r"\1", line.sub("", config.read_text()), flags=re.M))
@@ -436,7 +436,7 @@ def a_missing_infinite_or_negative_weight_is_named_with_its_row():
 
 @test
 def a_continued_run_refuses_added_bounds():
-    config = _runs.config("goes_on", rounds=3)
+    config = _runs.config("continued", rounds=3)
     finish(1, config)
     config.write_text(config.read_text().replace("[loop]\n", "[loop]\nlabel_lower_bound = lo\nlabel_upper_bound = hi\n").replace("num_boost_round = 3", "num_boost_round = 4"))
     job = run([TRAINRT, "--config", config])

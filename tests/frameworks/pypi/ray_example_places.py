@@ -25,7 +25,7 @@ class Example(Framework):
     reports: int = 1
     learns: bool = True  # the loss decreases within these few epochs
     start: str = ""  # a script that starts the example, if it does not start itself
-    lay: object = None  # lay(folder) writes the example's data
+    write_data: object = None  # write_data(folder) writes the example's data
 
     @property
     def started(self):
@@ -40,16 +40,16 @@ def _idx_files(raw):
             (raw / f"{part}-{kind}-ubyte").write_bytes(whole[:4] + struct.pack(">I", count) + whole[8:header + count * size])
 
 
-def _lay_fashion(folder):
+def _write_fashion(folder):
     _idx_files(folder / "data/FashionMNIST/raw")
 
 
-def _lay_mnist(folder):
+def _write_mnist(folder):
     """Writes FashionMNIST's images, which Debian packages, to the folder where torchvision expects MNIST."""
     _idx_files(folder / "data/MNIST/raw")
 
 
-def _lay_csv(folder):
+def _write_csv(folder):
     """Writes 100 columns and a linear function of them, in the form of Ray's file in S3."""
     numbers = random.Random(1)
     weights = [numbers.gauss(0, 1) for _ in range(100)]
@@ -73,7 +73,7 @@ def load_data():
 """
 
 
-def _lay_local_mnist(folder):
+def _write_local_mnist(folder):
     (folder / "local_mnist.py").write_text(_LOCAL_MNIST)
 
 
@@ -85,14 +85,14 @@ def _example(path, *environment, **more):
 _TORCH = ("torch", ("torch", "ray"), "ray")
 _TENSORFLOW = ("tensorflow", ("tensorflow", "tf_keras", "filelock"), "tensorflow-cpu")
 LINEAR = _example("pytorch/torch_linear_example.py", *_TORCH, words=("--smoke-test",), reports=3)
-FASHION = _example("pytorch/torch_fashion_mnist_example.py", *_TORCH, reports=10, start=_FASHION_START, lay=_lay_fashion)
+FASHION = _example("pytorch/torch_fashion_mnist_example.py", *_TORCH, reports=10, start=_FASHION_START, write_data=_write_fashion)
 EXAMPLES = [LINEAR, FASHION,
             # Its loss compares shapes (4,) and (4, 1), of which torch warns, and it learns nothing.
-            _example("pytorch/torch_regression_example.py", *_TORCH, words=("--smoke-test",), reports=3, learns=False, lay=_lay_csv),
-            _example("horovod/horovod_example.py", "horovod", ("pybind11", "horovod", "filelock"), "horovod", reports=4, learns=False, lay=_lay_mnist,
+            _example("pytorch/torch_regression_example.py", *_TORCH, words=("--smoke-test",), reports=3, learns=False, write_data=_write_csv),
+            _example("horovod/horovod_example.py", "horovod", ("pybind11", "horovod", "filelock"), "horovod", reports=4, learns=False, write_data=_write_mnist,
                      words=("--num-epochs", "4", "--data-dir", "data")),
-            _example("tf/tensorflow_mnist_example.py", *_TENSORFLOW, words=("--epochs", "3"), reports=3, lay=_lay_local_mnist),
-            _example("tf/tensorflow_regression_example.py", *_TENSORFLOW, words=("--smoke-test",), reports=4, lay=_lay_csv)]
+            _example("tf/tensorflow_mnist_example.py", *_TENSORFLOW, words=("--epochs", "3"), reports=3, write_data=_write_local_mnist),
+            _example("tf/tensorflow_regression_example.py", *_TENSORFLOW, words=("--smoke-test",), reports=4, write_data=_write_csv)]
 
 
 class Place:
@@ -107,8 +107,8 @@ class Place:
         (self.folder / example.script).write_text(text.replace(REMOTE_CSV, str(self.folder / "regression.csv")).replace(REMOTE_MNIST, LOCAL_MNIST))
         if example.start:
             (self.folder / example.started).write_text(example.start)
-        if example.lay:
-            example.lay(self.folder)
+        if example.write_data:
+            example.write_data(self.folder)
         self.variables = {**environments.activated(example, environment), "HOME": self.folder, "OMP_NUM_THREADS": 1, "TF_CPP_MIN_LOG_LEVEL": 3,
                           "TF_USE_LEGACY_KERAS": 1, "PYTHONPATH": BUILD / "python"}
 

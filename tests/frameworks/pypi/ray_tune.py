@@ -39,7 +39,7 @@ def check_ended(place, job, trials, reports):
     equal({trial["training_iteration"] for trial in found}, {reports}, "reports", job)
 
 
-def whole(script, sweep, trials, reports):
+def undisturbed(script, sweep, trials, reports):
     place = Place(script, sweep)
     check_ended(place, place.start(), trials, reports)
 
@@ -68,7 +68,7 @@ def decisions(scheduler):
 def cases_of_tune():
     """Returns (framework, name, function) for each case."""
     for name, words in EXAMPLES.items():
-        yield TUNE, name, lambda _, words=words: whole(*words)
+        yield TUNE, name, lambda _, words=words: undisturbed(*words)
         yield TUNE, f"{name}_killed", lambda _, words=words: killed(*words)
     for scheduler in ("asha", "hyperband", "pbt"):
         yield TUNE, f"decisions_of_{scheduler}", lambda _, scheduler=scheduler: decisions(scheduler)
