@@ -20,25 +20,25 @@ def names_the_calls(text, expected, ranks=2, **failure):
 @test
 def a_rank_that_leaves_early_is_named_with_the_call_of_the_others():
     names_the_calls("import trainrt\nctx = trainrt.context()\nif ctx.world_rank == 0:\n    ctx.report({'loss': 1})\n",
-         "rank 1 left the program while rank 0 waits in report() at FILE:4")
+                    "rank 1 left the program while rank 0 waits in report() at FILE:4")
     names_the_calls("import sys, trainrt\nctx = trainrt.context()\nfor i in range(3):\n    if ctx.world_rank == 1 and i == 1:\n        sys.exit(0)\n    ctx.report({'i': i})\n",
-         "rank 1 left the program (last call: report() at FILE:6) while ranks 0,2 wait in report() at FILE:6", ranks=3)
+                    "rank 1 left the program (last call: report() at FILE:6) while ranks 0,2 wait in report() at FILE:6", ranks=3)
     names_the_calls("import os\nif os.environ['RANK'] == '1':\n    raise SystemExit(0)\nimport trainrt\nctx = trainrt.context()\nctx.barrier()\n",
-         "rank 1 left the program while rank 0 waits in context() at FILE:5")
+                    "rank 1 left the program while rank 0 waits in context() at FILE:5")
 
 
 @test
 def a_rank_that_left_is_named_at_once_while_another_still_computes():
     names_the_calls("import time, trainrt\nctx = trainrt.context()\nif ctx.world_rank == 0:\n    ctx.barrier()\nif ctx.world_rank == 2:\n    time.sleep(1000)\n",
-         "rank 1 left the program while rank 0 waits in barrier() at FILE:4", ranks=3)
+                    "rank 1 left the program while rank 0 waits in barrier() at FILE:4", ranks=3)
 
 
 @test
 def different_calls_are_named_with_their_lines():
     names_the_calls("import array, trainrt\nctx = trainrt.context()\nif ctx.world_rank == 0:\n    ctx.all_reduce(array.array('d', [1]))\nelse:\n    ctx.barrier()\n",
-         "the ranks do not make the same call: rank 0 is in all_reduce() at FILE:4, ranks 1-2 in barrier() at FILE:6", ranks=3)
+                    "the ranks do not make the same call: rank 0 is in all_reduce() at FILE:4, ranks 1-2 in barrier() at FILE:6", ranks=3)
     names_the_calls("from trainrt import train\nimport trainrt\nif trainrt.context().world_rank == 0:\n    train.report({'loss': 1})\nelse:\n    train.collective.barrier()\n",
-         "the ranks do not make the same call: rank 0 is in report() at FILE:4, rank 1 in barrier() at FILE:6")
+                    "the ranks do not make the same call: rank 0 is in report() at FILE:4, rank 1 in barrier() at FILE:6")
 
 
 @test
@@ -58,7 +58,7 @@ def a_rank_that_never_arrives_is_named_with_its_last_call():
 def a_program_that_fails_after_another_left_names_the_other():
     """Connections of gloo break when a rank leaves early, in programs without the client."""
     names_the_calls("import os, time\nif os.environ['RANK'] == '1':\n    raise SystemExit(0)\ntime.sleep(2)\nraise RuntimeError('Connection closed by peer')\n",
-         "Connection closed by peer; rank 1 had already exited with 0")
+                    "Connection closed by peer; rank 1 had already exited with 0")
 
 
 FUNCTION = """
