@@ -318,7 +318,7 @@ def train_func(config):
 
 
 @test
-def the_sample_that_splits_training_data_alone_validates_on_all_samples_of_each_rank():
+def the_sample_with_unsplit_validation_data_validates_on_all_samples():
     script = Script("""
 def loop(config):
     shard, found = train.get_dataset_shard("train"), []

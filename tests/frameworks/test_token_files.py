@@ -78,7 +78,7 @@ def token_files_hold_the_ids_of_the_tokenizer_and_a_separator_after_each_documen
     for name, ids in zip(("a.txt", "b.jsonl"), expected):
         data = b"".join(data for file, data in sorted(found.items()) if file.startswith(name))
         equal(numpy.frombuffer(data, "<u2").tolist(), ids, f"ids of {name}")
-    equal(expected[0].count(end), 1, "number of separators; a document that contains the separator's text adds none")
+    equal(expected[0].count(end), 1, "number of separators; a document with the separator's text adds no separator")
     section = configparser.ConfigParser()
     section.read_string(job.out)
     equal(dict(section["data.train"]), {"format": "tokens", "source": f"{folder.resolve()}/tokens/*.bin", "dtype": "u16", "length": "1024"}, "section")
