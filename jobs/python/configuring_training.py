@@ -51,6 +51,6 @@ if __name__ == "__main__":
 
     pprint(result.metrics)  # the last report, with the time and the number of reports
     print("config", result.config)
-    print("checkpoint", result.checkpoint)  # None: this function reports none
+    print("checkpoint", result.checkpoint)  # `None`, since this function reports no checkpoint
     print("path", result.path)
     print("error", result.error)

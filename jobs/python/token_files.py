@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy
 from tokenizers import Tokenizer
 
-Part = collections.namedtuple("Part", "source begin end target")  # documents that begin in these bytes of the source; `end` None: up to its end
+Part = collections.namedtuple("Part", "source begin end target")  # documents that begin in these bytes of the source; `end` is `None` for the end of the source
 
 
 def parts_of(path, args):
