@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// This rank's rows of a cooling plate.
+/// This rank's rows of a cooling plate, and the epoch.
 struct Shard {
   int epoch = 0;
   std::vector<double> rows = std::vector<double>(4, 100.0);
@@ -28,7 +28,7 @@ void load(const fs::path& file, Shard& shard) {
   std::ifstream in(file);
   in >> shard.epoch;
   for (auto& row : shard.rows) in >> row;
-  if (!in) throw trainrt::Error(file.string() + " is not whole");
+  if (!in) throw trainrt::Error(file.string() + " is incomplete");
 }
 
 void save(const fs::path& file, const Shard& shard) {

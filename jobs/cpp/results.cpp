@@ -11,7 +11,7 @@
 
 namespace {
 
-/// A train function whose accuracy grows, and decreases when it has trained for too long.
+/// A train function whose accuracy first grows and then decreases.
 void train(trainrt::Context& ctx) {
   std::vector<double> weights(3, 0.0);
   int epoch = 0;

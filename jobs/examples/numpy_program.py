@@ -7,15 +7,15 @@ import trainrt  # comes with the runtime, which puts it on PYTHONPATH
 
 SAMPLES, FEATURES, BATCH = 4096, 8, 32
 
-ctx = trainrt.context()  # early: from here on signals are the runtime's
+ctx = trainrt.context()  # early, because from here on the runtime handles signals
 generator = numpy.random.default_rng(ctx.seed)  # the same data on every rank
 x = generator.standard_normal((SAMPLES, FEATURES), numpy.float32)
 y = x @ generator.standard_normal(FEATURES, numpy.float32)
 weights = numpy.zeros(FEATURES, numpy.float32)
 velocity = numpy.zeros(FEATURES, numpy.float32)
-loss_sum = numpy.zeros(1)  # of this rank, since the last report
+loss_sum = numpy.zeros(1)  # this rank's sum since the last report
 
-state = trainrt.State()  # all that later steps and reports depend on
+state = trainrt.State()  # everything that later steps and reports depend on
 state.tensor("model/weights", weights)
 state.tensor("optimizer/velocity", velocity)
 state.tensor("loss_sum", loss_sum, part_of_sum=True)

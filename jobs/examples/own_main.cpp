@@ -1,4 +1,4 @@
-// A simulation with its own main and its own MPI: heat spreads along a rod whose cells are divided among the ranks. It
+// A simulation with its own main and its own MPI: heat spreads along a rod; its cells are divided among the ranks. It
 // saves every 100 steps and continues from the newest checkpoint, on any number of ranks.
 //   mpicxx.mpich -O2 own_main.cpp $(pkg-config --cflags --libs trainrt) -o heat
 //   mpiexec.mpich -n 2 ./heat checkpoints 1000        (or: srun --mpi=pmix ./heat ...; or alone: ./heat ...)

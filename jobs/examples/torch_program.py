@@ -8,15 +8,15 @@ import tempfile
 import torch
 import trainrt
 
-BATCH, STEPS = 32, 40  # of an epoch
+BATCH, STEPS = 32, 40  # batch size, and steps per epoch
 
 ctx = trainrt.context()
-torch.set_num_threads(1)  # another number may give other bits
-torch.manual_seed(ctx.seed)  # the same first weights on every rank
+torch.set_num_threads(1)  # another number of threads may give other bits
+torch.manual_seed(ctx.seed)  # the same initial weights on every rank
 device = torch.device("cuda", ctx.gpus[0]) if ctx.gpus else torch.device("cpu")
 model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 1)).to(device)
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
-loss_sum = torch.zeros(1, dtype=torch.float64)  # of this rank, since the last report
+loss_sum = torch.zeros(1, dtype=torch.float64)  # this rank's sum since the last report
 
 state = trainrt.State()
 for name, tensor in model.state_dict().items():
@@ -24,7 +24,7 @@ for name, tensor in model.state_dict().items():
 state.tensor("loss_sum", loss_sum, part_of_sum=True)
 state["epoch"] = state["batch"] = 0
 
-# What is no tensor of fixed shape goes into a file, which every checkpoint takes up.
+# Objects other than tensors of fixed shape are saved in a file, which becomes part of every checkpoint.
 optimizer_file = os.path.join(tempfile.mkdtemp(), "optimizer.pt")
 state.file("optimizer.pt", optimizer_file)
 

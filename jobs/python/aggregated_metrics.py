@@ -1,4 +1,4 @@
-"""Metrics of all workers: report() takes rank 0's, unless it is asked to aggregate, or the function has aggregated them itself."""
+"""Metrics of all workers. By default report() takes rank 0's; it can aggregate them, or the function does so itself."""
 
 import torch
 from torch import nn
@@ -17,10 +17,10 @@ def line(count, seed):
 
 
 class R2Score:
-    """The coefficient of determination over all workers: their sums are added before it is computed, as TorchMetrics does."""
+    """The coefficient of determination over all workers. As in TorchMetrics, the workers' sums are added before it is computed."""
 
     def __init__(self):
-        self.sums = torch.zeros(4)  # of the squared errors, of the targets, of their squares; how many
+        self.sums = torch.zeros(4)  # sums of squared errors, targets and squared targets; number of targets
 
     def update(self, predictions, targets):
         self.sums += torch.stack([((predictions - targets) ** 2).sum(), targets.sum(), (targets**2).sum(), torch.tensor(float(len(targets)))])
@@ -50,8 +50,8 @@ def train_func(config):
                 predictions = model(x)
                 r2_score.update(predictions, y)
                 losses.append(nn.functional.mse_loss(predictions, y).item())
-        train.report({"r2": r2_score.compute(),  # the same on all workers: their mean is it
-                      "valid_loss": sum(losses) / len(losses),  # the mean over the workers, as nothing else is said
+        train.report({"r2": r2_score.compute(),  # the same on all workers, so the mean keeps it
+                      "valid_loss": sum(losses) / len(losses),  # the default: the mean over the workers
                       "samples": trainrt.Number(10 * len(losses), "sum"),
                       "worst_batch": trainrt.Number(max(losses), "max")}, aggregate=True)
 

@@ -1,4 +1,4 @@
-"""Scripts of Ray AIR's time: `session` in the train function, ScalingConfig of `air`, and the names that a Result had."""
+"""A script in the style of Ray AIR: `session` in the train function, ScalingConfig of `air`, and the former names of Result."""
 
 from pprint import pprint
 

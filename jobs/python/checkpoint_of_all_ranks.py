@@ -1,4 +1,4 @@
-"""Every rank saves its own file, as FSDP and DeepSpeed do: together they are one checkpoint, which is there whole or not at all."""
+"""Every rank saves its own file, as with FSDP and DeepSpeed. The files of all ranks form one checkpoint, which is complete or absent."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Saves a checkpoint an epoch, from rank 0, and goes on from the newest after a failure, a requeue, or when it is started again.
+"""Rank 0 saves a checkpoint after each epoch. A restart after a failure, a requeue or a stop continues from the newest one.
 
     python3 checkpoints.py                           # starts 2 ranks here, or by srun in an allocation
     srun -n2 trainrt -- python3 checkpoints.py       # or: one copy of the script on every rank
@@ -25,7 +25,7 @@ def train_func(config):
     start_epoch = 0
     checkpoint = train.get_checkpoint()
     if checkpoint:
-        with checkpoint.as_directory() as folder:  # the files of the run directory themselves: nothing is copied
+        with checkpoint.as_directory() as folder:  # the folder in the run directory, without a copy
             saved = torch.load(os.path.join(folder, "checkpoint.pt"))
         getattr(model, "module", model).load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])

@@ -1,4 +1,4 @@
-"""The config of a train function: what is small comes in it, what is large is made inside. And what fit() returns.
+"""The config of a train function holds small values; large objects are created in the function. Also shows the result of fit().
 
     python3 configuring_training.py --lr 0.1
 """
@@ -14,7 +14,7 @@ from trainrt.train.torch import TorchTrainer, prepare_model
 
 
 def load_dataset():
-    """A large in-memory dataset: no part of the config, which travels to each worker."""
+    """A large in-memory dataset. It is not part of the config, which is sent to each worker."""
     draw = torch.Generator().manual_seed(train.get_context().get_world_rank())
     inputs = torch.randn(200, 4, generator=draw)
     return inputs, inputs.sum(dim=1, keepdim=True)
@@ -44,13 +44,13 @@ if __name__ == "__main__":
     arguments.add_argument("--num-epochs", type=int, default=10)
     config = vars(arguments.parse_args())
     scaling_config = ScalingConfig(num_workers=2, use_gpu=torch.cuda.is_available())
-    run_config = RunConfig(storage_path="runs", name="configuring_training")  # a path that all nodes see
+    run_config = RunConfig(storage_path="runs", name="configuring_training")  # a path that all nodes share
 
     trainer = TorchTrainer(train_func, train_loop_config=config, scaling_config=scaling_config, run_config=run_config)
     result = trainer.fit()
 
-    pprint(result.metrics)  # what was reported last, with the time and the count of reports
+    pprint(result.metrics)  # the last report, with the time and the number of reports
     print("config", result.config)
-    print("checkpoint", result.checkpoint)  # None: this function reports none
+    print("checkpoint", result.checkpoint)  # `None`, since this function reports no checkpoint
     print("path", result.path)
     print("error", result.error)

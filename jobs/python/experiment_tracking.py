@@ -1,6 +1,6 @@
-"""A tracker called from the train function: one worker logs, and a run that was started again logs under the id that it had before.
+"""Calls a tracker from the train function: one worker logs, and a restarted run logs under its earlier id.
 
-Tracker stands for W&B, MLflow, Comet, or what you use.
+Tracker stands for W&B, MLflow, Comet, or your own tracker.
 """
 import json
 import os
@@ -13,7 +13,7 @@ from trainrt.train.torch import TorchTrainer
 
 
 class Tracker:
-    """Offline: a file of lines in a folder that all nodes see."""
+    """Works offline: writes lines to a file in a folder that all nodes share."""
 
     def __init__(self, key, id, dir):  # noqa: A002
         assert key == "your_api_key"
@@ -38,7 +38,7 @@ def train_func(config):
         with train.get_checkpoint().as_directory() as folder, open(os.path.join(folder, "epoch.json")) as file:
             start = json.load(file) + 1
 
-    # Steps 1 and 2: connect, and start or go on with the tracker's run
+    # Steps 1 and 2: connect, and start or resume the tracker's run
     if context.get_world_rank() == 0:
         tracker = Tracker(key=os.environ["TRACKER_API_KEY"], id=context.get_trial_id(), dir=os.path.join(context.get_trial_dir(), "tracker"))
         tracker.log({"starts_at": start})
@@ -54,12 +54,12 @@ def train_func(config):
         if epoch == config["fails_after"] and start == 0 and context.get_world_rank() == 0:
             raise RuntimeError("this node has had enough")
 
-    if context.get_world_rank() == 0:  # Step 4: all of it is written
+    if context.get_world_rank() == 0:  # Step 4: finish the tracker's run
         tracker.finish()
 
 
 if __name__ == "__main__":
-    trainrt.init(runtime_env={"env_vars": {"TRACKER_API_KEY": "your_api_key"}})  # all workers have it
+    trainrt.init(runtime_env={"env_vars": {"TRACKER_API_KEY": "your_api_key"}})  # set on all workers
     trainer = TorchTrainer(train_func, train_loop_config={"fails_after": 1}, scaling_config=ScalingConfig(num_workers=2),
                            run_config=RunConfig(name="experiment_tracking", storage_path=os.environ.get("STORAGE", "runs"),
                                                 failure_config=FailureConfig(max_failures=3)))

@@ -1,4 +1,4 @@
-"""A rank that fails once: the ranks start again by themselves, from the newest checkpoint, and the run ends as if nothing had been."""
+"""A rank fails once. The ranks restart from the newest checkpoint, and the run ends like an undisturbed one."""
 
 import json
 import os
@@ -15,7 +15,7 @@ def train_func(config):
     if checkpoint:
         with checkpoint.as_directory() as folder, open(os.path.join(folder, "state.json")) as file:
             epoch, model = json.load(file)
-        print(f"rank {rank} goes on after epoch {epoch}", flush=True)
+        print(f"rank {rank} continues after epoch {epoch}", flush=True)
     for epoch in range(epoch + 1, 5):
         model += epoch
         if epoch == config["fails_at"] and rank == 1 and not checkpoint:
@@ -36,6 +36,6 @@ def fit(name, **config):
 if __name__ == "__main__":
     print("model", fit("recovers", fails_at=3).metrics["model"])
     try:
-        fit("fails", fails_at=0)  # before there is a checkpoint: each time
+        fit("fails", fails_at=0)  # fails at every start, since no checkpoint is saved before
     except TrainingFailedError as error:
         print("failed:", str(error).splitlines()[0])

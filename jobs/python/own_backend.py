@@ -1,4 +1,4 @@
-"""A framework that trainrt knows nothing of: what a BackendConfig and its Backend do around the train function."""
+"""A framework that trainrt does not know: a BackendConfig and its Backend run code before and after the train function."""
 
 import os
 from dataclasses import dataclass

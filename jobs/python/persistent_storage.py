@@ -1,4 +1,4 @@
-"""What a run leaves in its storage: reports, checkpoints, and artifacts that the workers write themselves."""
+"""The storage of a run: reports, checkpoints, and artifacts that the workers write themselves."""
 
 import os
 import tempfile
@@ -11,18 +11,18 @@ from trainrt.train.torch import TorchTrainer
 
 
 def train_fn(config):
-    # Workers stay in the folder that the script was started in: what Ray Train does with RAY_CHDIR_TO_TRIAL_DIR=0
+    # Workers stay in the folder in which the script was started, as in Ray Train with RAY_CHDIR_TO_TRIAL_DIR=0
     assert os.path.exists("./data.txt"), os.getcwd()
 
     context = train.get_context()
     rank = context.get_world_rank()
-    artifacts = os.path.join(context.get_trial_dir(), "artifacts")  # in the run directory, at once
+    artifacts = os.path.join(context.get_trial_dir(), "artifacts")  # in the run directory, so no copy is needed
     os.makedirs(artifacts, exist_ok=True)
     for i in range(config["iterations"]):
         model = {"weights": torch.full((4,), float(i))}  # training logic here
         metrics = {"loss": 1 / (i + 1)}
 
-        # Save arbitrary artifacts; each worker has names of its own
+        # Save arbitrary artifacts; each worker uses its own names
         with open(os.path.join(artifacts, f"artifact-rank={rank}-iter={i}.txt"), "w") as f:
             f.write("data")
         if context.get_local_rank() == 0:  # one worker of each node
@@ -30,7 +30,7 @@ def train_fn(config):
                 f.write(os.uname().nodename)
 
         with tempfile.TemporaryDirectory() as temp_checkpoint_dir:
-            torch.save(model, os.path.join(temp_checkpoint_dir, "checkpoint.pt"))  # the same bytes on all workers: stored once
+            torch.save(model, os.path.join(temp_checkpoint_dir, "checkpoint.pt"))  # the same bytes on all workers, stored once
             train.report(metrics, checkpoint=Checkpoint.from_directory(temp_checkpoint_dir))
 
 
@@ -42,9 +42,9 @@ if __name__ == "__main__":
         train_loop_config={"iterations": 3},
         scaling_config=train.ScalingConfig(num_workers=2),
         run_config=train.RunConfig(
-            storage_path=os.environ.get("STORAGE", "runs"),  # a path that all nodes see: Lustre, NFS
+            storage_path=os.environ.get("STORAGE", "runs"),  # a path that all nodes share: Lustre, NFS
             name="experiment_name",
-            sync_config=train.SyncConfig(sync_artifacts=True),  # nothing to do: they are written where they belong
+            sync_config=train.SyncConfig(sync_artifacts=True),  # no effect: artifacts are already in the run directory
         ),
     )
     result: train.Result = trainer.fit()

@@ -1,9 +1,9 @@
 """Ray Train's guide for PyTorch, "PyTorch + Ray Train", with a small network in place of ResNet18.
 
     python3 pytorch_guide.py                      # starts the workers
-    srun trainrt -- python3 pytorch_guide.py      # runs on those that srun has started
+    srun trainrt -- python3 pytorch_guide.py      # runs on the workers of srun
 
-The images are Debian's FashionMNIST (package dataset-fashion-mnist), else made up.
+The images are Debian's FashionMNIST (package dataset-fashion-mnist), or random if it is not installed.
 """
 import gzip
 import os
@@ -20,7 +20,7 @@ FASHION = "/usr/share/datasets/fashion-mnist/train-"
 
 
 def fashion_mnist(count):
-    """What torchvision's FashionMNIST gives after ToTensor() and Normalize((0.5,), (0.5,))."""
+    """Returns images as torchvision's FashionMNIST does after ToTensor() and Normalize((0.5,), (0.5,))."""
     if not os.path.exists(f"{FASHION}images-idx3-ubyte.gz"):
         labels = torch.arange(count) % 10
         return TensorDataset(torch.randn(count, 1, 28, 28) + nn.functional.one_hot(labels, 28).reshape(count, 1, 1, 28), labels)
@@ -49,14 +49,14 @@ def train_func():
     for epoch in range(3):
         if trainrt.train.get_context().get_world_size() > 1:
             train_loader.sampler.set_epoch(epoch)
-        for images, labels in train_loader:  # they are on the model's device
+        for images, labels in train_loader:  # already on the model's device
             outputs = model(images)
             loss = criterion(outputs, labels)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
 
-        # [3] Report metrics and checkpoint, from one worker: the running means of BatchNorm are each worker's own.
+        # [3] Report metrics and checkpoint from one worker; each worker has its own running means of BatchNorm.
         metrics = {"loss": loss.item(), "epoch": epoch}
         with tempfile.TemporaryDirectory() as temp_checkpoint_dir:
             checkpoint = None

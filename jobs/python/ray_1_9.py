@@ -1,4 +1,4 @@
-"""Scripts for Ray 1.9: Trainer(backend=...).start(), .run(), .shutdown(), callbacks in the script, and checkpoints of values."""
+"""A script for Ray 1.9: Trainer(backend=...).start(), .run() and .shutdown(), callbacks in the script, and checkpoints of values."""
 
 from trainrt import train
 from trainrt.train import CheckpointStrategy, JsonLoggerCallback, Trainer, TrainingCallback
@@ -31,7 +31,7 @@ if __name__ == "__main__":
     print("latest", trainer.latest_checkpoint["epoch"], trainer.latest_checkpoint["model"])
     print("best", trainer.best_checkpoint_path.parent.name)
     print("logged", len((trainer.latest_run_dir / "results.json").read_text().splitlines()), "in", trainer.latest_run_dir)
-    # From a checkpoint, and only the newest is kept.
+    # Start from a checkpoint, and keep only the newest.
     trainer.run(train_func, config={"num_epochs": 5}, checkpoint={"epoch": 2, "model": 3}, checkpoint_strategy=CheckpointStrategy(num_to_keep=0))
     print("second", trainer.latest_checkpoint["model"], trainer.latest_run_dir.name)
     print("kept", sorted(path.name for path in trainer.latest_checkpoint_dir.glob("checkpoint_*")))

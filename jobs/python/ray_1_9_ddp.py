@@ -1,4 +1,4 @@
-"""A train function for Ray 1.9 that wraps its model and divides its data itself, and a metric of each worker."""
+"""A train function for Ray 1.9 that wraps its model in DDP and shards its data itself, and returns a metric per worker."""
 
 import torch
 from torch import nn
@@ -20,7 +20,7 @@ def train_func(config):
         torch.cuda.set_device(device)
 
     # Create model.
-    torch.manual_seed(train.world_rank())  # DDP gives all of them rank 0's weights
+    torch.manual_seed(train.world_rank())  # different seeds; DDP broadcasts the weights of rank 0
     model = nn.Linear(4, 3)
     model = model.to(device)
     model = DistributedDataParallel(model, device_ids=[train.local_rank()] if torch.cuda.is_available() else None)

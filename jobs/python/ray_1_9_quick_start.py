@@ -1,4 +1,4 @@
-"""The quick start of Ray 1.9: the train function of one process, and what makes it one of several workers."""
+"""The quick start of Ray 1.9: a train function for one process, and the changes for several workers."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""enable_reproducibility(): two runs of the same function, with shuffling and dropout, have the same bits."""
+"""enable_reproducibility(): two runs of the same function with shuffling and dropout give the same bits."""
 
 import torch
 from torch import nn

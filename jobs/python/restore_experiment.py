@@ -1,6 +1,6 @@
-"""A run that was interrupted goes on when the script is started again: can_restore() and restore().
+"""An interrupted run resumes when the script is started again: can_restore() and restore().
 
-    python3 restore_experiment.py --num-epochs 100       # kill it, and type the same again
+    python3 restore_experiment.py --num-epochs 100       # kill it, and run the same command again
 """
 import argparse
 import os
@@ -51,7 +51,7 @@ if __name__ == "__main__":
     storage_path, name = os.environ.get("STORAGE", "runs"), "restore_experiment"
 
     experiment_path = os.path.join(storage_path, name)
-    if TorchTrainer.can_restore(experiment_path):  # how many workers, and their config, are as they were
+    if TorchTrainer.can_restore(experiment_path):  # restores the number of workers and the config
         print("restored", experiment_path)
         trainer = TorchTrainer.restore(experiment_path, train_loop_per_worker=train_func)
     else:

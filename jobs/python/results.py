@@ -1,4 +1,4 @@
-"""What a Result holds, also of a run that somebody else made: Result.from_path()."""
+"""The contents of a Result, also of a run of another script: Result.from_path()."""
 
 import os
 import tempfile
@@ -15,7 +15,7 @@ def train_func(config):
                 file.write(f"model {step}")
             checkpoint = Checkpoint.from_directory(folder) if train.get_context().get_world_rank() == 0 else None
             train.report({"accuracy": accuracy, "nested": {"step": step}}, checkpoint=checkpoint)
-    return "what rank 0 returned"
+    return "the value of rank 0"
 
 
 if __name__ == "__main__":
@@ -28,7 +28,7 @@ if __name__ == "__main__":
     )
     result = trainer.fit()
     print("metrics", result.metrics["accuracy"], result.metrics["training_iteration"])
-    print("all of them", [report["accuracy"] for report in result.reports])  # with pandas also result.metrics_dataframe
+    print("all of them", [report["accuracy"] for report in result.reports])  # with pandas, also result.metrics_dataframe
     print("returned", result.return_value)
     print("error", result.error)
     best = result.get_best_checkpoint("accuracy", mode="max")

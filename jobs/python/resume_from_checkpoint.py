@@ -1,4 +1,4 @@
-"""A new run that starts from the checkpoint of another, and what else can be done with a checkpoint after training."""
+"""A new run that starts from the checkpoint of another run, and other uses of a checkpoint after training."""
 
 import os
 import tempfile
@@ -18,7 +18,7 @@ def train_func(config):
     module = getattr(model, "module", model)  # inside of DDP
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
 
-    # The newest checkpoint of this run, else what resume_from_checkpoint has brought
+    # The newest checkpoint of this run, or the one of resume_from_checkpoint
     checkpoint = train.get_checkpoint()
     if checkpoint:
         with checkpoint.as_directory() as checkpoint_dir:
@@ -47,13 +47,13 @@ def fit(name, **arguments):
 
 if __name__ == "__main__":
     result = fit("resume_first")
-    print("metadata", result.checkpoint.get_metadata())  # of the Trainer, and of the worker that saved it
+    print("metadata", result.checkpoint.get_metadata())  # metadata of the Trainer and of the worker that saved it
 
-    with result.checkpoint.as_directory() as checkpoint_dir:  # to read: nothing is copied
+    with result.checkpoint.as_directory() as checkpoint_dir:  # for reading, without a copy
         print("weights", sorted(torch.load(os.path.join(checkpoint_dir, "model.pt"))))
-    copied = result.checkpoint.to_directory(tempfile.mkdtemp())  # to keep, or to change
+    copied = result.checkpoint.to_directory(tempfile.mkdtemp())  # a copy to keep or change
     print("copied", sorted(name for name in os.listdir(copied) if name.endswith(".pt")))
 
     # Start a new run from a loaded checkpoint
     resumed = fit("resume_second", resume_from_checkpoint=result.checkpoint)
-    print("goes on", resumed.reports[0]["loss"] < result.metrics["loss"] < result.reports[0]["loss"])
+    print("continues", resumed.reports[0]["loss"] < result.metrics["loss"] < result.reports[0]["loss"])

@@ -1,4 +1,4 @@
-"""What a RunConfig says: name and storage, when the run is done, what is kept, how often it starts again, and callbacks."""
+"""The fields of a RunConfig: name and storage, stop rule, checkpoints to keep, number of restarts, and callbacks."""
 
 import os
 import tempfile
@@ -27,9 +27,9 @@ def train_func():
 
 if __name__ == "__main__":
     run_config = RunConfig(
-        name="my_train_run",  # what the next start continues
-        storage_path=os.environ.get("STORAGE", "runs"),  # a folder that all nodes see
-        stop={"training_iteration": 5},  # a report with that number, or more, ends the run
+        name="my_train_run",  # a restart with this name continues the run
+        storage_path=os.environ.get("STORAGE", "runs"),  # a folder that all nodes share
+        stop={"training_iteration": 5},  # ends the run at a report with training_iteration >= 5
         checkpoint_config=CheckpointConfig(num_to_keep=2, checkpoint_score_attribute="score", checkpoint_score_order="max"),
         failure_config=FailureConfig(max_failures=-1),  # no limit
         callbacks=[PrintingCallback()],

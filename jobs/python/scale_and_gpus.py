@@ -1,4 +1,4 @@
-"""How many workers, and what each of them has: ScalingConfig, get_device(), and the backend and environment of torch.distributed."""
+"""The number of workers and their resources: ScalingConfig, get_device(), and the backend and environment of torch.distributed."""
 
 import os
 
@@ -16,8 +16,8 @@ OTHERS = [
     ScalingConfig(num_workers=8, use_gpu=True),
     ScalingConfig(num_workers=8, use_gpu=True, resources_per_worker={"CPU": 4, "GPU": 2}),
     ScalingConfig(num_workers=8, use_gpu=True, resources_per_worker={"CPU": 4, "GPU": 0.5}),  # two workers share a GPU
-    ScalingConfig(num_workers=1, use_gpu=True, accelerator_type="A100"),  # which Slurm is asked for: --constraint, --gres
-    ScalingConfig(num_workers=(2, 8)),  # elastic: a job that starts again may have fewer workers
+    ScalingConfig(num_workers=1, use_gpu=True, accelerator_type="A100"),  # request it from Slurm by --constraint or --gres
+    ScalingConfig(num_workers=(2, 8)),  # elastic: a restarted job may have fewer workers
 ]
 
 
@@ -33,13 +33,13 @@ def train_func():
 
 
 if __name__ == "__main__":
-    trainrt.init(runtime_env={"env_vars": {"NCCL_SOCKET_IFNAME": "ens5"}})  # for the workers too
+    trainrt.init(runtime_env={"env_vars": {"NCCL_SOCKET_IFNAME": "ens5"}})  # also set on the workers
     for each in OTHERS:
         print(each.num_workers, "workers take", each.total_resources)
     trainer = TorchTrainer(
         train_func,
         scaling_config=ScalingConfig(num_workers=2, use_gpu=use_gpu, resources_per_worker={"CPU": 1}, trainer_resources={"CPU": 0}),
-        torch_config=TorchConfig(backend="gloo"),  # with GPUs it would be NCCL
+        torch_config=TorchConfig(backend="gloo"),  # the default with GPUs is NCCL
         run_config=RunConfig(name="scale_and_gpus"),
     )
     metrics = trainer.fit().metrics

@@ -1,10 +1,10 @@
-"""Makes token files for the format `tokens` of [data.NAME], once, before training: so that runs do not tokenize.
+"""Makes token files for the format `tokens` of [data.NAME] once, before training, so that runs need not tokenize.
 
     pip install tokenizers numpy
     python3 token_files.py --tokenizer tokenizer.json --separator '<|endoftext|>' --output tokens books/*.txt corpus.jsonl
 
-It uses all processors. If it is killed, start the same command again: it makes only the files that are missing. Text files hold one document each,
-or with --lines one per line; .jsonl and .ndjson files hold one per line, as the string --field of an object."""
+The script uses all processors. If it is killed, run the same command again; it makes only the missing files. Each text file is one document, or
+with --lines one per line. Files .jsonl and .ndjson hold one document per line, as the string --field of an object."""
 import argparse
 import collections
 import concurrent.futures
@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy
 from tokenizers import Tokenizer
 
-Part = collections.namedtuple("Part", "source begin end target")  # documents that begin in these bytes of the source; end None: the complete source
+Part = collections.namedtuple("Part", "source begin end target")  # documents that begin in these bytes of the source; `end` is `None` for the end of the source
 
 
 def parts_of(path, args):
-    """One token file for each text file; one for each --part-bytes of a file of lines. So the bytes do not depend on the number of processes."""
+    """Returns one part per text file, and one per --part-bytes of a file of lines. The bytes do not depend on the number of processes."""
     size, name = path.stat().st_size, args.output / path.name
     if not is_json(path) and not args.lines:
         return [Part(path, 0, None, name.with_name(f"{path.name}.bin"))]
@@ -43,7 +43,7 @@ def documents_of(part, field):
     with open(part.source, "rb") as file:
         if part.begin > 0:
             file.seek(part.begin - 1)
-            file.readline()  # a line that began before this part belongs to the one before
+            file.readline()  # a line that began before this part belongs to the previous part
         while part.end is None or file.tell() < part.end:
             at, raw = file.tell(), file.read() if part.end is None else file.readline()
             if not raw:
@@ -59,11 +59,11 @@ def documents_of(part, field):
 
 
 def prepare_process(path):
-    """In each process: loads the tokenizer, and ends the process when the main process ends, even if that was killed."""
+    """Initializes a process: loads the tokenizer, and makes the process exit with the main process, even if that is killed."""
     global tokenizer
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the processes already use all processors
     tokenizer = Tokenizer.from_file(path)
-    tokenizer.encode_special_tokens = True  # a separator that is written in a document is ordinary text
+    tokenizer.encode_special_tokens = True  # a separator within a document is ordinary text
     tokenizer.no_truncation()
     tokenizer.no_padding()
     threading.Thread(target=lambda: (multiprocessing.parent_process().join(), os._exit(1)), daemon=True).start()
@@ -71,7 +71,7 @@ def prepare_process(path):
 
 @contextlib.contextmanager
 def new_file(path):
-    """A file that is written under a temporary name, which trainrt ignores, and gets its own name when it is complete and on disk."""
+    """Opens a file under a temporary name, which trainrt ignores. The file is renamed when it is complete and on disk."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     with open(temporary, "wb") as file:
         yield file
@@ -81,7 +81,7 @@ def new_file(path):
 
 
 def make(part, field, separator, dtype):
-    """Makes one token file. Returns the number of its tokens."""
+    """Makes one token file and returns its number of tokens."""
     documents, ending, count = documents_of(part, field), [] if separator is None else [separator], 0
     with new_file(part.target) as file:
         while batch := list(itertools.islice(documents, 256)):
@@ -93,7 +93,7 @@ def make(part, field, separator, dtype):
 
 @contextlib.contextmanager
 def locked(folder):
-    """While it is open, no other run of this script writes to the folder."""
+    """Locks the folder against other runs of this script while the returned file is open."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -106,7 +106,7 @@ def locked(folder):
 
 
 def require_same_settings(args, sources):
-    """Refuses a folder whose files were made with other settings or from other sources; new sources may be added."""
+    """Refuses a folder with files of other settings or sources. New sources may be added."""
     settings = {"tokenizer": hashlib.sha256(args.tokenizer.read_bytes()).hexdigest(), "separator": args.separator, "field": args.field, "lines": args.lines,
                 "part_bytes": args.part_bytes, **{f"source {path.name}": [path.stat().st_size, path.stat().st_mtime_ns] for path in sources}}
     record = args.output / ".token_files.json"
@@ -153,7 +153,7 @@ def main():
     args.output.mkdir(parents=True, exist_ok=True)
     with locked(args.output):
         require_same_settings(args, sources)
-        for left in args.output.glob(".*.part"):  # of a run that was killed
+        for left in args.output.glob(".*.part"):  # files of a killed run
             left.unlink()
         parts = [part for path in sources for part in parts_of(path, args)]
         missing = [part for part in parts if not part.target.exists()]

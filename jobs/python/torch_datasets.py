@@ -2,7 +2,7 @@
 and started again, it resumes within the epoch, with the remaining samples.
 
     python3 torch_datasets.py                      # starts the workers
-    srun trainrt -- python3 torch_datasets.py      # runs on those that srun has started
+    srun trainrt -- python3 torch_datasets.py      # runs on the workers of srun
 """
 import argparse
 

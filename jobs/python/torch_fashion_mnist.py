@@ -1,9 +1,9 @@
-"""Ray Train's benchmark: an MLP on FashionMNIST, a global batch of 64, on 2 workers.
+"""Ray Train's benchmark: an MLP on FashionMNIST with a global batch of 64 on 2 workers.
 
     python3 torch_fashion_mnist.py --epochs 4                      # starts the workers
-    srun trainrt -- python3 torch_fashion_mnist.py --epochs 20     # runs on those that srun has started
+    srun trainrt -- python3 torch_fashion_mnist.py --epochs 20     # runs on the workers of srun
 
-The images are Debian's (package dataset-fashion-mnist), or in --data, as the four files of the original.
+The images are Debian's (package dataset-fashion-mnist); --data names another folder with the four original files.
 """
 import argparse
 import gzip
@@ -29,7 +29,7 @@ def images(folder, part, count):
 
 
 def validate(loader, model, loss_function):
-    """(mean loss, accuracy) over the test images of all workers."""
+    """Returns the mean loss and the accuracy over the test images of all workers."""
     total = torch.zeros(3)
     with torch.no_grad():
         for x, y in loader:
@@ -41,11 +41,11 @@ def validate(loader, model, loss_function):
 
 
 def train_function(config):
-    torch.set_num_threads(1)  # another number may give other bits
+    torch.set_num_threads(1)  # another number of threads may give other bits
     batch = 64 // train.get_context().get_world_size()
     training = prepare_data_loader(DataLoader(images(config["data"], "train", config["images"]), batch_size=batch, shuffle=True))
     test = prepare_data_loader(DataLoader(images(config["data"], "t10k", config["images"] // 6), batch_size=batch))
-    torch.manual_seed(0)  # of the first weights
+    torch.manual_seed(0)  # seeds the initial weights
     model = prepare_model(nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10), nn.ReLU()))
     loss_function = nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(model.parameters(), lr=config["lr"])

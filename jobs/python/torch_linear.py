@@ -1,7 +1,7 @@
-"""Ray Train's torch_linear_example: y = 2 x + 5 is learnt by 2 workers, and a checkpoint is a directory with what torch.save() wrote.
+"""Ray Train's torch_linear_example: 2 workers learn y = 2 x + 5, and a checkpoint is a directory with the files of torch.save().
 
     python3 torch_linear.py                      # starts the workers
-    srun trainrt -- python3 torch_linear.py      # runs on those that srun has started
+    srun trainrt -- python3 torch_linear.py      # runs on the workers of srun
 """
 import os
 import tempfile
@@ -35,12 +35,12 @@ def validate(loader, model, loss_function):
 def train_function(config):
     train_loader = prepare_data_loader(DataLoader(line(2, 5, 1000), batch_size=config["batch_size"], shuffle=True))
     validation_loader = prepare_data_loader(DataLoader(line(2, 5, 400), batch_size=config["batch_size"]))
-    torch.manual_seed(0)  # of the first weights
+    torch.manual_seed(0)  # seeds the initial weights
     model = prepare_model(nn.Linear(1, 1))
     module = getattr(model, "module", model)  # inside of DDP
     optimizer = torch.optim.SGD(model.parameters(), lr=config["lr"])
     first = 0
-    if train.get_checkpoint():  # of a run that was stopped
+    if train.get_checkpoint():  # after a restart
         with train.get_checkpoint().as_directory() as folder:
             saved = torch.load(os.path.join(folder, "model.pt"))
         module.load_state_dict(saved["model"])

@@ -1,7 +1,7 @@
-"""Ray Train's quick start: a network on made-up data, on 2 workers. Killed and started again it goes on from its last step.
+"""Ray Train's quick start: a network on random data, on 2 workers. After a kill, a restart resumes from the last step.
 
     python3 torch_quick_start.py                      # starts the workers
-    srun trainrt -- python3 torch_quick_start.py      # runs on those that srun has started
+    srun trainrt -- python3 torch_quick_start.py      # runs on the workers of srun
 """
 import torch
 from torch import nn
@@ -20,20 +20,20 @@ def made_up_data():
 
 
 def train_function():
-    torch.set_num_threads(1)  # another number may give other bits
-    torch.manual_seed(0)  # of the first weights
+    torch.set_num_threads(1)  # another number of threads may give other bits
+    torch.manual_seed(0)  # seeds the initial weights
     model = prepare_model(nn.Sequential(nn.Linear(INPUTS, LAYER), nn.ReLU(), nn.Linear(LAYER, OUTPUTS)))
     loader = prepare_data_loader(DataLoader(made_up_data(), batch_size=10, shuffle=True))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-    at = load_state(model, optimizer, data=loader, epoch=0)  # the last checkpoint, if there is one
+    at = load_state(model, optimizer, data=loader, epoch=0)  # loads the last checkpoint, if there is one
     loss = torch.zeros(())
     for epoch in range(at["epoch"], EPOCHS):
-        for inputs, labels in loader:  # after a restart: behind the batches that were seen
+        for inputs, labels in loader:  # after a restart: the batches after those already seen
             loss = nn.functional.mse_loss(model(inputs), labels)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            save_point()  # here the run may stop, and lose nothing
+            save_point()  # the run may stop here without losing anything
         with torch.no_grad():
             whole = nn.functional.mse_loss(model(made_up_data().tensors[0]), made_up_data().tensors[1])
         save_state(model, optimizer, data=loader, epoch=epoch + 1, metrics={"epoch": epoch, "loss": whole.item()})

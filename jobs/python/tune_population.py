@@ -1,4 +1,4 @@
-"""Population based training: trials that do badly go on from the checkpoints of better ones, with learning rates near theirs.
+"""Population based training: trials with poor results continue from the checkpoints of better ones, with similar learning rates.
 
     python3 tune_population.py
 """
@@ -13,13 +13,13 @@ from trainrt.tune.schedulers import PopulationBasedTraining
 
 def train_func(config):
     error, step = 100.0, 0
-    checkpoint = tune.get_checkpoint()  # its own after a pause, another trial's if it has become the clone of that one
+    checkpoint = tune.get_checkpoint()  # its own after a pause, or that of the trial that it was cloned from
     if checkpoint:
         with checkpoint.as_directory() as folder:
             with open(os.path.join(folder, "state.json")) as file:
                 error, step = json.load(file)
     while step < config["steps"]:
-        best_lr = 0.5 if error > 1 else 0.05  # the best learning rate changes along the way
+        best_lr = 0.5 if error > 1 else 0.05  # the best learning rate changes during training
         error *= 1 - 0.9 * min(config["lr"] / best_lr, best_lr / config["lr"])
         step += 1
         with tempfile.TemporaryDirectory() as folder:
@@ -35,7 +35,7 @@ if __name__ == "__main__":
         train_func,
         param_space={"lr": tune.loguniform(0.01, 1), "steps": 12},
         tune_config=TuneConfig(metric="error", mode="min", num_samples=4, scheduler=population),
-        run_config=RunConfig(name="population", storage_path=os.environ.get("STORAGE", "runs"))).fit()  # a path that all nodes see
+        run_config=RunConfig(name="population", storage_path=os.environ.get("STORAGE", "runs"))).fit()  # a path that all nodes share
 
     clones = sum("-" in os.path.basename(result.path) for result in results)
     print("trials", len(results), "clones", clones > 0, "reports", {len(result.reports) for result in results})

@@ -1,4 +1,4 @@
-"""Ray Tune's first example: a search over hyperparameters, of which ASHA ends early what is not worth its time.
+"""Ray Tune's first example: a search over hyperparameters. ASHA stops trials with poor results early.
 
     python3 tune_search.py
 """
@@ -23,7 +23,7 @@ if __name__ == "__main__":
         objective,
         param_space={"width": tune.uniform(0, 20), "height": tune.uniform(-100, 100), "activation": tune.grid_search(["relu", "tanh"]), "steps": 9},
         tune_config=TuneConfig(metric="mean_loss", mode="min", num_samples=5, scheduler=ASHAScheduler(max_t=9, reduction_factor=3)),
-        run_config=RunConfig(name="search", storage_path=os.environ.get("STORAGE", "runs")))  # a path that all nodes see
+        run_config=RunConfig(name="search", storage_path=os.environ.get("STORAGE", "runs")))  # a path that all nodes share
     results = tuner.fit()
 
     best = results.get_best_result()

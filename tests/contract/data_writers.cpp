@@ -45,7 +45,7 @@ data::Column varying_column(const std::vector<Values>& samples) {
   return column;
 }
 
-/// Returns columns with values that are easily changed by mistake. Without infinity, which JSON cannot represent.
+/// Returns columns with values that are easily changed by mistake, except infinity, which JSON cannot represent.
 std::vector<data::Column> numbers_of(std::uint64_t rows) {
   const std::vector<double> xs{0.1, nan, -0.0, 1e300, 5e-324};
   std::vector<double> x;
@@ -214,7 +214,7 @@ TEST_CASE("a killed conversion of any data writer leaves no file with the name o
   });
 }
 
-TEST_CASE("every data writer has a file extension of its own that chooses it") {
+TEST_CASE("every data writer is selected by its own file extension") {
   for (const auto* writer : data_writer_table()) {
     INFO(writer->name);
     CHECK(writer->extension.starts_with("."));

@@ -157,7 +157,7 @@ TEST_CASE("a field change works for any type and shape, or names the key and the
       }
 }
 
-TEST_CASE("a field change makes nothing of no samples, and the same of a sample alone as of many") {
+TEST_CASE("a field change of no samples is empty, and that of one sample equals that of many") {
   const Scratch dir;
   for (const auto& row : rows) {
     INFO(row.name);

@@ -252,16 +252,16 @@ TEST_CASE("every data format names a file that was cut") {
   for_each_format([](const auto& row, const WrittenDataset& written) {
     if (written.file.empty()) return;
     const auto section = section_of(row.format, written.keys);
-    const auto whole = bytes_of(written.file);
+    const auto complete = bytes_of(written.file);
     for (std::size_t part = 0; part < 8; ++part) {
-      const auto size = whole.size() * part / 8;
-      INFO("cut to " << size << " of " << whole.size() << " bytes");
-      replace(written.file, whole.substr(0, size));
+      const auto size = complete.size() * part / 8;
+      INFO("cut to " << size << " of " << complete.size() << " bytes");
+      replace(written.file, complete.substr(0, size));
       const auto samples = samples_of_damaged(section, written.file);
       if (row.detects_cuts) CHECK_FALSE(samples);
       if (samples) CHECK(samples->size() <= many);
     }
-    replace(written.file, whole);
+    replace(written.file, complete);
     CHECK(samples_of_damaged(section, written.file));
   });
 }

@@ -54,7 +54,7 @@ void check_options(std::span<const OptionSpec> options, bool with_section) {
 
 }  // namespace
 
-TEST_CASE("every plug-in has a name of its own and help") {
+TEST_CASE("every plug-in has a unique name and help") {
   check_names(io::storage_table());
   check_names(launch::launcher_table());
   check_names(comm::backend_table());
@@ -74,7 +74,7 @@ TEST_CASE("every plug-in has a name of its own and help") {
   check_names(cli::doctor::check_table());
 }
 
-TEST_CASE("the help of every command shows its usage, and what it is for in one line") {
+TEST_CASE("the help of every command shows its usage, and its purpose in one line") {
   for (const auto* command : cli::command_table()) {
     INFO(command->name);
     CHECK(command->help.find('\n') == std::string_view::npos);

@@ -95,7 +95,7 @@ Json example(const PreprocessorKind& kind, const std::string& column) {
 
 Preprocessor made(const Json& json) { return Preprocessor::from_json(json.dump()); }
 
-/// Returns a fitted preprocessor. Throws UsageError if the column is unsuitable, also if no fit is needed.
+/// Returns a fitted preprocessor. Throws UsageError if the column is unsuitable, even if the preprocessor needs no fit.
 Preprocessor fitted(const Json& json, const std::shared_ptr<DatasetImpl>& data) {
   auto preprocessor = made(json);
   preprocessor.fit(Dataset(data));

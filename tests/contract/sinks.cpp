@@ -56,7 +56,7 @@ void attempt(const metrics::SinkKind& kind, const Scratch& dir, std::int64_t bef
 
 }  // namespace
 
-TEST_CASE("every sink leaves the same files after restarts as without, and none of its working") {
+TEST_CASE("every sink leaves the same files after restarts as without, and no temporary files") {
   for (const auto* kind : sinks_without_required_options()) {
     INFO(kind->name);
     const Scratch whole, parts;
@@ -70,12 +70,12 @@ TEST_CASE("every sink leaves the same files after restarts as without, and none 
       INFO(name);
       CHECK(found.contains(name));
       const std::string pattern(kind->help.substr(0, kind->help.find(':')));
-      CHECK(fnmatch(pattern.c_str(), name.c_str(), 0) == 0);  // "progress.csv: one row a report": so tests know its files
+      CHECK(fnmatch(pattern.c_str(), name.c_str(), 0) == 0);  // tests find the files of a sink by this part of its help
     }
   }
 }
 
-TEST_CASE("every sink writes anew what it finds damaged") {
+TEST_CASE("every sink replaces a damaged file") {
   for (const auto* kind : sinks_without_required_options()) {
     const Scratch dir;
     attempt(*kind, dir, 0, 2);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""No command drops, changes or merges a value of a data file without a line that says so: types that are inferred, files that differ, classes, queries."""
+"""Every command that drops, changes or merges a value of a data file reports it: inferred types, different files, classes, queries."""
 import sys
 from pathlib import Path
 
@@ -10,7 +10,7 @@ PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108020000009
 
 
 def files(**texts):
-    """A folder with these files; NAME_csv is NAME.csv."""
+    """Returns a folder with these files. The argument NAME_csv becomes NAME.csv."""
     folder = scratch("files")
     for name, text in texts.items():
         (folder / name.replace("_", ".")).write_text(text)
@@ -22,7 +22,7 @@ def data(tool, folder, *words):
 
 
 def inspect(folder, *words):
-    """The values of the first samples by field, and what is written to standard error."""
+    """Returns the values of the first samples by field, and the standard error."""
     done = data("inspect", folder, *words, "--json")
     check(done.returncode == 0, f"{words}: exit {done.returncode}: {done.stderr}")
     first = json.loads(done.stdout)["first"]
@@ -41,38 +41,38 @@ def dirty(value):
 
 
 @test
-def a_column_that_one_value_makes_a_text_is_named_with_row_and_value():
+def a_column_that_is_text_because_of_one_value_is_reported_with_row_and_value():
     for value, shown in (("N/A", "N/A"), ("?", "?"), ("-", "-"), ("None", "None"), ('"5,432"', "5,432"), ("37 EUR", "37 EUR"), ("true", "true")):
         _, said = inspect(dirty(value), "d.csv")
         check(f"column 'income' is text, not numbers: 99 of 100 values are numbers, but row 39 has '{shown}'" in said, f"{value}: {said}")
     values, said = inspect(dirty("N/A"), "d.csv", "--na=N/A")
     check(said == "" and values["income"][:2] == [0, 1], f"with na: {values}, {said}")
     check(inspect(dirty("N/A"), "d.csv", "--types=income:text")[1] == "", "a given type is warned about")
-    check("row 39" in inspect(dirty("?"), "d.csv", "--vector=x")[1], "vector leaves it out without a word")
-    check(inspect(dirty(" "), "d.csv")[1] == "", "a blank value is not missing")
+    check("row 39" in inspect(dirty("?"), "d.csv", "--vector=x")[1], "a column that vector drops is not reported")
+    check(inspect(dirty(" "), "d.csv")[1] == "", "a blank value does not count as missing")
 
 
 @test
-def trees_name_the_columns_that_are_not_features():
+def tree_functions_name_the_columns_that_are_not_features():
     folder = dirty("?")
     config = write_config(folder / "t.ini", {"run": {"name": "t", "storage_path": folder / "runs"}, "train": {"function": "xgboost"},
                                              "loop": {"label": "y", "objective": "binary:logistic", "num_boost_round": 1}, "data.train": {"source": folder / "d.csv"}})
     job = run_program(1, config)
     if "libxgboost" in job.err:
-        skip("XGBoost is not there (package libxgboost-dev)")
+        skip("XGBoost is not installed (package libxgboost-dev)")
     equal(job.code, FINISHED, "exit code", job)
     for text in ("row 39 has '?'", "not features: 'income' (text)"):
-        check(text in job.err, f"{text!r} is not said", job)
+        check(text in job.err, f"the message {text!r} is missing", job)
 
 
 @test
-def whole_numbers_are_never_rounded_without_a_word():
+def integers_are_never_rounded_silently():
     folder = files(ids_csv="id,n\n9007199254740992,A\n9007199254740993,B\n,C\n", big_csv="id\n18446744073709551615\n", real_csv="id\n1e300\n9007199254740994\n\n0.5\n",
                    ids_jsonl='{"id":18446744073709551615}\n', null_jsonl='{"id":9007199254740993}\n{"id":null}\n')
     refused(folder, "ids.csv", says=["row 3", "column 'id'", "9007199254740993", "set types = id:f64 to round it", "types = id:text"])
     equal(inspect(folder, "ids.csv", "--types=id:text")[0]["id"], ["9007199254740992", "9007199254740993", ""], "as texts")
-    equal(inspect(folder, "ids.csv", "--types=id:f64")[0]["id"][1], 9007199254740992.0, "rounded because it was asked for")
-    equal(inspect(folder, "real.csv")[0]["id"][:2], [1e300, 9007199254740994.0], "what f64 holds")
+    equal(inspect(folder, "ids.csv", "--types=id:f64")[0]["id"][1], 9007199254740992.0, "rounded on request")
+    equal(inspect(folder, "real.csv")[0]["id"][:2], [1e300, 9007199254740994.0], "values of f64")
     refused(folder, "big.csv", says=["row 2", "18446744073709551615"])
     refused(folder, "ids.jsonl", says=["row 1", "'id'", "18446744073709551615", "id:text"])
     refused(folder, "null.jsonl", says=["row 1", "9007199254740993"])
@@ -80,7 +80,7 @@ def whole_numbers_are_never_rounded_without_a_word():
 
 
 @test
-def whole_numbers_of_sqlite_are_never_rounded_without_a_word():
+def integers_of_sqlite_are_never_rounded_silently():
     import sqlite3
     folder = files()
     base = sqlite3.connect(folder / "t.db")
@@ -95,7 +95,7 @@ def whole_numbers_of_sqlite_are_never_rounded_without_a_word():
 
 
 @test
-def leading_zeros_are_named_when_they_are_lost():
+def lost_leading_zeros_are_reported():
     folder = files(zip_csv="zip,x\n00501,0.5\n02134,0.25\n")
     _, said = inspect(folder, "zip.csv")
     check("'zip' is read as numbers, without the leading zeros of '00501' in row 2" in said and "'x'" not in said, said)
@@ -113,12 +113,12 @@ def json_lines_have_all_keys_of_the_first_objects():
     check(values["b"][0] is None or values["b"][0] != values["b"][0], f"b has no missing value: {values}")
     equal(values["t"], ["", "", "x"], "t")
     equal(inspect(folder, "lists.jsonl")[0]["a"], [[1, 2], [], []], "lists")
-    check("row 10001 has the key 'c', which is not read" in inspect(folder, "later.jsonl", "--all")[1], "a later key is dropped without a word")
-    check("'c'" not in inspect(folder, "later.jsonl", "--columns=a")[1], "it is named although columns says what is read")
+    check("row 10001 has the key 'c', which is not read" in inspect(folder, "later.jsonl", "--all")[1], "a later key is dropped without a message")
+    check("'c'" not in inspect(folder, "later.jsonl", "--columns=a")[1], "a key is reported although `columns` does not select it")
 
 
 @test
-def json_lines_name_the_rows_of_values_of_different_kinds():
+def values_of_different_types_in_json_lines_are_an_error_that_names_the_rows():
     folder = files(mixed_jsonl='{"a":1}\n{"a":"two"}\n', nan_jsonl='{"a":1.5}\n{"a":NaN}\n', inf_jsonl='{"a":-Infinity}\n', twice_jsonl='{"a":1,"a":2}\n')
     refused(folder, "mixed.jsonl", says=["row 1 has a number, 1, and row 2 has a text, two", "types = a:text"])
     equal(inspect(folder, "mixed.jsonl", "--types=a:text")[0]["a"], ["1", "two"], "as texts")
@@ -128,7 +128,7 @@ def json_lines_name_the_rows_of_values_of_different_kinds():
 
 
 @test
-def files_are_matched_by_the_names_of_their_columns():
+def columns_of_several_files_are_matched_by_name():
     folder = files(one_csv="a,b\n1,2\n", two_csv="b,a\n4,3\n", three_csv="a,c\n1,2\n", real_csv="a,b\n0.5,2\n", one_jsonl='{"a":1,"b":"x"}\n', two_jsonl='{"b":"y","a":2}\n')
     equal(inspect(folder, "one.csv,two.csv")[0], {"a": [1, 3], "b": [2, 4]}, "CSV")
     equal(inspect(folder, "two.csv,one.csv")[0], {"b": [4, 2], "a": [3, 1]}, "CSV the other way round")
@@ -140,7 +140,7 @@ def files_are_matched_by_the_names_of_their_columns():
 
 
 @test
-def every_rank_reads_files_in_any_order_of_columns():
+def every_rank_reads_files_with_columns_in_any_order():
     folder = files(one_csv="a,b\n1,2\n3,4\n", two_csv="b,a\n6,5\n8,7\n")
     config = program_config(python("""
 seen = []
@@ -153,25 +153,25 @@ ctx.report(metrics={"n": len(seen)})"""), folder=folder, **{"data.train": {"sour
 
 
 @test
-def what_a_file_does_not_say_is_named():
+def a_likely_delimiter_and_columns_in_folder_names_are_reported():
     folder = files(semi_csv="a;b\n1;2\n")
-    check("set delimiter = ; to split it" in inspect(folder, "semi.csv")[1], "another delimiter is not named")
+    check("set delimiter = ; to split it" in inspect(folder, "semi.csv")[1], "the other delimiter is not named")
     equal(inspect(folder, "semi.csv", "--delimiter=;")[0], {"a": [1], "b": [2]}, "with the delimiter")
     for year in (2023, 2024):
         (folder / f"years/year={year}").mkdir(parents=True)
         (folder / f"years/year={year}/x.csv").write_text(f"v\n{year}\n")
-    check("'year' in the names of the folders (year=2023, year=2024, ...) is not read as a column" in inspect(folder, "years")[1], "folders that name a column")
+    check("'year' in the names of the folders (year=2023, year=2024, ...) is not read as a column" in inspect(folder, "years")[1], "the message about folders that name a column")
 
 
 @test
-def inspect_skips_what_a_run_skips():
+def inspect_skips_the_same_lines_as_a_run():
     folder = files(one_csv="a,b\n1,2\n", bad_csv="a,b\n1,2,3\n", two_csv="a,b\n3,4\n")
     values, said = inspect(folder, "one.csv,bad.csv,two.csv", "--on_error=skip")
     equal(values, {"a": [1, 3], "b": [2, 4]}, "values")
     check("'bad.csv', row 2" in said, said)
     (folder / "broken.jsonl").write_text('{"a":1}\n{"a":2,\n{"b":"x"\n{"a":9007199254740993}\n')
     values, said = inspect(folder, "broken.jsonl", "--on_error=skip")
-    equal(values, {"a": [1, 9007199254740993]}, "a line that is skipped makes no value of the others a real one")
+    equal(values, {"a": [1, 9007199254740993]}, "a skipped line does not change the type of a column")
 
 
 def classes(folder, **sets):
@@ -198,7 +198,7 @@ def all_datasets_have_the_classes_of_train():
     equal(done.returncode, USAGE, f"exit code: {done.stdout}{done.stderr}")
     check("'dog' is not among the classes of [data.train]: ant, bee, cow" in done.stdout + done.stderr, done.stdout + done.stderr)
     equal(inspect(folder, "test", "--classes=cow,bee")[0]["label"], [1, 0], "labels by the key classes")
-    check("class '10' has the label 2" in inspect(folder, "numbers")[1], "numbers in the order of texts are not named")
+    check("class '10' has the label 2" in inspect(folder, "numbers")[1], "the order of numeric class names is not reported")
 
 
 def trees(name, rows, ranks=1, **loop):
@@ -207,7 +207,7 @@ def trees(name, rows, ranks=1, **loop):
                                              "loop": {"num_boost_round": 1, **loop}, "data.train": {"source": folder / "t.csv"}, "failure": {"max_failures": 3}})
     job = run_program(ranks, config)
     if "libxgboost" in job.err:
-        skip("XGBoost is not there (package libxgboost-dev)")
+        skip("XGBoost is not installed (package libxgboost-dev)")
     return job
 
 
@@ -217,37 +217,37 @@ def ranking(queries, ranks=1):
 
 
 @test
-def rows_of_a_query_that_are_apart_are_named():
+def separated_rows_of_a_query_are_an_error_that_names_them():
     job = ranking([i % 10 for i in range(100)])
     equal(job.code, USAGE, "exit code", job)
-    check("the rows of query 0 ('q') are not consecutive: sample 0, and again sample 10" in job.err, "it is not named", job)
+    check("the rows of query 0 ('q') are not consecutive: sample 0, and again sample 10" in job.err, "the query is not named", job)
     halves = [0] * 20 + [1] * 10 + [2] * 10 + [0] * 20
     for ranks in (1, 3):
         job = ranking(halves, ranks)
         equal(job.code, USAGE, f"exit code of {ranks} ranks", job)
-        check("the rows of query 0 ('q') are not consecutive: samples 0 to 19, and again samples 40 to 59" in job.err, "it is not named", job)
+        check("the rows of query 0 ('q') are not consecutive: samples 0 to 19, and again samples 40 to 59" in job.err, "the query is not named", job)
     for queries in ([9 - i // 10 for i in range(100)], [7] * 50 + [3] * 40 + [5] * 10):  # not sorted, but together
-        equal(ranking(queries, 3).code, FINISHED, "exit code of queries that are together")
+        equal(ranking(queries, 3).code, FINISHED, "exit code of queries with consecutive rows")
     job = ranking([0.5] * 20)
-    check(job.code == USAGE and "query 'q' of sample 0 is 0.5: every row needs an integer" in job.err, "a query that is no number", job)
+    check(job.code == USAGE and "query 'q' of sample 0 is 0.5: every row needs an integer" in job.err, "the query 0.5 is not refused", job)
 
 
 @test
-def a_number_that_is_no_category_is_named_before_the_first_round():
+def an_invalid_category_is_an_error_before_the_first_round():
     rows = "c,y\n" + "".join(f"{-1 if i == 7 else i % 3},{i % 2}\n" for i in range(40))
     job = trees("c", rows, label="y", categorical="c", objective="binary:logistic")
     equal(job.code, USAGE, "exit code", job)
-    check("categorical field 'c' of sample 7 is -1" in job.err, "it is not named", job)
+    check("categorical field 'c' of sample 7 is -1" in job.err, "the sample is not named", job)
 
 
 @test
-def categories_that_training_did_not_see_are_counted():
+def unknown_categories_are_counted():
     folder = files(t_csv="c,x,y\n" + "".join(f"{'ab'[i % 2]},{i},{i % 2}\n" for i in range(40)), p_csv="c,x,y\na,1,0\nzebra,2,0\nyak,3,0\n,4,0\n")
     config = write_config(folder / "t.ini", {"run": {"name": "t", "storage_path": folder / "runs"}, "train": {"function": "xgboost"},
                                              "loop": {"num_boost_round": 1, "label": "y", "categorical": "c", "objective": "binary:logistic"}, "data.train": {"source": folder / "t.csv"}})
     job = run_program(1, config)
     if "libxgboost" in job.err:
-        skip("XGBoost is not there (package libxgboost-dev)")
+        skip("XGBoost is not installed (package libxgboost-dev)")
     equal(job.code, FINISHED, "exit code", job)
     done = subprocess.run([TRAINRT, "predict", folder / "runs/t", f"--data.test.source={folder / 'p.csv'}", "-o", folder / "found.csv"], capture_output=True, text=True, timeout=60)
     check(done.returncode == 0 and "field 'c': 2 values are not among the categories of [data.train], first 'zebra' in sample 1; such values count as missing" in done.stderr, done.stderr + done.stdout)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A program that uses the client falls, at any point: the same ranks start all programs again from the last checkpoint, without a new
-start of theirs, and the run ends with the bits of one that nothing happened to."""
+"""A program that uses the client fails at any point: the same rank processes start all programs again from the last checkpoint, and the
+run ends with the bits of an undisturbed run."""
 import random
 import shutil
 import signal
@@ -13,7 +13,7 @@ from runs.program_runs import *  # noqa: E402,F403
 
 RESTARTS = {"failure": {"max_failures": 5}}
 FIRST_START = "import os, sys, time\nfirst_start = os.environ['TORCHELASTIC_RESTART_COUNT'] == '0'\n"
-# Ten steps of integers that each depend on the one before, on all ranks.
+# Ten steps on integers. Each step depends on the step before, on all ranks.
 COUNTS = FIRST_START + """
 numbers = numpy.zeros(3, numpy.int64)
 state = trainrt.State()
@@ -36,7 +36,7 @@ def counting(name="run", before="", inside="", **sections):
 
 
 def check_counted(config, job, ranks):
-    """As a run that nothing happened to, after one restart in place."""
+    """Checks that the run ends like an undisturbed run, after one restart in place."""
     check_exit(job, FINISHED)
     whole = counting("whole")
     check_exit(run_program(ranks, whole), FINISHED)
@@ -59,11 +59,11 @@ def kills_in_place(ranks):
         kill([children[random.randrange(ranks)]])
         wait_until(lambda: job.ended() or not set(children.values()) & set(programs(job).values()), 20, "the end of all programs", job)
     wait_for_programs(job, ranks)
-    equal(job.ranks(), before, "ranks, which stay", job)
+    equal(job.ranks(), before, "the same rank processes", job)
     job.code = job.wait(90)
     check_exit(job, FINISHED)
     equal([record["exit_code"] for record in attempts(run_dir)], [FAILED, FAILED, 0], "attempts", job)
-    check("was ended by SIGKILL" in job.err and "restart 2 of 5 (failure.max_failures)" in job.err, "the restarts are not said", job)
+    check("was ended by SIGKILL" in job.err and "restart 2 of 5 (failure.max_failures)" in job.err, "the restarts are not logged", job)
     whole = linear_program("whole")
     check_exit(run_program(ranks, whole), FINISHED)
     check_iterations(run_dir)
@@ -77,7 +77,7 @@ for ranks in (1, 3):
 
 
 @test
-def a_program_that_is_killed_in_the_middle_of_a_checkpoint_leaves_no_rank_in_it():
+def a_program_killed_during_a_checkpoint_leaves_no_rank_waiting():
     folder = scratch()
     before = f"""
 @state.before_save
@@ -95,8 +95,8 @@ def pause():
 
 
 @test
-def programs_that_compute_or_wait_are_ended_with_the_one_that_fails():
-    """Rank 0 waits in a collective that rank 1 never comes to, and rank 2 computes for ever."""
+def a_failed_program_ends_the_programs_that_compute_or_wait():
+    """Rank 0 waits in a collective that rank 1 never enters, and rank 2 computes for ever."""
     config = counting(inside="if first_start and ctx.step_count == 6:\n    if ctx.world_rank == 1:\n        raise ValueError('bad batch')\n"
                              "    time.sleep(1000 * (ctx.world_rank == 2))")
     job = run_program(3, config)
@@ -105,20 +105,20 @@ def programs_that_compute_or_wait_are_ended_with_the_one_that_fails():
 
 
 @test
-def what_always_fails_is_given_up_and_named():
+def a_program_that_always_fails_ends_the_run_with_its_error():
     config = counting(inside="if ctx.world_rank == 1:\n    raise ValueError('bad batch')", failure={"max_failures": 1})
     job = run_program(2, config)
     check_exit(job, FAILED)
     text = error_of(config)
     for word in ("the program of rank 1 on ", "failed: ValueError: bad batch", "Traceback"):
         check(word in text, f"error.txt lacks {word!r}: {text}", job)
-    check("given up after 2 failures (failure.max_failures = 1)" in job.err, "the end is not said", job)
+    check("given up after 2 failures (failure.max_failures = 1)" in job.err, "the end is not logged", job)
     equal(len(attempts(run_dir_of(config))), 2, "attempts", job)
 
 
 @test
 def a_stop_after_a_restart_loses_nothing():
-    """What was asked of the ranks holds for the programs that were started since."""
+    """A stop request to a rank applies to a program that was started after the restart."""
     config = counting(inside="if first_start and ctx.step_count == 6:\n    os._exit(3)\ntime.sleep(0.2)")
     job = start_program(2, config)
     wait_until(lambda: job.ended() or len(attempts(run_dir_of(config))) == 2, 60, "a restart", job)
@@ -133,7 +133,7 @@ def a_stop_after_a_restart_loses_nothing():
 
 
 @test
-def a_program_that_others_wait_for_too_long_is_named():
+def a_program_that_others_wait_for_beyond_the_timeout_is_named():
     config = counting(inside="if ctx.world_rank == 1:\n    time.sleep(1000)", failure={"max_failures": 0, "collective_timeout": 2})
     job = run_program(3, config)
     check_exit(job, FAILED)
@@ -142,9 +142,9 @@ def a_program_that_others_wait_for_too_long_is_named():
 
 
 @test
-def a_checkpoint_on_its_way_that_cannot_be_completed_ends_the_run_and_both_are_named():
+def a_failed_program_and_a_failed_checkpoint_end_the_run_and_are_both_named():
     if shutil.which("strace") is None:
-        skip("strace is not there")
+        skip("strace is not installed")
     folder = scratch()
     text = """
 import os
@@ -157,11 +157,11 @@ ctx.report({"loss": 1.0})
 os._exit(3)
 """
     config = program_config(python(text), checkpoint={"every": "1 reports", "max_failed": 1}, failure={"max_failures": 3, "storage_timeout": 1})
-    slow = ["strace", "-f", "-o", scratch() / "calls", "-e", "trace=fallocate", "-e", "inject=fallocate:delay_enter=1500000"]  # the program ends before
+    slow = ["strace", "-f", "-o", scratch() / "calls", "-e", "trace=fallocate", "-e", "inject=fallocate:delay_enter=1500000"]  # longer than the program takes to exit
     job = run([*own_mount(folder, "size=4m,mode=700"), *slow, TRAINRT, "--config", config, f"--run.storage_path={folder}"], env=ONE_THREAD)
     check_exit(job, FAILED)
     check("exited with 3" in job.err and "and then: the checkpoint at step 1 could not be written" in job.err, "the causes", job)
-    check("restarting the run" not in job.err, "a restart, although nothing can be saved", job)
+    check("restarting the run" not in job.err, "the run restarts although the checkpoint failed", job)
 
 
 main()

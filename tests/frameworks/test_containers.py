@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Programs in containers (bubblewrap, as the machines of the tests have no Apptainer): the ranks find each other, the client finds its
-run, and a stop and a kill do what they do without one."""
+"""Programs in containers (bubblewrap; the test machines have no Apptainer): the ranks find each other, the client finds its run, and a stop
+and a kill have the same effect as without containers."""
 import sys
 from pathlib import Path
 
@@ -12,7 +12,7 @@ LINEAR = SOURCE / "tests/support/programs/program_linear.py"
 
 
 def container(*writable):
-    """A command prefix: the machine's file system for reading, processes, users, host name and /tmp of its own, the network of the node."""
+    """Returns a command prefix: a container with the machine's files read-only, own processes, users, host name and /tmp, and the node's network."""
     words = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--unshare-all", "--share-net", "--die-with-parent"]
     for folder in writable:
         words += ["--bind", str(folder), str(folder)]
@@ -31,7 +31,7 @@ def linear_config(name, prefix, **loop):
 
 
 @test
-def an_unchanged_DDP_script_in_containers_trains_together():
+def ranks_of_an_unchanged_DDP_script_in_containers_train_together():
     require_torch()
     folder = scratch()
     out = folder / "out"
@@ -44,7 +44,7 @@ def an_unchanged_DDP_script_in_containers_trains_together():
 
 
 @test
-def a_program_with_the_client_in_a_container_is_stopped_and_killed_and_ends_with_the_same_bits():
+def a_client_program_in_a_container_ends_with_the_same_bits_after_a_stop_and_a_kill():
     whole = linear_config("whole", lambda folder: "", step_pause=0)
     check_exit(run_ranks(2, whole), FINISHED)
     config = linear_config("run", lambda folder: container(folder, folder.parent), step_pause=0.02)
@@ -59,14 +59,14 @@ def a_program_with_the_client_in_a_container_is_stopped_and_killed_and_ends_with
     equal(len(inner), 2, "programs in containers", job)
     kill(inner[:1])
     wait_until(lambda: job.ended() or "restart 1 of 3" in job.err, 20, "a restart in place", job)
-    equal([pid for pid in inner if Path(f"/proc/{pid}/exe").exists()], [], "programs that are left", job)
+    equal([pid for pid in inner if Path(f"/proc/{pid}/exe").exists()], [], "remaining programs", job)
     job.code = job.wait(60)
     check_exit(job, FINISHED)
     check_same_bits(run_dir, run_dir_of(whole))
 
 
 @test
-def what_a_container_of_Apptainer_must_show_is_in_its_variable():
+def paths_that_an_Apptainer_container_needs_are_in_its_bind_variable():
     out = scratch()
     folder = Path("/var/lib") / out.name  # neither /tmp nor $HOME
     try:
@@ -79,10 +79,10 @@ def what_a_container_of_Apptainer_must_show_is_in_its_variable():
         check_exit(job, FINISHED)
         seen = dict(line.split("=", 1) for line in (out / "env").read_text().splitlines() if "=" in line)
         shown = seen["APPTAINER_BINDPATH"].split(",")
-        equal(shown[0], "/mine", "what the user has set", job)
+        equal(shown[0], "/mine", "the user's own entry", job)
         client = seen["PYTHONPATH"].split(":")[0]
         for needed in (seen["TRAINRT_RUN_DIR"], *([] if client.startswith(("/tmp/", "/var/tmp/")) else [client])):
-            check(needed in shown and needed in seen["SINGULARITY_BINDPATH"].split(","), f"{needed} is not shown: {shown}", job)
+            check(needed in shown and needed in seen["SINGULARITY_BINDPATH"].split(","), f"{needed} is missing: {shown}", job)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt.data in one process: what datasets hold, what is made of them, and what they refuse."""
+"""trainrt.data in one process: contents of datasets, operations, and errors."""
 import gc
 import json
 import math
@@ -21,7 +21,7 @@ from trainrt.data.preprocessors import Concatenator  # noqa: E402
 
 
 def same(found, expected, what):
-    """Arrays of the same type and values."""
+    """Checks that two arrays have the same type, shape and values."""
     found, expected = numpy.asarray(found), numpy.asarray(expected)
     equal((found.dtype, found.shape), (expected.dtype, expected.shape), f"type and shape of {what}")
     check(numpy.array_equal(found, expected, equal_nan=found.dtype.kind == "f"), f"{what}: {found} is not {expected}")
@@ -45,14 +45,14 @@ def arrays_come_back_with_their_types_and_shapes():
 
 
 @test
-def unsigned_arrays_become_the_next_that_hold_their_values():
+def unsigned_arrays_become_the_next_signed_type():
     same(column(data.from_numpy(numpy.arange(5, dtype="u2")), "data"), numpy.arange(5, dtype="i4"), "u16")
     same(column(data.from_numpy(numpy.arange(5, dtype="u4")), "data"), numpy.arange(5, dtype="i8"), "u32")
     raises(OverflowError, "data", "64 bits", of=lambda: data.from_numpy(numpy.array([2**63], "u8")))
 
 
 @test
-def rows_with_texts_lists_and_nan_come_back():
+def rows_with_strings_lists_and_nan_come_back():
     rows = [{"t": text, "f": f, "n": n, "l": values, "b": b}
             for text, f, n, values, b in (("täxt, \"1\"", 0.1, 7, [1, 2], True), ("", float("nan"), -2**62, [3], False), ("a\nb\t☃", 1e300, 0, [4, 5, 6], True))]
     found = data.from_items(rows).take_all()
@@ -62,10 +62,10 @@ def rows_with_texts_lists_and_nan_come_back():
 
 
 @test
-def narrow_floats_beside_texts_keep_their_type_and_bits():
+def narrow_floats_in_a_dataset_with_strings_keep_their_type_and_bits():
     values = numpy.float32(NUMBERS.random(50))
     found = data.from_items([{"x": value, "t": "text"} for value in values])
-    same(column(found, "x"), values, "f32 beside texts")
+    same(column(found, "x"), values, "f32 in a dataset with strings")
 
 
 @test
@@ -96,24 +96,24 @@ def xs(dataset):
 
 
 @test
-def reading_a_path_again_gives_what_the_files_hold_then():
+def a_second_read_of_a_path_gives_the_new_contents():
     folder = scratch()
     path = write_numbers(folder / "x.csv", [1, 2, 3])
     first = data.read_csv(path)
     begun = iter(first.iterator().iter_batches(batch_size=1))
     next(begun)
-    for numbers in ([11, 22, 33, 44, 55], [7, 8, 9]):  # the last ones are as many bytes as the first
+    for numbers in ([11, 22, 33, 44, 55], [7, 8, 9]):  # the last file has as many bytes as the first
         write_numbers(path, numbers)
         again = data.read_csv(path)
         equal((again.count(), xs(again), xs(again.limit(2))), (len(numbers), numbers, numbers[:2]), "samples and their number")
-        equal(data.preprocessors.MinMaxScaler(["x"]).fit(data.read_csv(path)).stats_, {"min(x)": min(numbers), "max(x)": max(numbers)}, "what fit() learns")
-    equal([int(batch["x"][0]) for batch in begun], [2, 3], "the rest of a walk that had begun before")
+        equal(data.preprocessors.MinMaxScaler(["x"]).fit(data.read_csv(path)).stats_, {"min(x)": min(numbers), "max(x)": max(numbers)}, "statistics of fit()")
+    equal([int(batch["x"][0]) for batch in begun], [2, 3], "the rest of an epoch that began before the change")
     write_numbers(folder / "y.csv", [10])
-    equal(sorted(xs(data.read_csv(folder))), [7, 8, 9, 10], "a folder with one file more")
+    equal(sorted(xs(data.read_csv(folder))), [7, 8, 9, 10], "a folder with one more file")
 
 
 @test
-def what_is_made_of_one_reading_opens_its_files_once():
+def datasets_derived_from_one_read_open_its_files_once():
     import pickle
     from trainrt.data import _server
     path, server, opened = write_numbers(scratch() / "x.csv", range(20)), _server.server(), []
@@ -123,16 +123,16 @@ def what_is_made_of_one_reading_opens_its_files_once():
         numbers = data.read_csv(path)
         for dataset in (numbers, numbers.map(lambda row: {"x": row["x"] + 1}), pickle.loads(pickle.dumps(numbers)), numbers.select_columns("x")):
             equal((dataset.count(), len(list(dataset.iter_rows())), dataset.columns()), (20, 20, ["x"]), "samples")
-        equal(len(opened), 1, f"datasets that were opened, {opened}")
+        equal(len(opened), 1, f"number of opened datasets: {opened}")
         data.read_csv(path).count()
         numbers.count()
-        equal((len(opened), len(set(opened))), (2, 1), f"of two readings, under one name, {opened}")
+        equal((len(opened), len(set(opened))), (2, 1), f"opened datasets of two reads, and their names: {opened}")
     finally:
         del server.ask
 
 
 @test
-def the_random_order_of_a_path_does_not_hang_on_how_often_it_is_read():
+def the_random_order_does_not_depend_on_the_number_of_reads():
     path = write_numbers(scratch() / "x.csv", range(50))
     orders = {tuple(xs(data.read_csv(path).random_shuffle(seed=2))) for _ in range(3)}
     equal((len(orders), sorted(*orders)), (1, list(range(50))), "orders")
@@ -148,7 +148,7 @@ def several_files_and_patterns_are_one_dataset():
 
 
 @test
-def texts_are_decoded_as_they_are_said_to_be():
+def texts_are_decoded_with_the_given_encoding():
     path = scratch() / "lines.txt"
     path.write_bytes("größe\n".encode("latin-1") + b"two\n")
     raises(ValueError, "text", "utf-8", "encoding", of=data.read_text(path).take_all)
@@ -156,7 +156,7 @@ def texts_are_decoded_as_they_are_said_to_be():
 
 
 @test
-def torch_datasets_give_their_parts():
+def torch_datasets_become_columns_of_their_items():
     try:
         import torch
     except ImportError:
@@ -175,7 +175,7 @@ def torch_datasets_give_their_parts():
 
 
 @test
-def columns_of_a_hugging_face_dataset_are_columns():
+def a_hugging_face_dataset_keeps_its_columns():
     class Split:
         column_names = ["text", "label", "ids"]
         _columns = {"text": ["one", "zwölf"], "label": [1, 0], "ids": [[1, 2, 3], [4]]}
@@ -194,8 +194,8 @@ def columns_of_a_hugging_face_dataset_are_columns():
 
 
 @test
-def arrays_that_are_kept_keep_their_values():
-    """Batches lie in memory that is used again: not as long as somebody has a part of one."""
+def arrays_of_batches_keep_their_values():
+    """The memory of a batch is reused, but not while a view of the batch exists."""
     array = NUMBERS.random((1000, 50))
     batches = list(data.from_numpy(array).iter_batches(batch_size=64))
     for number, batch in enumerate(batches[:-1]):
@@ -206,21 +206,21 @@ def arrays_that_are_kept_keep_their_values():
 
 
 @test
-def memory_of_batches_that_nobody_keeps_is_used_again():
+def memory_of_released_batches_is_reused():
     dataset = data.from_numpy(NUMBERS.random((4000, 100)))
     iterator = dataset.iterator()
     before = len(iterator._link._slots)
     for batch in iterator.iter_batches(batch_size=16):
         batch["data"].sum()
     del batch
-    check(len(iterator._link._slots) <= before + 2, f"{len(iterator._link._slots)} memories were made")
+    check(len(iterator._link._slots) <= before + 2, f"{len(iterator._link._slots)} blocks of memory were allocated")
 
 
-# ---- what is made of samples -------------------------------------------------------------------------------------------------
+# ---- operations on samples -------------------------------------------------------------------------------------------------
 
 
 @test
-def functions_are_applied_in_their_order():
+def functions_are_applied_in_order():
     made = data.range(10).map(lambda row: {"x": row["id"] + 1}).map_batches(lambda batch: {"x": batch["x"] * 10}).rename_columns({"x": "y"})
     equal([row["y"] for row in made.take_all()], [10 * (n + 1) for n in range(10)], "values")
     wide = made.map(lambda row: {**row, "z": float(row["y"])})
@@ -229,12 +229,12 @@ def functions_are_applied_in_their_order():
 
 
 @test
-def other_samples_are_made_of_samples():
+def window_pack_explode_and_draw_by_weight_make_new_samples():
     rows = data.range(12).map(lambda row: {"station": row["id"] % 3, "x": row["id"] * 10.0}).materialize()
     windows = rows.window(3, within="station")
     same(column(windows, "x"), [[0.0, 30, 60], [30, 60, 90], [10, 40, 70], [40, 70, 100], [20, 50, 80], [50, 80, 110]], "windows")
-    same(column(windows, "station"), [0, 0, 1, 1, 2, 2], "the column that all of a window have in common")
-    same(column(rows.limit(4).window(3, stride=2, pad=True).drop_columns("station"), "count"), numpy.array([3, 2], "i4"), "what is not filled up")
+    same(column(windows, "station"), [0, 0, 1, 1, 2, 2], "a column that is constant within a window")
+    same(column(rows.limit(4).window(3, stride=2, pad=True).drop_columns("station"), "count"), numpy.array([3, 2], "i4"), "number of samples in padded windows")
     documents = data.from_items([{"t": [1, 2, 3], "w": 0.0}, {"t": [4], "w": 1.0}, {"t": [5, 6], "w": 0.0}])
     same(column(documents.pack("t", 3, separator=0), "t"), [[1, 2, 3], [0, 4, 0], [5, 6, 0]], "packed")
     same(column(documents.explode("t"), "t"), [1, 2, 3, 4, 5, 6], "exploded")
@@ -251,7 +251,7 @@ def join_is_an_error_that_names_duckdb_and_pandas():
 
 
 @test
-def what_the_runtime_cannot_make_in_that_order_is_made_here_first():
+def operations_that_the_runtime_cannot_do_run_first_in_this_process():
     calls = []
 
     def several(row):
@@ -259,10 +259,10 @@ def what_the_runtime_cannot_make_in_that_order_is_made_here_first():
         return [{"id": row["id"], "k": k} for k in range(row["id"] % 3)]
 
     flat = data.range(6).flat_map(several)
-    equal(calls, [], "calls before anything is asked for")
+    equal(calls, [], "calls before the first read")
     equal([(row["id"], row["k"]) for row in flat.take_all()], [(1, 0), (2, 0), (2, 1), (4, 0), (5, 0), (5, 1)], "rows of flat_map")
-    equal((flat.count(), calls), (6, list(range(6))), "each is called once")
-    same(column(data.range(6).map(lambda row: {"x": 2 * row["id"]}).window(2, stride=2), "x"), [[0, 2], [4, 6], [8, 10]], "windows of what map made")
+    equal((flat.count(), calls), (6, list(range(6))), "number of rows, and one call per sample")
+    same(column(data.range(6).map(lambda row: {"x": 2 * row["id"]}).window(2, stride=2), "x"), [[0, 2], [4, 6], [8, 10]], "windows of mapped samples")
     same(column(data.range(6).window(2, stride=2).window(2), "id"), [[[0, 1], [2, 3]], [[2, 3], [4, 5]]], "windows of windows")
     same(column(data.range(8).window(2).limit(4).window(2, stride=2), "id"), [[[0, 1], [1, 2]], [[2, 3], [3, 4]]], "windows of some windows")
     raises(TypeError, "flat_map(", "list of dicts", of=data.range(2).flat_map(lambda row: row).count)
@@ -287,33 +287,33 @@ class Adder:
 
 
 @test
-def a_class_is_made_once_and_called_for_each_batch():
+def a_class_is_instantiated_once_and_called_for_each_batch():
     dataset = data.range(20).map_batches(Adder, fn_constructor_args=(5,), num_cpus=1)
     equal([int(n) for batch in dataset.iter_batches(batch_size=3, remainder="uneven") for n in batch["id"]], list(range(5, 25)), "values")
     equal(Adder.made, 1, "objects")
 
 
 @test
-def a_filter_chooses_samples_before_the_first_is_used():
+def a_filter_function_runs_before_the_first_batch():
     even = data.range(100).map(lambda row: {"x": 3 * row["id"]}).filter(lambda row: row["x"] % 2 == 0)
     equal(even.count(), 50, "count")
-    equal([row["x"] for row in even.take_all()], list(range(0, 300, 6)), "what is left, and mapped")
+    equal([row["x"] for row in even.take_all()], list(range(0, 300, 6)), "filtered and mapped samples")
     equal([row["x"] for row in even.filter(lambda row: row["x"] >= 270).take_all()], [270, 276, 282, 288, 294], "a filter on a filter")
     equal(data.range(5).filter(lambda row: False).take_all(), [], "a filter that keeps nothing")
     raises(ValueError, "left out", of=lambda: data.range(5).options(on_error="skip").filter(lambda row: True))
 
 
 @test
-def a_condition_keeps_the_samples_that_meet_it_in_any_order_with_other_operations():
+def a_filter_expression_combines_with_other_operations_in_any_order():
     ids = lambda dataset: [row["id"] for row in dataset.take_all()]
     numbers = data.range(100)
     equal(numbers.filter(expr="id >= 90 and id != 95").count(), 9, "count")
     equal(ids(numbers.filter(expr="id >= 90").filter(expr="id < 92 or id > 98")), [90, 91, 99], "two conditions")
-    equal(ids(numbers.limit(10).filter(expr="id > 3").limit(2)), [4, 5], "between choices of rows")
+    equal(ids(numbers.limit(10).filter(expr="id > 3").limit(2)), [4, 5], "between two limits")
     equal(ids(numbers.filter(lambda row: row["id"] % 2 == 0).filter(expr="id < 5")), [0, 2, 4], "after a function")
     equal(ids(numbers.filter(expr="id < 5").filter(lambda row: row["id"] % 2 == 0)), [0, 2, 4], "before a function")
     mapped = numbers.map(lambda row: {"x": 3 * row["id"]}).filter(expr="x > 290")
-    equal([row["x"] for row in mapped.take_all()], [291, 294, 297], "of mapped samples")
+    equal([row["x"] for row in mapped.take_all()], [291, 294, 297], "mapped samples")
     texts = data.from_items([{"n": n, "t": word} for n, word in enumerate(["a", "b\"c", "", "a b"])])
     equal([row["n"] for row in texts.filter(expr="t == 'a b' or t == 'b\"c'").take_all()], [1, 3], "texts")
     for wrong in ({}, {"fn": len, "expr": "id > 1"}):
@@ -324,7 +324,7 @@ def a_condition_keeps_the_samples_that_meet_it_in_any_order_with_other_operation
 
 
 @test
-def parts_of_a_split_are_disjoint_and_all():
+def parts_of_a_split_are_disjoint_and_complete():
     ids = lambda dataset: [row["id"] for row in dataset.take_all()]
     for n in (1, 2, 3, 7):
         parts = data.range(20).split(n)
@@ -336,36 +336,36 @@ def parts_of_a_split_are_disjoint_and_all():
     train, test_part = data.range(100).train_test_split(0.25, shuffle=True, seed=3)
     equal((train.count(), sorted(ids(train) + ids(test_part))), (75, list(range(100))), "train and test")
     equal(ids(data.range(100).train_test_split(0.25, shuffle=True, seed=3)[1]), ids(test_part), "the same seed, the same test")
-    check(ids(test_part) != list(range(75, 100)), "a shuffled split took the last ones")
-    equal(ids(data.range(50).filter(lambda row: row["id"] % 5 == 0).limit(3)), [0, 5, 10], "the first of what is left")
+    check(ids(test_part) != list(range(75, 100)), "a shuffled split took the last samples")
+    equal(ids(data.range(50).filter(lambda row: row["id"] % 5 == 0).limit(3)), [0, 5, 10], "the first filtered samples")
 
 
 @test
-def a_shuffle_is_another_order_by_its_seed():
+def the_seed_of_a_shuffle_determines_the_order():
     order = lambda seed: [row["id"] for row in data.range(50).random_shuffle(seed=seed).take_all()]
     equal(sorted(order(1)), list(range(50)), "samples")
     equal(order(1), order(1), "the same seed")
-    check(order(1) != order(2), "two seeds gave one order")
+    check(order(1) != order(2), "two seeds gave the same order")
 
 
 @test
-def parts_of_a_shuffled_dataset_are_chosen_at_random_and_the_same_each_time():
+def parts_of_a_shuffled_dataset_are_random_and_reproducible():
     ids = lambda dataset: [row["id"] for row in dataset.take_all()]
     shuffled = data.range(100).random_shuffle(seed=3)
     first = ids(shuffled.limit(10))
-    check(sorted(first) != list(range(10)), "the first ones in the file were taken")
+    check(sorted(first) != list(range(10)), "the first samples of the file were taken")
     equal(sorted(ids(data.range(100).random_shuffle(seed=3).limit(10))), sorted(first), "the same part")
     equal(sorted(sum((ids(part) for part in shuffled.split(3)), [])), list(range(100)), "parts together")
-    equal(sorted(ids(shuffled.filter(lambda row: row["id"] < 5))), [0, 1, 2, 3, 4], "a filter behind a shuffle")
+    equal(sorted(ids(shuffled.filter(lambda row: row["id"] < 5))), [0, 1, 2, 3, 4], "a filter after a shuffle")
     training, rest = shuffled.train_test_split(0.2)
     equal(sorted(ids(training) + ids(rest)), list(range(100)), "train and test")
     raises(ValueError, "1000000000", "first", of=lambda: data.range(10**9).random_shuffle().limit(3))
-    equal([part.count() for part in data.range(10**9).split(4)], 4 * [250_000_000], "parts that need no list")
+    equal([part.count() for part in data.range(10**9).split(4)], 4 * [250_000_000], "parts of a large dataset")
     check(ids(training) != sorted(ids(training)), "the order of a shuffled dataset's part is not shuffled")
 
 
 @test
-def a_dataset_travels_to_another_process():
+def a_dataset_can_be_pickled_for_another_process():
     import pickle
     dataset = data.from_items([{"x": n} for n in range(10)]).filter(lambda row: row["x"] > 6)
     dataset.count()
@@ -373,7 +373,7 @@ def a_dataset_travels_to_another_process():
 
 
 @test
-def materialized_samples_are_made_once():
+def materialized_samples_are_computed_once():
     calls = []
     made = data.range(10).map(lambda row: (calls.append(1), {"x": row["id"] ** 2, "t": f"no {row['id']}"})[1]).materialize()
     count = len(calls)
@@ -382,7 +382,7 @@ def materialized_samples_are_made_once():
 
 
 @test
-def keys_of_the_config_apply():
+def options_set_keys_of_the_config():
     dataset = data.range(8).options(cast="id: f32", one_hot=None)
     same(column(dataset, "id"), numpy.arange(8, dtype="f4"), "cast")
     raises(ValueError, "nonsense", of=data.range(8).options(nonsense=1).take_all)
@@ -390,40 +390,40 @@ def keys_of_the_config_apply():
 
 
 @test
-def batches_are_padded_dropped_or_uneven():
+def the_last_batch_is_padded_dropped_or_uneven():
     sizes = lambda **how: [len(batch["id"]) for batch in data.range(10).iter_batches(batch_size=4, **how)]
     equal((sizes(remainder="uneven"), sizes(drop_last=True), sizes()), ([4, 4, 2], [4, 4], [4, 4, 2]), "sizes")
 
 
 @test
-def what_iter_batches_returns_is_walked_once_an_epoch():
+def each_iteration_over_batches_is_an_epoch():
     batches = data.range(6).random_shuffle().iterator().iter_batches(batch_size=4)
     epochs = [[int(n) for batch in batches for n in batch["id"]] for _ in range(4)]
     for epoch in epochs:
         equal(sorted(epoch), list(range(6)), "samples of an epoch")
     check(len(set(map(tuple, epochs))) > 1, "all epochs have the same order")
-    for _ in batches:  # left on the way
+    for _ in batches:  # left before its end
         break
-    equal(sum(len(batch["id"]) for batch in batches), 6, "samples of the epoch after one that was left")
+    equal(sum(len(batch["id"]) for batch in batches), 6, "samples of the epoch after an unfinished one")
 
 
 @test
-def a_walk_that_is_left_while_another_answer_is_awaited_ends_before_the_next():
+def an_abandoned_epoch_ends_before_the_next_one_begins():
     dataset = data.range(10)
     iterator = dataset.iterator()
     walk = iter(iterator.iter_batches(batch_size=2))
     next(walk)
-    link, told = iterator._link, []
+    link, sent = iterator._link, []
     ask, link.ask = link.ask, lambda op, **fields: (_ for _ in ()).throw(RuntimeError("busy"))
-    del walk  # as the garbage collector does it
-    link.ask = lambda op, **fields: (told.append(op), ask(op, **fields))[1]
+    del walk  # as the garbage collector does
+    link.ask = lambda op, **fields: (sent.append(op), ask(op, **fields))[1]
     equal(len(next(iter(iterator.iter_batches(batch_size=3)))["id"]), 3, "samples")
-    check(told.index("data_end") < told.index("data_begin"), f"the order of messages is {told}")
+    check(sent.index("data_end") < sent.index("data_begin"), f"the order of messages is {sent}")
     link.ask = ask
 
 
 @test
-def small_batches_come_together_and_large_ones_alone():
+def small_batches_share_a_message_and_large_ones_do_not():
     def messages(dataset, batch_size):
         iterator, asked = dataset.iterator(), []
         link = iterator._link
@@ -444,17 +444,17 @@ def small_batches_come_together_and_large_ones_alone():
     check(asked >= len(batches), f"{len(batches)} batches of 300 kB took {asked} messages")
 
 
-# ---- what is refused ----------------------------------------------------------------------------------------------------------
+# ---- errors ----------------------------------------------------------------------------------------------------------
 
 
 @test
-def a_concatenator_puts_columns_side_by_side():
+def a_concatenator_joins_columns():
     columns = {"b": numpy.array([3, 4], "i4"), "y": numpy.array([5.0, 6.0], "f4"), "a": numpy.array([1.5, 2.5])}
     both = Concatenator(columns=["a", "b"], output_column_name="x", dtype=numpy.float32)
     made = both.fit_transform(data.from_items([{name: column[row] for name, column in columns.items()} for row in (0, 1)]))
     equal(made.columns(), ["y", "x"], "columns")
     same(column(made, "x"), numpy.array([[1.5, 3], [2.5, 4]], "f4"), "the vectors")
-    same(both.transform_batch(columns)["x"], column(made, "x"), "of a batch")
+    same(both.transform_batch(columns)["x"], column(made, "x"), "a batch")
     vectors = {"v": numpy.arange(4.0).reshape(2, 2), "a": columns["a"]}
     same(Concatenator(["v", "a"], flatten=True).transform_batch(vectors)["concat_out"], [[0, 1, 1.5], [2, 3, 2.5]], "with vectors")
     raises(ValueError, "there is no column 'z'; there are: v, a", of=lambda: Concatenator(["z"]).transform_batch(vectors))
@@ -465,14 +465,14 @@ def a_concatenator_puts_columns_side_by_side():
 
 
 @test
-def a_concatenator_refuses_what_a_whole_number_cannot_hold():
+def a_concatenator_refuses_values_outside_of_an_integer_type():
     put = lambda dtype, *values: Concatenator(["a", "b"], dtype=dtype).transform_batch({"a": numpy.zeros(len(values)), "b": numpy.array(values)})["concat_out"]
     for dtype, value, words in (("i32", float("nan"), "nan"), ("i32", 3e10, "30000000000"), ("i64", 2.0**63, ""), ("u8", 300, "300"), ("u8", -1, "-1"),
                                 ("u8", -0.5, "-0.5"), ("i8", numpy.float16(numpy.inf), "inf"), ("i32", 2**31, "2147483648")):
         raises(ValueError, f"column 'b' contains {words}", f"out of the range of {dtype}", of=lambda: put(dtype, 1, value))
-    same(put("u8", 0, 255, 2.9), numpy.array([[0, 0], [0, 255], [0, 2]], "u1"), "what u8 holds, fractions cut off")
-    same(put("i32", -2**31, 2**31 - 1), numpy.array([[0, -2**31], [0, 2**31 - 1]], "i4"), "the ends of i32")
-    same(put("i64", -2**63, 2**63 - 1)[:, 1], numpy.array([-2**63, 2**63 - 1]), "the ends of i64")
+    same(put("u8", 0, 255, 2.9), numpy.array([[0, 0], [0, 255], [0, 2]], "u1"), "u8 values without their fractions")
+    same(put("i32", -2**31, 2**31 - 1), numpy.array([[0, -2**31], [0, 2**31 - 1]], "i4"), "the limits of i32")
+    same(put("i64", -2**63, 2**63 - 1)[:, 1], numpy.array([-2**63, 2**63 - 1]), "the limits of i64")
     same(put("i16", True, False), numpy.array([[0, 1], [0, 0]], "i2"), "truth values")
     same(put("i8"), numpy.empty((0, 2), "i1"), "no samples")
 
@@ -492,7 +492,7 @@ def wrong_arguments_are_named():
 
 
 @test
-def what_a_function_returns_wrongly_is_named():
+def an_invalid_result_of_a_function_is_an_error():
     raises(TypeError, "map(", "int", of=data.range(3).map(lambda row: 3).take_all)
     raises(TypeError, "map_batches(", "list", of=data.range(3).map_batches(lambda batch: [1]).take_all)
     raises(ValueError, "several lengths", of=data.range(3).map_batches(lambda batch: {"a": [1], "b": [1, 2]}).take_all)
@@ -501,11 +501,11 @@ def what_a_function_returns_wrongly_is_named():
 
 
 @test
-def a_dataframe_keeps_its_names_and_values_or_is_refused():
+def a_dataframe_is_read_exactly_or_refused():
     try:
         import pandas
     except ImportError:
-        skip("pandas is not there")
+        skip("pandas is not installed")
     for frame in ({"km/h": [1.5], "file": [1]}, {"km/h": [1.5], "a\\\\b": ["x"]}, {"file": ["x"], "": [2]}):
         row = {name: values[0] for name, values in frame.items()}
         equal(data.from_pandas(pandas.DataFrame(frame)).take_all(), [row], "rows")
@@ -522,14 +522,14 @@ def a_dataframe_keeps_its_names_and_values_or_is_refused():
 
 @test
 def a_dataset_without_samples_has_columns_and_no_batches():
-    none = data.range(10).filter(lambda row: row["id"] > 100)
-    for dataset in (none, none.random_shuffle(), none.filter(lambda row: True), data.range(5).limit(0), data.range(1).split(2)[1], none.materialize()):
+    empty = data.range(10).filter(lambda row: row["id"] > 100)
+    for dataset in (empty, empty.random_shuffle(), empty.filter(lambda row: True), data.range(5).limit(0), data.range(1).split(2)[1], empty.materialize()):
         equal((dataset.count(), dataset.take_all(), list(dataset.iter_batches()), dataset.columns()), (0, [], [], ["id"]), repr(dataset))
-    equal(repr(none.map(lambda row: {"y": row["id"] / 2}).schema()), "y: float64", "what a function would make")
+    equal(repr(empty.map(lambda row: {"y": row["id"] / 2}).schema()), "y: float64", "schema of an empty mapped dataset")
     equal(repr(data.from_numpy({"x": numpy.zeros((0, 3), "f4")}).schema()), "x: float32[3]", "schema")
     equal((data.from_items([]).schema(), data.from_items([]).take_all(), data.range(3).flat_map(lambda row: []).take_all()), (None, [], []), "no columns")
-    raises(ValueError, "empty", of=none.take_batch)
-    raises(ValueError, "'valid'", "no samples", of=lambda: _datasets.settings({"valid": none}, None, str(scratch())))
+    raises(ValueError, "empty", of=empty.take_batch)
+    raises(ValueError, "'valid'", "no samples", of=lambda: _datasets.settings({"valid": empty}, None, str(scratch())))
 
 
 @test
@@ -543,7 +543,7 @@ def a_damaged_file_is_named_with_its_row():
 
 
 @test
-def what_is_written_is_whole_or_not_there():
+def a_written_file_is_complete_or_absent():
     folder = scratch()
 
     def fails(file):
@@ -551,26 +551,26 @@ def what_is_written_is_whole_or_not_there():
         raise OSError("no space")
 
     raises(OSError, "no space", of=lambda: _files.put(folder, fails, "npz", "abc"))
-    equal(os.listdir(folder), [], "files after a failure")
+    equal(os.listdir(folder), [], "remaining files after a failure")
     first = _files.put_columns(folder, {"x": numpy.arange(3)})["source"]
     equal(_files.put_columns(folder, {"x": numpy.arange(3)})["source"], first, "the file of the same data")
-    check(_files.put_columns(folder, {"x": numpy.arange(4)})["source"] != first, "other data have another file")
+    check(_files.put_columns(folder, {"x": numpy.arange(4)})["source"] != first, "different data got the same file")
 
 
 @test
-def nothing_is_left_by_a_process_that_has_ended():
+def no_files_or_processes_remain_after_exit():
     temporary = scratch()
     text = "import trainrt; print(trainrt.data.from_items([1, 2, 3]).count()); print(trainrt.data._server.server()._process.pid)"
     done = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python", "TMPDIR": temporary})
     check_exit(done, 0)
     count, process = done.out.split()
     equal(count, "3", "samples", done)
-    check(not Path(f"/proc/{process}").exists(), f"process {process} of `trainrt data serve` is left")
-    equal(os.listdir(temporary), [], "files left")
+    check(not Path(f"/proc/{process}").exists(), f"process {process} of `trainrt data serve` is still running")
+    equal(os.listdir(temporary), [], "remaining files")
 
 
 @test
-def a_reader_that_was_killed_is_followed_by_another():
+def a_killed_reader_is_replaced():
     text = ("import trainrt, os; numbers = trainrt.data.range(3); numbers.count(); reader = trainrt.data._server.server()._process\n"
             "reader.kill(); reader.wait(); print(numbers.count(), trainrt.data.range(4).count())")
     done = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python", "TMPDIR": scratch()})
@@ -579,7 +579,7 @@ def a_reader_that_was_killed_is_followed_by_another():
 
 
 @test
-def numbers_that_are_not_whole_and_names_that_stand_twice_are_refused():
+def non_integers_and_duplicate_names_are_refused():
     rows = data.from_items([{"a": n, "b": 1} for n in range(6)])
     raises(ValueError, "limit(): -1 is not 0 or more", of=lambda: rows.limit(-1))
     raises(TypeError, "2.5 is not an integer", of=lambda: rows.take(2.5))
@@ -591,7 +591,7 @@ def numbers_that_are_not_whole_and_names_that_stand_twice_are_refused():
 
 
 @test
-def the_reader_ends_with_a_process_that_is_killed():
+def the_reader_ends_with_its_killed_process():
     text = "import trainrt, os, sys; trainrt.data.range(3).count(); print(trainrt.data._server.server()._process.pid, flush=True); os.kill(os.getpid(), 9)"
     done = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python", "TMPDIR": scratch()})
     process = Path(f"/proc/{done.out.split()[0]}")

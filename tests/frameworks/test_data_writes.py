@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""trainrt.data's read_parquet(), read_sql() and write_...(): what is written is read again, bit for bit, by trainrt and by each format's own
-library."""
+"""read_parquet(), read_sql() and the write_...() methods of trainrt.data: trainrt and the library of each format read the written files back
+bit for bit."""
 import contextlib
 import os
 import sqlite3
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from tools import arrow_python  # noqa: E402,F401  goes on in another Python
+from tools import arrow_python  # noqa: E402,F401  restarts the test in another Python
 from runs.program_runs import *  # noqa: E402,F403
 
 sys.path.insert(0, str(BUILD / "python"))
@@ -25,7 +25,7 @@ except ImportError:
 
 def needs_pyarrow():
     if pq is None:
-        skip("pyarrow is not there (PyPI could not be reached)")
+        skip("pyarrow is not installed (PyPI could not be reached)")
     if not (BUILD / "modules/arrow.so").exists():
         skip("the module arrow.so is not built (-DARROW_ROOT)")
 
@@ -53,13 +53,13 @@ def same_rows(found, expected):
 
 
 @test
-def what_write_parquet_writes_is_read_again_by_both():
+def trainrt_and_pyarrow_read_written_parquet_files():
     needs_pyarrow()
     folder = scratch()
     made = of_texts().map(lambda row: {**row, "n": row["n"] + 1})
     made.write_parquet(folder / "out", max_rows_per_file=7, compression="zstd")
     equal(sorted(pq.read_metadata(path).num_rows for path in (folder / "out").iterdir()), [6, 7, 7], "rows of the files")
-    equal(sorted(pq.read_table(folder / "out")["n"].to_pylist()), [n * 7 + 1 for n in range(ROWS)], "what pyarrow reads")
+    equal(sorted(pq.read_table(folder / "out")["n"].to_pylist()), [n * 7 + 1 for n in range(ROWS)], "values that pyarrow reads")
     same_rows(data.read_parquet(folder / "out").take_all(), made.take_all())
     same_rows(data.read_parquet(folder / "out", columns=["x", "name"]).take_all(), made.select_columns(["x", "name"]).take_all())
     batch = data.read_parquet(folder / "out", columns=["n", "x"], types={"n": "i32"}, vector="v").take_batch(ROWS)
@@ -69,7 +69,7 @@ def what_write_parquet_writes_is_read_again_by_both():
 
 
 @test
-def what_write_csv_and_write_numpy_write_is_read_again():
+def written_csv_and_numpy_files_are_read_back():
     folder = scratch()
     plain = of_texts().select_columns(["n", "x", "name"])
     plain.write_csv(folder / "csv", max_rows_per_file=9)
@@ -77,16 +77,16 @@ def what_write_csv_and_write_numpy_write_is_read_again():
     same_rows(data.read_csv(folder / "csv").take_all(), plain.take_all())
     of_arrays().write_numpy(folder / "npy", column="image")
     (path,) = (folder / "npy").iterdir()
-    check(numpy.array_equal(numpy.load(path), IMAGES), "other images")
+    check(numpy.array_equal(numpy.load(path), IMAGES), "images differ")
     raises(ValueError, "image", "arrays", of=lambda: of_arrays().write_csv(folder / "bad"))
     raises(ValueError, "words", "vary", of=lambda: of_texts().write_numpy(folder / "bad", column="words"))
     raises(ValueError, "no column 'y'", of=lambda: of_texts().write_numpy(folder / "bad", column="y"))
     raises(TypeError, "write_csv", "arrow_csv_args", of=lambda: of_texts().write_csv(folder / "bad", arrow_csv_args={}))
-    equal(list((folder / "bad").iterdir()), [], "files that an error leaves")
+    equal(list((folder / "bad").iterdir()), [], "remaining files after an error")
 
 
 @test
-def modes_of_writing_add_replace_or_refuse():
+def write_modes_append_overwrite_or_refuse():
     folder = scratch() / "out"
     small = data.from_numpy(numpy.arange(3))
     for mode, files in (("append", 1), ("append", 2), ("ignore", 2), ("overwrite", 1)):
@@ -97,7 +97,7 @@ def modes_of_writing_add_replace_or_refuse():
 
 
 @test
-def read_sql_reads_what_a_query_gives_by_path_or_by_rays_function():
+def read_sql_reads_a_query_by_path_or_connection_function():
     path = scratch() / "x.db"
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE t (a INTEGER, b TEXT)")

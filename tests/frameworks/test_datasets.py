@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Datasets in train functions: each sample once over all ranks, and after kills and stops each of the rest once; in every way to start."""
+"""Datasets in train functions: an epoch gives each sample once over all ranks, and each remaining sample once after kills and stops."""
 import sys
 from pathlib import Path
 
@@ -7,7 +7,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.plain_scripts import require_torch  # noqa: E402
 from runs.train_scripts import *  # noqa: E402,F403
 
-# Writes down what each rank gets, a line a batch. Each batch is a report, some with a checkpoint.
+# Writes the samples of each rank into a file, one line per batch. Each batch is a report, with a checkpoint if `checkpoints` is set.
 READS = HEAD + """
 from trainrt import data
 
@@ -49,25 +49,25 @@ def reading(config, ranks=2, dataset="source().random_shuffle()", more="", **tra
 
 
 def seen(script, part):
-    """The samples that all ranks got in that part of the run, rank by rank."""
+    """Returns the samples of all ranks in that part of the run, rank by rank."""
     return [int(word) for path in sorted(script.folder.glob(f"seen-{part}-*")) for word in path.read_text().split()]
 
 
 def again(script, before, after):
-    """The same script, with another config."""
+    """Replaces the config in the script."""
     script.path.write_text(script.path.read_text().replace(repr(before), repr(after)))
 
 
 def check_ends(script, **options):
     done = script.run(**options)
-    check("DONE" in done.out, "the run did not end well", done)
+    check("DONE" in done.out, "the run did not finish", done)
     return done
 
 
 EVALUATES = """
 def evaluates(config):
     counts = {}
-    for name in ("valid", "shuffled", "even", "whole"):
+    for name in ("valid", "shuffled", "even", "unsplit"):
         for how in (None, "pad", "uneven", "drop"):
             if how is None or name == "valid":
                 batches = train.get_dataset_shard(name).iter_batches(batch_size=2, **({"remainder": how} if how else {}))
@@ -78,21 +78,21 @@ def evaluates(config):
 
 
 @test
-def an_evaluation_that_repeats_samples_is_noted_once():
+def an_evaluation_that_repeats_samples_is_reported_once():
     script = Script("import trainrt\n" + EVALUATES + MAIN + """    result = trainer(evaluates, ranks=2, dataset_config=DataConfig(datasets_to_split=["valid", "shuffled", "even"]), datasets={
-        "valid": data.range(5), "shuffled": data.range(5).random_shuffle(), "even": data.range(6), "whole": data.range(5)}).fit()
+        "valid": data.range(5), "shuffled": data.range(5).random_shuffle(), "even": data.range(6), "unsplit": data.range(5)}).fit()
     print("RESULT", json.dumps({name: count for name, count in result.metrics.items() if " " in name}))
 """, head=READS)
     job = script.run()
     found, = result_of(job)
-    equal(found, {"valid None": 6, "valid pad": 6, "valid uneven": 5, "valid drop": 4, "shuffled None": 6, "even None": 6, "whole None": 10}, "samples", job)
+    equal(found, {"valid None": 6, "valid pad": 6, "valid uneven": 5, "valid drop": 4, "shuffled None": 6, "even None": 6, "unsplit None": 10}, "samples", job)
     equal([line for line in (job.out + job.err).splitlines() if "repeat" in line and "warning" in line and "'valid' repeat 1 of its 5 samples" not in line], [],
           "other notes", job)
     equal((job.out + job.err).count("the dataset 'valid' repeat 1 of its 5 samples"), 1, "notes", job)
 
 
 @test
-def the_shards_of_all_ranks_are_the_dataset():
+def the_shards_of_all_ranks_make_up_the_dataset():
     for ranks, config in ((1, {}), (2, {"batch_size": 7}), (3, {"batch_size": 8})):
         script = reading({"part": 0, "remainder": "uneven", "checkpoints": False, **config}, ranks)
         check_ends(script)
@@ -111,7 +111,7 @@ def each_epoch_has_another_order_and_all_samples():
 
 
 @test
-def after_a_kill_in_an_epoch_the_rest_comes_once_on_any_number_of_ranks():
+def after_a_kill_within_an_epoch_each_remaining_sample_comes_once():
     for ranks in (1, 2, 3):
         first, second = {"part": 0, "kill_at": 5}, {"part": 1}
         script = reading(first, ranks='int(os.environ["RANKS"])', dataset="data.range(88).random_shuffle()")
@@ -125,37 +125,37 @@ def after_a_kill_in_an_epoch_the_rest_comes_once_on_any_number_of_ranks():
 
 
 @test
-def a_kill_between_epochs_goes_on_with_the_next_one():
+def after_a_kill_between_epochs_the_next_epoch_begins():
     first = {"part": 0, "epochs": 1, "batch_size": 15, "kill_at": 3}
     second = {"part": 1, "epochs": 1, "batch_size": 15}
     script = reading(first)
     script.run()
     again(script, first, second)
     check_ends(script)
-    equal((sorted(seen(script, 0)), seen(script, 1)), (list(range(90)), []), "the epoch was delivered whole: nothing is left of it")
+    equal((sorted(seen(script, 0)), seen(script, 1)), (list(range(90)), []), "samples before and after a kill at the end of an epoch")
 
 
 @test
-def a_script_on_every_rank_gets_the_same_as_one_that_starts_ranks():
+def a_script_on_every_rank_gets_the_same_samples_as_one_that_starts_ranks():
     config = {"part": 0, "epochs": 2, "checkpoints": False}
     started, launched = reading(config), reading(config)
     check_ends(started)
     done = here(launched)
-    check("DONE" in done.out, "the run did not end well", done)
+    check("DONE" in done.out, "the run did not finish", done)
     equal(seen(launched, 0), seen(started, 0), "samples, rank by rank")
 
 
 @test
-def what_a_script_has_in_memory_reaches_all_ranks_in_both_ways():
+def data_in_the_memory_of_a_script_reaches_all_ranks():
     items = 'data.from_items([{"id": n, "text": f"n\\u00fcmber {n}"} for n in range(300)]).filter(lambda row: row["id"] % 2 == 0 and "7" not in row["text"])'
     expected = [n for n in range(0, 300, 2) if "7" not in str(n)]
     for start in (lambda script: script.run(), here):
         script = reading({"part": 0, "checkpoints": False, "remainder": "uneven"}, dataset=items)
         done = start(script)
-        check("DONE" in done.out, "the run did not end well", done)
+        check("DONE" in done.out, "the run did not finish", done)
         equal(sorted(seen(script, 0)), expected, "samples")
         files = sorted(path.suffix for path in (script.runs / ".datasets").iterdir())
-        equal(files, [".jsonl", ".rows"], "files beside the runs")
+        equal(files, [".jsonl", ".rows"], "data files in the storage path")
 
 
 @test
@@ -171,7 +171,7 @@ def tenfold(row):
 
 
 @test
-def a_dataset_that_is_not_split_is_whole_on_each_rank():
+def an_unsplit_dataset_is_complete_on_each_rank():
     script = reading({"part": 0, "checkpoints": False}, dataset_config="DataConfig(datasets_to_split=[])")
     check_ends(script)
     for rank in (0, 1):
@@ -179,12 +179,12 @@ def a_dataset_that_is_not_split_is_whole_on_each_rank():
 
 
 @test
-def each_rank_has_a_place_of_its_own_in_what_is_not_split():
+def each_rank_has_its_own_position_in_an_unsplit_dataset():
     functions = """
 def takes(config):
     both = [train.get_dataset_shard(name) for name in ("first", "second")]
     if rank() == 2:
-        both = both[:0]  # this rank takes nothing
+        both = both[:0]  # rank 2 reads no samples
     batches = iter(both[rank()].iter_batches(batch_size=4 + 2 * rank()) if both else [])
     for step in range(4):
         with open(f"seen-{config['part']}-{rank()}", "a") as file:
@@ -206,13 +206,13 @@ def takes(config):
     again(script, first, second)
     check_ends(script)
     equal(seen(script, 0), [*range(8), *range(12)], "samples before the kill")
-    equal(seen(script, 1), [*range(8, 24), *range(12, 36)], "samples after it")
+    equal(seen(script, 1), [*range(8, 24), *range(12, 36)], "samples after the kill")
     done = run([TRAINRT, "verify", script.runs / "run"])
     check_exit(done, FINISHED)
 
 
 @test
-def a_changed_source_is_named_inside_an_epoch():
+def a_source_that_changed_within_an_epoch_is_an_error():
     first, second = {"part": 0, "kill_at": 3}, {"part": 1}
     script = reading(first)
     script.run()
@@ -224,15 +224,15 @@ def a_changed_source_is_named_inside_an_epoch():
 
 
 @test
-def what_is_wrong_with_datasets_is_said_before_ranks_start():
+def invalid_datasets_are_an_error_before_the_ranks_start():
     for given, words in (('[1]', "must be a dict"), ('{"train": [1, 2]}', "trainrt.data"), ('{"a/b": source()}', "letters")):
         script = Script(MAIN + f"    trainer(reads, datasets={given}).fit()\n", head=READS)
         job = script.run()
         check(words in job.err, f"the error lacks {words!r}", job)
-        check(not (script.runs / "run").exists(), "a run directory was made", job)
+        check(not (script.runs / "run").exists(), "a run directory exists", job)
     unknown = Script("def asks(config):\n    train.get_dataset_shard('valid')\n" + MAIN + "    trainer(asks, datasets={'train': source()}).fit()\n", head=READS)
     job = unknown.run()
-    check("KeyError" in job.err and "'valid'" in job.err and "train" in job.err, "the unknown name is not named", job)
+    check("KeyError" in job.err and "'valid'" in job.err and "train" in job.err, "the error lacks the unknown name", job)
 
 
 @test
@@ -268,8 +268,8 @@ def tensors(config):
 
 
 @test
-def made_samples_go_on_after_a_kill():
-    """Sequences of flat-mapped rows, in a shuffled order: each once over a run that was killed in its epoch."""
+def windows_of_mapped_samples_continue_after_a_kill():
+    """Windows of flat-mapped rows, in a shuffled order: each comes once in a run that was killed within the epoch."""
     more = """def made():
     rows = source().flat_map(lambda row: [{"k": row["id"] % 3, "id": 2 * row["id"] + i} for i in range(2)])
     return rows.window(2, within="k").limit(176).random_shuffle().map(lambda row: {"id": row["id"][0]})
@@ -285,7 +285,7 @@ def made_samples_go_on_after_a_kill():
     equal(sorted(seen(script, 0) + seen(script, 1)), firsts, "first numbers of all windows")
 
 
-# ---- samples of Ray Train's guides, with `ray` replaced and data of their own -------------------------------------------------------
+# ---- samples of Ray Train's guides, with `ray` replaced and local data -------------------------------------------------------
 
 
 @test
@@ -314,19 +314,19 @@ def train_func(config):
     train_dataset = data.from_items([{"x": [x], "y": [2 * x]} for x in range(200)]).map_batches(increment)
     print("RESULT", json.dumps(trainer(train_func, datasets={"train": train_dataset}, scaling={}).fit().return_value))
 """, head=READS)
-    equal(result_of(script.run()), [96], "rank 0's samples in whole batches")
+    equal(result_of(script.run()), [96], "rank 0's samples in full batches")
 
 
 @test
-def the_sample_that_splits_training_data_alone_validates_on_all_samples_of_each_rank():
+def the_sample_with_unsplit_validation_data_validates_on_all_samples():
     script = Script("""
 def loop(config):
     shard, found = train.get_dataset_shard("train"), []
     for _ in range(2):
         found.append(sum(len(batch["text"]) for batch in shard.iter_batches(batch_size=128, remainder="uneven")))
-    whole = train.get_dataset_shard("val")
+    shard = train.get_dataset_shard("val")
     for _ in range(2):
-        found.append(sorted(text for batch in whole.iter_batches(batch_size=128, remainder="uneven") for text in batch["text"].tolist()))
+        found.append(sorted(text for batch in shard.iter_batches(batch_size=128, remainder="uneven") for text in batch["text"].tolist()))
     open(f"found-{rank()}", "w").write(json.dumps(found))
 
 """ + MAIN + """
@@ -339,7 +339,7 @@ def loop(config):
     equal(len(expected), 30, "samples to validate on")
     for number in range(2):
         found = json.loads((script.folder / f"found-{number}").read_text())
-        equal(found, [35, 35, expected, expected], f"what rank {number} got")
+        equal(found, [35, 35, expected, expected], f"samples of rank {number}")
 
 
 @test
@@ -372,7 +372,7 @@ def loop(config):
     check(abs(mean - 19.5) < 1e-12 and abs(deviation - 11.543396380615196) < 1e-9, f"mean {mean}, deviation {deviation}")
     rows = [value for number in range(2) for value in json.loads((script.folder / f"rows-{number}").read_text())]
     expected = sorted(2 * [(n - mean) / deviation for n in range(40)])
-    check(len(rows) == 80 and all(abs(one - other) < 1e-6 for one, other in zip(sorted(rows), expected)), "other values than scaled ones")
+    check(len(rows) == 80 and all(abs(one - other) < 1e-6 for one, other in zip(sorted(rows), expected)), "the values are not scaled")
 
 
 # ---- a program with a State and a config ---------------------------------------------------------------------------------------
@@ -392,7 +392,7 @@ while state["epoch"] < 3:
         total[0] = 7 * total[0] + share[0] & 0xFFFFFFFF
         state["steps"] += 1
         if state["steps"] == int(os.environ.get("STOP_AT", 0)):
-            os.kill(os.getppid(), 10)  # SIGUSR1 to its rank, as Slurm sends it before the end of the job's time
+            os.kill(os.getppid(), 10)  # SIGUSR1 to its rank, as Slurm sends it before the time limit
             time.sleep(0.1)
         ctx.step()
     state["epoch"] += 1
@@ -405,7 +405,7 @@ def total_of(run_dir):
 
 
 @test
-def a_program_that_is_stopped_at_some_steps_ends_with_the_same_sum():
+def a_program_stopped_at_some_steps_ends_with_the_same_sum():
     config = lambda name, **sections: program_config(f"{PYTHON} {program_file(PROGRAM)}", name, **{"data.train": {"format": "range", "samples": 50, "shuffle": True}}, **sections)
     whole = config("whole")
     check_exit(run_program(2, whole), FINISHED)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Programs that keep their state in files of their own, and give directories of them with their reports: the files of all ranks become
-one checkpoint, which is whole or not there, and a program that starts again finds those of the newest."""
+"""Programs that keep their state in own files and pass directories of them with their reports. The files of all ranks become one
+checkpoint, which is complete or absent. A restarted program finds the files of the newest checkpoint."""
 import json
 import os
 import random
@@ -70,15 +70,15 @@ def files_of(checkpoint):
 
 
 def check_checkpoint(checkpoint, ranks, all_give=True):
-    """Its files are of one and the same report, and it says of which."""
+    """Checks that all files of the checkpoint are of one report, and that the manifest names this report."""
     manifest = manifest_of(checkpoint)
     state = json.loads((checkpoint / "files/state.json").read_text())
     givers = range(ranks if all_give else 1)
     equal(files_of(checkpoint), ["same.txt", *(f"shards/of-{rank}.bin" for rank in givers), "state.json"], f"files of {checkpoint}")
-    equal((manifest["iteration"], manifest["metrics"]["epoch"], manifest["metadata"]["epoch"]), (state["epoch"],) * 3, f"what {checkpoint} says")
+    equal((manifest["iteration"], manifest["metrics"]["epoch"], manifest["metadata"]["epoch"]), (state["epoch"],) * 3, f"iteration, metrics and metadata of {checkpoint}")
     for rank in givers:
         equal((checkpoint / f"files/shards/of-{rank}.bin").read_bytes()[:2], bytes([rank, state["epoch"]]), "a shard")
-    equal(manifest["directory"], True, "that it has a directory")
+    equal(manifest["directory"], True, "`directory` of the manifest")
 
 
 def check_finished(config, ranks, epochs=12, all_give=True):
@@ -100,7 +100,7 @@ def gives(ranks, all_give):
     check_exit(job, FINISHED)
     equal([manifest_of(checkpoint)["iteration"] for checkpoint in checkpoints_of(config)], [9, 12], "checkpoints, at reports with a directory")
     check_finished(config, ranks, all_give=all_give)
-    check("warning" not in job.err, "a run that does all well warns", job)
+    check("warning" not in job.err, "a warning without a cause", job)
 
 
 def kills(ranks):
@@ -122,7 +122,7 @@ def kills(ranks):
 
 
 def stops(ranks):
-    """Requeued again and again: each start goes on from the last directory, and what came after is repeated."""
+    """The job is requeued twice. Each start resumes from the last directory and repeats the later work."""
     config = giving(epochs=30, every=4, pause=0.02)
     for _ in range(2):
         before = report_count(run_dir_of(config))
@@ -132,12 +132,12 @@ def stops(ranks):
         job.code = job.wait(60)
         check_exit(job, STOPPED)
         last = (job.out + job.err).splitlines()[-1]
-        check("Run the same command again" in last, "the last line is not what to do next", job)
+        check("Run the same command again" in last, "the last line does not name the next step", job)
         newest = manifest_of(checkpoints_of(config)[-1])
         if newest["iteration"] < report_count(run_dir_of(config)):
             check(f"the run resumes from checkpoint_{newest['index']:06} (iteration {newest['iteration']}), and later work is repeated" in last,
-                  "what is repeated is not said", job)
-        check("warning" not in job.err, "a stop warns", job)
+                  "the repeated work is not named", job)
+        check("warning" not in job.err, "a warning at the stop", job)
         equal(newest["iteration"] % 4, 0, "a checkpoint without a directory was taken")
     check_exit(run_program(ranks, config), FINISHED)
     check_finished(config, ranks, 30)
@@ -146,24 +146,24 @@ def stops(ranks):
 for ranks in (1, 2, 3):
     for all_give in (True, False) if ranks > 1 else (True,):
         add_test(f"directories_of_{'all' if all_give else 'the_first'}_of_{ranks}_ranks_become_one_checkpoint", gives, ranks, all_give)
-    add_test(f"kills_of_{ranks}_ranks_leave_whole_directory_checkpoints_to_go_on_from", kills, ranks)
-    add_test(f"stops_of_{ranks}_ranks_go_on_from_the_last_directory", stops, ranks)
+    add_test(f"kills_of_{ranks}_ranks_leave_complete_directory_checkpoints", kills, ranks)
+    add_test(f"stops_of_{ranks}_ranks_continue_from_the_last_directory", stops, ranks)
 
 
 @test
-def a_stop_before_the_first_directory_begins_anew_and_says_so():
+def a_stop_before_the_first_directory_restarts_from_the_beginning():
     config = giving(every=1000, epochs=1000, pause=0.01)
     job = start_program(2, config)
     wait_for_reports(run_dir_of(config), 3, job, 60)
     kill([job.ranks()[0]], signal.SIGUSR1)
     job.code = job.wait(60)
     check_exit(job, STOPPED)
-    check("the run resumes from its beginning, since no report has passed a directory" in job.err, "what is repeated is not said", job)
+    check("the run resumes from its beginning, since no report has passed a directory" in job.err, "the repeated work is not named", job)
     equal(checkpoints_of(config), [], "checkpoints")
 
 
 @test
-def a_run_that_restores_an_empty_state_saves_by_its_directories_too():
+def a_run_with_an_empty_state_saves_its_directories():
     config = giving(before="ctx.restore(trainrt.State())", every=5, pause=0.01, epochs=20, checkpoint={"every": "1000 reports"})
     job = start_program(2, config)
     wait_for_reports(run_dir_of(config), 7, job, 60)
@@ -184,8 +184,8 @@ def the_best_by_score_and_the_latest_are_kept():
 
 
 @test
-def a_checkpoint_is_committed_while_programs_compute_and_can_be_waited_for():
-    """Nobody makes a collective call meanwhile."""
+def a_program_can_wait_for_a_checkpoint_that_is_committed_during_computation():
+    """No rank makes a collective call in the meantime."""
     inside = """
 if state["epoch"] == 3:
     begun = time.monotonic()
@@ -203,7 +203,7 @@ if state["epoch"] == 3:
 
 
 @test
-def a_run_goes_on_with_another_number_of_ranks():
+def a_run_continues_on_another_number_of_ranks():
     config = giving(epochs=20, all_give=False, every=3, pause=0.02, scaling={"on_resize": "keep_batch"})
     for ranks in (2, 3):
         before = report_count(run_dir_of(config))
@@ -218,33 +218,33 @@ def a_run_goes_on_with_another_number_of_ranks():
 
 
 @test
-def a_new_run_begins_from_the_directory_of_another():
+def a_new_run_starts_from_the_directory_of_another():
     first = giving(epochs=3)
     check_exit(run_program(2, first), FINISHED)
     newest = checkpoints_of(first)[-1]
     second = giving("second", epochs=5, every=2, folder=first.parent)
     job = run_program(2, second, f"--run.resume_from_checkpoint={newest}")
     check_exit(job, FINISHED)
-    check(f"begins at 3 {manifest_of(newest)['index']}" in job.out + job.err, "it did not begin there", job)
+    check(f"begins at 3 {manifest_of(newest)['index']}" in job.out + job.err, "the run began elsewhere", job)
     check_iterations(run_dir_of(second), 2)
     checkpoint, = checkpoints_of(second)
     equal(json.loads((checkpoint / "files/state.json").read_text())["epoch"], 4, "the epoch")
 
 
 @test
-def a_checkpoint_that_finds_the_disk_full_is_dropped_and_training_goes_on():
+def a_checkpoint_on_a_full_disk_is_dropped_and_training_continues():
     config = giving(epochs=4, inside="if state['epoch'] == 1:\n    assert ctx.checkpoint() is None")
     job = run_program(2, config, env=faults("pwrite:ENOSPC:/files/shards/:0:1"))
     check_exit(job, FINISHED)
-    check("the checkpoint at iteration 1 could not be written and is dropped: " in job.err, "the drop is not said", job)
-    check("No space left on device" in job.err and "training continues" in job.err, "why is not said", job)
+    check("the checkpoint at iteration 1 could not be written and is dropped: " in job.err, "the dropped checkpoint is not named", job)
+    check("No space left on device" in job.err and "training continues" in job.err, "the cause is not named", job)
     equal([manifest_of(checkpoint)["iteration"] for checkpoint in checkpoints_of(config)], [3, 4], "checkpoints")
     check_finished(config, 2, 4)
     check_no_debris(run_dir_of(config), keep=2)
 
 
 def state_and_directories(env):
-    """A checkpoint that the State is due for holds the files of the last directory, and a stop loses nothing of the State."""
+    """A checkpoint due by `checkpoint.every` holds the State and the files of the last directory; a stop loses nothing of the State."""
     text = """
 import json, os, time
 steps = numpy.zeros(1, numpy.int64)
@@ -280,7 +280,7 @@ while steps[0] < 40:
     kill([job.ranks()[0]], signal.SIGUSR1)
     job.code = job.wait(60)
     check_exit(job, STOPPED)
-    check("everything up to there is saved" in job.err, "the stop lost something", job)
+    check("everything up to there is saved" in job.err, "the stop does not report that everything is saved", job)
     check_exit(run_program(2, config), FINISHED)
     check_iterations(run_dir_of(config), 40)
     seen = []
@@ -296,37 +296,37 @@ while steps[0] < 40:
     check_verifies(run_dir_of(config))
 
 
-add_test("a_state_and_directories_go_together", state_and_directories, dict)
-add_test("a_state_and_directories_go_together_where_files_cannot_be_linked", state_and_directories, lambda: faults("link:EPERM:/files/"))
+add_test("a_state_and_directories_are_saved_together", state_and_directories, dict)
+add_test("a_state_and_directories_are_saved_together_where_files_cannot_be_linked", state_and_directories, lambda: faults("link:EPERM:/files/"))
 
 
 def refused(ranks, text, *words):
-    """The run ends on all ranks, says why, and leaves nothing of the checkpoint."""
+    """The run ends on all ranks with an error that contains `words`, and no part of the checkpoint remains."""
     text = "import os\nrank = ctx.world_rank\nfolder = ctx.run_dir + f'/../given-{rank}'\nos.makedirs(folder, exist_ok=True)\n" + text
     config = program_config(python(text))
     job = run_program(ranks, config)
     check(job.code in (FAILED, USAGE), f"exit {job.code}", job)
     for word in words:
         check(word in job.err, f"the error lacks {word!r}", job)
-    equal(list(run_dir_of(config).rglob("*checkpoint_*")), [], "what is left of the checkpoint")
+    equal(list(run_dir_of(config).rglob("*checkpoint_*")), [], "remaining parts of the checkpoint")
 
 
 REFUSED = {
-    "a_directory_that_is_gone": (3, "ctx.report({}, directory=folder if rank else folder + '/gone')", "rank 0 on ", "given-0/gone'"),
+    "a_missing_directory": (3, "ctx.report({}, directory=folder if rank else folder + '/gone')", "rank 0 on ", "given-0/gone'"),
     "a_directory_that_is_a_file": (2, "open(folder + '/f', 'w').close()\nctx.report({}, directory=folder + '/f' if rank else None)", "rank 1 on ",
                                    "given-1/f'"),
     "a_file_that_is_a_pipe": (2, "os.mkfifo(folder + '/pipe')\nctx.report({}, directory=folder)", "rank 0 on ", "given-0/pipe' is neither a file nor"),
     "a_link_to_a_folder": (1, "os.symlink('/usr', folder + '/usr')\nctx.report({}, directory=folder)", "given-0/usr' is a link to a directory"),
     "a_link_to_nothing": (1, "os.symlink('nothing', folder + '/link')\nctx.report({}, directory=folder)", "given-0/link'"),
-    "other_bytes_of_one_name": (3, "open(folder + '/model.pt', 'w').write('ab'[rank // 2])\nctx.report({}, directory=folder)",
+    "different_bytes_of_one_file": (3, "open(folder + '/model.pt', 'w').write('ab'[rank // 2])\nctx.report({}, directory=folder)",
                                 "ranks 0 and 2 have different files 'model.pt' (1 bytes each)"),
-    "other_sizes_of_one_name": (2, "open(folder + '/model.pt', 'w').write('a' * rank)\nctx.report({}, directory=folder)",
+    "different_sizes_of_one_file": (2, "open(folder + '/model.pt', 'w').write('a' * rank)\nctx.report({}, directory=folder)",
                                 "ranks 0 and 1 have different files 'model.pt' (0 and 1 bytes)"),
     "a_file_where_another_rank_has_a_folder": (2, "os.makedirs(folder + '/x' * (1 + rank))\nopen(folder + '/x/x' * rank + '/x/x/y'[rank * 4:], 'w').close() if rank else "
                                                "open(folder + '/x/x', 'w').close()\nos.makedirs(folder + '/x/x', exist_ok=True) if rank else None\n"
                                                "open(folder + '/x/x/y', 'w').close() if rank else None\nctx.report({}, directory=folder)",
                                                "'x/x' is a file on rank 0 and a folder on rank 1"),
-    "a_name_that_the_state_has": (1, "open(folder + '/a', 'w').close()\nstate = trainrt.State()\nstate.file('a', folder + '/a')\nctx.restore(state)\n"
+    "a_file_that_the_state_uses": (1, "open(folder + '/a', 'w').close()\nstate = trainrt.State()\nstate.file('a', folder + '/a')\nctx.restore(state)\n"
                                   "ctx.report({}, directory=folder)", "rank 0 has a file 'a', but the State's file 'a' uses that path"),
     "metadata_that_is_no_dict": (1, "ctx.report({}, directory=folder, metadata=[1])", "the metadata of report() must be a dict, not a list"),
     "some_ranks_with_of_first_rank": (2, "ctx.report({}, of_first_rank=rank == 0)", "report() with of_first_rank where others do not"),
@@ -336,7 +336,7 @@ for name, case in REFUSED.items():
 
 
 @test
-def links_to_files_and_empty_directories_become_files_and_a_checkpoint():
+def links_are_stored_as_files_and_an_empty_directory_is_a_checkpoint():
     text = """
 import os
 ctx.restore()
@@ -359,7 +359,7 @@ assert not os.path.islink(place["path"] + "/files/link") and open(place["path"] 
 
 
 @test
-def numbers_of_the_first_rank_are_kept_as_they_are():
+def metrics_of_the_first_rank_are_reported_unchanged():
     text = """
 ctx.restore()
 mine = {"tenth": 0.1, "nan": float("nan"), "inf": float("inf"), "text": "t", "weighted": trainrt.Number(0.3, weight=0)}
@@ -369,11 +369,11 @@ ctx.report(mine if ctx.world_rank == 0 else {"nothing like it": 1}, of_first_ran
     check_exit(run_program(3, config), FINISHED)
     result, = reports(run_dir_of(config))
     equal([result[key] for key in ("tenth", "nan", "text", "weighted")], [0.1, None, "t", 0.3], "metrics")
-    check("nothing like it" not in result, "a metric of another rank was taken")
+    check("nothing like it" not in result, "a metric of another rank was reported")
 
 
 @test
-def the_tools_understand_a_checkpoint_of_directories():
+def verify_inspect_and_restarts_handle_directory_checkpoints():
     config = giving(epochs=3)
     check_exit(run_program(2, config), FINISHED)
     newest = checkpoints_of(config)[-1]
@@ -391,7 +391,7 @@ def the_tools_understand_a_checkpoint_of_directories():
     again = giving(epochs=5, folder=config.parent)
     job = run_program(2, again, "--loop.num_epochs=2")
     check_exit(job, FINISHED)
-    check("begins at 2" in job.out + job.err, "the damaged one was not passed over", job)
+    check("begins at 2" in job.out + job.err, "the damaged checkpoint was not skipped", job)
 
 
 main()

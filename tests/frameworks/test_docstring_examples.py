@@ -7,8 +7,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.plain_scripts import require_torch  # noqa: E402
 from runs.program_runs import *  # noqa: E402,F403
 
-# Runs the examples of the public names that the module itself defines. Names that it takes from trainrt.train are documented there. Prints the names
-# without an example.
+# Runs the examples of the public names that the module itself defines, and prints the names without an example. Names that a module only
+# imports from trainrt.train are documented there.
 RUNNER = """
 import doctest, importlib, inspect, sys
 

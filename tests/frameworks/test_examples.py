@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What a user copies first: the examples of jobs/examples and the README's function and config are built as their first lines say,
-against what is installed, and trained on 2 ranks; stopped and continued they end with the bits of the run that was not stopped."""
+"""The examples of jobs/examples and the README's function and config are built as their first lines say, against an installed trainrt, and
+trained on 2 ranks. A run that was stopped and continued ends with the bits of an undisturbed run."""
 import sys
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def setup():
 
 
 def config_of(text, name, **keys):
-    """A config of the docs as a file of a new folder, with other keys of [run] and those given."""
+    """Writes a config of the guides to a new folder. Returns its path and the arguments that override keys."""
     path = scratch() / f"{name}.ini"
     path.write_text(text)
     return path, [f"--run.name={name}", f"--run.storage_path={path.parent}/runs", *(f"--{key.replace('__', '.')}={value}" for key, value in keys.items())]
@@ -33,7 +33,7 @@ def finished(config, words, cwd=None):
 
 
 def stopped(config, words, cwd=None):
-    """Stopped by a signal after a report or two."""
+    """Starts the run and stops it by a signal after two reports."""
     job = start_ranks(2, config, *words, env=ONE_THREAD, cwd=cwd)
     wait_for_reports(run_dir_of(config), 2, job, 60)
     check(not job.ended(), "the run ended before it could be stopped: make it longer", job)
@@ -43,11 +43,11 @@ def stopped(config, words, cwd=None):
 
 
 def learns_and_continues(text, cwd=None, **keys):
-    """The config's run, whole and stopped, ends with the same bits, and its loss falls. Returns its directory."""
+    """A stopped and an undisturbed run of the config end with the same bits, and the loss decreases. Returns the directory of the latter."""
     whole, whole_words = config_of(text, "whole", **keys)
     finished(whole, whole_words, cwd)
     rows = reports(run_dir_of(whole))
-    check(rows[-1]["loss"] < 0.5 * rows[0]["loss"], f"it does not learn: {rows[0]['loss']} to {rows[-1]['loss']}")
+    check(rows[-1]["loss"] < 0.5 * rows[0]["loss"], f"the loss stays high: {rows[0]['loss']} to {rows[-1]['loss']}")
     broken, broken_words = config_of(text, "broken", **keys)
     stopped(broken, broken_words, cwd)
     finished(broken, broken_words, cwd)
@@ -62,7 +62,7 @@ def plugin(source, flags):
 
 
 @test
-def the_function_of_the_README_is_built_checked_and_run_as_its_config_says():
+def the_function_of_the_README_is_built_checked_and_run_with_its_config():
     source = scratch() / "mine.cpp"
     source.write_text(block("cpp", "TRAINRT_TRAIN_FUNCTION"))
     library = plugin(source, ["-Wno-unused", *pkg_config(PREFIX, "--cflags")])
@@ -103,7 +103,7 @@ def the_train_function_learns_and_continues():
     equal(header, "prediction,y", "the header of the predictions")
     pairs = [[float(value) for value in row.split(",")] for row in rows]
     loss = sum((prediction - y) ** 2 for prediction, y in pairs) / len(pairs)
-    check(loss <= 1.1 * reports(run_dir)[-1]["loss"], f"the predictions are worse than the training's: {loss}")
+    check(loss <= 1.1 * reports(run_dir)[-1]["loss"], f"the loss of the predictions is higher than in training: {loss}")
 
 
 @test
@@ -133,37 +133,37 @@ def own_trainer(name):
 @test
 def the_linear_regression_with_its_own_main_learns_and_is_not_run_twice():
     program, folder = own_trainer("linear"), scratch()
-    said = must([MPIEXEC, "-n", 2, program, "linear", folder])
+    output = must([MPIEXEC, "-n", 2, program, "linear", folder])
     rows = reports(folder / "linear")
-    check(len(rows) == 20 and rows[-1]["loss"] < 0.01 * rows[0]["loss"], f"it does not learn: {rows[0]['loss']} to {rows[-1]['loss']}")
-    last = said.splitlines()[-1]
-    check(last.startswith("loss ") and str(folder / "linear/checkpoint_0000") in last, f"it says {said!r}")
-    check(last in must([program, "linear", folder]), "started again it has another result")
+    check(len(rows) == 20 and rows[-1]["loss"] < 0.01 * rows[0]["loss"], f"the loss stays high: {rows[0]['loss']} to {rows[-1]['loss']}")
+    last = output.splitlines()[-1]
+    check(last.startswith("loss ") and str(folder / "linear/checkpoint_0000") in last, f"the output is {output!r}")
+    check(last in must([program, "linear", folder]), "the second start has another result")
     equal(len(attempts(folder / "linear")), 1, "attempts")
 
 
 @test
-def the_callback_is_told_what_each_rank_has_reported():
+def the_callback_receives_the_reports_of_each_rank():
     folder = scratch()
-    said = must([MPIEXEC, "-n", 2, own_trainer("callback"), "callback", folder])
+    output = must([MPIEXEC, "-n", 2, own_trainer("callback"), "callback", folder])
     for text in (f"attempt 1 in {folder}/callback", "rank 0: best loss 0.", "rank 1: best loss", f"the newest checkpoint is {folder}/callback/checkpoint_000009"):
-        check(text in said, f"not said: {text}\n{said}")
+        check(text in output, f"missing: {text}\n{output}")
 
 
 def rows_of(run_dir):
-    """{name: text} of the files in its newest checkpoint."""
+    """Returns {name: text} of the files in the newest checkpoint."""
     newest = max(run_dir.glob("checkpoint_*"))
     return {path.name: path.read_text() for path in (newest / "files").iterdir()}
 
 
 @test
-def a_program_that_saves_files_goes_on_from_them_after_a_kill():
+def a_program_that_saves_files_continues_from_them_after_a_kill():
     program, folder = own_trainer("checkpoint_files"), scratch()
-    said = must([MPIEXEC, "-n", 2, program, "whole", folder, 60])
-    check(f"{folder}/whole/checkpoint_000059/files/rows-rank=1.txt" in said, f"it says {said!r}")
+    output = must([MPIEXEC, "-n", 2, program, "whole", folder, 60])
+    check(f"{folder}/whole/checkpoint_000059/files/rows-rank=1.txt" in output, f"the output is {output!r}")
     job = Job([MPIEXEC, "-n", 2, program, "broken", folder, 60], trainrt=str(program))
     wait_for_reports(folder / "broken", 3, job, 60)
-    check(not job.ended(), "it ended before it could be killed", job)
+    check(not job.ended(), "the run ended before it could be killed", job)
     kill([job.wait_for_ranks(2)[1]])
     job.wait(60)
     must([MPIEXEC, "-n", 2, program, "broken", folder, 60])
@@ -174,10 +174,10 @@ def a_program_that_saves_files_goes_on_from_them_after_a_kill():
 
 @test
 def the_results_are_read_and_a_new_run_starts_from_the_best_checkpoint():
-    said = must([own_trainer("results"), scratch()])
+    output = must([own_trainer("results"), scratch()])
     for text in ("results: finished, accuracy 0.333333 after 1 attempts\n 0.25 0.33 0.50 1.00 0.50 0.33\n", 'kept: accuracy 1.00, {"trained_by":"results.cpp"}',
                  "results-resumed starts from weight 4", "results-resumed: finished, accuracy 0.5 after 1 attempts\n 0.50\n"):
-        check(text in said, f"not said: {text}\n{said}")
+        check(text in output, f"missing: {text}\n{output}")
 
 
 @test
@@ -192,9 +192,9 @@ def the_program_with_its_own_main_continues_on_another_number_of_ranks_with_the_
     folder = scratch()
     must([program, folder / "whole", 1000])
     must([MPIEXEC, "-n", 2, program, folder / "broken", 400])
-    said = must([MPIEXEC, "-n", 3, program, folder / "broken", 1000])
-    check("continuing from step 400, saved by 2 ranks" in said, f"it says {said!r}")
-    check(state_of(folder / "broken") == state_of(folder / "whole"), "other bits")
+    output = must([MPIEXEC, "-n", 3, program, folder / "broken", 1000])
+    check("continuing from step 400, saved by 2 ranks" in output, f"the output is {output!r}")
+    check(state_of(folder / "broken") == state_of(folder / "whole"), "different bits")
 
 
 main(setup)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The torch module end to end: fashion_mnist, stopped and killed in the middle of epochs and continued, ends with the same
-model, optimizer and metrics, bit for bit, as the run that never stopped; SGD with momentum and AdamW, dropout and shuffling
-on. The images are made here, so no data set is needed."""
+"""fashion_mnist of the torch module: a run that is stopped and killed within epochs and continued ends with the same model, optimizer and
+metrics, bit for bit, as an undisturbed run. Covers SGD with momentum, AdamW, dropout and shuffling. The images are made here, so no
+data set is needed."""
 import sys
 from pathlib import Path
 
@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.training import *  # noqa: E402,F403
 
 EPOCHS = 12
-IMAGES = {"train": 3210, "test": 333}  # no number of ranks or batches divides them: padding and uneven ends are met
+IMAGES = {"train": 3210, "test": 333}  # not divisible by the ranks and batches, which needs padding and uneven ends
 LOOP = {"epochs": EPOCHS, "batch_size": 16, "hidden": 64, "dropout": 0.2}
 OPTIMIZERS = {"sgd": {"optimizer": "sgd", "lr": 0.05, "momentum": 0.9}, "adamw": {"optimizer": "adamw", "lr": 0.001, "weight_decay": 0.01}}
 STOPS = 2
@@ -36,7 +36,7 @@ def exact(ranks, optimizer):
     whole, stopped = config_of("whole", **OPTIMIZERS[optimizer]), config_of("stopped", **OPTIMIZERS[optimizer])
     check_exact(ranks, whole, stopped, EPOCHS, -(-IMAGES["train"] // (ranks * LOOP["batch_size"])), STOPS)
     accuracy = reports(run_dir_of(whole))[-1]["test_accuracy"]
-    check(accuracy > 0.9, f"it does not learn: test_accuracy {accuracy}")
+    check(accuracy > 0.9, f"test_accuracy stays low: {accuracy}")
 
 
 for ranks in (1, 2, 3):
@@ -45,7 +45,7 @@ for ranks in (1, 2, 3):
 
 
 @test
-def the_checkpoint_names_what_the_model_calls_its_tensors():
+def the_checkpoint_has_the_tensor_names_of_the_model():
     config = config_of("names", **{**OPTIMIZERS["adamw"], "epochs": 1})
     finish(1, config)
     names = state_of(run_dir_of(config))
@@ -57,7 +57,7 @@ def the_checkpoint_names_what_the_model_calls_its_tensors():
 def refused(loop, words):
     config = config_of("refused", **loop)
     job = run([TRAINRT, "--config", config])
-    check(words in job.err, f"the error does not say '{words}'", job)
+    check(words in job.err, f"the error lacks '{words}'", job)
     check_exit(job, USAGE)
 
 

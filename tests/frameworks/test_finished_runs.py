@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Finished runs that are started with other values, arguments or data: refused with the differences and the ways on, in programs, in fit(), and
-in scripts that call fit() in a loop; changed code alone is a warning."""
+"""Finished runs that are started with other values, arguments or data are refused; the error lists the differences and the remedies. Covers
+programs, fit(), and scripts that call fit() in a loop. Changed code alone is a warning."""
 import sys
 from pathlib import Path
 
@@ -11,25 +11,25 @@ from runs.train_scripts import *  # noqa: E402,F403
 def refused(job, *words):
     check_exit(job, USAGE)
     for word in (*words, "--run.name=", "rm -r "):
-        check(word in job.err, f"not said: {word}", job)
+        check(word in job.err, f"the error lacks {word!r}", job)
 
 
 @test
-def a_program_with_other_arguments_is_refused_and_one_with_other_code_is_warned_of():
+def changed_arguments_of_a_program_are_refused_and_changed_code_is_a_warning():
     script = Script("", head="import sys\nprint('TRAINED', sys.argv[1:])\n")
     start = lambda *words: script.run(command=[TRAINRT, f"--run.storage_path={script.runs}", "--run.name=run", "--", PYTHON, "train.py", *words])
     check_exit(start("--epochs", "3"), FINISHED)
     job = start("--epochs", "3")
     check_exit(job, FINISHED)
-    check("has finished already" in job.err and "changed" not in job.err and "TRAINED" not in job.out, "the same again", job)
+    check("has finished already" in job.err and "changed" not in job.err and "TRAINED" not in job.out, "the second start did not report a finished run", job)
     refused(start("--epochs", "5"), "train.program was '", "train.py --epochs 3', is '", "train.py --epochs 5'", "--run.name=run-2")
     script.path.write_text(script.path.read_text() + "print('more')\n")
     job = start("--epochs", "3")
     check_exit(job, FINISHED)
-    check("train.py has changed since the run 'run' finished" in job.err, "changed code is not said", job)
+    check("train.py has changed since the run 'run' finished" in job.err, "changed code is not reported", job)
 
 
-SAY = """        print("RESULT", json.dumps([result.path, len(result.reports)]))
+PRINT_RESULT = """        print("RESULT", json.dumps([result.path, len(result.reports)]))
 """
 LOOP = """
 def function(config):
@@ -40,25 +40,25 @@ def function(config):
 
 
 @test
-def fit_with_another_config_is_refused_and_more_epochs_go_on():
-    script = Script(LOOP + "    for _ in range(1):\n        result = trainer(function, config=json.loads(sys.argv[1])).fit()\n" + SAY)
+def fit_with_a_changed_config_is_refused_and_more_epochs_continue_the_run():
+    script = Script(LOOP + "    for _ in range(1):\n        result = trainer(function, config=json.loads(sys.argv[1])).fit()\n" + PRINT_RESULT)
     run = lambda **config: script.run(json.dumps(config))
     equal(result_of(run(epochs=2, lr=0.1))[0][1], 2, "reports")
     job = run(epochs=2, lr=0.1)
     equal(result_of(job)[0][1], 2, "reports of the second start", job)
-    check("has finished already" in job.err, "it is trained again", job)
+    check("has finished already" in job.err, "the function was trained again", job)
     job = run(epochs=2, lr=0.2)
-    check(job.code != 0 and "ControllerError" in job.err and "loop.train_loop_config.lr was '0.1', is '0.2'" in job.err, "another lr is taken", job)
-    check("RunConfig(name='run-2')" in job.err or "--run.name=run-2" in job.err, "no way on", job)
+    check(job.code != 0 and "ControllerError" in job.err and "loop.train_loop_config.lr was '0.1', is '0.2'" in job.err, "another lr is accepted", job)
+    check("RunConfig(name='run-2')" in job.err or "--run.name=run-2" in job.err, "the error names no remedy", job)
     job = run(epochs=2, lr=0.1, layers=[1, 2])
-    check("loop.train_loop_config.layers was not set, is '[1, 2]'" in job.err, "another key is taken", job)
+    check("loop.train_loop_config.layers was not set, is '[1, 2]'" in job.err, "another key is accepted", job)
     job = run(epochs=5, lr=0.1)
-    check("loop.train_loop_config.epochs was '2', is '5' from attempt 2 on" in job.err, "more epochs do not go on", job)
+    check("loop.train_loop_config.epochs was '2', is '5' from attempt 2 on" in job.err, "more epochs do not continue the run", job)
     check_exit(job, 0)
 
 
 @test
-def fit_of_another_function_or_other_data_is_refused():
+def fit_with_another_function_or_dataset_is_refused():
     script = Script(LOOP.replace(MAIN, "") + """
 def other(config):
     function(config)
@@ -66,32 +66,32 @@ def other(config):
 """ + MAIN + """    from trainrt import data
     items = data.from_items([{"x": float(number)} for number in range(int(sys.argv[2]))])
     result = trainer(globals()[sys.argv[1]], config={"epochs": 1, "lr": 1}, datasets={"train": items}).fit()
-""" + SAY.replace("        ", "    "))
+""" + PRINT_RESULT.replace("        ", "    "))
     check_exit(script.run("function", "4"), 0)
     check_exit(script.run("function", "4"), 0)
     job = script.run("other", "4")
-    check(job.code != 0 and "loop.train_loop_per_worker was 'function', is 'other'" in job.err, "another function is taken", job)
+    check(job.code != 0 and "loop.train_loop_per_worker was 'function', is 'other'" in job.err, "another function is accepted", job)
     job = script.run("function", "5")
-    check(job.code != 0 and "data.train.source was" in job.err, "other data is taken", job)
+    check(job.code != 0 and "data.train.source was" in job.err, "other data is accepted", job)
 
 
 @test
-def a_loop_of_fits_whose_values_change_is_refused_at_the_first_difference():
+def a_loop_of_fits_with_changed_values_is_refused_at_the_first_difference():
     script = Script(LOOP + """    for lr in map(float, sys.argv[1:]):
         result = trainer(function, config={"epochs": 1, "lr": lr}, run_config=RunConfig(storage_path=os.environ["RUNS"])).fit()
-""" + SAY)
+""" + PRINT_RESULT)
     check_exit(script.run("0.1", "0.2"), 0)
     again = script.run("0.1", "0.2")
     check_exit(again, 0)
-    equal(again.err.count("has finished already"), 2, "runs that are passed over", again)
+    equal(again.err.count("has finished already"), 2, "runs reported as finished", again)
     job = script.run("0.1", "0.3")
     equal(len(result_of(job)), 1, "results before the difference", job)
     check("DataParallelTrainer_train-2' has finished with other values" in job.err and "lr was '0.2', is '0.3'" in job.err, "the difference is not named", job)
 
 
 @test
-def in_a_program_of_trainrt_every_rank_hears_of_the_difference():
-    script = Script(LOOP + "    for _ in range(1):\n        result = trainer(function, config=json.loads(sys.argv[1])).fit()\n" + SAY)
+def in_a_program_of_trainrt_every_rank_gets_the_error():
+    script = Script(LOOP + "    for _ in range(1):\n        result = trainer(function, config=json.loads(sys.argv[1])).fit()\n" + PRINT_RESULT)
     run = lambda lr: script.run(command=[TRAINRT, "-n", 2, f"--run.storage_path={script.runs}", "--", PYTHON, "train.py", json.dumps({"epochs": 1, "lr": lr})])
     check_exit(run(0.1), FINISHED)
     check_exit(run(0.1), FINISHED)
@@ -100,12 +100,12 @@ def in_a_program_of_trainrt_every_rank_hears_of_the_difference():
 
 @test
 def changed_code_of_fit_is_a_warning():
-    script = Script(LOOP + "    for _ in range(1):\n        result = trainer(function, config={'epochs': 1, 'lr': 1}).fit()\n" + SAY)
+    script = Script(LOOP + "    for _ in range(1):\n        result = trainer(function, config={'epochs': 1, 'lr': 1}).fit()\n" + PRINT_RESULT)
     check_exit(script.run(), 0)
     script.path.write_text(script.path.read_text() + "# changed\n")
     job = script.run()
     check_exit(job, 0)
-    check("train.py has changed since the run in" in job.err, "changed code is not said", job)
+    check("train.py has changed since the run in" in job.err, "changed code is not reported", job)
 
 
 main()

@@ -93,7 +93,7 @@ def images_have_the_values_that_pillow_decodes():
         for values, path in zip(found, paths):
             compare(values, path, Image.open(path).convert(mode), mode)
     for values, path in zip(column(data.read_images(folder, mode="L"), "image"), paths):
-        if path.suffix != ".jpg" or path.name == "gray.jpg":  # of a colored JPEG the gray is its own luma
+        if path.suffix != ".jpg" or path.name == "gray.jpg":  # the gray of a coloured JPEG is its luma
             compare(values, path, Image.open(path).convert("L"), "L")
 
 
@@ -116,7 +116,7 @@ def resized_images_have_the_values_that_pillow_resizes():
 
 
 def archive(path, samples, **options):
-    """A tar archive of (name, bytes), by tarfile."""
+    """Writes a tar archive of (name, bytes) with tarfile."""
     with tarfile.open(path, "w", **options) as tar:
         for name, content in samples:
             info = tarfile.TarInfo(name)
@@ -154,12 +154,12 @@ def archives_have_the_values_that_tarfile_finds():
             equal([row["__key__"] for row in rows], list(expected), "keys")
             for row in rows:
                 entries = expected[row["__key__"]]
-                check(numpy.array_equal(row["png"], numpy.asarray(Image.open(io.BytesIO(entries["png"])))), "an image")
-                check(numpy.array_equal(row["npy"], numpy.load(io.BytesIO(entries["npy"]))), "an array")
+                check(numpy.array_equal(row["png"], numpy.asarray(Image.open(io.BytesIO(entries["png"])))), "an image differs")
+                check(numpy.array_equal(row["npy"], numpy.load(io.BytesIO(entries["npy"]))), "an array differs")
                 equal((row["cls"], row["json"]), (int(entries["cls"]), entries["json"].decode()), "label and text")
 
 
-# Every value of every batch goes into the sum, in the order of the global batches.
+# The sum covers every value of every batch, in the order of the global batches.
 PROGRAM = """import numpy, os, time, trainrt
 ctx = trainrt.context()
 state = trainrt.State()
@@ -176,7 +176,7 @@ while state["epoch"] < 1:
         total[0] = 7 * total[0] + share[0] & 0xFFFFFFFF
         state["steps"] += 1
         if state["steps"] == int(os.environ.get("STOP_AT", 0)):
-            os.kill(os.getppid(), 10)  # SIGUSR1 to its rank, as Slurm sends it before the end of the job's time
+            os.kill(os.getppid(), 10)  # SIGUSR1 to its rank, as Slurm sends it before the time limit
             time.sleep(0.1)
         ctx.step()
     state["epoch"] += 1
@@ -209,9 +209,9 @@ def a_run_over_images_that_is_stopped_at_each_step_ends_with_the_same_sum():
 
 
 @test
-def a_turned_hue_is_that_of_the_standard_library_within_a_level():
+def a_rotated_hue_agrees_with_the_standard_library():
     import colorsys
-    images = numpy.random.default_rng(3).integers(0, 256, (24, 8, 8, 3), dtype="u1")  # so many that angles of both signs are certain
+    images = numpy.random.default_rng(3).integers(0, 256, (24, 8, 8, 3), dtype="u1")  # enough for angles of both signs
     images[:, 0, 0] = (200, 40, 90)  # determines the angle
     images[:, 0, 1] = (77, 77, 77)
     for given, scale in ((images, 255), ((images / 255).astype("f4"), 1)):
@@ -225,7 +225,7 @@ def a_turned_hue_is_that_of_the_standard_library_within_a_level():
                 hue, saturation, value = colorsys.rgb_to_hsv(*old / 255)
                 expected = numpy.array(colorsys.hsv_to_rgb((hue + angle) % 1, saturation, value)) * 255
                 check(abs(expected - new).max() <= 1.5, f"{old} became {new}, and not {expected}")
-        check(max(map(abs, angles)) <= 0.41 and max(angles) > 0.05 > -0.05 > min(angles), f"turns of {angles}")
+        check(max(map(abs, angles)) <= 0.41 and max(angles) > 0.05 > -0.05 > min(angles), f"rotations by {angles}")
 
 
 @needs_pillow
@@ -237,14 +237,14 @@ def a_run_over_archives_that_is_stopped_at_each_step_ends_with_the_same_sum():
 
 
 @needs_pillow
-def bad_images_are_named_and_skipped_where_the_section_says_so():
+def damaged_images_are_an_error_or_skipped():
     folder = scratch("images")
     for number in range(20):
         (folder / f"{number:02}.jpg").write_bytes(encoded(Image.fromarray(picture(20, 20)), "jpg")[:300 if number in (7, 13) else None])
     whole = data.read_images(folder, size=(20, 20))
     raises(Exception, "07.jpg", "damaged JPEG", of=lambda: column(whole, "image"))
     equal(len(column(data.read_images(folder, size=(20, 20)).options(on_error="skip"), "image")), 18, "images that can be read")
-    Image.new("1", (20000, 20000)).save(folder / "07.jpg", "PNG")  # 50 kB, which would be 1.2 GB
+    Image.new("1", (20000, 20000)).save(folder / "07.jpg", "PNG")  # 50 kB, 1.2 GB when decoded
     raises(Exception, "07.jpg", "20000 x 20000", "max_pixels", of=lambda: column(data.read_images(folder, size=(20, 20)), "image"))
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a train function writes into the run's log by ctx.log(), in C++ and in Python, and how it reads its [loop] keys."""
+"""ctx.log() writes lines of a train function into the run's log, in C++ and in Python; ctx.config() reads the keys of [loop]."""
 import sys
 from pathlib import Path
 
@@ -16,7 +16,7 @@ void train(trainrt::Context& ctx) {
     ctx.log("a \x1b[2J screen, \xff and \xc2\x9b, gr\xc3\xb6\xc3\x9f" "e\tand a tab");
     ctx.log("");
   }
-  ctx.log("from all: " + ctx.config<std::string>("word", "none") + " " + std::to_string(ctx.config<double>("rate", 0.5)));
+  ctx.log("from all: " + ctx.config<std::string>("word", "default") + " " + std::to_string(ctx.config<double>("rate", 0.5)));
   ctx.report({{"loss", 1.0}});
 }
 TRAINRT_TRAIN_FUNCTION("speaks", train)
@@ -29,7 +29,7 @@ if ctx.world_rank == ctx.config("speaker", 0):
     ctx.log("two\r\nlines\n")
     ctx.log("a \x1b[2J screen, \udcff and \x9b, größe\tand a tab")
     ctx.log("")
-ctx.log(f"from all: {ctx.config('word', 'none')} {ctx.config('rate', 0.5):f}")
+ctx.log(f"from all: {ctx.config('word', 'default')} {ctx.config('rate', 0.5):f}")
 ctx.report({"loss": 1.0})
 """
 MODULE = None
@@ -51,12 +51,12 @@ def config_of(train, **loop):
 
 
 def ways():
-    """Of [train]: a function in C++, and a program in Python."""
+    """Returns [train] for a function in C++ and for a program in Python."""
     return {"library": MODULE}, {"program": f"/usr/bin/python3 {program_file(PROGRAM)}"}
 
 
 @test
-def each_line_of_any_rank_is_one_of_the_log_with_its_rank_and_no_control_code():
+def each_logged_line_has_its_rank_and_no_control_code():
     for train in ways():
         job = run_ranks(2, config_of(train))
         check_exit(job, FINISHED)
@@ -65,20 +65,20 @@ def each_line_of_any_rank_is_one_of_the_log_with_its_rank_and_no_control_code():
         equal(said[:5], ["trainrt: rank 1: one line", "trainrt: rank 1: two", "trainrt: rank 1: lines",
                          rf"trainrt: rank 1: a \x1b[2J screen, {of_a_byte}, größe" + "\tand a tab", "trainrt: rank 1:"], f"{train}: lines of rank 1", job)
         for rank in (0, 1):
-            equal(job.err.count(f"trainrt: rank {rank}: from all: none 0.500000\n"), 1, f"{train}: lines of rank {rank}", job)
+            equal(job.err.count(f"trainrt: rank {rank}: from all: default 0.500000\n"), 1, f"{train}: lines of rank {rank}", job)
         check("\x1b" not in job.err, "a control code reached the log", job)
 
 
 @test
-def one_rank_alone_has_no_number():
+def lines_of_a_run_of_one_rank_have_no_rank():
     for train in ways():
         job = run([TRAINRT, "--config", config_of(train, speaker=0, word="hello", rate=2)])
         check_exit(job, FINISHED)
-        check("trainrt: one line\n" in job.err and "trainrt: from all: hello 2.000000\n" in job.err, "its lines", job)
+        check("trainrt: one line\n" in job.err and "trainrt: from all: hello 2.000000\n" in job.err, "the lines of the run", job)
 
 
 @test
-def a_key_that_an_int_cannot_hold_is_refused_with_the_range():
+def a_key_beyond_the_range_of_int_is_an_error_that_names_the_range():
     config = config_of({"library": MODULE}, speaker=3000000000)
     job = run([TRAINRT, "--config", config])
     check_exit(job, USAGE)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Map functions of trainrt.data in processes of their own, and random ones: the same samples in the same order, nothing left behind."""
+"""Map functions of trainrt.data in worker processes, and random map functions: the samples and their order do not change, and no process remains."""
 import os
 import sys
 from pathlib import Path
@@ -48,20 +48,20 @@ def error_of(dataset):
         ids(dataset)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    return "none"
+    return "no error"
 
 """
 
 
 def lines_of(text, **options):
-    """What such a script prints, from JSON, line by line."""
+    """Runs a script and returns the values that it prints as JSON, one per line."""
     done = Script(MAIN + "".join(f"    {line}\n" for line in text.strip().splitlines()), head=HEAD_OF_MAPS).run(**options)
     check_exit(done, 0)
     return [json.loads(line) for line in done.out.splitlines() if line.startswith(("[", "{", '"'))]
 
 
 @test
-def processes_make_the_same_of_the_samples_in_the_same_order_in_each_epoch():
+def worker_processes_give_the_same_samples_in_the_same_order():
     here, there, pids, made, classes = lines_of("""
 shuffled = data.range(100).random_shuffle(seed=3)
 twice = lambda dataset: [ids(dataset, 7) for _ in (1, 2)]
@@ -72,7 +72,7 @@ print(json.dumps(sorted({int(pid) for batch in maps.iter_batches(batch_size=7) f
 print(json.dumps(open("made").read().split()))
 print(json.dumps([ids(data.range(3).map(tenfold, concurrency=2)), [os.getpid() in data.range(3).map(tenfold, concurrency=2).take_batch()["pid"]]]))
 """)
-    equal(there, [[number + 1 for number in epoch] for epoch in here], "what became of two epochs")
+    equal(there, [[number + 1 for number in epoch] for epoch in here], "samples of two epochs")
     check(here[0] != here[1], "two epochs have the same order")
     equal(len(pids), 3, "processes")
     equal(sorted(map(int, made)), pids, "objects of the class are made once in each process")
@@ -80,7 +80,7 @@ print(json.dumps([ids(data.range(3).map(tenfold, concurrency=2)), [os.getpid() i
 
 
 @test
-def what_goes_wrong_in_a_process_is_named_and_ends_the_walk():
+def an_error_in_a_worker_process_is_raised_and_ends_the_epoch():
     failed, died, unknown, alive = lines_of("""
 print(json.dumps(error_of(data.range(100).map(fails, concurrency=2))))
 maps = data.range(100).map(dies, concurrency=2).iterator()
@@ -94,21 +94,21 @@ print(json.dumps([ids(data.range(3).map(tenfold, concurrency=2))]))
     check("map(dies)" in died and "killed by signal 9" in died, f"the death is not named: {died}")
     for words in ("ValueError", "lambda", "train.py", "cloudpickle"):
         check(words in unknown, f"the error lacks {words!r}: {unknown}")
-    equal(alive, [[0, 10, 20]], "samples of a dataset made after that")
+    equal(alive, [[0, 10, 20]], "samples of the next dataset")
 
 
 @test
-def a_script_without_a_guard_is_told_to_have_one():
+def a_script_without_a_main_guard_is_an_error_that_names_the_guard():
     script = Script("print(ids(data.range(3).map(tenfold, concurrency=2)))\n", head=HEAD_OF_MAPS)
     job = script.run()
-    check(job.code != 0 and "map(tenfold)" in job.err and '__name__ == "__main__"' in job.err, "the guard is not named", job)
+    check(job.code != 0 and "map(tenfold)" in job.err and '__name__ == "__main__"' in job.err, "the message does not name the guard", job)
 
 
 @test
-def no_process_is_left_when_the_program_is_killed_or_leaves_a_walk():
+def no_worker_process_remains_after_a_kill_or_an_unfinished_epoch():
     script = Script(MAIN + "    ids(data.range(100).map(sleeps, concurrency=3))\n", head=HEAD_OF_MAPS)
     job = script.start()
-    wait_until(lambda: len(job.out.split()) == 3, 30, "three processes at work")
+    wait_until(lambda: len(job.out.split()) == 3, 30, "three running processes")
     workers = [Path(f"/proc/{pid}") for pid in job.out.split()]
     os.kill(job.process.pid, 9)
     wait_until(lambda: not any(worker.exists() for worker in workers), 20, f"the end of {workers}")
@@ -120,11 +120,11 @@ import gc
 gc.collect()
 print(json.dumps([pid for pid in os.listdir("/proc") if pid.isdigit() and os.path.exists(f"/proc/{pid}/stat") and open(f"/proc/{pid}/stat").read().rsplit(")")[1].split()[1] == str(os.getpid()) and "map_worker" in open(f"/proc/{pid}/cmdline").read()]))
 """)
-    equal(left, [], "processes after a walk that was left")
+    equal(left, [], "processes after an unfinished epoch")
 
 
 @test
-def what_is_drawn_hangs_on_the_sample_and_the_epoch_alone():
+def random_numbers_depend_only_on_the_sample_and_the_epoch():
     one, other, threes, later, own = lines_of("""
 walks = lambda size, **options: data.range(60).map(draws, random=True, **options).iterator()
 drawn = lambda iterator, size: {int(n): x for batch in iterator.iter_batches(batch_size=size, remainder="uneven") for n, x in zip(batch["id"], batch["x"])}
@@ -136,10 +136,10 @@ print(json.dumps(drawn(workers, 5)))
 twice = data.range(60).map(draws, random=True).map(lambda row, rng: {**row, "y": rng.random()}, random=True)
 print(json.dumps([abs(float(numpy.corrcoef([row["x"] for row in twice.take_all()], [row["y"] for row in twice.take_all()])[0, 1]))]))
 """)
-    equal((other, threes), (one, one), "what is drawn for each sample")
-    check(later != one and later.keys() == one.keys(), "the next epoch draws the same")
-    equal(len(set(one.values())), 60, "numbers that are drawn")
-    check(own[0] < 0.5, f"two functions draw alike: correlation {own[0]}")
+    equal((other, threes), (one, one), "numbers drawn for each sample")
+    check(later != one and later.keys() == one.keys(), "the next epoch draws the same numbers")
+    equal(len(set(one.values())), 60, "number of distinct draws")
+    check(own[0] < 0.5, f"two functions draw correlated numbers: correlation {own[0]}")
 
 
 TRAINS = HEAD_OF_MAPS + """
@@ -167,7 +167,7 @@ def reads(config):
 
 
 @test
-def after_a_kill_at_any_batch_the_rest_comes_once_with_the_same_numbers():
+def after_a_kill_at_any_batch_each_remaining_sample_comes_once_with_the_same_numbers():
     def seen(script, *parts):
         return sorted(word for part in parts for path in script.folder.glob(f"seen-{part}-*") for word in path.read_text().split())
 
@@ -182,17 +182,17 @@ def after_a_kill_at_any_batch_the_rest_comes_once_with_the_same_numbers():
 
     whole = job({"part": 0})
     done = whole.run(env={"RANKS": 2})
-    check("DONE" in done.out, "the run did not end well", done)
+    check("DONE" in done.out, "the run did not finish", done)
     expected = seen(whole, 0)
-    equal(len(expected), 48, "samples of a run that nobody killed")
-    for ranks, kill_at in ((1, 1), (2, 5), (3, 6)):  # 6: all batches were taken, and the epoch has not ended
+    equal(len(expected), 48, "samples of an undisturbed run")
+    for ranks, kill_at in ((1, 1), (2, 5), (3, 6)):  # 6: all batches were taken, but the epoch has not ended
         first, second = {"part": 0, "kill_at": kill_at}, {"part": 1}
         script = job(first)
         check("FAILED" in script.run(env={"RANKS": 2}).out, "the run was not killed")
         script.path.write_text(script.path.read_text().replace(repr(first), repr(second)))
         words = [f"--run.storage_path={script.runs}", "--scaling.on_resize=keep_batch", "--", PYTHON, script.path]
         done = script.run(command=[TRAINRT, "-n", ranks, *words], env={"RANKS": ranks})
-        check("DONE" in done.out, "the run did not go on", done)
+        check("DONE" in done.out, "the run did not continue", done)
         equal(len(seen(script, 0)), 8 * kill_at, "samples before the kill")
         equal(seen(script, 0, 1), expected, f"samples before the kill and after it, on {ranks} ranks")
 

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""resnet18 and gpt, tiny, on data made here: stopped and killed in the middle of epochs they end with the same bits; the bits do
-not depend on bucket sizes; accumulation, clipping and bf16 on the wire do what they say."""
+"""Tiny resnet18 and gpt on data made here: runs that are stopped and killed within epochs end with the same bits; the bits do not depend
+on bucket sizes; tests of gradient accumulation, clipping and bf16 on the wire."""
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.training import *  # noqa: E402,F403
 
-IMAGES = {"train": 310, "test": 33}  # no number of ranks or batches divides them: padding and uneven ends are met
+IMAGES = {"train": 310, "test": 33}  # not divisible by the ranks and batches, which needs padding and uneven ends
 RESNET = {"epochs": 12, "batch_size": 16, "width": 4, "lr": 0.05}
 WINDOWS = {"train": 611, "test": 37}
 VOCABULARY, WINDOW = 29, 17
@@ -18,7 +18,7 @@ _data = None
 
 
 def write_windows(path, count):
-    """Each token follows from the one before, but for one in ten."""
+    """Each token depends on the token before; one in ten is random."""
     source = random.Random(count)
     tokens = []
     for _ in range(count):
@@ -64,14 +64,14 @@ def resnet_exact(ranks):
     whole, stopped = resnet_config("whole"), resnet_config("stopped")
     check_exact(ranks, whole, stopped, RESNET["epochs"], -(-IMAGES["train"] // (ranks * RESNET["batch_size"])), STOPS)
     accuracy = last_report(whole)["test_accuracy"]
-    check(accuracy > 0.5, f"it does not learn: test_accuracy {accuracy}")
+    check(accuracy > 0.5, f"test_accuracy stays low: {accuracy}")
 
 
 def gpt_exact(ranks):
     whole, stopped = gpt_config("whole"), gpt_config("stopped")
     check_exact(ranks, whole, stopped, GPT["epochs"], -(-WINDOWS["train"] // (ranks * GPT["batch_size"] * GPT["accumulate"])), STOPS)
     loss = last_report(whole)["test_loss"]
-    check(loss < 1.7, f"it does not learn: test_loss {loss}; by chance it is 3.4")
+    check(loss < 1.7, f"test_loss stays high: {loss}; guessing gives 3.4")
 
 
 for ranks in (1, 2):
@@ -80,12 +80,12 @@ for ranks in (1, 2):
 
 
 @test
-def gpt_in_bf16_that_is_stopped_and_killed_ends_with_the_same_bits_and_f32_weights():
-    whole, stopped = (gpt_config(name, precision="bf16", epochs=8) for name in ("whole", "stopped"))
-    check_exact(1, whole, stopped, 8, -(-WINDOWS["train"] // (GPT["batch_size"] * GPT["accumulate"])), 1)
-    types = {kind for name, (kind, _, _) in state_of(run_dir_of(whole)).items() if name.startswith("model/")}
+def gpt_in_bf16_stopped_and_killed_ends_with_the_same_bits_and_f32_weights():
+    undisturbed, stopped = (gpt_config(name, precision="bf16", epochs=8) for name in ("whole", "stopped"))
+    check_exact(1, undisturbed, stopped, 8, -(-WINDOWS["train"] // (GPT["batch_size"] * GPT["accumulate"])), 1)
+    types = {kind for name, (kind, _, _) in state_of(run_dir_of(undisturbed)).items() if name.startswith("model/")}
     equal(types, {"float32"}, "types of the weights")
-    check(last_report(whole)["test_loss"] < 2.5, f"it does not learn: test_loss {last_report(whole)['test_loss']}")
+    check(last_report(undisturbed)["test_loss"] < 2.5, f"test_loss stays high: {last_report(undisturbed)['test_loss']}")
 
 
 @test
@@ -107,7 +107,7 @@ def an_unknown_precision_is_an_error_that_names_the_valid_ones():
 
 
 @test
-def the_statistics_of_batch_norm_are_each_ranks_own():
+def each_rank_has_its_own_batch_norm_statistics():
     config = resnet_config("buffers", epochs=1)
     finish(2, config)
     dtype, shape, data = state_of(run_dir_of(config))["model/bn1/running_mean"]
@@ -119,13 +119,13 @@ def the_statistics_of_batch_norm_are_each_ranks_own():
 def any_bucket_size_gives_the_same_bits():
     one, many = (gpt_config(name, {"scaling": {"bucket_size": size}}, epochs=2) for name, size in (("one", "64 MiB"), ("many", "1 KiB")))
     outputs = [finish(2, config).err for config in (one, many)]
-    check("gradients were averaged in 1 bucket " in outputs[0], f"not one bucket: {outputs[0]}")
-    check("gradients were averaged in 1 bucket " not in outputs[1], f"one bucket: {outputs[1]}")
+    check("gradients were averaged in 1 bucket " in outputs[0], f"more than one bucket: {outputs[0]}")
+    check("gradients were averaged in 1 bucket " not in outputs[1], f"a single bucket: {outputs[1]}")
     check_same_bits(run_dir_of(many), run_dir_of(one))
 
 
 @test
-def passes_that_accumulate_train_as_one_large_batch_does():
+def accumulated_passes_train_like_one_large_batch():
     losses = {}
     for name, loop in {"whole": {"batch_size": 12, "accumulate": 1}, "parts": {"batch_size": 4, "accumulate": 3}}.items():
         config = gpt_config(name, epochs=3, dropout=0, **loop)
@@ -142,11 +142,11 @@ def clipping_to_a_small_norm_changes_what_sgd_learns():
         finish(1, config)
         losses[name] = last_report(config)["test_loss"]
     equal(losses["wide"], losses["free"], "test_loss with a norm that is never reached")
-    check(losses["clipped"] > losses["free"] + 0.1, f"clipped to next to nothing it learns as fast: {losses}")
+    check(losses["clipped"] > losses["free"] + 0.1, f"clipping to a tiny norm does not slow learning: {losses}")
 
 
 @test
-def bf16_on_the_wire_gives_other_bits_and_learns_as_well():
+def bf16_on_the_wire_gives_different_bits_and_learns_as_well():
     native, narrow = (gpt_config(name, {"scaling": {"gradient_wire": wire}}, epochs=4) for name, wire in (("native", "native"), ("narrow", "bf16")))
     for config in (native, narrow):
         finish(2, config)
@@ -158,7 +158,7 @@ def bf16_on_the_wire_gives_other_bits_and_learns_as_well():
 def refused(words, loop):
     config = gpt_config("refused", **loop)
     job = run([TRAINRT, "--config", config])
-    check(words in job.err, f"the error does not say '{words}'", job)
+    check(words in job.err, f"the error lacks '{words}'", job)
     check_exit(job, USAGE)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""fit() in a notebook: its functions travel by cloudpickle, and what the ranks say and do wrong is in the output of the cell."""
+"""fit() in a notebook: functions of the notebook are sent by cloudpickle; output and errors of the ranks appear in the cell."""
 import sys
 from pathlib import Path
 
@@ -27,27 +27,27 @@ LOOK = "print(result.metrics['epoch'], result.metrics['loss'], result.return_val
 
 
 @test
-def a_notebook_trains_on_two_ranks_and_looks_at_the_result():
+def a_notebook_trains_on_two_ranks_and_reads_the_result():
     notebook = Notebook("offset = 6", FUNCTION, FIT_CELL, LOOK)
     job = notebook.execute()
     equal(notebook.shown(3, "error"), "", "error of the cell with fit()", job)
-    equal(notebook.shown(4, "stdout"), f"2 2.0 2 {notebook.runs / 'run'}\n", "what the cell after fit() prints", job)
-    equal(notebook.shown(4, "result"), "3", "how many reports there are", job)
+    equal(notebook.shown(4, "stdout"), f"2 2.0 2 {notebook.runs / 'run'}\n", "output of the cell after fit()", job)
+    equal(notebook.shown(4, "result"), "3", "number of reports", job)
     equal(notebook.left(), [], "private folders", job)
 
 
 @test
-def what_rank_0_prints_and_how_the_run_goes_is_in_the_output_of_the_cell():
+def the_cell_shows_the_output_of_rank_0_and_the_status_of_the_run():
     notebook = Notebook("offset = 6", FUNCTION, FIT_CELL)
     job = notebook.execute()
     out, err = notebook.shown(3, "stdout"), notebook.shown(3, "stderr")
     check("epoch 2 of rank 0\n" in out, f"rank 0's lines are not in the output:\n{out}", job)
     check("iteration 3" in out, f"the reports are not in the output:\n{out}", job)
-    check("2 ranks" in err and "finished" in err, f"the cell does not show how the run goes:\n{out}\n{err}", job)
+    check("2 ranks" in err and "finished" in err, f"the cell does not show the status of the run:\n{out}\n{err}", job)
 
 
 @test
-def an_exception_on_a_rank_is_raised_in_the_cell_with_its_rank_and_the_notebook_goes_on():
+def an_exception_on_a_rank_is_raised_in_the_cell_and_the_notebook_continues():
     notebook = Notebook("offset = 6", FUNCTION, FIT_CELL, "trained('failing', fails=1)", """
 try:
     trained('again', fails=1)
@@ -56,10 +56,10 @@ except train.TrainingFailedError as error:
 """, "offset = 12\nprint(trained('other').metrics['loss'])")
     job = notebook.execute()
     error = notebook.shown(4, "error")
-    check("WorkerGroupError" in error and "rank 1: ArithmeticError: no loss in epoch 0" in error, f"the cell does not say what failed:\n{error}", job)
+    check("WorkerGroupError" in error and "rank 1: ArithmeticError: no loss in epoch 0" in error, f"the cell does not show the failure:\n{error}", job)
     check("train_function" in error, f"the traceback does not show the function of the notebook:\n{error}", job)
     equal(notebook.shown(5, "stdout").splitlines()[-1:], ["TrainingFailedError {1: 'no loss in epoch 0'}"], "the exception that the notebook caught", job)
-    equal(notebook.shown(6, "stdout").splitlines()[-1:], ["4.0"], "the run after it", job)
+    equal(notebook.shown(6, "stdout").splitlines()[-1:], ["4.0"], "loss of the next run", job)
 
 
 @test

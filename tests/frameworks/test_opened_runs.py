@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Runs that a program opens itself, with a configuration of its own: under its names, one after the other, stopped and killed and
-continued; and what it asks for wrongly."""
+"""Runs that a program opens itself with its own configuration: names, several runs in sequence, stops and kills with continuation, and
+errors of use."""
 import signal
 import sys
 import time
@@ -18,7 +18,7 @@ def run_dir(config, name):
     return run_dir_of(config).parent / name
 
 
-def whole_run(ranks):
+def undisturbed_run(ranks):
     config = opening("train()")
     check_exit(run_program(ranks, config), FINISHED)
     return run_dir_of(config)
@@ -29,7 +29,7 @@ def names_of_runs(config):
 
 
 @test
-def a_program_gives_its_run_a_name_and_settings():
+def a_program_sets_the_name_and_settings_of_its_run():
     config = opening('print("before", flush=True)\ntrain("mine", checkpoint__num_to_keep="1")', checkpoint={"num_to_keep": 5})
     job = run_program(2, config)
     check_exit(job, FINISHED)
@@ -41,18 +41,18 @@ def a_program_gives_its_run_a_name_and_settings():
         check(log[0].startswith("==== ") and "attempt 1, rank" in log[0] and log[1] == "before", f"the log of rank {rank}: {log}", job)
     for line in ("run.name is 'mine', from the program; the config has 'of-config'",
                  "checkpoint.num_to_keep is '1', from the program; the config has '5'"):
-        check(line in job.err, f"not said: {line}", job)
-    check_same_bits(mine, whole_run(2))
+        check(line in job.err, f"the log lacks: {line}", job)
+    check_same_bits(mine, undisturbed_run(2))
 
 
 @test
-def the_command_line_beats_the_program():
+def the_command_line_takes_precedence_over_the_program():
     config = opening('train("mine", checkpoint__num_to_keep="1")')
     job = run_program(1, config, "--run.name=ours", "--checkpoint.num_to_keep=4")
     check_exit(job, FINISHED)
     equal(names_of_runs(config), ["ours"], "runs", job)
     equal(len(checkpoints(run_dir(config, "ours"))), 4, "checkpoints that are kept", job)
-    check("run.name is 'ours' (command line); the program requests 'mine'" in job.err, "not said", job)
+    check("run.name is 'ours' (command line); the program requests 'mine'" in job.err, "the other name is not reported", job)
 
 
 @test
@@ -64,7 +64,7 @@ def a_second_run_without_a_name_gets_a_number():
     for name in names_of_runs(config):
         check_same_bits(run_dir(config, name), run_dir(config, "of-config"))
         equal(run_state(run_dir(config, name)), "finished", f"state of {name}", job)
-    check("between" in (run_dir(config, "of-config") / "logs/rank-00000.log").read_text(), "what was printed between runs", job)
+    check("between" in (run_dir(config, "of-config") / "logs/rank-00000.log").read_text(), "the output between runs is missing", job)
     again = run_program(2, config)
     check_exit(again, FINISHED)
     equal([line for line in again.out.splitlines() if "already" in line],
@@ -72,19 +72,19 @@ def a_second_run_without_a_name_gets_a_number():
 
 
 @test
-def a_program_that_falls_in_its_second_run_goes_on_there():
+def a_program_that_fails_in_its_second_run_continues_there():
     config = opening('train("a")\ntrain("b", lambda ctx: first_start and ctx.world_rank == 1 and ctx.step_count == 6 and os._exit(3))',
                      failure={"max_failures": 2})
     job = run_program(2, config)
     check_exit(job, FINISHED)
     equal([record["exit_code"] for record in attempts(run_dir(config, "a"))], [0], "attempts of a", job)
     equal([record["exit_code"] for record in attempts(run_dir(config, "b"))], [FAILED, 0], "attempts of b", job)
-    check("finished already: a" in job.out, "the first run is not passed over", job)
-    check_same_bits(run_dir(config, "b"), whole_run(2))
+    check("finished already: a" in job.out, "the first run is not reported as finished", job)
+    check_same_bits(run_dir(config, "b"), undisturbed_run(2))
 
 
 @test
-def a_stop_in_the_second_run_is_continued_there():
+def a_program_stopped_in_its_second_run_continues_there():
     config = opening('train("a")\ntrain("b", lambda ctx: ctx.step_count == 4 and (print("here", flush=True), time.sleep(2)))')
     job = start_program(2, config)
     job.wait_for("here", 60)
@@ -93,25 +93,25 @@ def a_stop_in_the_second_run_is_continued_there():
     check_exit(job, STOPPED)
     equal(run_state(run_dir(config, "b")), "stopped", "state of b", job)
     check_exit(run_program(2, config), FINISHED)
-    check_same_bits(run_dir(config, "b"), whole_run(2))
+    check_same_bits(run_dir(config, "b"), undisturbed_run(2))
 
 
 @test
-def ranks_that_are_started_on_this_machine_find_the_run_again():
-    """A rank itself is killed: who has started the ranks follows the program to the run that it opened."""
+def restarted_local_ranks_find_the_opened_run():
+    """A rank itself is killed. `trainrt -n`, which started the ranks, restarts them with the run that the program opened."""
     text = 'train("mine", lambda ctx: (time.sleep(0.05), ctx.step_count == 6 and ctx.world_rank == 0 and not os.path.exists("{0}") and ' \
            '(open("{0}", "w").close(), os.kill(os.getppid(), signal.SIGKILL), time.sleep(5))))'
     config = opening(text.format(scratch() / "killed"), failure={"max_failures": 2})
     job = run([TRAINRT, "-n", 2, "--config", config], env=ONE_THREAD, timeout=90)
     check_exit(job, FINISHED)
-    equal(names_of_runs(config), ["mine"], "what lies in the storage", job)
+    equal(names_of_runs(config), ["mine"], "runs in the storage path", job)
     equal(len(attempts(run_dir(config, "mine"))), 2, "attempts", job)
-    check("warning: attempt 1: " in job.err and "restarting the step" in job.err, "the attempt that was killed is not told of", job)
-    check_same_bits(run_dir(config, "mine"), whole_run(2))
+    check("warning: attempt 1: " in job.err and "restarting the step" in job.err, "the killed attempt is not reported", job)
+    check_same_bits(run_dir(config, "mine"), undisturbed_run(2))
 
 
 @test
-def a_program_that_falls_after_its_run_says_so():
+def a_program_that_fails_after_its_run_is_reported():
     config = opening('train("mine")\nraise ValueError("no such plot")')
     job = run_program(2, config)
     check_exit(job, FAILED)
@@ -120,7 +120,7 @@ def a_program_that_falls_after_its_run_says_so():
 
 
 @test
-def what_is_asked_for_wrongly_is_refused():
+def invalid_requests_are_refused():
     for text, words in (('train("mine", checkpoint__num_to_kep="1")', ["checkpoint.num_to_kep", "num_to_keep"]),
                         ('train("mine", program__env="jax")', ["program.env", "before it starts", "--program.env"]),
                         ('train("a/b")', ["run.name", "a/b"]),
@@ -132,34 +132,34 @@ def what_is_asked_for_wrongly_is_refused():
         job = run_program(2, config)
         check(job.code == USAGE, f"{text}: exit {job.code}", job)
         for word in words:
-            check(word in job.err, f"{text}: not said: {word}", job)
+            check(word in job.err, f"{text}: the error lacks {word!r}", job)
 
 
 @test
-def a_program_that_does_not_come_is_named_by_all_ranks():
+def a_program_that_does_not_open_the_run_is_named():
     limits = {"collective_timeout": 3, "hang_timeout": "4 s"}
     for text, words in (('time.sleep(60) if os.environ["RANK"] == "1" else train("mine")', "that of rank 1 on"),
                         ('train("mine")\nos.environ["RANK"] == "1" and time.sleep(60)', "that of rank 1 on"),
                         ('train("mine")\ntime.sleep(60)', "hang between two runs: no program has printed anything or used CPU time")):
         job = run_program(2, opening(text, failure=limits), timeout=40)
         check_exit(job, FAILED)
-        check(words in job.err and "timeout)" in job.err, f"{text}: not said: {words}", job)
+        check(words in job.err and "timeout)" in job.err, f"{text}: the error lacks {words!r}", job)
 
 
 @test
-def a_stop_before_a_run_is_open_leaves_nothing():
+def a_stop_before_a_run_is_open_creates_no_run():
     config = opening('print("waits", flush=True)\ntime.sleep(60)\ntrain("mine")')
     job = start_program(2, config)
     job.wait_for("waits", 60)
     kill(job.ranks().values(), signal.SIGTERM)
     job.code = job.wait(30)
     check_exit(job, STOPPED)
-    check(not run_dir_of(config).parent.exists() or not names_of_runs(config), "a run was made", job)
+    check(not run_dir_of(config).parent.exists() or not names_of_runs(config), "a run exists", job)
     check("while the program had no open run" in job.err, "the reason", job)
 
 
 @test
-def a_program_that_prints_much_gets_the_run_of_the_config():
+def much_output_before_the_run_is_open_is_logged():
     config = opening('sys.stdout.write(("x" * 99 + "\\n") * 30000)\nsys.stdout.flush()\n'
                      'trainrt.context().restore(trainrt.State())')
     job = run_program(2, config, "--run.output=none")

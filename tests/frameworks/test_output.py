@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What programs print: every rank's log is whole, the terminal shows what run.output says, and the error that ends a run holds the
-last lines of the program that failed first."""
+"""Output of programs: each rank's log is complete, the terminal shows the ranks of run.output, and the error that ends a run holds the last
+lines of the program that failed first."""
 import sys
 from pathlib import Path
 
@@ -9,19 +9,19 @@ from harness import *  # noqa: E402,F403
 
 PYTHON = "/usr/bin/python3"
 HEADER = r"==== \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ attempt (\d+), rank (\d+) on \S+, process \d+ ====\n"
-# Standard output without a flush, standard error, a progress bar, bytes that are no UTF-8, and a last line without an end.
+# Standard output without a flush, standard error, a progress bar, bytes that are not UTF-8, and a last line without a newline.
 PRINTS = """import os, sys
 rank = os.environ["RANK"]
 for i in range(1000):
     print(f"{rank}: out {i}")
-sys.stderr.write(f"{rank}: err\\n")  # one write: print() makes two, between which standard output may come
+sys.stderr.write(f"{rank}: err\\n")  # one write; print() makes two, and standard output may come between them
 sys.stdout.buffer.write(b"\\r 50 %\\r100 %\\n\\xff\\n")
 print(f"{rank}: end", end="")
 """
 
 
 def start(ranks, text, *keys, folder=None, **options):
-    """A run of a script in Python, or of a command; its run directory is in `folder`."""
+    """Starts a run of a Python script or a command. Its run directory is in `folder`."""
     folder = folder or scratch()
     (folder / "train.py").write_text(text)
     launcher = [MPIEXEC, "-n", ranks] if ranks > 1 else []
@@ -56,7 +56,7 @@ def check_log(job, rank, attempt=1):
 
 
 @test
-def each_log_is_whole_and_the_terminal_shows_what_is_asked_for():
+def each_log_is_complete_and_the_terminal_shows_the_chosen_ranks():
     jobs = {shown: start(2, PRINTS, *([f"--run.output={shown}"] if shown else [])) for shown in ("", "all", "none")}
     for job in jobs.values():
         finish(job)
@@ -66,24 +66,24 @@ def each_log_is_whole_and_the_terminal_shows_what_is_asked_for():
     lines, end = printed_by(0)
     check(lines in out[""] and end in out[""], "rank 0 is not shown byte by byte", jobs[""])
     check(b"1: " not in out[""] and "1: err" not in jobs[""].err, "another rank is shown", jobs[""])
-    check("0: err\n" in jobs[""].err and b"0: err" not in out[""], "standard error is not kept apart", jobs[""])
+    check("0: err\n" in jobs[""].err and b"0: err" not in out[""], "standard error is mixed with standard output", jobs[""])
     for rank in range(2):
         shown = [line for line in out["all"].split(b"\n") if line.startswith(f"[{rank}] ".encode())]
         equal(shown[:1000], [f"[{rank}] {rank}: out {i}".encode() for i in range(1000)], f"lines of rank {rank}", jobs["all"])
         equal(shown[-3:], [f"[{rank}] ".encode() + rest for rest in (b"100 %", b"\xff", f"{rank}: end".encode())], "the last lines", jobs["all"])
         check(f"[{rank}] {rank}: err\n" in jobs["all"].err, "standard error", jobs["all"])
-    check(b": out" not in out["none"] and ": err" not in jobs["none"].err, "something is shown", jobs["none"])
+    check(b": out" not in out["none"] and ": err" not in jobs["none"].err, "output is shown despite run.output=none", jobs["none"])
 
 
 @test
-def output_shown_in_one_place_keeps_its_order():
+def standard_output_and_error_in_one_log_keep_their_order():
     text = "import os\nfor i in range(2000):\n    os.write(1 + i % 2, f'{i}\\n'.encode())\n"
     job = finish(start(1, text, "--run.output=none"))
     equal([int(line) for line in log_of(job, 0).split(b"\n")[1:-1]], list(range(2000)), "the order", job)
 
 
 def most_memory(pid):
-    """The most that it has held so far, in MiB; 0 if it is gone."""
+    """Returns the peak memory of process `pid` in MiB, or 0 if it has exited."""
     try:
         return int(re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text()).group(1)) >> 10
     except (OSError, AttributeError):
@@ -91,7 +91,7 @@ def most_memory(pid):
 
 
 @test
-def much_output_is_passed_on_whole_in_little_memory():
+def much_output_is_copied_completely_in_little_memory():
     size = 200 << 20
     job = start(1, f"import subprocess\nsubprocess.run('yes 0123456789 | head -c {size}', shell=True, check=True)\n")
     most = 0
@@ -103,11 +103,11 @@ def much_output_is_passed_on_whole_in_little_memory():
     log = log_of(job, 0)
     check(log.endswith(b"0123456789\n" * 1000 + b"01"), "the end of the log", job)
     equal(len(log) - log.index(b"\n") - 1, size, "bytes in the log", job)
-    check((job._folder / "out").stat().st_size >= size, "the terminal did not get all", job)
+    check((job._folder / "out").stat().st_size >= size, "the terminal did not get all bytes", job)
 
 
 @test
-def a_program_that_closes_its_output_or_leaves_a_daemon_behind_holds_nobody_up():
+def a_closed_output_or_a_daemon_does_not_delay_the_end():
     closed = start(1, "import os, time\nprint('first')\nos.close(1)\nos.close(2)\ntime.sleep(1)\n")
     daemon = start(1, "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\nprint('last')\n")
     noisy = start(1, "import subprocess\nsubprocess.Popen(['yes'], start_new_session=True)\nprint('last')\n", "--run.output=none")
@@ -161,9 +161,9 @@ dist.all_reduce(torch.ones(1))
 
 
 @test
-def of_an_unchanged_script_that_hangs_the_stacks_of_all_ranks_are_kept():
+def a_hang_of_an_unchanged_script_records_the_stacks_of_all_ranks():
     if run([PYTHON, "-c", "import torch.distributed"]).code != 0:
-        skip("torch is not there (package python3-torch)")
+        skip("torch is not installed (package python3-torch)")
     job = finish(start(2, HANGS, "--failure.hang_timeout=6 s", "--failure.max_failures=0", env={"OMP_NUM_THREADS": 1}), FAILED, 180)
     reports = {path.name: path.read_text() for path in (job.run_dir / "logs/hang-attempt-000001").iterdir()}
     equal(sorted(reports), ["rank-00000.txt", "rank-00001.txt"], "reports", job)
@@ -173,7 +173,7 @@ def of_an_unchanged_script_that_hangs_the_stacks_of_all_ranks_are_kept():
     error = (job.run_dir / "error.txt").read_text()
     for word in ("rank 1 on", "hang: ", "train.py, line 5 in stuck", "1 rank waits in all_reduce", "logs/hang-attempt-000001"):
         check(word in error.splitlines()[0], f"error.txt lacks {word!r}: {error}", job)
-    check("at step" not in error and not list(job.run_dir.parents[1].glob("core*")), "a step, or a core file", job)
+    check("at step" not in error and not list(job.run_dir.parents[1].glob("core*")), "the error names a step, or a core file exists", job)
 
 
 @test
@@ -182,11 +182,11 @@ def a_program_that_computes_or_prints_does_not_hang():
     prints = "import time\nfor i in range(10):\n    print(i)\n    time.sleep(0.5)\n"
     for job in [start(1, text, "--failure.hang_timeout=2 s") for text in (computes, prints)]:
         finish(job)
-        check(not list(job.run_dir.glob("logs/hang-*")), "it was taken to hang", job)
+        check(not list(job.run_dir.glob("logs/hang-*")), "a hang is reported", job)
 
 
 @test
-def an_environment_that_says_otherwise_is_left_alone():
+def the_users_PYTHONUNBUFFERED_is_kept():
     text = "import os\nprint('unbuffered', repr(os.environ.get('PYTHONUNBUFFERED')))\n"
     check("unbuffered '1'" in finish(start(1, text)).out, "PYTHONUNBUFFERED")
     check("unbuffered ''" in finish(start(1, text, env={"PYTHONUNBUFFERED": ""})).out, "PYTHONUNBUFFERED of the user")

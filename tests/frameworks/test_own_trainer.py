@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Programs with their own main that call Trainer::fit() of the installed library, on one rank and on two: stopped, killed and continued with
-the same bits; what they ask for wrongly; and a library that they were not built for."""
+"""Programs with their own main that call Trainer::fit() of the installed library, on one rank and on two: they are stopped, killed and
+continued with the same bits. Also errors of use, and a library for another interface."""
 import re
 import sys
 from pathlib import Path
@@ -29,7 +29,7 @@ def on_ranks(ranks, program, *words):
     if ranks == 1:
         return [program, *words]
     if MPIEXEC is None:
-        skip("mpiexec.mpich is not there (package mpich)")
+        skip("mpiexec.mpich is not installed (package mpich)")
     return [MPIEXEC, "-n", ranks, program, *words]
 
 
@@ -47,24 +47,24 @@ def finish_linear(ranks, storage, name):
     check_exit(job, FINISHED)
 
 
-def trains_and_returns_its_result(ranks):
+def fit_trains_and_returns_the_result(ranks):
     folder = scratch()
     job = fit(ranks, folder, "mine")
     check_exit(job, FINISHED)
     equal(job.out.count(f"mine: finished, 10 reports, 1 attempts, checkpoint {folder}/mine/checkpoint_000009, exit 0\n"), ranks, "results", job)
-    check("SIGTERM" not in job.out, "the signals' own handlers are not back", job)
+    check("SIGTERM" not in job.out, "the signal handlers are not restored", job)
     equal(run_state(folder / "mine"), "finished", "state")
     check_iterations(folder / "mine", 10)
     check_no_debris(folder / "mine")
     check_verifies(folder / "mine")
 
 
-def stops_with_75_and_continues_with_the_same_bits(ranks):
+def a_stopped_run_exits_with_75_and_continues_with_the_same_bits(ranks):
     folder = scratch()
     finish_linear(ranks, folder, "whole")
     job = start_linear(ranks, folder, "broken")
     wait_for_reports(folder / "broken", 3, job)
-    check(not job.ended(), "it ended before it could be stopped", job)
+    check(not job.ended(), "the run ended before it could be stopped", job)
     kill([job.wait_for_ranks(ranks)[ranks - 1]], signal.SIGUSR1)
     job.code = job.wait(30)
     check_exit(job, STOPPED)
@@ -74,7 +74,7 @@ def stops_with_75_and_continues_with_the_same_bits(ranks):
     check_iterations(folder / "broken", 150)
 
 
-def killed_it_continues_with_the_same_bits(ranks):
+def a_killed_run_continues_with_the_same_bits(ranks):
     folder = scratch()
     finish_linear(ranks, folder, "whole")
     job = start_linear(ranks, folder, "broken")
@@ -86,7 +86,7 @@ def killed_it_continues_with_the_same_bits(ranks):
     check_same_bits(folder / "broken", folder / "whole")
 
 
-def a_second_fit_of_the_process_trains_a_run_of_its_own(ranks):
+def a_second_fit_in_the_process_trains_another_run(ranks):
     folder = scratch()
     job = fit(ranks, folder, "first", "then=second")
     check_exit(job, FINISHED)
@@ -96,65 +96,65 @@ def a_second_fit_of_the_process_trains_a_run_of_its_own(ranks):
     check_same_bits(folder / "second", folder / "first")
 
 
-def other_workers_than_launched_are_an_error_that_says_both(ranks):
+def a_different_number_of_workers_is_an_error_that_names_both_numbers(ranks):
     folder = scratch()
     job = fit(ranks, folder, "mine", "workers=7")
     check_exit(job, USAGE)
     said = f"caught: scaling.num_workers = 7, but {ranks} rank{' was' if ranks == 1 else 's were'} launched"
     equal(job.out.count(said), ranks, f"'{said}'", job)
-    check(not (folder / "mine").exists(), "it made a run directory", job)
+    check(not (folder / "mine").exists(), "a run directory exists", job)
 
 
 for ranks_of_test in (1, 2):
-    for promise in (trains_and_returns_its_result, stops_with_75_and_continues_with_the_same_bits, killed_it_continues_with_the_same_bits,
-                    a_second_fit_of_the_process_trains_a_run_of_its_own, other_workers_than_launched_are_an_error_that_says_both):
+    for promise in (fit_trains_and_returns_the_result, a_stopped_run_exits_with_75_and_continues_with_the_same_bits, a_killed_run_continues_with_the_same_bits,
+                    a_second_fit_in_the_process_trains_another_run, a_different_number_of_workers_is_an_error_that_names_both_numbers):
         add_test(f"{promise.__name__}_on_{ranks_of_test}", promise, ranks_of_test)
 
 
 @test
-def a_function_that_throws_on_the_only_rank_is_an_error_that_the_program_catches():
+def an_exception_on_the_only_rank_can_be_caught():
     folder = scratch()
     job = fit(1, folder, "mine", "throws=0")
     check_exit(job, FAILED)
     check("caught: no more data" in job.out, "the program does not catch it", job)
     text = (folder / "mine/error.txt").read_text()
-    check("rank 0" in text and "no more data" in text, f"error.txt does not say what: {text}")
+    check("rank 0" in text and "no more data" in text, f"error.txt lacks the rank or the error: {text}")
     equal(run_state(folder / "mine"), "failed", "state")
     job = fit(1, folder, "mine")
     check_exit(job, FINISHED)
-    check("mine: finished, 10 reports, 2 attempts" in job.out, "it is not continued", job)
+    check("mine: finished, 10 reports, 2 attempts" in job.out, "the run is not continued", job)
 
 
 @test
-def after_it_was_caught_fit_goes_on_in_the_same_process():
+def fit_continues_in_the_same_process_after_an_exception():
     folder = scratch()
     job = fit(1, folder, "mine", "throws=0", f"once={folder}/thrown")
     check_exit(job, FINISHED)
-    check("again after: no more data" in job.out and "mine: finished, 10 reports, 2 attempts" in job.out, "it is not continued", job)
+    check("again after: no more data" in job.out and "mine: finished, 10 reports, 2 attempts" in job.out, "the run is not continued", job)
     check_exit(fit(1, folder, "whole"), FINISHED)
     check_same_bits(folder / "mine", folder / "whole")
 
 
 @test
-def a_function_that_throws_on_one_of_two_ranks_ends_the_step():
+def an_exception_on_one_of_two_ranks_ends_the_step():
     folder = scratch()
     job = fit(2, folder, "mine", "throws=1")
-    check(job.code != 0, "it ends well", job)
-    check("caught" not in job.out and "no more data" in job.err, "it is not said, or caught", job)
+    check(job.code != 0, "the run exits with 0", job)
+    check("caught" not in job.out and "no more data" in job.err, "the error is not logged, or the program caught it", job)
     logs = [(folder / f"mine/logs/rank-0000{rank}.log").read_text() for rank in (0, 1)]
-    equal([log.count(f"rank {rank} is notified of rank 1: rank 1 on ") for rank, log in enumerate(logs)], [1, 1], "times that callbacks are told", job)
+    equal([log.count(f"rank {rank} is notified of rank 1: rank 1 on ") for rank, log in enumerate(logs)], [1, 1], "notifications of callbacks", job)
     text = (folder / "mine/error.txt").read_text()
     check("rank 1" in text, f"error.txt does not name the rank: {text}")
-    check(re.search(r"thrown as std::runtime_error, at\n +#0 .*fits", text), f"error.txt does not say where: {text}")
+    check(re.search(r"thrown as std::runtime_error, at\n +#0 .*fits", text), f"error.txt lacks the location: {text}")
 
 
 def watched(*words, ranks=2):
-    """`trainrt -n` with a program that is a rank itself."""
+    """Runs the program with `trainrt -n`; the program itself is a rank."""
     return run([TRAINRT, "-n", ranks, "--program.has_trainer=true", *words], trainrt=str(FITS))
 
 
 @test
-def who_starts_it_as_a_rank_starts_it_again_from_its_last_checkpoint():
+def trainrt_n_restarts_the_program_from_its_last_checkpoint():
     folder = scratch()
     check_exit(fit(2, folder, "whole"), FINISHED)
     job = watched("--checkpoint.num_to_keep=3", "--", FITS, folder, "mine", "throws=1", f"once={folder}/thrown", "checkpoint.num_to_keep=5",
@@ -162,24 +162,24 @@ def who_starts_it_as_a_rank_starts_it_again_from_its_last_checkpoint():
     check_exit(job, FINISHED)
     equal(job.out.count("mine: finished, 10 reports, 2 attempts"), 2, "results", job)
     check("restart 1 of 2" in job.err, "the failures that the program allows do not count", job)
-    equal(attempts(folder / "mine")[1]["first_step"], 4, "step that the second attempt begins with", job)
-    check("checkpoint.num_to_keep is '3' (command line); the program requests '5'" in job.err, "the difference is not said", job)
-    equal(len(checkpoints(folder / "mine")), 3, "checkpoints that the command line lets it keep", job)
+    equal(attempts(folder / "mine")[1]["first_step"], 4, "first step of the second attempt", job)
+    check("checkpoint.num_to_keep is '3' (command line); the program requests '5'" in job.err, "the difference is not reported", job)
+    equal(len(checkpoints(folder / "mine")), 3, "number of kept checkpoints", job)
     check_same_bits(folder / "mine", folder / "whole")
-    equal(sorted(path.name for path in folder.iterdir()), ["mine", "thrown", "whole"], "what lies in the storage", job)
+    equal(sorted(path.name for path in folder.iterdir()), ["mine", "thrown", "whole"], "files in the storage path", job)
 
 
 @test
-def failures_beyond_those_that_the_program_allows_end_it():
+def failures_beyond_max_failures_end_the_run():
     folder = scratch()
     job = watched("--", FITS, folder, "mine", "throws=1", "failures=1")
     check_exit(job, FAILED)
-    check("given up after 2 failures (failure.max_failures = 1)" in job.err, "it does not say that it gives up", job)
+    check("given up after 2 failures (failure.max_failures = 1)" in job.err, "the end of the restarts is not reported", job)
     equal(len(attempts(folder / "mine")), 2, "attempts", job)
 
 
 @test
-def a_run_without_a_name_gets_one_that_all_ranks_and_restarts_agree_on():
+def an_unnamed_run_gets_one_name_on_all_ranks_and_restarts():
     folder = scratch()
     job = watched("--", FITS, folder, "", "throws=1", f"once={folder.parent}/{folder.name}.thrown", "then=unnamed")
     check_exit(job, FINISHED)
@@ -194,33 +194,33 @@ def a_run_without_a_name_gets_one_that_all_ranks_and_restarts_agree_on():
 
 
 @test
-def a_program_that_trainrt_starts_as_any_other_is_started_again_too():
+def a_program_with_a_trainer_in_a_run_is_restarted():
     folder = scratch()
     check_exit(fit(2, folder, "whole"), FINISHED)
     job = run([TRAINRT, "-n", 2, f"--run.storage_path={folder}/outer", "--", FITS, folder, "mine", "throws=1", f"once={folder}/thrown",
                "checkpoint.async=false"], trainrt=str(FITS))
     check_exit(job, FINISHED)
-    check("restart 1 of 3" in job.err and len(attempts(folder / "mine")) == 2, "it is not started again", job)
+    check("restart 1 of 3" in job.err and len(attempts(folder / "mine")) == 2, "the program is not restarted", job)
     check_same_bits(folder / "mine", folder / "whole")
 
 
 @test
-def a_program_that_trainrt_starts_is_told_how_it_becomes_a_rank():
+def a_program_with_a_trainer_in_a_run_gets_an_error_that_names_has_trainer():
     folder = scratch()
     job = run([TRAINRT, f"--run.storage_path={folder}/outer", "--failure.max_failures=0", "--", FITS, folder, ""])
-    check(job.code != 0, "it ends well", job)
-    check("--program.has_trainer=true" in job.out, "it is not told", job)
+    check(job.code != 0, "the run exits with 0", job)
+    check("--program.has_trainer=true" in job.out, "the output does not name the setting", job)
 
 
 def is_refused(words, *said):
     job = fit(1, scratch(), *words)
     check_exit(job, USAGE)
     for text in ("caught: ", *said):
-        check(text in job.out, f"not said: {text}", job)
+        check(text in job.out, f"the output lacks {text!r}", job)
 
 
 @test
-def settings_are_checked_as_a_config_is():
+def settings_are_checked_like_a_config():
     is_refused(["mine", "checkpoint.evry=2"], "checkpoint.evry", "the program", "checkpoint.every")
     is_refused(["mine", "checkpoint.every=often"], "checkpoint.every", "the program", "often")
     is_refused(["mine", "train.program=true"], "train.program", "cannot be set, because the Trainer has a train function")
@@ -228,7 +228,7 @@ def settings_are_checked_as_a_config_is():
 
 
 @test
-def a_program_built_with_other_headers_gets_an_error_that_says_so():
+def a_program_built_with_other_headers_is_an_error_that_names_the_interfaces():
     other = scratch("headers")
     shutil.copytree(PREFIX / "include/trainrt", other / "trainrt")
     header = other / "trainrt/train_function.hpp"
@@ -237,12 +237,12 @@ def a_program_built_with_other_headers_gets_an_error_that_says_so():
     program = compiled(SOURCE / "tests/support/programs/fits.cpp", "stale", "-I", other)
     job = run([program, scratch(), "mine"])
     check_exit(job, USAGE)
-    for said in ("caught: this program was compiled with headers of trainrt for interface", "libtrainrt.so", "interface 10"):
-        check(said in job.out, f"not said: {said}", job)
+    for words in ("caught: this program was compiled with headers of trainrt for interface", "libtrainrt.so", "interface 10"):
+        check(words in job.out, f"the output lacks {words!r}", job)
 
 
 @test
-def find_package_gives_the_library_of_a_prefix_that_was_moved():
+def find_package_finds_the_library_of_a_moved_prefix():
     moved = scratch() / "elsewhere"
     shutil.copytree(PREFIX, moved, symlinks=True)
     project = scratch()
@@ -253,11 +253,11 @@ def find_package_gives_the_library_of_a_prefix_that_was_moved():
     must(["cmake", "--build", project / "build"])
     folder = scratch()
     check_exit(run([project / "build/mine", folder, "mine"]), FINISHED)
-    check(str(moved) in must(["ldd", project / "build/mine"]), "it meets another library")
+    check(str(moved) in must(["ldd", project / "build/mine"]), "another library is loaded")
 
 
 @test
-def pkg_config_gives_the_library_of_a_prefix_that_was_moved():
+def pkg_config_finds_the_library_of_a_moved_prefix():
     moved = scratch() / "elsewhere"
     shutil.copytree(PREFIX, moved, symlinks=True)
     away = PREFIX.with_name(PREFIX.name + ".away")

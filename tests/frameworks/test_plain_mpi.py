@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Plain MPI programs in C, linked against MPICH, as train.program: MPI_COMM_WORLD is all ranks, and whoever does not call MPI is not
-waited for."""
+"""Plain MPI programs in C, linked against MPICH, as `train.program`: MPI_COMM_WORLD contains all ranks, and no rank waits for a program that
+does not call MPI."""
 import sys
 from pathlib import Path
 
@@ -27,7 +27,7 @@ for count in (1, 2, 3):
 
 
 @test
-def ranks_without_mpiexec_are_one_world_too():
+def ranks_of_trainrt_n_are_one_world():
     out = scratch("out")
     job = run([TRAINRT, "-n", 3, "--", PROGRAM, out], cwd=scratch())
     check_exit(job, FINISHED)
@@ -35,7 +35,7 @@ def ranks_without_mpiexec_are_one_world_too():
 
 
 @test
-def without_the_service_each_is_alone_as_before():
+def without_the_MPI_service_each_program_is_a_singleton():
     config, out = plain_config(f"{PROGRAM} {{out}}")
     job = run_ranks(2, config, "--program.env=torch", timeout=60)
     check_exit(job, FINISHED)
@@ -43,21 +43,21 @@ def without_the_service_each_is_alone_as_before():
 
 
 @test
-def a_rank_that_ends_without_MPI_ends_the_wait_of_the_others_and_is_named():
+def a_rank_that_exits_without_MPI_ends_the_barrier_and_is_named():
     config, out = plain_config(f"/bin/sh -c '[ $RANK = 1 ] || exec {PROGRAM} {{out}}'")
     job = run_ranks(3, config, timeout=60)
     check_exit(job, FAILED)
-    check("cannot complete an MPI barrier: the program of rank 1 has exited" in job.err, "the rank that is missing", job)
+    check("cannot complete an MPI barrier: the program of rank 1 has exited" in job.err, "the missing rank is not named", job)
     equal(list(out.iterdir()), [], "files", job)
 
 
 @test
-def MPI_Abort_ends_the_run_and_is_said():
+def MPI_Abort_ends_the_run_and_is_reported():
     config, out = plain_config(f"{PROGRAM} {{out}}/missing")
     job = run_ranks(2, config, timeout=60)
     check_exit(job, FAILED)
     check(re.search(r"the program of rank \d called MPI_Abort\(3\) and is killed", job.err), "the rank that called MPI_Abort", job)
-    check("SIGSEGV" not in job.err, "the program went on after MPI_Abort", job)
+    check("SIGSEGV" not in job.err, "the program continued after MPI_Abort", job)
 
 
 main(setup)

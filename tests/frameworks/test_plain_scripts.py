@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Scripts that know no trainrt find what they need in their environment and train together: on one node, several at a time."""
+"""Scripts that do not use trainrt find the variables that they need in their environment and train together, also two runs on one node."""
 import socket
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ from runs.plain_scripts import *  # noqa: E402,F403
 from tools.sockets import listens_on, named_sockets_of  # noqa: E402
 from runs.training import *  # noqa: E402,F403
 
-# Binds its port as TensorFlow does, waits for the others, and says who it is to the next.
+# Binds its port as TensorFlow does, waits for the others, and sends its rank to the next one.
 CLUSTER_MEMBER = """import json, os, socket, sys, time
 config = json.loads(os.environ["TF_CONFIG"])
 workers, mine = config["cluster"]["worker"], config["task"]["index"]
@@ -39,9 +39,9 @@ def ddp_trains_together(ranks):
     job = run_ranks(ranks, config, timeout=240)
     check_exit(job, FINISHED)
     for each in check_trained_together(out, ranks, job):
-        equal((each["env"]["MASTER_ADDR"], each["env"]["GLOO_SOCKET_IFNAME"]), ("127.0.0.1", "lo"), "where the ranks meet", job)
+        equal((each["env"]["MASTER_ADDR"], each["env"]["GLOO_SOCKET_IFNAME"]), ("127.0.0.1", "lo"), "address and interface of the rendezvous", job)
         equal(each["env"]["LOCAL_WORLD_SIZE"], str(ranks), "ranks on this node", job)
-        check(1 <= each["threads"] <= max(1, len(os.sched_getaffinity(0)) // ranks), f"{each['threads']} threads a rank are too many", job)
+        check(1 <= each["threads"] <= max(1, len(os.sched_getaffinity(0)) // ranks), f"{each['threads']} threads per rank oversubscribe the CPUs", job)
 
 
 for count in (1, 2, 3):
@@ -80,13 +80,13 @@ def workers_of_TF_CONFIG_bind_their_ports_and_reach_each_other():
     check_exit(job, FINISHED)
     found = found_by(out, 3, job)
     for rank, each in enumerate(found):
-        equal((each["rank"], each["caller"], each["type"]), (rank, (rank - 1) % 3, "worker"), "who is who", job)
+        equal((each["rank"], each["caller"], each["type"]), (rank, (rank - 1) % 3, "worker"), "rank, caller and type", job)
         equal(each["workers"], found[0]["workers"], "workers", job)
     equal(len(set(found[0]["workers"])), 3, "addresses of workers", job)
 
 
 def variables_of(*overrides, env=None):
-    """Of a program's environment."""
+    """Returns the environment variables of a program."""
     config, out = plain_config("/bin/sh -c 'env > {out}/env'")
     job = Job([TRAINRT, "--config", config, *overrides], env=env)
     job.code = job.wait(60)
@@ -95,34 +95,34 @@ def variables_of(*overrides, env=None):
 
 
 @test
-def the_frameworks_whose_variables_are_set_can_be_chosen():
+def program_env_chooses_the_frameworks():
     seen = variables_of("--program.env=jax, keras", env={"MASTER_ADDR": "mine"})
-    check("JAX_COORDINATOR_ADDRESS" in seen and "KERAS_DISTRIBUTION_PROCESS_ID" in seen, f"what was chosen is missing: {seen}")
-    check("TF_CONFIG" not in seen and seen["MASTER_ADDR"] == "mine", f"what was not chosen is there: {seen}")
+    check("JAX_COORDINATOR_ADDRESS" in seen and "KERAS_DISTRIBUTION_PROCESS_ID" in seen, f"a chosen framework is missing: {seen}")
+    check("TF_CONFIG" not in seen and seen["MASTER_ADDR"] == "mine", f"another framework is set: {seen}")
     seen = variables_of("--program.env=none")
     check("MASTER_ADDR" not in seen and seen["WORLD_SIZE"] == "1", f"without a framework: {seen}")
 
 
 @test
-def what_the_user_has_set_wins_for_choices_only():
+def variables_of_the_user_are_kept_if_they_are_choices():
     seen = variables_of(env={"MASTER_PORT": "1", "OMP_NUM_THREADS": "7", "GLOO_SOCKET_IFNAME": "eth9", "DS_ACCELERATOR": "mine"})
     equal((seen["OMP_NUM_THREADS"], seen["GLOO_SOCKET_IFNAME"], seen["DS_ACCELERATOR"]), ("7", "eth9", "mine"), "choices")
     check(seen["MASTER_PORT"] != "1", "MASTER_PORT is not this attempt's")
 
 
 @test
-def a_framework_that_there_is_not_is_refused_before_the_run_starts():
+def an_unknown_framework_is_refused_before_the_run_starts():
     config, out = plain_config("/bin/sh -c 'touch {out}/started'")
     for command in ([], ["check"]):
         job = run([TRAINRT, *command, "--config", config, "--program.env=torch, tensorflo"])
         check_exit(job, USAGE)
         for word in ("program.env", "no such framework: 'tensorflo'", "did you mean 'tensorflow'"):
             check(word in job.err, f"the message lacks {word!r}", job)
-    equal((list(out.iterdir()), run_dir_of(config).exists()), ([], False), "what is left")
+    equal((list(out.iterdir()), run_dir_of(config).exists()), ([], False), "files of the program, and whether a run directory exists")
 
 
 @test
-def an_interface_that_there_is_not_is_an_error_that_lists_those_there_are():
+def an_unknown_interface_is_an_error_that_lists_the_available_ones():
     config, out = plain_config("/bin/sh -c 'touch {out}/started'")
     job = run_ranks(2, config, "--program.interface=ib7")
     check_exit(job, USAGE)
@@ -139,7 +139,7 @@ def the_list_shows_the_frameworks():
 
 
 @test
-def ranks_that_are_all_bound_to_one_CPU_are_told_how_to_get_more():
+def ranks_bound_to_one_CPU_get_a_warning_with_a_remedy():
     if len(os.sched_getaffinity(0)) < 2:
         skip("this machine has one CPU")
     config, _ = plain_config("/bin/sh -c 'echo threads $OMP_NUM_THREADS'")
@@ -157,7 +157,7 @@ GREETINGS = [b"", HOROVOD_GREETING, HOROVOD_GREETING.replace(b"GET", b"PUT"), by
 
 
 def answer_to(port, greeting):
-    """What a caller without the secret gets from that port of this node."""
+    """Returns the bytes that a caller without the secret gets from that port of this node."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as caller:
         caller.settimeout(0.3)
         heard = b""
@@ -166,21 +166,21 @@ def answer_to(port, greeting):
             while received := caller.recv(4096):
                 heard += received
         except OSError:
-            pass  # it waits for more, or has closed the connection
+            pass  # the server waits for more bytes, or has closed the connection
         return heard
 
 
 @test
-def whatever_listens_for_programs_says_nothing_to_a_caller_without_the_secret():
+def services_for_programs_do_not_answer_callers_without_the_secret():
     config, out = plain_config("/bin/sh -c 'env > {out}/part.$RANK; mv {out}/part.$RANK {out}/env.$RANK; until test -e {out}/go; do sleep 0.1; done'")
     job = start_ranks(2, config)
     wait_until(lambda: all((out / f"env.{rank}").exists() for rank in range(2)), 60, "the programs", job)
     pids = job.wait_for_ranks(2)
     variables = dict(line.split("=", 1) for line in (out / "env.0").read_text().splitlines() if "=" in line)
     served = listens_on(pids[0])
-    equal((len(served), listens_on(pids[1])), (3, []), f"what listens on ranks 0 and 1 (MPI's exchange, Horovod, XGBoost): {served}", job)
+    equal((len(served), listens_on(pids[1])), (3, []), f"listening ports of ranks 0 and 1 (MPI's exchange, Horovod, XGBoost): {served}", job)
     equal([each for pid in pids.values() for each in named_sockets_of(pid)], [], "Unix sockets that another process can connect to", job)
-    check(all(each.startswith("127.0.0.1:") for each in served), f"on one node only the loopback is listened on: {served}", job)
+    check(all(each.startswith("127.0.0.1:") for each in served), f"a port is not on the loopback interface: {served}", job)
     for port in (int(each.rsplit(":", 1)[1]) for each in served):
         for greeting in GREETINGS:
             heard = answer_to(port, greeting)
@@ -196,7 +196,7 @@ def whatever_listens_for_programs_says_nothing_to_a_caller_without_the_secret():
 
 
 def read_url(url):
-    """The status of the answer; the URL is taken apart as Horovod's client does (cpp HTTPRequest)."""
+    """Returns the HTTP status of the answer. The URL is split as Horovod's client does (cpp HTTPRequest)."""
     host, path = url.removeprefix("http://").split("/", 1)
     name, port = host.split(":")
     with socket.create_connection((name, int(port)), timeout=10) as server:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""trainrt predict: what a trained model says of each sample, in one file that is the same on any number of ranks and in any format;
-what it needs and cannot have is named; and no stop, kill or error leaves anything."""
+"""trainrt predict writes the outputs of a trained model for each sample into one file, which is the same on any number of ranks and in each
+format. Errors name the cause, and no stop, kill or error leaves files."""
 import csv
 import json
 import os
@@ -48,13 +48,13 @@ def predict(run_dir, output, *words, ranks=1, expected=FINISHED, **options):
 
 
 def refused(*words, says, code=USAGE, run_dir=None, ranks=(2,)):
-    """Nothing is there afterwards that was not before."""
+    """Checks that the prediction fails with an error that contains `says` and leaves no files."""
     folder = scratch()
     for count in ranks:
         job = predict(run_dir or _run, folder / "out.h5", *words, ranks=count, expected=code)
-        check(says in job.err, f"the error does not say {says!r}", job)
-        equal(job.err.count("error:"), 1, "how often it is said", job)
-    equal(os.listdir(folder), [], "what lies in the folder")
+        check(says in job.err, f"the error lacks {says!r}", job)
+        equal(job.err.count("error:"), 1, "number of errors", job)
+    equal(os.listdir(folder), [], "files in the folder")
 
 
 def read_h5(path):
@@ -78,14 +78,14 @@ def the_file_is_the_same_on_any_number_of_ranks():
         check(len(contents) == 1, f"the .{ending} files differ")
     command = [MPIEXEC, "-n", 2, TRAINRT, "predict", _run, "-o", folder / "mpi.csv", "--keep", "labels"]
     check_exit(run(command), FINISHED)
-    equal((folder / "mpi.csv").read_bytes(), (folder / "1.csv").read_bytes(), "the file of ranks of mpiexec")
+    equal((folder / "mpi.csv").read_bytes(), (folder / "1.csv").read_bytes(), "the file written by ranks of mpiexec")
     predict(_run, folder / "many.h5", "--keep", "labels", "--loop.eval_batch_size=1000", ranks=3)  # more ranks than batches
-    equal(read_h5(folder / "many.h5")["label"].tolist(), read_h5(folder / "1.h5")["label"].tolist(), "labels by other batches")
-    equal([name for name in os.listdir(folder) if name.startswith(".")], [], "what is left beside them")
+    equal(read_h5(folder / "many.h5")["label"].tolist(), read_h5(folder / "1.h5")["label"].tolist(), "labels with another batch size")
+    equal([name for name in os.listdir(folder) if name.startswith(".")], [], "temporary files")
 
 
 @test
-def it_holds_what_the_evaluation_found():
+def predictions_agree_with_the_evaluation():
     out = scratch() / "out.h5"
     predict(_run, out, "--keep", "labels=truth", ranks=2)
     found = read_h5(out)
@@ -101,7 +101,7 @@ def it_holds_what_the_evaluation_found():
 
 
 @test
-def csv_npz_and_h5_hold_the_same():
+def csv_npz_and_h5_hold_the_same_values():
     folder = scratch()
     for ending in ("h5", "csv", "npz"):
         predict(_run, folder / f"out.{ending}", "--keep", "labels")
@@ -113,14 +113,14 @@ def csv_npz_and_h5_hold_the_same():
     equal(header, [*(f"logits_{i}" for i in range(10)), "label", "probability", "labels"], "columns")
     table = numpy.array(lines)
     check((table[:, :10].astype("f4") == h5["logits"]).all() and (table[:, 11].astype("f4") == h5["probability"]).all(), "reals of the .csv have other bits")
-    check((table[:, 10].astype(int) == h5["label"]).all() and (table[:, 12].astype(int) == h5["labels"]).all(), "whole numbers differ")
+    check((table[:, 10].astype(int) == h5["label"]).all() and (table[:, 12].astype(int) == h5["labels"]).all(), "integers differ")
 
 
 NOTES = ["a", "", 'b, "quoted"', "two\nlines", "\u00e4\u20ac" * 9]
 
 
 def table_run(notes):
-    """A run of linear over a table with a text in each row."""
+    """Returns the run directory of a run of `linear` on a table with a string in each row."""
     folder = scratch()
     with open(folder / "table.jsonl", "w") as file:
         file.writelines(json.dumps({"x": [i % 7, i % 5], "y": i % 3, "note": note}) + "\n" for i, note in enumerate(notes))
@@ -133,7 +133,7 @@ def table_run(notes):
 
 
 @test
-def texts_are_kept_in_csv_and_h5_the_same_on_any_number_of_ranks():
+def strings_in_csv_and_h5_are_the_same_on_any_number_of_ranks():
     notes = [NOTES[i % len(NOTES)] for i in range(103)]
     run_dir, folder = table_run(notes), scratch()
     for ending in ("h5", "csv"):
@@ -146,20 +146,20 @@ def texts_are_kept_in_csv_and_h5_the_same_on_any_number_of_ranks():
     with h5py.File(folder / "3.h5") as file:
         equal([text.decode() for text in file["note"][()]], notes, "texts of the .h5")
         equal(h5py.check_string_dtype(file["note"].dtype).encoding, "utf-8", "their encoding")
-        equal(file["note"].attrs["source"].decode(), "dataset: note", "what they are")
+        equal(file["note"].attrs["source"].decode(), "dataset: note", "the attribute `source` of the field")
     with open(folder / "3.csv", newline="") as file:
         equal([row["note"] for row in csv.DictReader(file)], notes, "texts of the .csv")
     refused_npz = predict(run_dir, folder / "out.npz", "--keep", "note", ranks=2, expected=USAGE)
-    check("--keep note: the field holds texts" in refused_npz.err and "Write .csv or .h5" in refused_npz.err, "it does not say what serves", refused_npz)
+    check("--keep note: the field holds texts" in refused_npz.err and "Write .csv or .h5" in refused_npz.err, "the error names no format for strings", refused_npz)
 
 
 @test
-def a_text_that_cannot_be_kept_is_named():
+def a_string_that_cannot_be_kept_is_an_error_that_names_it():
     folder = scratch()
     run_dir = table_run(["good"] * 20 + ["bad\0"] + ["good"] * 9)
     job = predict(run_dir, folder / "out.h5", "--keep", "note", ranks=2, expected=USAGE)
-    check("--keep note: the text of sample 20 of [data.test] contains a NUL" in job.err, "it is not named", job)
-    equal(os.listdir(folder), [], "what lies in the folder")
+    check("--keep note: the text of sample 20 of [data.test] contains a NUL" in job.err, "the error lacks the field or the sample", job)
+    equal(os.listdir(folder), [], "files in the folder")
 
 
 @test
@@ -169,14 +169,14 @@ def the_h5_file_keeps_its_schema_and_names_its_origin():
     check_exit(run([TRAINRT, "verify", out]), FINISHED)
     with h5py.File(out) as file:
         attributes = dict(file.attrs)
-        equal(file["labels"].attrs["source"].decode(), "dataset: labels", "what labels are")
-        equal(file["label"].attrs["source"].decode(), "predicted", "what label is")
+        equal(file["labels"].attrs["source"].decode(), "dataset: labels", "`source` of labels")
+        equal(file["label"].attrs["source"].decode(), "predicted", "`source` of label")
     equal({name: attributes[name] for name in ("format", "train_function", "dataset", "checkpoint")},
           {"format": "trainrt predictions", "train_function": "fashion_mnist", "dataset": "test", "checkpoint": str(checkpoints(_run)[-1].resolve())}, "attributes")
 
 
 @test
-def samples_without_labels_and_other_datasets_are_predicted():
+def datasets_without_labels_can_be_predicted():
     folder = scratch()
     predict(_run, folder / "whole.h5")
     predict(_run, folder / "bare.h5", "--data.new.format=idx", f"--data.new.source={_data / 'test-images'}")
@@ -189,12 +189,12 @@ def samples_without_labels_and_other_datasets_are_predicted():
 
 
 @test
-def a_checkpoint_that_has_left_its_run_is_predicted_with_too():
+def a_copied_checkpoint_can_predict():
     folder = scratch()
     shutil.copytree(checkpoints(_run)[-1], folder / "checkpoint_000001")
     out = folder / "out.csv"
     job = predict(folder / "checkpoint_000001", out, "--data.new.format=idx", f"--data.new.source={_data / 'test-images'}", expected=USAGE)
-    check("--train.function=NAME" in job.err, "the error does not say what is missing", job)
+    check("--train.function=NAME" in job.err, "the error does not name the missing key", job)
     predict(folder / "checkpoint_000001", out, "--train.function=fashion_mnist", "--loop.hidden=32", "--loop.eval_batch_size=100",
             "--data.new.format=idx", f"--data.new.source={_data / 'test-images'}")
     predict(_run, folder / "whole.csv")
@@ -202,7 +202,7 @@ def a_checkpoint_that_has_left_its_run_is_predicted_with_too():
 
 
 @test
-def nothing_of_the_run_changes():
+def a_prediction_does_not_change_the_run():
     def listing():
         return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in Path(_run).rglob("*")}
     before = listing()
@@ -211,18 +211,18 @@ def nothing_of_the_run_changes():
 
 
 @test
-def what_is_there_is_replaced_by_force_only():
+def an_existing_file_is_replaced_only_with_force():
     out = scratch() / "out.csv"
     out.write_text("mine")
     job = predict(_run, out, expected=USAGE)
-    check("exists already; --force replaces it" in job.err, "it is not said", job)
+    check("exists already; --force replaces it" in job.err, "the error does not name --force", job)
     equal(out.read_text(), "mine", "the file")
     predict(_run, out, "--force")
-    check(out.read_text().startswith("logits_0,"), "it was not replaced")
+    check(out.read_text().startswith("logits_0,"), "the file was not replaced")
 
 
 @test
-def no_file_of_its_dataset_is_replaced():
+def a_file_of_the_dataset_is_never_replaced():
     folder = scratch()
     new, rows, link = folder / "new.npz", folder / "rows.csv", folder / "link.npz"
     numpy.savez(new, images=numpy.zeros((4, 28, 28), "u1"))
@@ -233,25 +233,25 @@ def no_file_of_its_dataset_is_replaced():
                          (rows, "which a key of [data.new] names")):
         for ranks in (1, 2):
             job = predict(_run, output, "--force", f"--data.new.source={new}", f"--data.new.subset=@{rows}", ranks=ranks, expected=USAGE)
-            check(output.name in job.err and says in job.err, "it is not named", job)
+            check(output.name in job.err and says in job.err, "the error lacks the file", job)
     equal((new.read_bytes(), rows.read_text()), (before, "0:2"), "the files")
-    equal(sorted(os.listdir(folder)), ["link.npz", "new.npz", "rows.csv"], "what lies in the folder")
+    equal(sorted(os.listdir(folder)), ["link.npz", "new.npz", "rows.csv"], "files in the folder")
     predict(_run, folder / "out.npz", f"--data.new.source={new}")
     predict(_run, folder / "out.npz", "--force", f"--data.new.source={new}", ranks=2)
     equal(numpy.load(folder / "out.npz")["label"].shape, (4,), "labels")
 
 
 @test
-def two_columns_of_one_name_are_refused_before_anything_is_predicted():
+def duplicate_column_names_are_refused_before_the_prediction():
     folder = scratch()
     job = predict(_run, folder / "out.csv", "--keep", "labels=logits_3", ranks=2, expected=USAGE)
-    check("the fields 'logits' and 'logits_3' both make a column 'logits_3'" in job.err and "--keep FIELD=NAME" in job.err, "it is not named", job)
-    equal(os.listdir(folder), [], "what lies in the folder")
+    check("the fields 'logits' and 'logits_3' both make a column 'logits_3'" in job.err and "--keep FIELD=NAME" in job.err, "the error lacks the fields", job)
+    equal(os.listdir(folder), [], "files in the folder")
     predict(_run, folder / "out.npz", "--keep", "labels=logits_3")
 
 
 @test
-def what_is_missing_is_named():
+def missing_fields_files_and_datasets_are_named():
     refused("--keep", "lables", says="[data.test] has no field of this name (did you mean 'labels'?); its fields: images, labels")
     refused("--keep", "labels=label", says="fashion_mnist predicts a field of this name")
     refused(says="No such file or directory", run_dir="/no/such/run")
@@ -265,10 +265,10 @@ def what_is_missing_is_named():
     refused(f"--data.new.source={plain}", says="[data.new] has no images; it must have a u8 field 'images'")
     job = run([TRAINRT, "predict", _run, "-o", "/no/folder/out.h5"])
     check_exit(job, USAGE)
-    check("does not exist" in job.err, "it is not named", job)
+    check("does not exist" in job.err, "the error lacks the missing file", job)
     job = run([TRAINRT, "predict", _run, "-o", scratch() / "out.txt"])
     check_exit(job, USAGE)
-    check("valid extensions are .csv, .h5, .npz" in job.err, "formats are not named", job)
+    check("valid extensions are .csv, .h5, .npz" in job.err, "the error lacks the formats", job)
 
 
 @test
@@ -276,8 +276,8 @@ def a_full_disk_is_named_and_leaves_nothing():
     folder = scratch()
     job = run([*own_mount(folder, "size=64k"), "sh", "-c", f"{TRAINRT} predict {_run} -n 2 -o {folder}/out.h5; code=$?; ls -A {folder}; exit $code"])
     check_exit(job, FAILED)
-    check("No space left" in job.err, "it is not named", job)
-    equal(job.out, "", "what is left")
+    check("No space left" in job.err, "the full disk is not named", job)
+    equal(job.out, "", "remaining files")
 
 
 @test
@@ -294,14 +294,14 @@ def a_damaged_checkpoint_is_refused():
 
 
 @test
-def functions_that_cannot_predict_say_so():
+def a_function_that_cannot_predict_is_an_error():
     folder = scratch()
     script = program_file("#!/usr/bin/python3\n")
     check_exit(run([TRAINRT, "--run.name=program", f"--run.storage_path={folder}/runs", "--", script]), FINISHED)
     (folder / "runs/program/checkpoint_000000").mkdir()
     job = run([TRAINRT, "predict", folder / "runs/program", "-o", folder / "out.h5"])
     check_exit(job, USAGE)
-    check("trained a program" in job.err, "it is not said", job)
+    check("trained a program" in job.err, "the error lacks the reason", job)
 
 
 def linear_run():
@@ -312,31 +312,31 @@ def linear_run():
 
 
 def interrupted_prediction(send, code):
-    """Of so many samples that it takes long."""
+    """Interrupts a prediction of many samples by `send`. Returns its folder and the job."""
     folder = scratch()
     job = Job([TRAINRT, "predict", linear_run(), "-n", 3, "-o", folder / "out.h5", "--data.train.samples=300000000"])
     wait_until(lambda: any(name.startswith(".out.h5") for name in os.listdir(folder)) or job.ended(), 30, "the first rows", job)
     time.sleep(0.2)
     send(job)
     equal(job.wait(60), code, "exit code", job)
-    check(not (folder / "out.h5").exists(), "there is a file", job)
+    check(not (folder / "out.h5").exists(), "an output file exists", job)
     return folder, job
 
 
 @test
 def a_stop_signal_ends_all_ranks_and_leaves_nothing():
     folder, job = interrupted_prediction(lambda job: kill([job.process.pid], signal.SIGTERM), FAILED)
-    check("stopped by SIGTERM: no output was written" in job.err, "it is not said", job)
-    # what a rank that was ended by another could not remove is removed by the next
+    check("stopped by SIGTERM: no output was written" in job.err, "the stop is not reported", job)
+    # The next prediction removes temporary files of ranks that were ended together with another rank.
     predict(_run, folder / "out.h5")
-    equal(os.listdir(folder), ["out.h5"], "what lies in the folder")
+    equal(os.listdir(folder), ["out.h5"], "files in the folder")
 
 
 @test
-def a_killed_rank_takes_the_others_with_it():
+def a_killed_rank_ends_the_others():
     folder, job = interrupted_prediction(lambda job: kill([job.ranks()[1]]), 128 + signal.SIGKILL)
     predict(_run, folder / "out.h5")
-    equal(os.listdir(folder), ["out.h5"], "what lies in the folder")
+    equal(os.listdir(folder), ["out.h5"], "files in the folder")
 
 
 @test
@@ -384,7 +384,7 @@ print(found.dtype, found.shape, numpy.abs(found - expected).max())
 
 
 @test
-def torchscript_predicts_what_python_does():
+def torchscript_predicts_like_python():
     require_torch()
     folder = scratch()
     check_exit(run([PYTHON, EXPORTS], cwd=folder), FINISHED)
@@ -397,7 +397,7 @@ def torchscript_predicts_what_python_does():
     job = run([PYTHON, "-c", IN_PYTHON, checkpoints(run_dir_of(config))[-1], _data / "test-images", folder / "1.h5"], cwd=folder)
     check_exit(job, FINISHED)
     kind, *_, difference = job.out.split()
-    check(kind == "float32" and float(difference) < 1e-5, f"Python has other outputs: {job.out}", job)
+    check(kind == "float32" and float(difference) < 1e-5, f"Python computes other outputs: {job.out}", job)
     predict(run_dir_of(config), folder / "bare.h5", model, "--data.new.format=idx", f"--data.new.source={_data / 'test-images'}")
     equal(read_h5(folder / "bare.h5")["output"].tobytes(), read_h5(folder / "1.h5")["output"].tobytes(), "the outputs without a target")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt.data.preprocessors: the numbers of scikit-learn and pandas, the same in C++ and Python, from JSON, and what they refuse."""
+"""trainrt.data.preprocessors: the same numbers as scikit-learn and pandas, in C++ and Python and after JSON; errors of use."""
 import inspect
 import json
 import math
@@ -33,11 +33,11 @@ ROWS = 500
 
 def need_sklearn():
     if sklearn is None:
-        skip("scikit-learn and pandas are not there (packages python3-sklearn and python3-pandas)")
+        skip("scikit-learn and pandas are not installed (packages python3-sklearn and python3-pandas)")
 
 
 def numbers():
-    """Columns a, b (with NaN) and c (constant) of reals, n of whole numbers, f of f32."""
+    """Returns real columns a, b (with NaN) and c (constant), the integer column n and the f32 column f."""
     b = RANDOM.normal(3, 1e-3, ROWS)
     b[::7] = math.nan
     return {"a": RANDOM.lognormal(size=ROWS), "b": b, "c": numpy.full(ROWS, 0.1), "n": RANDOM.integers(-5, 5, ROWS), "f": RANDOM.random(ROWS).astype("f4")}
@@ -48,7 +48,7 @@ def matrix(columns, names):
 
 
 def made(preprocessor, columns, names):
-    """By fit_transform() of a dataset, as a matrix."""
+    """Returns the result of fit_transform() of a dataset as a matrix."""
     dataset = preprocessor.fit_transform(data.from_numpy(columns))
     batch = dataset.take_batch(ROWS)
     return numpy.concatenate([numpy.asarray(batch[name], "f8").reshape(ROWS, -1) for name in names], axis=1)
@@ -156,7 +156,7 @@ def discretizers_agree_with_pandas():
 
 
 @test
-def hashers_put_values_where_rays_do():
+def hashers_choose_the_same_columns_as_rays():
     import hashlib
     place = lambda text, width: int(hashlib.sha256(text.encode()).hexdigest(), 16) % width
     columns = {"a": numpy.arange(ROWS), "b": RANDOM.random(ROWS), "t": numpy.array(["x y y", "", "z"] * ROWS, object)[:ROWS]}
@@ -193,7 +193,7 @@ def mixed():
 
 
 @test
-def json_brings_each_back_with_the_same_values_in_python():
+def each_preprocessor_has_the_same_values_after_json():
     columns = mixed()
     dataset = data.from_numpy(columns)
     for make in EVERY:
@@ -209,8 +209,8 @@ def identical(a, b):
     return a.dtype == b.dtype and a.shape == b.shape and (a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes())
 
 
-# Fits what the lines of `list` describe, all ranks together, and makes of the dataset's samples what each makes of them. Rank 0 writes
-# the fitted ones, and all bytes, down.
+# All ranks together fit the preprocessors that the lines of `list` describe, and transform all samples with each. Each rank writes the
+# fitted preprocessors and all bytes to files.
 CPP = r"""
 #include <fstream>
 #include <trainrt/trainrt.hpp>
@@ -274,7 +274,7 @@ def library():
     global _library
     if _library is None:
         if shutil.which("g++") is None:
-            skip("g++ is not there")
+            skip("g++ is not installed")
         folder = scratch()
         (folder / "fits.cpp").write_text(CPP)
         _library = folder / "libfits.so"
@@ -285,7 +285,7 @@ def library():
 
 
 def in_cpp(ranks, columns, descriptions):
-    """What a run of so many ranks learns and makes: (its folder, the fitted ones as JSON, the bytes of each)."""
+    """Fits the descriptions on `ranks` ranks. Returns the run directory, the fitted preprocessors as JSON, and the bytes of the columns."""
     folder = scratch()
     (folder / "list").write_text("".join(json.dumps(each) + "\n" for each in descriptions))
     keys = data.from_numpy(columns)._config(folder)
@@ -296,7 +296,7 @@ def in_cpp(ranks, columns, descriptions):
     check(done.code == 0, "the run failed", done)
     for rank in range(1, ranks):
         for suffix in ("json", "bytes"):
-            check((folder / f"out{rank}.{suffix}").read_bytes() == (folder / f"out0.{suffix}").read_bytes(), f"rank {rank} has another {suffix} than rank 0")
+            check((folder / f"out{rank}.{suffix}").read_bytes() == (folder / f"out0.{suffix}").read_bytes(), f"the {suffix} of rank {rank} differs from rank 0")
     return run_dir_of(config), (folder / "out0.json").read_text().splitlines(), (folder / "out0.bytes").read_bytes()
 
 
@@ -312,7 +312,7 @@ def as_cpp_writes(columns):
 
 
 @test
-def cpp_and_python_learn_and_make_the_same_bits_on_1_2_and_3_ranks():
+def cpp_and_python_fit_and_transform_to_the_same_bits_on_1_2_and_3_ranks():
     columns = mixed()
     dataset = data.from_numpy(columns)
     fitted = [make().fit(dataset) for make in EVERY]
@@ -324,14 +324,14 @@ def cpp_and_python_learn_and_make_the_same_bits_on_1_2_and_3_ranks():
         if made_bytes != expected:
             for each, theirs in zip(fitted, found):
                 for part in as_cpp_writes(each.transform_batch(columns)):
-                    check(part in made_bytes, f"C++ makes another column '{part.split()[0].decode()}' of {each!r}")
-        check(made_bytes == expected, f"C++ on {ranks} ranks makes other columns than Python")
+                    check(part in made_bytes, f"column '{part.split()[0].decode()}' of {each!r} differs in C++")
+        check(made_bytes == expected, f"the columns of C++ on {ranks} ranks differ from Python")
         metadata = json.loads((checkpoints(run_dir)[-1] / "manifest.json").read_text())["metadata"]
-        equal(prep.Preprocessor.from_dict(metadata["preprocessor"]).to_json(), fitted[-1].to_json(), "what the checkpoint's metadata holds")
+        equal(prep.Preprocessor.from_dict(metadata["preprocessor"]).to_json(), fitted[-1].to_json(), "the preprocessor in the checkpoint's metadata")
 
 
 @test
-def a_shard_is_fitted_by_all_ranks_together_in_a_program():
+def all_ranks_of_a_program_fit_a_shard_together():
     folder, columns = scratch(), mixed()
     keys = data.from_numpy(columns)._config(folder)
     command = python("from trainrt.data import preprocessors as prep\n"
@@ -347,7 +347,7 @@ def a_shard_is_fitted_by_all_ranks_together_in_a_program():
 
 # ---- the key preprocess ------------------------------------------------------------------------------------------------------
 
-# Writes each epoch's column x down, in the order of the samples.
+# Writes column x of each epoch to a file, in the order of the samples.
 READS = """state = trainrt.State()
 state["epoch"] = 0
 ctx.restore(state)
@@ -378,7 +378,7 @@ def write_rows(folder, factor):
 
 
 @test
-def the_key_preprocess_is_fitted_at_the_start_and_a_restart_keeps_its_numbers():
+def the_key_preprocess_is_fitted_at_the_start_and_restarts_keep_its_statistics():
     folder = scratch()
     x = write_rows(folder, 1)
     config, job = run_with_key(folder, 1, "StandardScaler(columns: x)")
@@ -386,7 +386,7 @@ def the_key_preprocess_is_fitted_at_the_start_and_a_restart_keeps_its_numbers():
     close(rows_of(folder, 0), (x - x.mean()) / x.std(), "the first epoch")
     metadata = json.loads((checkpoints(run_dir_of(config))[-1] / "manifest.json").read_text())["metadata"]
     fitted = prep.Preprocessor.from_dict(metadata["preprocessors"]["train"])
-    close(numpy.array(list(fitted.stats_.values())), [x.mean(), x.std()], "what the checkpoint's metadata has")
+    close(numpy.array(list(fitted.stats_.values())), [x.mean(), x.std()], "statistics in the checkpoint's metadata")
     others = write_rows(folder, 3)
     _, job = run_with_key(folder, 2, "StandardScaler(columns: x)", ranks=3)
     check(job.code == 0, "the restart failed", job)
@@ -394,45 +394,45 @@ def the_key_preprocess_is_fitted_at_the_start_and_a_restart_keeps_its_numbers():
     _, job = run_with_key(folder, 3, "MinMaxScaler(columns: x)")
     check(job.code == 0, "the restart with another preprocessor failed", job)
     close(rows_of(folder, 2), others / others.max(), "another preprocessor is fitted")
-    # a fitted one, in a file
+    # A fitted preprocessor from a file.
     (folder / "scaler.json").write_text(fitted.to_json())
     other = scratch()
     write_rows(other, 3)
     _, job = run_with_key(other, 1, f"@{folder}/scaler.json", ranks=1)
     check(job.code == 0, "the run with a file failed", job)
-    close(rows_of(other, 0), (others - x.mean()) / x.std(), "by numbers out of a file")
+    close(rows_of(other, 0), (others - x.mean()) / x.std(), "statistics from a file")
 
 
 @test
-def the_key_preprocess_says_what_is_wrong_with_it():
+def an_invalid_key_preprocess_is_an_error_that_names_the_cause():
     folder = scratch()
     write_rows(folder, 1)
     (folder / "bad.json").write_text('{"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}}')
     for text, words in (("StandardScalar(columns: x)", "did you mean 'StandardScaler'"), ("StandardScaler(columns: y)", "no field 'y'"),
                         (f"@{folder}/bad.json", "not fitted"), (f"@{folder}/none.json", "none.json")):
         _, job = run_with_key(folder, 1, text, ranks=1)
-        check(job.code == 64 and words in job.err and "[data.train]" in job.err, f"{text}: the message does not say {words}, or the exit code is not 64", job)
+        check(job.code == 64 and words in job.err and "[data.train]" in job.err, f"{text}: the message lacks {words}, or the exit code is not 64", job)
 
 
-# ---- datasets, and what is refused -------------------------------------------------------------------------------------------
+# ---- datasets, and errors of use -------------------------------------------------------------------------------------------
 
 
 @test
-def what_python_makes_of_the_samples_is_fitted_as_files_are():
+def samples_mapped_in_python_are_fitted_like_files():
     columns = mixed()
     plain = data.from_numpy(columns)
     changed = plain.map_batches(lambda batch: dict(batch))
     for make in EVERY:
         equal(make().fit(changed).to_json(), make().fit(plain).to_json(), repr(make()))
     doubled = plain.map_batches(lambda batch: {**batch, "a": batch["a"] * 2})
-    equal(prep.MinMaxScaler(["a"]).fit(doubled).stats_["max(a)"], 2 * columns["a"].max(), "of twice the values")
-    equal(prep.MinMaxScaler(["a"]).fit(plain.filter(lambda row: row["a"] < 1)).stats_["max(a)"], columns["a"][columns["a"] < 1].max(), "of a filtered dataset")
-    equal(prep.MaxAbsScaler(["a"]).fit(plain.limit(1)).stats_["abs_max(a)"], columns["a"][0], "of one sample")
+    equal(prep.MinMaxScaler(["a"]).fit(doubled).stats_["max(a)"], 2 * columns["a"].max(), "maximum of doubled values")
+    equal(prep.MinMaxScaler(["a"]).fit(plain.filter(lambda row: row["a"] < 1)).stats_["max(a)"], columns["a"][columns["a"] < 1].max(), "maximum of a filtered dataset")
+    equal(prep.MaxAbsScaler(["a"]).fit(plain.limit(1)).stats_["abs_max(a)"], columns["a"][0], "maximum of one sample")
 
 
 @test
-def batches_that_differ_in_form_are_fitted_together():
-    """fit() hands over 65536 samples at a time: here the last one is alone, in a batch of its own."""
+def batches_of_different_shapes_and_types_are_fitted_together():
+    """fit() passes 65536 samples at a time; here the last sample forms a batch of its own."""
     last, numbers_ = 1 << 16, data.range((1 << 16) + 1)
 
     def lists(make):
@@ -440,16 +440,16 @@ def batches_that_differ_in_form_are_fitted_together():
         return prep.MultiHotEncoder(["l"]).fit(made).stats_["unique_values(l)"]
 
     equal(lists(lambda i: [*range(i % 3 + 1)]), {0: 0, 1: 1, 2: 2}, "lists that vary in all batches but the last")
-    equal(lists(lambda i: [1, 2] if i < last else [1, 2, 3]), {1: 0, 2: 1, 3: 2}, "one that is longer, in the last batch")
-    equal(lists(lambda i: [1, 2] if i < last - 1 else [2.5]), {1: 0, 2: 1, 2.5: 2}, "lists of reals behind those of whole numbers")
+    equal(lists(lambda i: [1, 2] if i < last else [1, 2, 3]), {1: 0, 2: 1, 3: 2}, "a longer list in the last batch")
+    equal(lists(lambda i: [1, 2] if i < last - 1 else [2.5]), {1: 0, 2: 1, 2.5: 2}, "lists of reals after lists of integers")
     mixed_types = numbers_.map_batches(lambda batch: {"x": batch["id"] * (1 if batch["id"][0] else numpy.float32(0.5)), "t": ["a"] * len(batch["id"])})
     for scaler in (prep.MinMaxScaler(["x"]), prep.Chain(prep.OneHotEncoder(["t"]), prep.MinMaxScaler(["x"]))):
         stats = scaler.fit(mixed_types).stats_
-        equal((stats["min(x)"], stats["max(x)"]), (0, last), "of reals, and a whole number in the last batch")
+        equal((stats["min(x)"], stats["max(x)"]), (0, last), "statistics of reals, with an integer in the last batch")
 
 
 @test
-def every_sample_counts_once_wherever_lists_vary():
+def every_sample_counts_once_despite_lists_of_varying_length():
     rows = [{"l": [1, 2] if n < 15000 else [3.5], "m": [n] if n < 14000 else [n, 1], "x": float(n)} for n in range(20000)]
     made = data.range(20000).map_batches(lambda batch: {name: [rows[i][name] for i in batch["id"]] for name in ("l", "m", "x")})
     stats = prep.Chain(prep.StandardScaler(["x"]), prep.MultiHotEncoder(["l"]), prep.MultiHotEncoder(["m"])).fit(made).stats_
@@ -458,16 +458,16 @@ def every_sample_counts_once_wherever_lists_vary():
 
 
 @test
-def a_fit_of_what_python_makes_leaves_nothing_in_memory():
+def a_fit_of_mapped_samples_leaves_no_open_dataset():
     from trainrt.data import _server
     before = dict(_server.server()._opened)
     prep.StandardScaler(["x"]).fit(data.range(11).map_batches(lambda batch: {"x": batch["id"]}))
     new = [name for name in _server.server()._opened if name not in before]
-    equal(len(new), 1, f"datasets that stay open, the numbers themselves: {new}")
+    equal(len(new), 1, f"datasets that stay open (only the source may): {new}")
 
 
 @test
-def missing_values_of_a_batch_are_filled_or_passed_on():
+def missing_values_of_a_batch_are_filled_or_passed_through():
     nan = math.nan
     batch = {"t": numpy.array(["a", None, nan, ""], object), "x": [1, None, nan, 3]}
 
@@ -475,7 +475,7 @@ def missing_values_of_a_batch_are_filled_or_passed_on():
         return {name: column.tolist() for name, column in prep.SimpleImputer(columns, "constant", value).transform_batch(given).items()}
 
     equal(fill(["t"], "z", batch)["t"], ["a", "z", "z", "z"], "filled texts")
-    equal(fill(["x"], 2, batch), {"t": ["a", None, None, ""], "x": [1, 2, 2, 3]}, "filled numbers, beside texts that are passed on")
+    equal(fill(["x"], 2, batch), {"t": ["a", None, None, ""], "x": [1, 2, 2, 3]}, "filled numbers, and strings that are passed through")
     close(prep.SimpleImputer(["x"]).fit(data.from_numpy({"x": numpy.array([1.0, 3.0])})).transform_batch(batch)["x"], [1, 2, 2, 3], "by a mean")
     for value in ("z", 5):
         for missing in ([None, None], [nan, nan], [None, nan]):
@@ -489,7 +489,7 @@ def missing_values_of_a_batch_are_filled_or_passed_on():
 
 
 @test
-def missing_values_of_a_frame_are_filled_or_passed_on():
+def missing_values_of_a_frame_are_filled_or_passed_through():
     need_sklearn()
     texts, whole = pandas.array(["b", None], dtype="string"), pandas.array([4, None], dtype="Int64")
     frame = pandas.DataFrame({"t": ["a", None], "x": [1, math.nan], "s": texts, "n": whole}, index=[3, 4])
@@ -497,24 +497,24 @@ def missing_values_of_a_frame_are_filled_or_passed_on():
     equal((found.index.tolist(), found["x"].tolist(), found["n"].tolist(), found["t"].tolist(), found["s"].tolist()),
           ([3, 4], [1, 7], [4, 7], ["a", None], ["b", None]), "with numbers filled")
     found = prep.SimpleImputer(["t", "s"], "constant", "z").transform_batch(frame)
-    equal((found["t"].tolist(), found["s"].tolist(), found["x"].isna().tolist()), (["a", "z"], ["b", "z"], [False, True]), "with texts filled")
+    equal((found["t"].tolist(), found["s"].tolist(), found["x"].isna().tolist()), (["a", "z"], ["b", "z"], [False, True]), "with filled strings")
 
 
 @test
-def a_fill_value_for_numbers_may_be_written_as_a_text():
+def a_numeric_fill_value_may_be_given_as_a_string():
     parameters = {"columns": ["x"], "strategy": "constant", "fill_value": "0.5"}
     imputer = prep.Preprocessor.from_dict({"preprocessor": "SimpleImputer", "version": 1, "parameters": parameters})
     for kind in ("f8", "f4"):
         found = imputer.transform_batch({"x": numpy.array([1, math.nan], kind)})["x"]
         check(identical(found, numpy.array([1, 0.5], kind)), f"{found} of {kind}")
     equal(imputer.transform_batch({"x": ["", "1"]})["x"].tolist(), ["0.5", "1"], "in a column of texts it stays a text")
-    equal(imputer.transform_batch({"x": [1, 2]})["x"].tolist(), [1, 2], "whole numbers")
+    equal(imputer.transform_batch({"x": [1, 2]})["x"].tolist(), [1, 2], "integers")
     for wrong in ("none", "nan", " 1", ""):
         raises(TypeError, "'x' contains numbers", repr(wrong), of=lambda: prep.SimpleImputer(["x"], "constant", wrong).transform_batch({"x": [1.0, math.nan]}))
 
 
 @test
-def unknown_categories_and_all_nan_columns_do_as_documented():
+def unknown_categories_and_all_nan_columns_behave_as_documented():
     dataset = data.from_items([{"w": "b", "n": 1, "x": math.nan}, {"w": "a", "n": 2, "x": math.nan}])
     batch = {"w": ["a", "z"], "n": [2, 9], "x": [1.0, math.nan]}
     equal(prep.OrdinalEncoder(["w", "n"]).fit(dataset).transform_batch(batch)["w"].tolist(), [0, -1], "OrdinalEncoder")
@@ -525,7 +525,7 @@ def unknown_categories_and_all_nan_columns_do_as_documented():
     raises(ValueError, "'x'", "missing", of=lambda: prep.SimpleImputer(["x"]).fit(dataset).transform_batch(batch))
     raises(ValueError, "'x'", "missing values", of=lambda: prep.OneHotEncoder(["x"]).fit(dataset))
     encoder = prep.LabelEncoder("w").fit(dataset)
-    equal(encoder.inverse_transform_batch(encoder.transform_batch({"w": ["b", "a"]}))["w"], ["b", "a"], "labels of numbers")
+    equal(encoder.inverse_transform_batch(encoder.transform_batch({"w": ["b", "a"]}))["w"], ["b", "a"], "labels from numbers")
     if pandas is not None:
         frame = encoder.inverse_transform_batch(pandas.DataFrame({"w": [1, 0], "z": [5, 6]}, index=[7, 8]))
         equal((frame["w"].tolist(), frame["z"].tolist(), list(frame.index)), (["b", "a"], [5, 6], [7, 8]), "labels of a DataFrame")
@@ -543,7 +543,7 @@ def frames_come_back_as_frames():
 
 
 @test
-def what_does_not_suit_is_refused_with_its_name():
+def unsuitable_columns_and_arguments_are_errors_that_name_them():
     dataset = data.from_items([{"x": 1.0, "t": "a b"}, {"x": 2.0, "t": "b"}])
     raises(prep.PreprocessorNotFittedException, "StandardScaler", "fit", of=lambda: prep.StandardScaler(["x"]).transform(dataset))
     raises(prep.PreprocessorNotFittedException, "StandardScaler", of=lambda: prep.StandardScaler(["x"]).stats_)
@@ -566,7 +566,7 @@ def what_does_not_suit_is_refused_with_its_name():
     raises(ValueError, "Tokenizer was removed", "jobs/python/token_files.py", of=lambda: prep.Preprocessor.from_dict(tokenizer))
 
 
-# ---- the table of C++ --------------------------------------------------------------------------------------------------------
+# ---- the table of preprocessors in C++ --------------------------------------------------------------------------------------------------------
 
 def table():
     """{preprocessor: (help, {argument: (help, valid values and default)})} as `trainrt list` prints the table of C++."""
@@ -612,7 +612,7 @@ def every_preprocessor_of_the_table_has_a_python_class_with_its_arguments_defaul
 
 
 @test
-def arguments_have_the_order_of_rays_classes():
+def arguments_have_the_order_of_rays_preprocessors():
     positional = {name: [each.name for each in inspect.signature(getattr(prep, name)).parameters.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
                   for name in table()}
     columns = ["columns", "output_columns"]
@@ -648,7 +648,7 @@ def an_invalid_argument_is_an_error_that_names_argument_value_and_valid_values()
 
 
 @test
-def python_loads_what_cpp_fitted_by_the_key_preprocess():
+def python_loads_a_preprocessor_that_cpp_fitted():
     folder = scratch()
     write_rows(folder, 1)
     config, job = run_with_key(folder, 1, "UniformKBinsDiscretizer(columns: x; bins: 3; output_columns: b), LabelEncoder(label_column: b), "

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""[train] program: a training program in Python on 1 and 3 ranks is stopped, signalled and killed at every point of its life, and
-ends with the bits of the run that nothing happened to; programs that say nothing, that fail, and that talk nonsense."""
+"""A training program in Python (`[train] program`) on 1 and 3 ranks: it is stopped, signalled and killed at every point of its life and
+ends with the bits of an undisturbed run. Programs that send nothing, fail, or send invalid messages are covered too."""
 import json
 import random
 import signal
@@ -12,13 +12,13 @@ from tools.guides import block  # noqa: E402
 from runs.program_runs import *  # noqa: E402,F403
 
 def fails(config, *words, ranks=1, code=FAILED, timeout=60, **options):
-    """It ends with that code, and error.txt has those words."""
+    """Runs `config` and checks the exit code and the words of error.txt."""
     job = run_program(ranks, config, timeout=timeout, **options)
     check_exit(job, code)
     text = error_of(config)
     for word in words:
         check(word in text, f"error.txt lacks {word!r}: {text}", job)
-    check(not programs(job), "a program is left", job)
+    check(not programs(job), "a program is still running", job)
     return job
 
 
@@ -26,7 +26,7 @@ _references = {}
 
 
 def reference(ranks, loop):
-    """The run directory of a run that nothing happened to."""
+    """Returns the run directory of an undisturbed run."""
     key = f"{ranks} {loop}"
     if key not in _references:
         config = linear_program("whole", loop)
@@ -35,7 +35,7 @@ def reference(ranks, loop):
     return _references[key]
 
 
-def check_like_whole(ranks, config, loop):
+def check_like_undisturbed(ranks, config, loop):
     check_exit(run_program(ranks, config, *(f"--loop.{key}=0" for key in ("step_pause", "piece_pause", "restore_pause"))), FINISHED)
     run_dir = run_dir_of(config)
     check_iterations(run_dir)
@@ -47,14 +47,14 @@ def check_like_whole(ranks, config, loop):
 def stopped_by(job, name="SIG"):
     job.code = job.wait(40)
     check_exit(job, STOPPED)
-    check(f"stopped by {name}" in job.out + job.err, "it does not say what stopped it", job)
+    check(f"stopped by {name}" in job.out + job.err, "the cause of the stop is not logged", job)
 
 
-# ---- the same bits -----------------------------------------------------------------------------------------------------------
+# ---- stops and kills leave the same bits -----------------------------------------------------------------------------------------------------------
 
 
 def stop(ranks, config, signal_number, whom):
-    """whom = a rank; "ranks"; or "all", the programs too, as a batch system does that signals all of a step's processes."""
+    """Signals one rank (`whom` is its number), all ranks ("ranks"), or also their programs ("all"), as a batch system does."""
     before = report_count(run_dir_of(config))
     job = start_program(ranks, config)
     wait_for_reports(run_dir_of(config), before + random.randint(1, 2), job, 60)
@@ -63,7 +63,7 @@ def stop(ranks, config, signal_number, whom):
     pids = job.ranks()
     kill([pids[whom]] if isinstance(whom, int) else [*(programs(job).values() if whom == "all" else ()), *pids.values()], signal_number)
     stopped_by(job, signal.Signals(signal_number).name)
-    check("Run the same command again" in (job.out + job.err).splitlines()[-1], "the last line is not what to do next", job)
+    check("Run the same command again" in (job.out + job.err).splitlines()[-1], "the last line does not name the next step", job)
     check("Traceback" not in job.err, "a program printed a traceback", job)
     check_iterations(run_dir_of(config))
 
@@ -72,7 +72,7 @@ def stops_leave_the_same_bits(ranks, loop):
     config = linear_program("stopped", {**loop, "step_pause": 0.005})
     for signal_number, whom in ((signal.SIGUSR1, ranks - 1), (signal.SIGTERM, "all"), (signal.SIGINT, "ranks"), (signal.SIGUSR2, "all")):
         stop(ranks, config, signal_number, whom)
-    check_like_whole(ranks, config, loop)
+    check_like_undisturbed(ranks, config, loop)
 
 
 def kills_leave_the_same_bits(ranks, loop):
@@ -85,10 +85,10 @@ def kills_leave_the_same_bits(ranks, loop):
         check(not job.ended(), "the run ended before it could be killed: make it longer", job)
         children = list(programs(job).values())
         kill({"rank": [job.ranks()[ranks - 1]], "ranks": job.ranks().values(), "program": children[:1]}[whom])
-        wait_until(lambda: not any(map(parent_of, children)), 15, "the programs to be gone", job)
+        wait_until(lambda: not any(map(parent_of, children)), 15, "the programs to exit", job)
         code = job.wait(30)
         check(code not in (FINISHED, STOPPED), f"exit {code}", job)
-    check_like_whole(ranks, config, loop)
+    check_like_undisturbed(ranks, config, loop)
 
 
 for ranks, word, loop in ((1, "steps", BY_STEPS), (3, "epochs", BY_EPOCHS)):
@@ -100,7 +100,7 @@ for ranks, word, loop in ((1, "steps", BY_STEPS), (3, "epochs", BY_EPOCHS)):
 
 
 def early_signal(whom, pause, env):
-    """While the programs import, or before they restore: nothing is lost, and the next start begins where this one did."""
+    """Signals the run while the programs import or before they restore. Nothing is lost, and the next start begins at the same step."""
     config = linear_program(loop=pause)
     before = None
     for again in (False, True):
@@ -115,9 +115,9 @@ def early_signal(whom, pause, env):
         time.sleep(0.7)
         kill([*(children.values() if whom == "all" else ()), job.ranks()[1]], signal.SIGTERM)
         stopped_by(job, "SIGTERM")
-        check(again == bool(checkpoints(run_dir_of(config))), "checkpoints before anything was done", job)
+        check(again == bool(checkpoints(run_dir_of(config))), "checkpoints before the first step", job)
     equal(step_of(run_dir_of(config)), before, "step of the newest checkpoint", job)
-    check_like_whole(2, config, BY_STEPS)
+    check_like_undisturbed(2, config, BY_STEPS)
 
 
 add_test("a_signal_to_all_processes_while_the_programs_import_loses_nothing", early_signal, "all", {}, {"PROGRAM_IMPORT_PAUSE": 2})
@@ -130,14 +130,14 @@ def a_signal_in_an_evaluation_stops_it_there_and_loses_nothing():
     config = linear_program(loop=loop)
     job = start_program(2, config)
     wait_until(lambda: job.ended() or sum("0" != environment_of(pid).get("RANK") for pid in programs(job).values()), 60, "the program", job)
-    wait_for_reports(run_dir_of(config), 1, job, 60)  # the next evaluation, of 4 s, comes at once
+    wait_for_reports(run_dir_of(config), 1, job, 60)  # the next evaluation starts at once and takes 4 s
     time.sleep(1)
     start = time.monotonic()
     kill([job.ranks()[1]], signal.SIGUSR1)
     stopped_by(job)
-    check(time.monotonic() - start < 3, f"{time.monotonic() - start:.1f} s to the stop: it waited for the evaluation's end", job)
-    equal((report_count(run_dir_of(config)), step_of(run_dir_of(config))), (1, 14), "reports and step where it stopped", job)
-    check_like_whole(2, config, {**loop, "piece_pause": 0})
+    check(time.monotonic() - start < 3, f"{time.monotonic() - start:.1f} s until the stop: it waited for the evaluation to end", job)
+    equal((report_count(run_dir_of(config)), step_of(run_dir_of(config))), (1, 14), "number of reports and step at the stop", job)
+    check_like_undisturbed(2, config, {**loop, "piece_pause": 0})
 
 
 @test
@@ -151,12 +151,12 @@ def a_signal_during_a_checkpoint_and_more_signals_do_no_harm():
             kill(pids, number)
         wait_until(lambda: kill(job.ranks().values(), signal.SIGCONT) or job.ended(), 40, "the stop", job)
         stopped_by(job)
-    check_like_whole(2, config, BY_STEPS)
+    check_like_undisturbed(2, config, BY_STEPS)
 
 
 @test
-def a_run_without_a_report_in_reach_is_saved_where_it_stops():
-    """More steps than a report has, saved by the stop alone."""
+def a_run_without_a_report_is_saved_at_the_step_where_it_stops():
+    """The run has fewer steps than one report needs; only the stop saves."""
     config = linear_program(loop={"epochs": 100, "report_every": 100000, "step_pause": 0.01})
     job = start_program(2, config)
     wait_for_programs(job, 2)
@@ -170,7 +170,7 @@ def a_run_without_a_report_in_reach_is_saved_where_it_stops():
     equal(step_of(run_dir_of(config)), step + 5, "step at the end", job)
 
 
-# ---- what a checkpoint holds --------------------------------------------------------------------------------------------------
+# ---- contents of a checkpoint --------------------------------------------------------------------------------------------------
 
 
 @test
@@ -191,7 +191,7 @@ def a_checkpoint_holds_the_tensors_values_and_files_of_all_ranks():
 
 @test
 def arrays_of_every_type_come_back_as_they_were():
-    """NumPy and array.array; torch on the CPU, in memory and in types of its own; scalars, empty ones, and values that JSON lacks."""
+    """NumPy and array.array; torch tensors on the CPU, in memory and of torch's own types; scalars, empty arrays, and values that JSON lacks."""
     text = """
 import array, math, torch
 tensors = {
@@ -240,13 +240,13 @@ ctx.report({"a": numpy.float32(0.5), "b": torch.tensor(3), "c": math.nan, "d": m
 
 
 @test
-def a_state_of_empty_tensors_and_one_of_nothing_are_states_too():
+def a_state_may_be_empty_or_hold_only_empty_tensors():
     for text in ("state.tensor('e', numpy.zeros((3, 0)))", "state['v'] = 1", "# nothing"):
         config = program_config(python(f"state = trainrt.State()\n{text}\nprint('restored', ctx.restore(state))\nctx.step()\nctx.report({{}})\nctx.save()"))
         for number, restored in enumerate((False, True)):
             job = run_program(1, config, f"--loop.num_epochs={number}")
             check_exit(job, FINISHED)
-            check(f"restored {restored}" in job.out, f"with {text!r}: not restored {restored}", job)
+            check(f"restored {restored}" in job.out, f"with {text!r}: restored is not {restored}", job)
 
 
 @test
@@ -261,8 +261,8 @@ def the_program_of_the_README_learns_and_ends_with_the_same_bits():
     check_exit(run_program(2, stopped), FINISHED)
     check_iterations(run_dir_of(stopped), 25)
     different = [name for name, entry in state_of(run_dir_of(whole)).items() if state_of(run_dir_of(stopped))[name] != entry]
-    check(not different and reported_metrics(run_dir_of(stopped)) == reported_metrics(run_dir_of(whole)), f"other bits: {different}")
-    check(reports(run_dir_of(whole))[-1]["loss"] < 1e-3, f"it does not learn: {reports(run_dir_of(whole))[-1]}")
+    check(not different and reported_metrics(run_dir_of(stopped)) == reported_metrics(run_dir_of(whole)), f"different bits: {different}")
+    check(reports(run_dir_of(whole))[-1]["loss"] < 1e-3, f"the loss stays high: {reports(run_dir_of(whole))[-1]}")
 
 
 @test
@@ -286,7 +286,7 @@ state["reported"] = 0
 if ctx.restore(state):
     optimizer.load_state_dict(torch.load(path))
 while True:
-    if state["reported"] < ctx.step_count:  # also if a run stopped between the two
+    if state["reported"] < ctx.step_count:  # also after a stop between report and save
         state["reported"] += 1
         ctx.report({"loss": losses})
     if ctx.step_count == ctx.config("steps", 80):
@@ -311,12 +311,12 @@ ctx.save()
         wait_for_reports(run_dir_of(stopped), 15 + 20 * number, job, 60)
         kill(pids(job), (signal.SIGUSR1, signal.SIGKILL)[number])
         job.wait(40)
-        check(run_state(run_dir_of(stopped)) != "finished", "it ended before it could be stopped", job)
+        check(run_state(run_dir_of(stopped)) != "finished", "the run ended before it could be stopped", job)
     check_exit(run_program(2, stopped), FINISHED)
     check_iterations(run_dir_of(stopped), 80)
     check_same_bits(run_dir_of(stopped), run_dir_of(whole))
     first, last = (reports(run_dir_of(whole))[number]["loss"] for number in (0, -1))
-    check(last < first, f"it does not learn: loss {first}, then {last}")
+    check(last < first, f"the loss does not decrease: {first}, then {last}")
 
 
 @test
@@ -371,18 +371,18 @@ def ranks_that_fill_their_arrays_without_a_seed_train_one_model():
     for steps in (4, 6):
         check_exit(run_program(2, config, f"--loop.steps={steps}"), FINISHED)
     rows = reports(run_dir_of(config))
-    equal(len({row["w"] for row in rows} | {row["l"] for row in rows}), 2, "values in six reports of two numbers")
+    equal(len({row["w"] for row in rows} | {row["l"] for row in rows}), 2, "distinct values of both arrays in the reports")
 
 
 @test
-def an_array_that_parts_ends_the_run_with_its_name_its_rank_and_the_step_since_when():
+def an_array_that_differs_between_ranks_is_an_error_with_its_name_rank_and_step():
     config = program_config(python(UNSEEDED), loop={"parts": 2})
     fails(config, "at step 3: 'model/layer' on rank 1 differs", "equal at step 2", ranks=2)
     equal(step_of(run_dir_of(config)), 2, "step of the newest checkpoint")
 
 
 @test
-def broadcast_and_all_gather_take_arrays_of_every_kind():
+def broadcast_and_all_gather_accept_every_type_of_array():
     text = """
 import array, torch
 rank, ranks = ctx.world_rank, ctx.world_size
@@ -409,7 +409,7 @@ ctx.broadcast(numpy.zeros(1))
 
 
 @test
-def ranks_that_give_other_arrays_or_make_other_calls_are_told_which():
+def different_arrays_or_calls_on_ranks_are_an_error_that_names_both():
     for call, *words in (("ctx.all_gather(numpy.zeros((2, 3 + ctx.world_rank)))", "rank 0 passed all_gather of f64 [2, 3], rank 1 passed all_gather of f64 [2, 4]"),
                          ("ctx.broadcast(numpy.zeros(3, 'f' if ctx.world_rank else 'd'))", "rank 1 passed broadcast from rank 0 of f32 [3]"),
                          ("ctx.broadcast(numpy.zeros(3), ctx.world_rank)", "rank 1 passed broadcast from rank 1 of f64 [3]")):
@@ -417,7 +417,7 @@ def ranks_that_give_other_arrays_or_make_other_calls_are_told_which():
 
 
 @test
-def a_value_that_is_a_part_of_a_sum_keeps_its_total_on_any_number_of_ranks():
+def a_value_with_part_of_sum_keeps_its_total_on_any_number_of_ranks():
     text = """
 state = trainrt.State()
 state.value("seen", 0, part_of_sum=True)
@@ -425,7 +425,7 @@ state.value("loss", 0.0, part_of_sum=True)
 ctx.restore(state)
 total = ctx.all_gather(numpy.array([state["seen"], state["loss"]], float))
 sums = [sum(part[i] for part in total) for i in (0, 1)]
-print(f"total {sums[0]} {sums[1]} {type(state['seen']).__name__}\\n", end="")  # in one piece, beside the other ranks'
+print(f"total {sums[0]} {sums[1]} {type(state['seen']).__name__}\\n", end="")  # one write, so that lines of ranks do not mix
 state["seen"] += ctx.world_rank + 1
 state["loss"] += 0.5
 ctx.step()
@@ -435,12 +435,12 @@ ctx.save()
     for epochs, (ranks, seen, loss) in enumerate(((3, 0, 0), (2, 6, 1.5), (1, 9, 2.5), (3, 10, 3))):
         job = run_program(ranks, config, f"--loop.num_epochs={epochs}", "--run.output=all")
         check_exit(job, FINISHED)
-        check(job.out.count(f"total {seen:.1f} {loss:.1f} int") == ranks, f"not {seen} and {loss}", job)
+        check(job.out.count(f"total {seen:.1f} {loss:.1f} int") == ranks, f"the totals are not {seen} and {loss}", job)
 
 
 @test
-def a_number_is_that_of_the_moment_when_it_was_given():
-    """The running sums may be set to zero before the report."""
+def a_metric_keeps_the_value_from_the_moment_of_the_call():
+    """The running sums may be set to zero before the report is written."""
     import numpy
     sys.path.insert(0, str(SOURCE / "src/python"))
     import trainrt
@@ -453,7 +453,7 @@ def a_number_is_that_of_the_moment_when_it_was_given():
         try:
             trainrt.ratio(wrong, 1)
         except TypeError as error:
-            check("ratio()" in str(error), f"not named: {error}")
+            check("ratio()" in str(error), f"the error does not name ratio(): {error}")
         else:
             raise Failure(f"ratio() took {wrong!r}")
 
@@ -462,7 +462,7 @@ def a_number_is_that_of_the_moment_when_it_was_given():
 
 
 @test
-def misuse_is_refused_with_words_that_name_what_was_wrong():
+def misuse_is_an_error_that_names_the_cause():
     text = """
 import math, torch
 def refused(kind, words, call, *arguments, **options):
@@ -511,9 +511,9 @@ refused(TypeError, "name of a metric|3", ctx.report, {3: 1.0})
 refused(TypeError, "checkpoint_metadata()|list", ctx.checkpoint_metadata, [1])
 refused(TypeError, "all_reduce()|list", ctx.all_reduce, [1.0])
 assert (ctx.config("i", 1), ctx.config("f", 1.0), ctx.config("b", False), ctx.config("s", "no"), ctx.config("i")) == (7, 2.5, True, "text", "7")
-assert (ctx.config("none", 1), ctx.config("none", 1.5), ctx.config("i", int), ctx.config("b", bool)) == (1, 1.5, 7, True)
-refused(KeyError, "'none'|[loop]", ctx.config, "none")
-refused(KeyError, "'none'|[loop]", ctx.config, "none", int)
+assert (ctx.config("absent", 1), ctx.config("absent", 1.5), ctx.config("i", int), ctx.config("b", bool)) == (1, 1.5, 7, True)
+refused(KeyError, "'absent'|[loop]", ctx.config, "absent")
+refused(KeyError, "'absent'|[loop]", ctx.config, "absent", int)
 refused(ValueError, "[loop] s|'text'|an integer", ctx.config, "s", 1)
 refused(ValueError, "[loop] s|'text'|true or false", ctx.config, "s", True)
 refused(TypeError, "'i'|default", ctx.config, "i", [1])
@@ -528,7 +528,7 @@ ctx.step()
 
 
 @test
-def what_the_runtime_refuses_is_raised_where_it_was_called():
+def an_error_of_the_runtime_is_raised_at_the_call():
     for lines, *words in ((("ctx.step()", "ctx.restore(trainrt.State())"), "restore() comes before the first step()"),
                           (("state = trainrt.State()", "state['../up'] = 1", "ctx.restore(state)"), "../up"),
                           (("ctx.all_reduce(numpy.zeros(3), 'xor')",), "xor", "mean")):
@@ -538,11 +538,11 @@ def what_the_runtime_refuses_is_raised_where_it_was_called():
         check(job.code in (USAGE, FAILED), f"exit {job.code}", job)
         refused = re.search("refused: (.*)", job.out)
         check(refused and all(word in refused[1] for word in words), f"not {words}", job)
-        check(lines[-1] in job.err, "where it was called is not shown", job)
+        check(lines[-1] in job.err, "the traceback lacks the call", job)
 
 
 @test
-def a_stop_that_the_program_swallows_comes_again():
+def a_stop_that_the_program_catches_is_raised_again():
     folder = scratch()
     config = program_config(python(f"""
 import time
@@ -579,15 +579,15 @@ def an_installed_trainrt_finds_its_client():
 
 
 @test
-def outside_of_a_run_it_says_how_it_is_started():
+def context_outside_of_a_run_is_an_error_that_names_how_to_start():
     alone = run([PYTHON, "-c", "import trainrt; trainrt.context()"], env={"PYTHONPATH": BUILD / "python"})
     equal(alone.code, 1, "exit", alone)
-    check("[train] program = python3" in alone.err and "trainrt --config" in alone.err, "it does not say how", alone)
+    check("[train] program = python3" in alone.err and "trainrt --config" in alone.err, "the message does not name both ways to start it", alone)
 
 
 @test
-def tensors_on_a_device_are_copied_there_and_back():
-    """A tensor that says that it lies on a device stands for one: copies of torch bring it to the host and back."""
+def tensors_on_a_device_are_copied_to_the_host_and_back():
+    """The fake device has no host memory: torch copies the tensor to the host and back."""
     text = """
 import torch
 class Device:
@@ -622,7 +622,7 @@ else:
 
 
 @test
-def an_exception_of_a_program_is_told_with_rank_and_traceback_and_ends_the_run_with_70():
+def an_exception_of_a_program_is_logged_with_rank_and_traceback_and_the_run_exits_with_70():
     config = program_config(python("""
 def deep():
     raise LookupError("no such luck")
@@ -639,7 +639,7 @@ while True:
 
 
 @test
-def an_exception_in_before_save_is_told():
+def an_exception_in_before_save_is_logged():
     for line, *words in (('raise OSError("no room for the optimizer")', "no room for the optimizer", "in save"),
                          ("ctx.step()", "step() was called during report(): by a function of before_save()")):
         job = fails(program_config(python(f"""
@@ -655,12 +655,12 @@ ctx.report({{}})
 
 
 def abrupt_end(text, *words):
-    """One rank's program ends so, with or without having spoken, while the others train."""
+    """The program of rank 1 runs `text` in step 3 while the others train. The run fails and names rank 1."""
     config = program_config(python("import os, signal, time\nctx.restore(trainrt.State())\nfor number in range(10**6):\n    ctx.step()\n"
                                    f"    if number == 3 and ctx.world_rank == 1:\n        {text}"))
     start = time.monotonic()
     fails(config, "rank 1", *words, ranks=3)
-    check(time.monotonic() - start < 30, f"it took {time.monotonic() - start:.0f} s")
+    check(time.monotonic() - start < 30, f"the end took {time.monotonic() - start:.0f} s")
 
 
 add_test("a_program_killed_by_SIGKILL_ends_the_step_everywhere", abrupt_end, "os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL")
@@ -669,7 +669,7 @@ add_test("a_program_that_exits_with_3_ends_the_step_everywhere", abrupt_end, "os
 
 
 @test
-def a_program_that_ends_well_on_one_rank_alone_is_an_error_and_no_hang():
+def a_program_that_exits_with_0_on_one_rank_alone_is_an_error_and_no_hang():
     config = program_config(python("ctx.restore(trainrt.State())\nwhile ctx.world_rank != 1:\n    ctx.step()"), failure={"hang_timeout": "4 s"})
     job = run_program(3, config, timeout=60)
     check(job.code not in (FINISHED, STOPPED), f"exit {job.code}", job)
@@ -682,32 +682,32 @@ def a_program_that_hangs_is_named_and_ended():
                                    "    time.sleep(0.01)\n    if ctx.step_count > 5 and ctx.world_rank == 1:\n        time.sleep(1000)"), failure={"hang_timeout": "4 s"})
     start = time.monotonic()
     job = fails(config, "rank 1", ranks=2)
-    check(time.monotonic() - start < 30, f"it took {time.monotonic() - start:.0f} s", job)
-    check("its program is in program.py, line 9 in <module>" in error_of(config), f"the place is not named: {error_of(config)}", job)
+    check(time.monotonic() - start < 30, f"the end took {time.monotonic() - start:.0f} s", job)
+    check("its program is in program.py, line 9 in <module>" in error_of(config), f"the line is not named: {error_of(config)}", job)
     for rank, place in enumerate(("trainrt/_client/", "program.py\", line 9 in <module>")):
         report = (run_dir_of(config) / f"logs/hang-attempt-000001/rank-{rank:05}.txt").read_text()
         stacks = report.partition("stacks of the program\n")[2]
         check("most recent call first" in stacks and place in stacks, f"the stacks of the program of rank {rank}: {report[-2000:]}", job)
-    check("waits_in: step() at program.py:6 at step" in (run_dir_of(config) / "logs/hang-attempt-000001/rank-00000.txt").read_text(), "what rank 0 waits in", job)
+    check("waits_in: step() at program.py:6 at step" in (run_dir_of(config) / "logs/hang-attempt-000001/rank-00000.txt").read_text(), "the call in which rank 0 waits", job)
 
 
 @test
-def a_program_that_is_asked_for_its_stacks_goes_on():
-    """The alarm is taken back: the evaluation was long."""
+def a_program_continues_after_its_stacks_were_logged():
+    """A slow evaluation raises the hang alarm, which is withdrawn when the rank continues."""
     config = program_config(python("import time\nctx.restore(trainrt.State())\nfor step in range(12):\n    ctx.step()\n"
                                    "    time.sleep(3 if step == 6 and ctx.world_rank == 1 else 0.01)"), failure={"hang_timeout": "2 s"})
     job = run_program(2, config)
     check_exit(job, FINISHED)
     check("seemed to hang, but have continued" in job.err, "no alarm was raised", job)
-    check("most recent call first" in (run_dir_of(config) / "logs/rank-00001.log").read_text(), "the program was not asked", job)
+    check("most recent call first" in (run_dir_of(config) / "logs/rank-00001.log").read_text(), "the stacks were not logged", job)
 
 
 @test
-def a_program_in_a_script_that_waits_for_it_stops_too_and_ends_with_its_rank():
-    """As `conda run python3 train.py`: the program is no child of the rank."""
+def a_program_in_a_shell_script_is_stopped_and_ends_with_its_rank():
+    """With `conda run python3 train.py`, for example, the program is no child of the rank."""
     wrapper = program_file(f"#!/bin/sh\n{PYTHON} {LINEAR}\ncode=$?\necho \"the program ended with $code\"\nexit $code\n", "wrapper.sh")
     config = program_config(wrapper, loop={**BY_STEPS, "step_pause": 0.01}, checkpoint=EVERY)
-    for all_processes in (False, True):  # of which the scripts die, and the programs do not
+    for all_processes in (False, True):  # if all are signalled, the scripts die and the programs do not
         job = start_program(2, config, "--run.output=all")
         wait_for_reports(run_dir_of(config), report_count(run_dir_of(config)) + 2, job, 60)
         if all_processes:
@@ -722,14 +722,14 @@ def a_program_in_a_script_that_waits_for_it_stops_too_and_ends_with_its_rank():
     mine = [pid for pid in processes_with(job.token) if LINEAR.name in name_of_process(pid)]
     equal(len(mine), 2, "programs", job)
     kill(job.ranks().values())
-    wait_until(lambda: not any(map(parent_of, mine)), 15, "the programs to be gone", job)
+    wait_until(lambda: not any(map(parent_of, mine)), 15, "the programs to exit", job)
     job.wait(30)
-    check_like_whole(2, config, BY_STEPS)
+    check_like_undisturbed(2, config, BY_STEPS)
 
 
 @test
-def workers_of_multiprocessing_do_not_keep_a_stop_waiting():
-    """A pool, and a worker of its own that waits for ever: daemons, that their parent's exit ends."""
+def workers_of_multiprocessing_do_not_delay_a_stop():
+    """The program has a pool and an own worker that waits for ever. Both are daemons, which end with their parent."""
     config = program_config(python("""
 import multiprocessing, time
 context = multiprocessing.get_context("fork")
@@ -749,12 +749,12 @@ with context.Pool(2) as pool:
     start = time.monotonic()
     kill([*programs(job).values(), *job.ranks().values()], signal.SIGTERM)
     stopped_by(job)
-    check(time.monotonic() - start < 15, f"{time.monotonic() - start:.0f} s to the end", job)
+    check(time.monotonic() - start < 15, f"{time.monotonic() - start:.0f} s until the end", job)
     check("killed" not in job.err, "a program was killed", job)
 
 
 @test
-def workers_of_a_torch_loader_outlive_the_signal_that_all_processes_get():
+def workers_of_a_torch_loader_survive_a_signal_to_all_processes():
     config = program_config(python("""
 import time, torch
 from torch.utils.data import DataLoader
@@ -775,11 +775,11 @@ while True:
     time.sleep(0.3)
     kill(ranks.values(), signal.SIGTERM)
     stopped_by(job)
-    check("Traceback" not in job.err and "killed" not in job.err, "it was no clean end", job)
+    check("Traceback" not in job.err and "killed" not in job.err, "the program did not exit cleanly", job)
 
 
 @test
-def a_forked_process_cannot_talk_in_its_parents_place():
+def a_forked_process_cannot_use_the_client_of_its_parent():
     config = program_config(python("""
 import os, sys
 ctx.restore(trainrt.State())
@@ -796,21 +796,21 @@ ctx.step()
     check_exit(run_program(1, config), FINISHED)
 
 
-# ---- programs that say nothing ----------------------------------------------------------------------------------------------------
+# ---- programs without the client ----------------------------------------------------------------------------------------------------
 
 
 @test
-def a_program_that_says_nothing_and_ends_well_is_a_finished_run():
+def a_program_without_the_client_that_exits_with_0_is_a_finished_run():
     folder = scratch()
     config = program_config(f"/bin/sh -c 'echo $RANK/$WORLD_SIZE $LOCAL_RANK $TRAINRT_RUN_NAME > {folder}/$RANK; env | grep -c ^PMI >> {folder}/$RANK; true'")
     check_exit(run_program(3, config, "--program.env=none"), FINISHED)
     for rank in range(3):
-        equal((folder / str(rank)).read_text(), f"{rank}/3 {rank} run\n0\n", f"what rank {rank} saw")
+        equal((folder / str(rank)).read_text(), f"{rank}/3 {rank} run\n0\n", f"environment of rank {rank}")
     equal(run_state(run_dir_of(config)), "finished", "state")
 
 
-def mute_program_is_stopped(signal_name, whom):
-    """It gets the stop signal once and may save; the batch system may have signalled it too."""
+def silent_program_is_stopped(signal_name, whom):
+    """The program gets the stop signal once and may save, even if the batch system signalled it as well."""
     folder = scratch()
     program = program_file(f"#!/bin/sh\ntrap 'echo stop >> {folder}/$RANK; sleep 1; echo saved >> {folder}/$RANK; exit 0' {signal_name}\n"
                      f"echo began > {folder}/$RANK\nwhile :; do sleep 0.1; done\n", "mute.sh")
@@ -820,11 +820,11 @@ def mute_program_is_stopped(signal_name, whom):
     kill([job.ranks()[1]] if whom == "rank" else job.ranks().values(), signal.SIGTERM)
     stopped_by(job, "SIGTERM")
     for rank in range(2):
-        equal((folder / str(rank)).read_text(), "began\nstop\nsaved\n", f"what rank {rank} did", job)
+        equal((folder / str(rank)).read_text(), "began\nstop\nsaved\n", f"actions of rank {rank}", job)
 
 
-add_test("a_program_that_says_nothing_gets_TERM_once_and_can_save", mute_program_is_stopped, "TERM", "rank")
-add_test("a_program_that_says_nothing_gets_the_signal_of_the_config", mute_program_is_stopped, "USR1", "all")
+add_test("a_silent_program_gets_SIGTERM_once_and_can_save", silent_program_is_stopped, "TERM", "rank")
+add_test("a_silent_program_gets_the_configured_signal", silent_program_is_stopped, "USR1", "all")
 
 
 WORKERS = """import os, signal, sys, time
@@ -853,24 +853,24 @@ with open(f"{folder}/saved-{rank}", "w") as file:
 
 
 def workers_are_left_to_their_program(command):
-    """Those of a data loader have inherited its handler; a signal to them, or their end, would break the save of the stop."""
+    """Workers of a data loader inherit the program's signal handler. A signal to them, or their exit, would break the save at the stop."""
     folder = scratch()
     config = program_config(command.format(f"{PYTHON} {program_file(WORKERS)} {folder}"))
     job = start_program(2, config)
     wait_until(lambda: len(list(folder.glob("began-*"))) == 2 or job.ended(), 30, "the programs", job)
     kill([job.ranks()[0]], signal.SIGTERM)
     stopped_by(job, "SIGTERM")
-    equal(len(list(folder.glob("stopped-*"))), 2, "processes that got the signal", job)
+    equal(len(list(folder.glob("stopped-*"))), 2, "number of programs that got the signal", job)
     for rank in range(2):
-        equal((folder / f"saved-{rank}").read_text(), "1 0", f"signals to the program of rank {rank}, workers that it lost", job)
+        equal((folder / f"saved-{rank}").read_text(), "1 0", f"number of signals and of lost workers of rank {rank}", job)
 
 
 add_test("the_stop_signal_goes_to_the_program_and_not_to_its_workers", workers_are_left_to_their_program, "{}")
-add_test("also_behind_a_shell_and_in_front_of_a_pipe", workers_are_left_to_their_program, "/bin/sh -c '{} | cat; true'")
+add_test("the_stop_signal_goes_to_a_program_in_a_shell_and_a_pipeline", workers_are_left_to_their_program, "/bin/sh -c '{} | cat; true'")
 
 
-def mute_program_answers_the_batch_system(code):
-    """Which signals all processes of a step: its program ends before the ranks can say that they stop. That is no end of the run."""
+def silent_program_exits_at_the_signal(code):
+    """The batch system signals all processes of a step, so the program exits before its rank reports the stop. The run still counts as stopped."""
     folder = scratch()
     program = program_file(f"#!/bin/sh\ntrap 'exit {code}' TERM\ntouch {folder}/$RANK\nwhile :; do sleep 0.02; done\n", "mute.sh")
     config = program_config(program)
@@ -885,7 +885,7 @@ def mute_program_answers_the_batch_system(code):
 
 
 for code in (0, 1, 143):
-    add_test(f"a_silent_program_that_ends_with_{code}_at_a_signal_to_all_processes_is_stopped_and_not_finished", mute_program_answers_the_batch_system, code)
+    add_test(f"a_silent_program_that_ends_with_{code}_at_a_signal_to_all_processes_is_stopped_and_not_finished", silent_program_exits_at_the_signal, code)
 
 
 @test
@@ -898,14 +898,14 @@ def a_program_that_ignores_the_stop_is_killed_after_stop_timeout():
     start = time.monotonic()
     kill([job.ranks()[0]], signal.SIGTERM)
     stopped_by(job, "SIGTERM")
-    check(1.9 < time.monotonic() - start < 12, f"{time.monotonic() - start:.1f} s to the end", job)
-    check("stop_timeout" in job.err, "it does not say that it killed it", job)
+    check(1.9 < time.monotonic() - start < 12, f"{time.monotonic() - start:.1f} s until the end", job)
+    check("stop_timeout" in job.err, "the kill is not logged", job)
 
 
 @test
-def a_stop_waits_for_the_processes_of_the_program_s_group_and_for_no_others():
-    """A daemon in a session of its own holds every descriptor that it could inherit. A helper in the group that ignores the signal has
-    train.stop_timeout to end."""
+def a_stop_waits_only_for_the_process_group_of_the_program():
+    """A daemon in its own session holds every descriptor that it could inherit. A helper in the program's group that ignores the signal
+    has `train.stop_timeout` seconds to end."""
     for session, words in (("setsid ", "still running and are killed: "), ("", "did not exit within 2 s after the stop (train.stop_timeout) and are killed: ")):
         folder = scratch()
         program = program_file(f"#!/bin/sh\n{session}sh -c 'trap \"\" TERM; touch {folder}/began; sleep 1000 & wait; wait' &\nexec sleep 1000\n", "daemon.sh")
@@ -914,14 +914,14 @@ def a_stop_waits_for_the_processes_of_the_program_s_group_and_for_no_others():
         start = time.monotonic()
         kill([job.ranks()[0]], signal.SIGTERM)
         stopped_by(job, "SIGTERM")
-        check(time.monotonic() - start < 12, f"{time.monotonic() - start:.1f} s to the end", job)
-        check("was ended by SIGTERM" in job.err and words in job.err and "(sh -c trap" in job.err, "what was killed", job)
-        wait_until(lambda: not processes_with(job.token), 10, "all processes to be gone", job)
+        check(time.monotonic() - start < 12, f"{time.monotonic() - start:.1f} s until the end", job)
+        check("was ended by SIGTERM" in job.err and words in job.err and "(sh -c trap" in job.err, "the killed process is not named", job)
+        wait_until(lambda: not processes_with(job.token), 10, "all processes to exit", job)
 
 
 @test
-def a_mute_program_that_dies_of_the_stop_signal_itself_is_stopped():
-    """As sleep does; and if the batch system signals the programs first."""
+def a_silent_program_that_dies_of_the_stop_signal_counts_as_stopped():
+    """`sleep` is such a program. The batch system may also signal the programs before the ranks."""
     config = program_config("sleep 1000")
     for children_first in (False, True):
         job = start_program(2, config)
@@ -934,22 +934,22 @@ def a_mute_program_that_dies_of_the_stop_signal_itself_is_stopped():
 
 
 @test
-def the_exit_code_of_a_mute_program_that_fails_is_named():
+def the_exit_code_of_a_failed_silent_program_is_named():
     fails(program_config("/bin/sh -c 'if [ $RANK = 1 ]; then exit 9; fi; sleep 1000'"), "rank 1", "exited with 9", ranks=3)
 
 
 @test
-def one_silent_program_among_others_that_speak_is_an_error():
+def a_silent_program_among_programs_with_the_client_is_an_error():
     text = "import os, sys\nif os.environ['RANK'] == '1':\n    sys.exit(0)\nimport trainrt\nctx = trainrt.context()\nctx.restore(trainrt.State())\nctx.step()\n"
     fails(program_config(f"{PYTHON} {program_file(text)}"), "rank 1 left the program while ranks 0,2 wait in context() at program.py:5", ranks=3)
 
 
-# ---- programs that never speak: what is known of them, and what is not ----------------------------------------------------------
+# ---- reports about programs without the client ----------------------------------------------------------
 
 
 @test
-def of_a_silent_program_it_is_said_that_its_progress_is_not_known():
-    """In its record, also if it was killed, and in all words about it; its time counts as training, its goodput as unknown."""
+def the_progress_of_a_silent_program_is_reported_as_unknown():
+    """The record says so, also after a kill, and every message does. The time counts as training, and the goodput is unknown."""
     folder = scratch()
     config = program_config(f"/bin/sh -c 'touch {folder}/$RANK; while [ ! -e {folder}/go ]; do sleep 0.05; done'")
     run_dir = run_dir_of(config)
@@ -957,7 +957,7 @@ def of_a_silent_program_it_is_said_that_its_progress_is_not_known():
     wait_for_programs(job, 2)
     pulse = run_dir / "attempts/000001.pulse"
     wait_until(lambda: job.ended() or (pulse.exists() and json.loads(pulse.read_text())["timing"]["steps_s"] > 1), 60, "a heartbeat of its training", job)
-    equal(json.loads(pulse.read_text()).get("silent"), True, "what the heartbeat says", job)
+    equal(json.loads(pulse.read_text()).get("silent"), True, "`silent` in the heartbeat", job)
     kill(job.ranks().values())
     job.wait(30)
     (folder / "go").touch()
@@ -968,32 +968,32 @@ def of_a_silent_program_it_is_said_that_its_progress_is_not_known():
     shown = run([TRAINRT, "result", run_dir])
     for words in ("unknown: the program does not report progress", "not reported", "unknown", "The goodput is unknown"):
         check(words in shown.out, f"the result lacks {words!r}", shown)
-    check("0 to 0" not in shown.out, "steps that nobody counted", shown)
+    check("0 to 0" not in shown.out, "the result shows a range of steps", shown)
     found = json.loads(run([TRAINRT, "result", run_dir, "--json"]).out)
     equal((found["iterations"], found["time"]["goodput"], found["time"]["lost_s"]), (None, None, 0), "the run as JSON", shown)
     for attempt in found["attempts"]:
         equal((attempt["silent"], attempt["last_step"], attempt["time"]["goodput"]), (True, None, None), "the attempt as JSON", shown)
-    check(found["attempts"][0]["time"]["productive_s"] > 1, "its time is no training", shown)
+    check(found["attempts"][0]["time"]["productive_s"] > 1, "the time does not count as training", shown)
     check(re.search("run .* unknown", run([TRAINRT, "result", run_dir.parent]).out), "the table of runs", shown)
     inspected = run([TRAINRT, "inspect", run_dir])
     check("does not report progress" in inspected.err, "inspect promises a checkpoint", inspected)
 
 
 @test
-def a_program_that_speaks_is_silent_up_to_its_first_word():
+def a_program_with_the_client_counts_as_silent_until_its_first_message():
     config = linear_program(loop={"epochs": 4, "restore_pause": 3})
     job = start_program(2, config)
     pulse = run_dir_of(config) / "attempts/000001.pulse"
-    wait_until(lambda: job.ended() or pulse.exists() and json.loads(pulse.read_text()).get("silent"), 60, "a heartbeat before it restores", job)
-    check(not job.ended(), "it ended, and no heartbeat had called it silent", job)
+    wait_until(lambda: job.ended() or pulse.exists() and json.loads(pulse.read_text()).get("silent"), 60, "a heartbeat before the restore", job)
+    check(not job.ended(), "the run ended before a heartbeat marked it as silent", job)
     job.code = job.wait(60)
     check_exit(job, FINISHED)
     check("silent" not in attempts(run_dir_of(config))[0], f"the record: {attempts(run_dir_of(config))[0]}", job)
-    check(json.loads(run([TRAINRT, "result", run_dir_of(config), "--json"]).out)["time"]["goodput"] > 0, "its goodput", job)
+    check(json.loads(run([TRAINRT, "result", run_dir_of(config), "--json"]).out)["time"]["goodput"] > 0, "the goodput is 0", job)
 
 
 @test
-def a_silent_program_that_prints_is_no_hang_and_a_rank_that_hangs_around_it_is():
+def a_silent_program_that_prints_is_no_hang_but_a_frozen_rank_is():
     config = program_config("/bin/sh -c 'for i in 1 2 3 4 5 6 7; do sleep 1; echo $i; done'", failure={"hang_timeout": "3 s"})
     check_exit(run_program(2, config), FINISHED)
     config = program_config("/bin/sh -c 'while sleep 1; do echo; done'", failure={"hang_timeout": "3 s"})
@@ -1006,11 +1006,11 @@ def a_silent_program_that_prints_is_no_hang_and_a_rank_that_hangs_around_it_is()
     check("hang: " in error_of(config) and "rank 1" in error_of(config), f"error.txt: {error_of(config)}", job)
 
 
-# ---- which program fell first ---------------------------------------------------------------------------------------------------
+# ---- which program failed first ---------------------------------------------------------------------------------------------------
 
 
-def falls_first(config, folder, first, *words):
-    """Rank 1's program ends as `first` lets it, those of the others a moment later with 1: the error names rank 1, and once."""
+def fails_first(config, folder, first, *words):
+    """`first` ends rank 1's program; the others exit with 1 a moment later. The error names rank 1, and only once."""
     job = start_program(3, config)
     wait_until(lambda: all((folder / str(rank)).exists() for rank in range(3)) or job.ended(), 60, "the programs", job)
     first(programs(job)[1])
@@ -1024,17 +1024,17 @@ def falls_first(config, folder, first, *words):
     check("rank 1" in attempts(run_dir_of(config))[0]["why"], f"the record: {attempts(run_dir_of(config))[0]}", job)
 
 
-def silent_falls_first(ending, *words):
+def silent_program_fails_first(ending, *words):
     folder = scratch()
     program = program_file(f"#!/bin/sh\ntrap 'exit 9' ALRM\ntouch {folder}/$RANK\nwhile [ ! -e {folder}/go ]; do sleep 0.02; done\nexit 1\n", "mute.sh")
-    falls_first(program_config(program), folder, lambda pid: kill([pid], ending), *words)
+    fails_first(program_config(program), folder, lambda pid: kill([pid], ending), *words)
 
 
-add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "the programs of 2 other ranks failed afterwards")
-add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "the programs of 2 other ranks failed afterwards")
+add_test("the_silent_program_that_was_killed_first_is_named", silent_program_fails_first, signal.SIGKILL, "SIGKILL", "the programs of 2 other ranks failed afterwards")
+add_test("the_silent_program_that_exited_first_is_named", silent_program_fails_first, signal.SIGALRM, "exited with 9", "the programs of 2 other ranks failed afterwards")
 
 
-def speaking_falls_first(ending, *words):
+def client_program_fails_first(ending, *words):
     folder = scratch()
     text = f"""
 import os, signal, time
@@ -1045,11 +1045,11 @@ while not os.path.exists("{folder}/go"):
     time.sleep(0.02)
 raise ConnectionResetError("connection reset by peer")
 """
-    falls_first(program_config(python(text)), folder, lambda pid: kill([pid], ending), *words)
+    fails_first(program_config(python(text)), folder, lambda pid: kill([pid], ending), *words)
 
 
-add_test("of_programs_that_speak_the_one_that_was_killed_is_named", speaking_falls_first, signal.SIGKILL, "SIGKILL")
-add_test("of_programs_that_speak_the_one_that_ended_first_is_named", speaking_falls_first, signal.SIGALRM, "exited with 9")
+add_test("the_client_program_that_was_killed_first_is_named", client_program_fails_first, signal.SIGKILL, "SIGKILL")
+add_test("the_client_program_that_exited_first_is_named", client_program_fails_first, signal.SIGALRM, "exited with 9")
 
 
 def bad_usage(command, named):
@@ -1057,18 +1057,18 @@ def bad_usage(command, named):
     job = run_program(2, config)
     check_exit(job, USAGE)
     check(named in job.err, f"{named} is not named", job)
-    check(not run_dir_of(config).exists(), "a run directory is left behind", job)
+    check(not run_dir_of(config).exists(), "a run directory remains", job)
     checked = run([TRAINRT, "check", "--config", config])
     check_exit(checked, USAGE)
 
 
-add_test("a_program_that_is_not_there_is_bad_usage_and_leaves_nothing", bad_usage, "no-such-program --fast", "'no-such-program' not found in the PATH")
-add_test("a_path_where_no_program_is_is_bad_usage_and_leaves_nothing", bad_usage, "./no-such-program", "'./no-such-program' does not exist")
-add_test("a_command_that_cannot_be_split_is_bad_usage_and_leaves_nothing", bad_usage, "a\\d", "train.program: 'a\\d' cannot be split")
+add_test("a_missing_program_is_bad_usage_and_creates_nothing", bad_usage, "no-such-program --fast", "'no-such-program' not found in the PATH")
+add_test("a_missing_program_path_is_bad_usage_and_creates_nothing", bad_usage, "./no-such-program", "'./no-such-program' does not exist")
+add_test("a_command_that_cannot_be_split_is_bad_usage_and_creates_nothing", bad_usage, "a\\d", "train.program: 'a\\d' cannot be split")
 
 
 def large_arrays(backend):
-    """Memory grows with the arrays, and what was brought at first gives way to what the ranks share: the bits are those of the one tree."""
+    """The collective memory grows with the arrays; on one node the runtime's shared memory replaces the client's. Sums keep one fixed order."""
     text = """
 ctx.restore()
 for count in (20_000, 20_000, 300_000, 7, 20_000):
@@ -1088,12 +1088,12 @@ for name in ("node", "mpi"):
     add_test(f"arrays_of_any_size_are_reduced_gathered_and_broadcast_over_{name}", large_arrays, name)
 
 
-# ---- nonsense ------------------------------------------------------------------------------------------------------------------------
+# ---- invalid messages ------------------------------------------------------------------------------------------------------------------------
 
 RAW = """
 import fcntl, json, os, socket
 runtime = socket.socket(fileno=int(os.environ["TRAINRT_FD"]))
-def say(line, *files):
+def send(line, *files):
     if not isinstance(line, bytes):
         line = json.dumps(line).encode()
     socket.send_fds(runtime, [line + b"\\n"], files)
@@ -1105,13 +1105,13 @@ def memory(size, seals=fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW):
     return fd
 def restore(size, *files, **tensor):
     tensor = {"name": "w", "dtype": "f32", "shape": [4], "at": 0, "placement": "replicated", **tensor}
-    return say({"op": "restore", "memory": size, "tensors": [tensor], "values": {}, "files": []}, *files)
-assert "ok" in say({"op": "hello", "protocol": 1, "client": "raw"})
+    return send({"op": "restore", "memory": size, "tensors": [tensor], "values": {}, "files": []}, *files)
+assert "ok" in send({"op": "hello", "protocol": 1, "client": "raw"})
 """
 
 
-def nonsense(text, *words):
-    """The program is told, and the run ends with an error that says what was wrong."""
+def invalid_message(text, *words):
+    """Sends an invalid message. The run ends with an error that contains all words."""
     config = program_config(f"{PYTHON} {program_file(RAW + text)}")
     job = run_program(1, config, timeout=30)
     check(job.code in (FAILED, USAGE), f"exit {job.code}", job)
@@ -1121,27 +1121,27 @@ def nonsense(text, *words):
 
 
 for name, text, *words in (
-        ("text_that_is_no_JSON", "say(b'{not json')", "invalid message", "{not json"),
-        ("text_that_is_no_UTF-8", "say(b'{\"op\": \"st\\xffep\"}')", "invalid message"),
-        ("text_that_ends_in_the_middle_of_a_letter", "say(b'x' * 79 + b'\\xc3\\xbc')", "invalid message"),
-        ("a_list_nested_a_million_times", "say(b'[' * 10**6)", "nested"),
-        ("a_failure_in_a_number", "say({'op': 'failed', 'error': 3})", "'failed'", "\"error\""),
-        ("a_traceback_in_a_number", "say({'op': 'failed', 'error': 'no luck', 'traceback': 3})", "\"traceback\""),
-        ("a_reduction_with_a_number_as_name", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'sum', 'name': 3, 'memory': 64}, memory(64))", "\"name\""),
-        ("a_file_for_perhaps_each_rank", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {}, 'files': [{'name': 'f', 'path': 'f', 'per_rank': 'perhaps'}]})", "per_rank"),
-        ("a_sum_of_no_value", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 1}, 'sums': ['w'], 'files': []})", "\"sums\"", "names of the message's values"),
-        ("a_sum_of_texts", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 'x'}, 'sums': ['v'], 'files': []})", "'v'", "numbers"),
-        ("a_value_that_is_a_list", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': [1]}, 'files': []})", "'v'"),
-        ("a_tensor_that_is_a_number", "say({'op': 'restore', 'memory': 0, 'tensors': [3], 'values': {}, 'files': []})", "\"name\""),
+        ("text_that_is_no_JSON", "send(b'{not json')", "invalid message", "{not json"),
+        ("text_that_is_no_UTF-8", "send(b'{\"op\": \"st\\xffep\"}')", "invalid message"),
+        ("text_that_ends_in_the_middle_of_a_letter", "send(b'x' * 79 + b'\\xc3\\xbc')", "invalid message"),
+        ("a_list_nested_a_million_times", "send(b'[' * 10**6)", "nested"),
+        ("a_failure_in_a_number", "send({'op': 'failed', 'error': 3})", "'failed'", "\"error\""),
+        ("a_traceback_in_a_number", "send({'op': 'failed', 'error': 'no luck', 'traceback': 3})", "\"traceback\""),
+        ("a_reduction_with_a_number_as_name", "send({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'sum', 'name': 3, 'memory': 64}, memory(64))", "\"name\""),
+        ("a_file_for_perhaps_each_rank", "send({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {}, 'files': [{'name': 'f', 'path': 'f', 'per_rank': 'perhaps'}]})", "per_rank"),
+        ("a_sum_of_no_value", "send({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 1}, 'sums': ['w'], 'files': []})", "\"sums\"", "names of the message's values"),
+        ("a_sum_of_texts", "send({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 'x'}, 'sums': ['v'], 'files': []})", "'v'", "numbers"),
+        ("a_value_that_is_a_list", "send({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': [1]}, 'files': []})", "'v'"),
+        ("a_tensor_that_is_a_number", "send({'op': 'restore', 'memory': 0, 'tensors': [3], 'values': {}, 'files': []})", "\"name\""),
         ("an_axis_that_is_not_there", "restore(64, memory(64), placement='sharded', axis=3, first=0, global_extent=4)", "'w'"),
         ("an_axis_of_more_than_32_bits", "restore(64, memory(64), placement='sharded', axis=2**32, first=0, global_extent=4)", "'w'"),
         ("a_slab_that_begins_at_the_largest_number", "restore(64, memory(64), placement='sharded', axis=0, first=2**63 - 1, global_extent=4)", "'w'"),
         ("a_slab_beyond_the_whole", "restore(64, memory(64), placement='sharded', axis=0, first=2, global_extent=4)", "'w'"),
-        ("a_number_in_words", "say({'op': 'report', 'metrics': {'loss': {'float': 'many'}}})", "loss"),
-        ("a_message_without_op", "say({'key': 1})", "invalid message"),
-        ("an_unknown_op", "say({'op': 'dance'})", "dance", "restore"),
-        ("a_signal_for_stacks_that_ends_programs", "say({'op': 'hello', 'protocol': 1, 'stacks_signal': 9})", "stacks_signal", "real-time"),
-        ("another_protocol", "say({'op': 'hello', 'protocol': 99})", "99"),
+        ("a_number_in_words", "send({'op': 'report', 'metrics': {'loss': {'float': 'many'}}})", "loss"),
+        ("a_message_without_op", "send({'key': 1})", "invalid message"),
+        ("an_unknown_op", "send({'op': 'dance'})", "dance", "restore"),
+        ("a_signal_for_stacks_that_ends_programs", "send({'op': 'hello', 'protocol': 1, 'stacks_signal': 9})", "stacks_signal", "real-time"),
+        ("another_protocol", "send({'op': 'hello', 'protocol': 99})", "99"),
         ("a_tensor_outside_of_the_memory", "restore(64, memory(64), at=56)", "'w'", "64"),
         ("a_tensor_of_negative_shape", "restore(64, memory(64), shape=[-4])", "'w'"),
         ("a_tensor_of_a_huge_shape", "restore(64, memory(64), shape=[2**62, 2**62])", "'w'"),
@@ -1153,21 +1153,21 @@ for name, text, *words in (
         ("no_memory", "restore(64)", "memfd"),
         ("a_plain_file_as_memory", "restore(64, os.open('/dev/zero', os.O_RDWR))", "memfd"),
         ("a_bad_name", "restore(64, memory(64), name='../up')", "../up"),
-        ("a_reduction_without_memory", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'sum'})", "all_reduce"),
-        ("a_reduction_beyond_the_memory", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 40, 'reduce': 'sum', 'memory': 64}, memory(64))", "64"),
-        ("an_unknown_reduction", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'xor', 'memory': 64}, memory(64))", "xor", "mean"),
-        ("a_broadcast_of_no_shape", "say({'op': 'broadcast', 'dtype': 'f32', 'root': 0, 'memory': 64}, memory(64))", "\"shape\""),
-        ("a_broadcast_from_nobody", "say({'op': 'broadcast', 'dtype': 'f32', 'shape': [4], 'root': 1, 'memory': 64}, memory(64))", "from rank 1", "ranks are 0 to 0"),
-        ("a_broadcast_from_a_negative_rank", "say({'op': 'broadcast', 'dtype': 'f32', 'shape': [4], 'root': -1, 'memory': 64}, memory(64))", "\"root\""),
-        ("a_broadcast_beyond_the_memory", "say({'op': 'broadcast', 'dtype': 'f32', 'shape': [40], 'root': 0, 'memory': 64}, memory(64))", "160", "64"),
-        ("a_gather_of_a_huge_shape", "say({'op': 'all_gather', 'dtype': 'f32', 'shape': [2**62, 2**62], 'memory': 64}, memory(64))", "too large"),
-        ("a_gather_without_memory", "say({'op': 'all_gather', 'dtype': 'f32', 'shape': [4]})", "all_gather", "memory of 0 bytes"),
-        ("a_gather_of_an_unknown_type", "say({'op': 'all_gather', 'dtype': 'f33', 'shape': [4], 'memory': 64}, memory(64))", "f33"),
-        ("a_share_of_more_than_was_brought", "say({'op': 'share', 'bytes': 4096})", "share of 4096 bytes", "memory of 0"),
-        ("a_share_of_less_than_nothing", "say({'op': 'share', 'bytes': -1})", "\"bytes\""),
-        ("a_metric_that_is_a_list", "say({'op': 'report', 'metrics': {'loss': [1]}})", "loss"),
+        ("a_reduction_without_memory", "send({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'sum'})", "all_reduce"),
+        ("a_reduction_beyond_the_memory", "send({'op': 'all_reduce', 'dtype': 'f32', 'count': 40, 'reduce': 'sum', 'memory': 64}, memory(64))", "64"),
+        ("an_unknown_reduction", "send({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'xor', 'memory': 64}, memory(64))", "xor", "mean"),
+        ("a_broadcast_of_no_shape", "send({'op': 'broadcast', 'dtype': 'f32', 'root': 0, 'memory': 64}, memory(64))", "\"shape\""),
+        ("a_broadcast_from_nobody", "send({'op': 'broadcast', 'dtype': 'f32', 'shape': [4], 'root': 1, 'memory': 64}, memory(64))", "from rank 1", "ranks are 0 to 0"),
+        ("a_broadcast_from_a_negative_rank", "send({'op': 'broadcast', 'dtype': 'f32', 'shape': [4], 'root': -1, 'memory': 64}, memory(64))", "\"root\""),
+        ("a_broadcast_beyond_the_memory", "send({'op': 'broadcast', 'dtype': 'f32', 'shape': [40], 'root': 0, 'memory': 64}, memory(64))", "160", "64"),
+        ("a_gather_of_a_huge_shape", "send({'op': 'all_gather', 'dtype': 'f32', 'shape': [2**62, 2**62], 'memory': 64}, memory(64))", "too large"),
+        ("a_gather_without_memory", "send({'op': 'all_gather', 'dtype': 'f32', 'shape': [4]})", "all_gather", "memory of 0 bytes"),
+        ("a_gather_of_an_unknown_type", "send({'op': 'all_gather', 'dtype': 'f33', 'shape': [4], 'memory': 64}, memory(64))", "f33"),
+        ("a_share_of_more_than_was_brought", "send({'op': 'share', 'bytes': 4096})", "share of 4096 bytes", "memory of 0"),
+        ("a_share_of_less_than_nothing", "send({'op': 'share', 'bytes': -1})", "\"bytes\""),
+        ("a_metric_that_is_a_list", "send({'op': 'report', 'metrics': {'loss': [1]}})", "loss"),
         ("a_second_restore", "restore(64, memory(64))\nrestore(64, memory(64))", "twice")):
-    add_test(f"nonsense_is_refused_with_its_reason_{name}", nonsense, text, *words)
+    add_test(f"an_invalid_message_is_refused_with_its_reason_{name}", invalid_message, text, *words)
 
 
 main()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""[train] program: programs and the commands around them that do what nobody expects of them. What they break is their own run, within
-the time that the config says, and with words that name it."""
+"""Programs of `[train] program`, and the commands around them, that behave in unexpected ways. They break only their own run, within the
+configured time, and the message names the cause."""
 import signal
 import sys
 from pathlib import Path
@@ -33,17 +33,17 @@ def start_program(ranks, config, *words, **options):
 
 
 def ends(ranks, config, code, *words, timeout=60):
-    """The run ends with that code, and those words are in what it says; no process of it is left."""
+    """Runs the config. Checks the exit code, the words in its errors, and that no process remains."""
     job = start_program(ranks, config)
     job.code = job.wait(timeout)
     check_exit(job, code)
     for word in words:
-        check(word in job.err, f"its errors lack {word!r}", job)
-    wait_until(lambda: not processes_with(job.token), 10, "all its processes to be gone", job)
+        check(word in job.err, f"the log lacks {word!r}", job)
+    wait_until(lambda: not processes_with(job.token), 10, "all processes of the run to exit", job)
     return job
 
 
-# ---- a good end is no other end --------------------------------------------------------------------------------------------------
+# ---- which exits count as finished --------------------------------------------------------------------------------------------------
 
 
 SOME_STEPS = "ctx.restore(trainrt.State())\nfor _ in range(5):\n    ctx.step()\n"
@@ -51,49 +51,49 @@ SOME_STEPS = "ctx.restore(trainrt.State())\nfor _ in range(5):\n    ctx.step()\n
 
 @test
 def a_program_that_is_killed_in_a_pipeline_has_not_finished():
-    """The pipeline's exit code is that of its last command."""
+    """A pipeline exits with the code of its last command."""
     program = client(SOME_STEPS + "os.kill(os.getpid(), signal.SIGKILL)\n")
     job = ends(1, config_of(in_a_pipeline(program)), FAILED, "rank 0", "without a last word", "pipefail")
-    check("finished" not in job.err, "it says that it has finished", job)
+    check("finished" not in job.err, "the run is reported as finished", job)
 
 
 @test
-def a_program_that_ends_well_in_a_pipeline_has_finished():
+def a_program_that_exits_with_0_in_a_pipeline_has_finished():
     program = client(SOME_STEPS + "print('the end')\n")
-    check("the end" in ends(1, config_of(in_a_pipeline(program)), FINISHED, "finished").out, "its output is lost")
+    check("the end" in ends(1, config_of(in_a_pipeline(program)), FINISHED, "finished").out, "the output is lost")
 
 
 @test
-def a_program_without_a_script_around_it_may_leave_by_os_exit():
+def a_program_without_a_wrapper_may_exit_by_os_exit():
     ends(1, config_of(f"{PYTHON} {client(SOME_STEPS + 'os._exit(0)')}"), FINISHED)
 
 
 @test
-def a_process_forked_from_the_program_does_not_speak_of_the_end_in_its_place():
+def the_exit_of_a_forked_process_is_not_the_end_of_the_program():
     program = client(SOME_STEPS + "if os.fork() == 0:\n    sys.exit(0)\nos.wait()\nctx.step()\nos.kill(os.getpid(), signal.SIGKILL)\n")
     ends(1, config_of(in_a_pipeline(program)), FAILED, "without a last word")
 
 
-# ---- one rank among others -------------------------------------------------------------------------------------------------------
+# ---- one rank fails or is slow -------------------------------------------------------------------------------------------------------
 
 
 @test
-def a_program_that_is_frozen_before_its_first_word_ends_the_run_and_is_named():
+def a_program_frozen_before_its_first_message_ends_the_run_and_is_named():
     program = program_file(f"import os, signal\nif os.environ['RANK'] == '1':\n    os.kill(os.getpid(), signal.SIGSTOP)\n{BEGIN}{SOME_STEPS}")
     began = time.monotonic()
     ends(3, config_of(f"{PYTHON} {program}", failure={"collective_timeout": 4}), FAILED, "rank 1", "within 4 s", "failure.collective_timeout")
-    check(time.monotonic() - began < 20, f"it took {time.monotonic() - began:.0f} s")
+    check(time.monotonic() - began < 20, f"the end took {time.monotonic() - began:.0f} s")
 
 
 @test
-def a_program_that_is_slow_to_say_its_first_word_is_waited_for():
+def a_program_with_a_slow_start_is_waited_for():
     program = program_file(f"import os, time\nif os.environ['RANK'] == '1':\n    time.sleep(3)\n{BEGIN}{SOME_STEPS}")
     ends(2, config_of(f"{PYTHON} {program}", failure={"collective_timeout": 10}), FINISHED)
 
 
 @test
-def a_program_that_takes_long_to_end_after_a_stop_does_not_hang():
-    """It has train.stop_timeout for that, however short failure.hang_timeout is."""
+def a_program_that_exits_slowly_after_a_stop_is_no_hang():
+    """The program has `train.stop_timeout` to exit, even if `failure.hang_timeout` is shorter."""
     program = client("""
 ctx.restore(trainrt.State())
 ctx.step()
@@ -110,30 +110,30 @@ finally:
     job = start_program(2, config)
     run_dir = run_dir_of(config)
 
-    def said(words):
+    def logged(words):
         return sum(path.read_text().count(words) for path in run_dir.glob("logs/rank-*.log"))
 
-    wait_until(lambda: job.ended() or said("in step") == 2, 30, "both ranks to be in a step", job)
+    wait_until(lambda: job.ended() or logged("in step") == 2, 30, "both ranks to be in a step", job)
     kill(job.ranks().values(), signal.SIGUSR1)
     job.code = job.wait(40)
     check_exit(job, STOPPED)
-    equal(said("the end of"), 2, "programs that came to their end", job)
-    check("hang" not in job.err and not list(run_dir.glob("logs/hang-*")), "it was taken to hang", job)
+    equal(logged("the end of"), 2, "number of programs that ran to their end", job)
+    check("hang" not in job.err and not list(run_dir.glob("logs/hang-*")), "a hang is reported", job)
 
 
-# ---- what a program starts -------------------------------------------------------------------------------------------------------
+# ---- child processes of a program -------------------------------------------------------------------------------------------------------
 
 
 @test
-def what_a_program_started_ends_when_the_program_tells_it_to():
-    """Though nothing that it starts hears SIGTERM, which batch systems send to all processes."""
+def a_program_can_terminate_its_child_processes():
+    """Child processes ignore SIGTERM, which batch systems send to all processes; the program's own terminate() still ends them."""
     program = client("server = subprocess.Popen(['sleep', '1000'])\nserver.terminate()\nassert server.wait(10) == -signal.SIGKILL\n" + SOME_STEPS)
     ends(1, config_of(f"{PYTHON} {program}"), FINISHED)
 
 
 @test
-def a_program_sees_nothing_of_how_its_rank_was_launched():
-    """MPI in a program would else take the rank's place, or wait for it. What it finds of MPI leads to the programs of the others."""
+def the_launch_variables_of_a_rank_are_hidden_from_its_program():
+    """An MPI library in a program would otherwise act as the rank or wait for it. The variables that remain connect the programs with each other."""
     for frameworks, sockets in (("none", "1"), ("all", "2")):
         folder = scratch()
         script = program_file(f"#!/bin/sh\nenv > {folder}/$RANK\nls -l /proc/self/fd | grep -c socket: >> {folder}/$RANK\n", "env.sh")
@@ -141,36 +141,36 @@ def a_program_sees_nothing_of_how_its_rank_was_launched():
         for rank in ("0", "1"):
             seen = (folder / rank).read_text().splitlines()
             of_mpi = dict(line.split("=", 1) for line in seen if line.startswith(("PMI", "HYD", "MPI_LOCAL")))
-            check(f"RANK={rank}" in seen, f"rank {rank} sees no rank")
+            check(f"RANK={rank}" in seen, f"rank {rank} has no RANK")
             if frameworks == "all":
-                check(int(of_mpi.pop("PMI_FD")) > 2, "PMI_FD is no socket of its own")
-                equal(of_mpi, {"PMI_RANK": rank, "PMI_SIZE": "2", "MPI_LOCALRANKID": rank, "MPI_LOCALNRANKS": "2"}, f"what rank {rank} sees")
+                check(int(of_mpi.pop("PMI_FD")) > 2, "PMI_FD is not a separate socket")
+                equal(of_mpi, {"PMI_RANK": rank, "PMI_SIZE": "2", "MPI_LOCALRANKID": rank, "MPI_LOCALNRANKS": "2"}, f"MPI variables of rank {rank}")
             else:
-                equal(of_mpi, {}, f"what rank {rank} sees")
+                equal(of_mpi, {}, f"MPI variables of rank {rank}")
             equal(seen[-1], sockets, "sockets")
 
 
-def a_script_goes_with_its_rank(ranks):
-    """Its processes too, which know nothing of trainrt: they would train on, and keep mpiexec waiting for their output."""
+def ends_the_scripts_of_a_killed_rank(ranks):
+    """The script's child processes know nothing of trainrt. Left alone, they would train on and keep mpiexec waiting for their output."""
     folder = scratch()
     script = program_file(f"#!/bin/sh\ntouch {folder}/$RANK\nsleep 1000 | cat\ntrue\n", "script.sh")
     job = start_program(ranks, config_of(script))
     wait_until(lambda: job.ended() or len(list(folder.iterdir())) == ranks and len(processes_with(job.token)) > 3 * ranks, 30, "the scripts", job)
     kill([job.ranks()[0]], signal.SIGKILL)
     job.wait(15)
-    wait_until(lambda: not processes_with(job.token), 10, "all its processes to be gone", job)
+    wait_until(lambda: not processes_with(job.token), 10, "all processes of the run to exit", job)
 
 
-add_test("a_script_goes_with_its_rank_when_that_is_killed", a_script_goes_with_its_rank, 1)
-add_test("the_scripts_of_all_ranks_go_when_one_rank_is_killed", a_script_goes_with_its_rank, 2)
+add_test("a_script_is_ended_with_its_killed_rank", ends_the_scripts_of_a_killed_rank, 1)
+add_test("the_scripts_of_all_ranks_are_ended_if_one_rank_is_killed", ends_the_scripts_of_a_killed_rank, 2)
 
 
-# ---- what is sent ----------------------------------------------------------------------------------------------------------------
+# ---- messages of programs ----------------------------------------------------------------------------------------------------------------
 
 
 @test
-def texts_that_cannot_be_sent_are_refused_where_they_were_given():
-    """And the program may go on."""
+def strings_that_cannot_be_sent_are_refused_at_the_call():
+    """The error is raised in the program, which may catch it and continue."""
     program = client("""
 def refused(words, call, *arguments):
     try:
@@ -200,8 +200,8 @@ def nested(levels):
 
 
 @test
-def a_message_that_is_nested_too_deep_is_refused_by_name():
-    """The parser would take it, but the stack of whoever looks at it would overflow."""
+def a_message_with_deep_nesting_is_an_error_that_names_the_limit():
+    """The parser would accept it, but code that walks the value recursively would overflow the stack."""
     for levels in (64, 80_000):
         program = program_file(f"""import os, socket
 channel = socket.socket(fileno=int(os.environ["TRAINRT_FD"]))
@@ -212,7 +212,7 @@ print(channel.recv(1000))
 
 
 @test
-def metadata_that_is_taken_can_be_saved_and_deeper_one_is_refused():
+def accepted_metadata_can_be_saved_and_deeper_metadata_is_refused():
     program = client("""
 ctx.restore(trainrt.State())
 def nested(levels):
@@ -229,8 +229,8 @@ ctx.checkpoint_metadata(nested(64))
 
 
 @test
-def a_call_that_a_signal_handler_leaves_is_the_last_one():
-    """The next would take the answer of this one for its own: a reduction that has not happened yet."""
+def after_a_call_was_interrupted_every_later_call_fails():
+    """The next call would read this call's answer: the result of a reduction that has not happened yet."""
     program = client("""
 def ring(*_):
     raise TimeoutError("too slow")

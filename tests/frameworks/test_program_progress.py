@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""program.progress: of programs that know no trainrt, a regular expression finds how far they are, in what they print."""
+"""`program.progress`: a regular expression finds the progress of programs without the client in their output."""
 import csv
 import json
 import re
@@ -11,7 +11,7 @@ from runs.plain_scripts import *  # noqa: E402,F403
 
 NO_PROGRESS = 76
 PATTERN = r"step (?<step>\d+) loss (?<loss>\S+)"
-# Saves by itself after every 5th step, and waits once at step 7, in its first start, to be killed.
+# Saves after every 5th step. At its first start, waits in step 7 to be killed.
 PLAIN = """import os, sys, time
 out, rank = sys.argv[1], os.environ["RANK"]
 saved = f"{out}/saved-{rank}"
@@ -38,7 +38,7 @@ def steps_of(run_dir):
 
 
 @test
-def steps_and_metrics_are_found_and_not_doubled_by_a_restart_in_place():
+def steps_and_metrics_are_found_once_despite_a_restart():
     config, out = plain_config(f"{PYTHON} {program_file(PLAIN)} {{out}}", program={"progress": PATTERN})
     run_dir = run_dir_of(config)
     job = start_ranks(2, config)
@@ -57,7 +57,7 @@ def steps_and_metrics_are_found_and_not_doubled_by_a_restart_in_place():
     first, second = attempts(run_dir)
     equal((first["position"], first["last_step"], second["last_step"]), (7, 7, 12), "the attempts", job)
     check(second["first_step"] in (6, 7), f"the second attempt: {second}", job)
-    check("the program continues from an earlier point" in job.out + job.err, "the records that were dropped", job)
+    check("the program continues from an earlier point" in job.out + job.err, "the dropped records", job)
     for wrong in ("ctx.restore", "last checkpoint", "everything up to there is saved"):
         check(wrong not in job.out + job.err, f"the output has {wrong!r}", job)
     check("iteration" in job.out and "step 12" in job.out + job.err, "the progress line", job)
@@ -69,7 +69,7 @@ def steps_and_metrics_are_found_and_not_doubled_by_a_restart_in_place():
 
 
 @test
-def an_attempt_that_shows_nothing_new_counts_as_no_progress():
+def an_attempt_without_new_steps_counts_as_no_progress():
     folder = scratch()
     text = f"import os\nprint('step', 1 if os.path.exists('{folder}/again') else 3)\nopen('{folder}/again', 'w').close()\nraise SystemExit(4)\n"
     config, _ = plain_config(f"{PYTHON} {program_file(text)}", program={"progress": r"step (?<step>\d+)"}, failure={"max_failures": 0, "max_no_progress": 1})
@@ -83,13 +83,13 @@ def an_attempt_that_shows_nothing_new_counts_as_no_progress():
 
 
 @test
-def an_expression_that_is_too_slow_stops_nobody_and_is_given_up():
+def a_slow_progress_expression_is_disabled_and_does_not_block_the_run():
     text = "import time\nfor i in range(8):\n    print('a' * 1000)\n    time.sleep(0.1)\n"
     config, _ = plain_config(f"{PYTHON} {program_file(text)}", program={"progress": r"(?:.*a){40}(?<step>\d+)"})
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
     equal((job.out + job.err).count("program.progress is too slow"), 1, "warnings", job)
-    check("position" not in attempts(run_dir_of(config))[0], "the record, whose position nobody saw", job)
+    check("position" not in attempts(run_dir_of(config))[0], "the record has a position", job)
 
 
 def refused(pattern, *named):
@@ -100,12 +100,12 @@ def refused(pattern, *named):
             check(word in job.err, f"the message lacks {word!r}", job)
 
 
-add_test("a_wrong_expression_is_named", refused, r"step (?<step>\d+", "not a valid regular expression")
+add_test("an_invalid_expression_is_an_error_that_names_the_reason", refused, r"step (?<step>\d+", "not a valid regular expression")
 add_test("an_expression_without_a_position_is_refused", refused, r"loss (?<loss>\S+)", "step, iteration or epoch")
 
 
 @test
-def a_program_with_the_client_reports_by_itself():
+def program_progress_is_an_error_for_a_program_with_the_client():
     text = "import trainrt\nctx = trainrt.context()\nctx.restore(trainrt.State())\nctx.step()\n"
     config, _ = plain_config(f"{PYTHON} {program_file(text)}", program={"progress": PATTERN})
     job = run_ranks(2, config)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A program that falls takes those of the other ranks with it, and the ranks start them all again: at once, and with nothing of before."""
+"""A program that fails ends the programs of the other ranks, and the ranks restart all of them at once, from a clean state."""
 import json
 import signal
 import sys
@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.plain_scripts import *  # noqa: E402,F403
 from runs.training import *  # noqa: E402,F403
 
-# Trains as plain_ddp.py does, and saves by itself after each step. argv[2]: the step at which it waits for a signal, at its first start.
+# Trains as plain_ddp.py does, and saves after each step. argv[2] is the step at which it waits for a signal, at its first start.
 SAVING_DDP = """import json, os, sys, time
 import torch
 import torch.distributed as dist
@@ -48,7 +48,7 @@ with open(f"{out}/end-{rank}.json", "w") as file:
 
 
 def programs_of(job):
-    """pid by rank."""
+    """Returns the process ids of the programs by rank."""
     ranks = set(job.ranks().values())
     return {int(environment_of(pid)["RANK"]): pid for pid in processes_with(job.token) if parent_of(pid) in ranks and is_program(pid)}
 
@@ -81,13 +81,13 @@ def weights_of(out, ranks, job):
 
 
 @test
-def after_a_program_was_killed_all_are_started_again_and_end_with_the_same_weights():
+def after_a_kill_all_programs_restart_and_end_with_the_same_weights():
     require_torch()
     config, undisturbed = saving_ddp(-1)
     whole = run_ranks(2, config, timeout=120)
     check_exit(whole, FINISHED)
     config, out = saving_ddp(7)
-    job = start_ranks(2, config)  # of 3, gloo sums the first step after a start in another order than later ones
+    job = start_ranks(2, config)  # with 3 ranks, gloo sums in another order in the first step after a start
     wait_until(lambda: (out / "paused-1").exists() or job.ended(), 90, "the programs", job)
     before = programs_of(job)
     ranks = job.ranks()
@@ -97,23 +97,23 @@ def after_a_program_was_killed_all_are_started_again_and_end_with_the_same_weigh
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in before.values()), 20, "the end of all programs", job)
     ended_s = time.time() - killed_at
     wait_until(lambda: len(programs_of(job)) == 2, 20, "new programs", job)
-    equal(job.ranks(), ranks, "ranks, which stay", job)
+    equal(job.ranks(), ranks, "the same rank processes", job)
     job.code = job.wait(120)
     check_exit(job, FINISHED)
-    check(ended_s < 5, f"the programs of the others ended {ended_s:.1f} s after it", job)
+    check(ended_s < 5, f"the other programs ended {ended_s:.1f} s after the kill", job)
     first, second = starts_of(out, 2)
-    check(second[0]["done"] >= 7 and {each["done"] for each in second} == {second[0]["done"]}, f"they begin at {second}", job)
-    check(first[0]["port"] != second[0]["port"], "the rendezvous of before", job)
+    check(second[0]["done"] >= 7 and {each["done"] for each in second} == {second[0]["done"]}, f"first steps: {second}", job)
+    check(first[0]["port"] != second[0]["port"], "the port of the rendezvous was reused", job)
     equal({each["most"] for each in first}, {"3"}, "TORCHELASTIC_MAX_RESTARTS", job)
     equal(weights_of(out, 2, job), weights_of(undisturbed, 2, whole), "weights", job)
     equal([record["exit_code"] for record in attempts(run_dir_of(config))], [FAILED, 0], "attempts", job)
     check("rank 1" in attempts(run_dir_of(config))[0]["why"] and "SIGKILL" in attempts(run_dir_of(config))[0]["why"], "the cause", job)
-    check("restart 1 of 3 (failure.max_failures)" in job.err, "the restart was not said", job)
+    check("restart 1 of 3 (failure.max_failures)" in job.err, "the restart is not logged", job)
 
 
 @test
-def survivors_that_ignore_everything_are_ended_too():
-    """As JAX's do: they wait for the one that is gone, for ever."""
+def programs_that_ignore_signals_are_ended_after_a_failure():
+    """Programs of JAX do so: they would wait for the failed program for ever."""
     folder = scratch()
     text = ("import os, signal, sys, time\nfor number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):\n    signal.signal(number, signal.SIG_IGN)\n"
             f"if os.environ['TORCHELASTIC_RESTART_COUNT'] == '1':\n    sys.exit()\nopen('{folder}/' + os.environ['RANK'], 'w').close()\n"
@@ -136,7 +136,7 @@ def a_stop_during_the_pause_before_a_restart_ends_the_run():
 
 
 @test
-def what_fails_each_time_is_given_up_with_the_number_of_failures():
+def a_program_that_always_fails_ends_the_run_with_the_number_of_failures():
     config, out = plain_config("/bin/sh -c 'echo >> {out}/starts; exit 3'", failure={"max_failures": 1})
     job = run_ranks(2, config, timeout=60)
     check_exit(job, FAILED)

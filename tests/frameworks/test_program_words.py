@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt [keys] -- COMMAND ARGS: a program without a config. What stands behind -- is the program's, word for word."""
+"""trainrt [keys] -- COMMAND ARGS runs a program without a config. The words after -- are passed to the program unchanged."""
 import sys
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def runs_in(folder):
 
 
 @test
-def a_program_needs_no_config_and_gets_its_words_as_they_are():
+def a_program_needs_no_config_and_gets_its_arguments_unchanged():
     words = ["--help", "", "two words", "--", "it's", '"quoted"', "back\\slash", "line\nbreak", "--run.name=x", "-n", "*", "$HOME"]
     folder = folder_with()
     job = start(2, folder, "--run.output=all", "--", PYTHON, "train.py", *words)
@@ -36,12 +36,12 @@ def a_program_needs_no_config_and_gets_its_words_as_they_are():
     names = runs_in(folder)
     equal(len(names), 1, f"runs of both ranks: {names}", job)
     check(re.fullmatch(r"train-\d{8}-\d{6}-\d{3}", names[0]), f"the name {names[0]}", job)
-    check(f"{folder}/runs/{names[0]}" in job.err and f"--run.name={names[0]}" in job.err, "where the run is was not said", job)
+    check(f"{folder}/runs/{names[0]}" in job.err and f"--run.name={names[0]}" in job.err, "the run directory is not named", job)
     equal(json.loads((folder / "runs" / names[0] / "run.json").read_text())["state"], "finished", "state of the run", job)
 
 
 @test
-def keys_stand_in_front_of_the_dashes():
+def keys_are_given_before_the_dashes():
     folder = folder_with()
     job = start(2, folder, "--run.name=mine", f"--run.storage_path={folder}/here", "--", PYTHON, "train.py")
     check_exit(job, FINISHED)
@@ -49,13 +49,13 @@ def keys_stand_in_front_of_the_dashes():
 
 
 @test
-def a_requeue_of_the_job_continues_the_run_and_another_job_or_other_words_are_another():
+def a_requeued_job_continues_its_run_and_another_job_or_command_starts_a_new_one():
     folder = folder_with()
     in_job = lambda number, *words, **more: start(1, folder, "--", PYTHON, "train.py", *words, env={"SLURM_JOB_ID": number, "SLURM_SUBMIT_DIR": folder, **more})
     check_exit(in_job("7"), FINISHED)
     job = in_job("7", SLURM_RESTART_COUNT="1")
     check_exit(job, FINISHED)
-    check("has finished already" in job.err, "it is not the same run", job)
+    check("has finished already" in job.err, "the job did not continue its run", job)
     equal(len(runs_in(folder)), 1, "runs")
     check_exit(in_job("8"), FINISHED)
     check_exit(in_job("7", "--lr"), FINISHED)
@@ -65,7 +65,7 @@ def a_requeue_of_the_job_continues_the_run_and_another_job_or_other_words_are_an
 
 
 @test
-def a_program_behind_dashes_beats_the_one_of_the_config():
+def a_program_after_dashes_replaces_the_program_of_the_config():
     folder = folder_with()
     config = write_config(folder / "a.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"program": "no-such-program"}})
     job = start(1, folder, "--config", config, "--", PYTHON, "train.py")
@@ -85,25 +85,25 @@ def refused(words, *named, ranks=2, env=None):
         equal(job.err.count("error:"), 1, "number of messages", job)
         for word in named:
             check(word in job.err, f"the message lacks {word!r}", job)
-        equal(runs_in(folder), [], "what is left behind", job)
+        equal(runs_in(folder), [], "remaining runs", job)
 
 
 add_test("dashes_without_a_program_are_refused", refused, ["--"], "a program must follow --", "-- COMMAND ARGS")
-add_test("an_empty_word_is_no_program", refused, ["--", ""], "''")
+add_test("an_empty_argument_is_no_program", refused, ["--", ""], "''")
 add_test("neither_config_nor_program_is_refused", refused, ["--loop.a=1"], "missing --config FILE or -- PROGRAM")
-add_test("a_program_that_is_not_there_is_named", refused, ["--", "no-such-program"], "'no-such-program' not found in the PATH")
-add_test("a_script_that_is_not_there_is_named", refused, ["--", PYTHON, "absent.py"], "'absent.py'", "No such file")
+add_test("a_missing_program_is_named", refused, ["--", "no-such-program"], "'no-such-program' not found in the PATH")
+add_test("a_missing_script_is_named", refused, ["--", PYTHON, "absent.py"], "'absent.py'", "No such file")
 add_test("a_file_that_is_not_executable_is_named", refused, ["--", "./train.py"], "'./train.py'", "is not executable on this node")
-add_test("an_unknown_key_in_front_is_named", refused, ["--run.nam=x", "--", PYTHON, "train.py"], "run.nam", "did you mean 'run.name'")
+add_test("an_unknown_key_before_the_dashes_is_named", refused, ["--run.nam=x", "--", PYTHON, "train.py"], "run.nam", "did you mean 'run.name'")
 
 
 @test
-def in_the_shell_of_a_job_of_several_tasks_the_line_with_srun_is_shown():
+def in_the_shell_of_a_job_of_several_tasks_the_srun_command_is_shown():
     folder = folder_with()
     job = start(1, folder, "--", PYTHON, "train.py", env={"SLURM_JOB_ID": "7", "SLURM_NTASKS": "4"})
     check_exit(job, USAGE)
     check("srun trainrt" in job.err and "4 tasks" in job.err, "the message", job)
-    equal(runs_in(folder), [], "what is left behind", job)
+    equal(runs_in(folder), [], "remaining runs", job)
 
 
 main()

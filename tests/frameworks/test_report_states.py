@@ -1,21 +1,21 @@
 #!/usr/bin/python3
-"""Programs that give a State with single reports, instead of attaching one: its slabs are in that checkpoint, and load() reads any others of it, on
-any number of ranks."""
+"""Programs that pass a State with single reports instead of attaching one: the checkpoint holds its slabs, and load() reads any other slabs
+of the tensors, on any number of ranks."""
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.program_runs import *  # noqa: E402,F403
 
-# Rank r holds the columns r, r + ranks, ... of `numbers`, each a slab, and rank 0 alone has `own`; `same` is held by all.
+# Rank r holds the columns r, r + ranks, ... of `numbers`, one slab each. Only rank 0 has `own`; all ranks have `same`.
 BEGIN = """
 import os, signal
 rank, ranks = ctx.world_rank, ctx.world_size
-whole = numpy.arange(5 * 7, dtype=numpy.float32).reshape(5, 7)
+full = numpy.arange(5 * 7, dtype=numpy.float32).reshape(5, 7)
 
 def state(factor, epoch):
     state = trainrt.State()
-    arrays = {c: numpy.ascontiguousarray(whole[:, c:c + 1] * factor) for c in range(rank, 7, ranks)}
+    arrays = {c: numpy.ascontiguousarray(full[:, c:c + 1] * factor) for c in range(rank, 7, ranks)}
     for column, array in arrays.items():
         state.slab("layer/numbers", array, (0, column), (5, 7))
     if not arrays:
@@ -30,7 +30,7 @@ def state(factor, epoch):
 def check(factor, epoch, path):
     found, arrays, own, same = state(0, 0)
     ctx.load(found, path)
-    assert all((array == whole[:, c:c + 1] * factor).all() for c, array in arrays.items()), arrays
+    assert all((array == full[:, c:c + 1] * factor).all() for c, array in arrays.items()), arrays
     assert (own == 9 * factor).all() and (same == factor).all() and found["epoch"] == epoch, (own, same, found["epoch"])
 """
 
@@ -40,15 +40,15 @@ if ctx.restore():
     place = ctx.checkpoint()["path"]
     found = trainrt.State()
     found["epoch"] = 0
-    ctx.load(found, place)                # a part of what it holds
+    ctx.load(found, place)                # loads only the epoch
     epoch = found["epoch"]
     check(epoch, epoch, place)
-    print("goes on at", epoch, flush=True)
+    print("continues at", epoch, flush=True)
 while epoch < 6:
     epoch += 1
-    gives = rank == 0 and epoch % 2       # a directory too
+    gives = rank == 0 and epoch % 2       # also passes a directory
     ctx.report({"epoch": epoch}, directory=os.path.dirname(__file__) + "/given" if gives else None, state=state(epoch, epoch)[0])
-    newest = ctx.checkpoint()["path"]     # waits until it is committed
+    newest = ctx.checkpoint()["path"]     # waits for the commit
     check(epoch, epoch, newest)
     if epoch == 3 and rank == ranks - 1 and ctx.config("dies", False) and not os.path.exists(ctx.run_dir + "/died"):
         open(ctx.run_dir + "/died", "w").close()
@@ -73,12 +73,12 @@ def states_of_single_reports_are_found_after_a_kill():
     config = training(loop={"dies": "true"}, failure={"max_failures": 1})
     job = run_program(3, config)
     check_exit(job, FINISHED)
-    check("goes on at 3" in job.out or "goes on at 2" in job.out, "it began anew", job)
+    check("continues at 3" in job.out or "continues at 2" in job.out, "the run restarted from the beginning", job)
     check_verifies(run_dir_of(config))
 
 
 @test
-def any_number_of_ranks_loads_them():
+def any_number_of_ranks_loads_states_of_reports():
     config = training()
     check_exit(run_program(2, config), FINISHED)
     path = sorted(run_dir_of(config).glob("checkpoint_*"))[-1]
@@ -88,7 +88,7 @@ def any_number_of_ranks_loads_them():
 
 
 @test
-def what_is_not_there_is_named():
+def missing_tensors_and_wrong_slabs_are_named():
     config = training()
     check_exit(run_program(1, config), FINISHED)
     for lines, words in (("found.tensor('layer/other', numpy.zeros(2))", ("'layer/other'", "only in the State")),
@@ -96,23 +96,23 @@ def what_is_not_there_is_named():
                          ("found.slab('same', numpy.zeros((2, 2)), (1, 1), (2, 2))", ("'same'", "not inside its tensor"))):
         job = run_program(2, program_config(python(f"found = trainrt.State()\n{lines}\nctx.load(found, {str(run_dir_of(config))!r})")))
         check_exit(job, USAGE)
-        check(all(word in job.err for word in words), f"{words} not named", job)
+        check(all(word in job.err for word in words), f"the error lacks {words}", job)
 
 
 @test
-def a_state_of_all_checkpoints_and_one_of_a_report_exclude_each_other():
+def an_attached_state_and_a_state_of_a_report_exclude_each_other():
     for ranks, given in ((1, "state(1, 1)[0]"), (2, "state(1, 1)[0] if rank == 1 else None")):
         config = program_config(python(BEGIN + "mine = trainrt.State()\nmine['n'] = 1\nctx.restore(mine)\n"
                                        f"ctx.report({{}}, directory=os.path.dirname(__file__), state={given})"))
         job = run_program(ranks, config)
         check_exit(job, USAGE)
-        check("the one or the other" in job.err and "the same call" not in job.err, "the ranks do not refuse both together", job)
+        check("the one or the other" in job.err and "the same call" not in job.err, "the error is not raised on both ranks", job)
 
 
 @test
-def a_state_that_some_ranks_lack_is_named():
+def a_state_missing_on_some_ranks_is_an_error_that_names_the_rank():
     job = run_program(2, program_config(python(BEGIN + "ctx.restore()\nctx.report({}, state=state(1, 1)[0] if rank == 0 else None)")))
-    check(job.code not in (0, None) and "missing on rank 1" in job.err, "it is not named", job)
+    check(job.code not in (0, None) and "missing on rank 1" in job.err, "the error lacks the rank", job)
 
 
 main()

@@ -47,7 +47,7 @@ def check_states(run_dir, state):
 
 
 @test
-def every_view_has_the_same_state_however_a_run_ended():
+def every_view_shows_the_same_state_of_a_run():
     folder = scratch()
     config = lambda name, **loop: linear_config(folder, name, {"epochs": 400, "batch_size": 16, "step_pause": 0.05, **loop}, {"samples": 160}, storage=folder)
     check_exit(run_ranks(1, config("done", epochs=1)), FINISHED)
@@ -79,20 +79,20 @@ def check_has_no_steps(run_dir):
     for words in (text, top):
         for wrong in ("step 0", "0 steps", "0 to 0", "starting"):
             check(wrong not in words, f"{wrong!r} in:\n{words}")
-    check("0 to 3" in text and "0 to 3" in page.read_text(), f"its iterations are missing:\n{text}")
+    check("0 to 3" in text and "0 to 3" in page.read_text(), f"the iterations are missing:\n{text}")
     return text, found
 
 
 @test
-def a_function_without_steps_has_the_time_of_its_first_iteration():
+def the_first_iteration_of_a_function_without_steps_is_timed():
     script = Script(REPORTS + MAIN + "    result = trainer(slow, ranks=1).fit()\n    print('RESULT', json.dumps([each['time_this_iter_s'] for each in result.reports]))\n")
     job = script.run()
     check_exit(job, FINISHED)
     times, = result_of(job)
     check(all(PAUSE_S * 0.9 < each < PAUSE_S + 1 for each in times), f"the times of its iterations: {times}", job)
-    check("finished: 3 iterations. Results: trainrt result" in job.err and job.err.count(str(script.runs / "run")) <= 2, "its last line", job)
+    check("finished: 3 iterations. Results: trainrt result" in job.err and job.err.count(str(script.runs / "run")) <= 2, "the last line", job)
     text, found = check_has_no_steps(script.runs / "run")
-    check(found["time"]["productive_s"] > 2.7 * PAUSE_S, f"its first iteration counts as start-up: {found['time']}")
+    check(found["time"]["productive_s"] > 2.7 * PAUSE_S, f"the first iteration counts as start-up: {found['time']}")
     check("Start-up ends when restore() returns" in text, f"the assumptions are missing:\n{text}")
 
 
@@ -103,22 +103,22 @@ def checkpoints_of_a_function_without_steps_are_named_by_their_iterations():
     check_exit(job, FINISHED)
     text, found = check_has_no_steps(script.runs / "run")
     check(re.search(r"^ +1 +finished .* iteration 3 +finished$", text, re.M), f"the checkpoint of the attempt:\n{text}")
-    check(re.search(r"checkpoint_000002  iteration 3  ", text), f"its checkpoints:\n{text}")
+    check(re.search(r"checkpoint_000002  iteration 3  ", text), f"the checkpoints:\n{text}")
 
 
 @test
-def all_time_of_a_program_that_reports_nothing_is_productive():
+def all_time_of_a_program_without_reports_is_productive():
     folder = scratch()
     job = run([TRAINRT, f"--run.storage_path={folder}", "--run.name=plain", "--", PYTHON, "-c", "import time; time.sleep(2)"])
     check_exit(job, FINISHED)
     text, found = shown_of(folder / "plain")
-    check(found["time"]["productive_s"] > 1.9, f"its time counts as start-up: {found['time']}")
+    check(found["time"]["productive_s"] > 1.9, f"the time counts as start-up: {found['time']}")
     top = run([TRAINRT, "top", "--once", folder / "plain"]).out
     check("does not report progress" in top and "iteration 0" not in top and "step 0" not in top, f"top: {top}")
 
 
 @test
-def a_result_has_the_checkpoints_of_a_state_and_its_state():
+def a_result_has_the_states_checkpoints_and_the_run_state():
     script = Script("""
 def counts(config):
     import trainrt

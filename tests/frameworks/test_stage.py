@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A tree of program.stage is on the node before the programs start, read once whatever the number of ranks, and never half."""
+"""A tree of `program.stage` is on the node before the programs start. It is read once for any number of ranks, and never incomplete."""
 import sys
 from pathlib import Path
 
@@ -10,7 +10,7 @@ PYTHON = "/usr/bin/python3"
 
 
 def places():
-    """Folders for the node's storage, for what the programs leave, and for runs."""
+    """Returns folders: the base, the node's storage and the output of the programs."""
     folder = scratch()
     local, out = folder / "local", folder / "out"
     local.mkdir()
@@ -35,10 +35,10 @@ def programs_import_from(make):
     job = importing(source, 3, where)
     check_exit(job, FINISHED)
     for each in found_by(where[2], 3, job):
-        check(each["file"].startswith(str(where[1])), f"it was imported from {each['file']}", job)
-        equal((each["value"], each["data"]), (42, "text"), "what was imported", job)
-    check(re.search(rf"staged {source}: 0\.\d MB, 22 files on 1 node in ", job.err), "no line says what was staged", job)
-    equal(staged_folders(where[1]), [], "what is left on the node", job)
+        check(each["file"].startswith(str(where[1])), f"the module was imported from {each['file']}", job)
+        equal((each["value"], each["data"]), (42, "text"), "imported values", job)
+    check(re.search(rf"staged {source}: 0\.\d MB, 22 files on 1 node in ", job.err), "the staged tree is not logged", job)
+    equal(staged_folders(where[1]), [], "remaining folders on the node", job)
 
 
 add_test("programs_import_from_a_staged_folder", programs_import_from, lambda folder: folder)
@@ -47,9 +47,9 @@ add_test("programs_import_from_a_staged_squashfs", programs_import_from, squashf
 
 
 @test
-def the_source_is_read_by_one_rank_whatever_their_number():
+def only_one_rank_reads_the_source():
     if shutil.which("strace") is None:
-        skip("strace is not there")
+        skip("strace is not installed")
     counts = []
     for ranks in (1, 3):
         folder, where = tree(), places()
@@ -58,15 +58,15 @@ def the_source_is_read_by_one_rank_whatever_their_number():
         check_exit(job, FINISHED)
         counts.append(sum(len(re.findall(r'openat\([^,]*, "(?:[^"]*/packages/)?module_\d+\.py", O_RDONLY', path.read_text()))
                           for path in where[0].glob("trace.*")))
-    equal(counts[0], counts[1], "files of the source that were opened, with 1 and 3 ranks")
-    equal(counts[0], 20, "each is opened once")
+    equal(counts[0], counts[1], "opened files of the source with 1 and 3 ranks")
+    equal(counts[0], 20, "number of opened files")
 
 
 @test
-def the_interpreter_of_a_virtual_environment_and_its_tools_are_the_staged_ones():
+def a_staged_virtual_environment_provides_the_interpreter():
     folder = scratch("venv") / "venv"
     if subprocess.run([PYTHON, "-m", "venv", "--without-pip", folder], capture_output=True).returncode != 0:
-        skip("venv is not there")
+        skip("venv is not installed")
     packages = next(folder.glob("lib/python3*/site-packages"))
     (packages / "only_in_the_tree.py").write_text("VALUE = 42\n")
     (folder / "data").write_text("text")
@@ -80,21 +80,21 @@ def the_interpreter_of_a_virtual_environment_and_its_tools_are_the_staged_ones()
 
 
 @test
-def a_run_that_was_killed_while_it_unpacked_starts_again_and_leaves_nothing():
+def a_run_killed_during_staging_restarts_and_leaves_no_files():
     folder, where = tree(files=3000, size=2000), places()
     job = Job(command(folder, 2, where, PYTHON, "-c", IMPORTER, where[2]))
-    wait_until(lambda: any(".part-" in name for name in staged_folders(where[1])), 30, "a half tree", job)
+    wait_until(lambda: any(".part-" in name for name in staged_folders(where[1])), 30, "an incomplete tree", job)
     job.end()
-    check(any(".part-" in name for name in staged_folders(where[1])), "it was whole before it was killed", job)
+    check(any(".part-" in name for name in staged_folders(where[1])), "the tree was complete before the kill", job)
     check(not list(where[2].iterdir()), "programs have started")
     job = importing(folder, 2, where)
     check_exit(job, FINISHED)
     found_by(where[2], 2, job)
-    equal(staged_folders(where[1]), [], "what is left on the node", job)
+    equal(staged_folders(where[1]), [], "remaining folders on the node", job)
 
 
 @test
-def the_tree_of_a_failed_attempt_is_taken_again_unless_the_source_has_changed():
+def the_tree_of_a_failed_attempt_is_reused_unless_the_source_changed():
     folder, where = tree(), places()
     fails_once = f"import os, pathlib; m = pathlib.Path('{where[0]}/' + os.environ['RANK']); n = m.exists(); m.touch(); os._exit(0 if n else 3)"
     for change, staged in ((False, 0), (True, 1)):
@@ -102,13 +102,13 @@ def the_tree_of_a_failed_attempt_is_taken_again_unless_the_source_has_changed():
             mark.unlink()
         first = run(command(folder, 2, where, PYTHON, "-c", fails_once, keys=["--failure.max_failures=0"]))
         check_exit(first, FAILED)
-        check(len(staged_folders(where[1])) == 3, f"left for the restart: {staged_folders(where[1])}", first)
+        check(len(staged_folders(where[1])) == 3, f"folders for the restart: {staged_folders(where[1])}", first)
         if change:
             (folder / "data").write_text("other")
         again = run(command(folder, 2, where, PYTHON, "-c", fails_once))
         check_exit(again, FINISHED)
-        equal(again.err.count(": staged "), staged, "times that it was staged again", again)
-        equal(staged_folders(where[1]), [], "what is left on the node", again)
+        equal(again.err.count(": staged "), staged, "number of staged trees", again)
+        equal(staged_folders(where[1]), [], "remaining folders on the node", again)
         shutil.rmtree(where[0] / "runs")
 
 
@@ -123,7 +123,7 @@ def a_full_disk_is_an_error_that_names_the_node_and_the_key():
 
 
 @test
-def what_cannot_be_staged_is_said_before_the_run_starts():
+def an_invalid_stage_source_is_an_error_before_the_run_starts():
     folder, where = scratch(), places()
     text = folder / "text.tar"
     text.write_text("no tar")
@@ -138,7 +138,7 @@ def what_cannot_be_staged_is_said_before_the_run_starts():
 
 
 @test
-def a_node_without_unsquashfs_is_named():
+def a_node_without_unsquashfs_is_an_error_that_names_it():
     where = places()
     bare = scratch("bare")
     for tool in ("sh", "python3", "env"):

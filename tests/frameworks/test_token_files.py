@@ -78,7 +78,7 @@ def token_files_hold_the_ids_of_the_tokenizer_and_a_separator_after_each_documen
     for name, ids in zip(("a.txt", "b.jsonl"), expected):
         data = b"".join(data for file, data in sorted(found.items()) if file.startswith(name))
         equal(numpy.frombuffer(data, "<u2").tolist(), ids, f"ids of {name}")
-    equal(expected[0].count(end), 1, "a separator that is written in a document is ordinary text; separators")
+    equal(expected[0].count(end), 1, "number of separators; a document with the separator's text adds no separator")
     section = configparser.ConfigParser()
     section.read_string(job.out)
     equal(dict(section["data.train"]), {"format": "tokens", "source": f"{folder.resolve()}/tokens/*.bin", "dtype": "u16", "length": "1024"}, "section")
@@ -95,7 +95,7 @@ def the_bytes_do_not_depend_on_the_number_of_processes():
 
 
 @test
-def a_run_reads_the_files_by_the_section_that_is_printed():
+def a_run_reads_the_files_with_the_printed_section():
     folder = scratch()
     _, lines, _ = sources(folder)
     section = made(folder, "--length", 16).out
@@ -122,18 +122,18 @@ if ctx.world_rank == 0:
 
 
 @test
-def the_same_command_makes_only_the_files_that_are_missing():
+def the_same_command_makes_only_missing_files():
     folder = scratch()
     sources(folder)
     made(folder)
     output = folder / "tokens"
-    whole, times = files_of(output), {path.name: path.stat().st_mtime_ns for path in output.glob("*.bin")}
-    lost = sorted(whole)[1]
+    wanted, times = files_of(output), {path.name: path.stat().st_mtime_ns for path in output.glob("*.bin")}
+    lost = sorted(wanted)[1]
     (output / lost).unlink()
     (output / ".b.jsonl.000002.bin.1.part").write_bytes(b"of a killed run")
     job = made(folder)
-    check(f"1 of {len(whole)} token files are to be made" in job.err, "other files were made again", job)
-    equal(files_of(output), whole, "token files")
+    check(f"1 of {len(wanted)} token files are to be made" in job.err, "other files were made again", job)
+    equal(files_of(output), wanted, "token files")
     equal([name for name, time in times.items() if (output / name).stat().st_mtime_ns != time], [lost], "files with another time")
     equal(list(output.glob(".*.part")), [], "temporary files")
 
@@ -142,17 +142,17 @@ def the_same_command_makes_only_the_files_that_are_missing():
 def a_killed_run_leaves_only_complete_files_and_the_next_run_ends_with_the_same_bytes():
     folder = scratch()
     sources(folder, 4000)
-    made(folder, output="whole")
-    whole = files_of(folder / "whole")
+    made(folder, output="wanted")
+    wanted = files_of(folder / "wanted")
     job = Job(command(folder, "--processes", 2), env={"PYTHONPATH": _packages}, cwd=folder)
     wait_until(lambda: len(files_of(folder / "tokens")) >= 2 or job.ended(), 60, "token files", job)
     job.process.kill()
     job.process.wait(30)
-    wait_until(lambda: not processes_with(job.token), 30, "the end of the processes of a killed run", job)
+    wait_until(lambda: not processes_with(job.token), 30, "all processes of the killed run to exit", job)
     left = files_of(folder / "tokens")
-    equal({name: data == whole[name] for name, data in left.items()}, {name: True for name in left}, "complete files")
+    equal({name: data == wanted[name] for name, data in left.items()}, {name: True for name in left}, "complete files")
     made(folder)
-    equal(files_of(folder / "tokens"), whole, "token files")
+    equal(files_of(folder / "tokens"), wanted, "token files")
     equal(list((folder / "tokens").glob(".*.part")), [], "temporary files")
 
 
@@ -161,13 +161,13 @@ def a_folder_with_files_of_other_settings_or_changed_sources_is_refused():
     folder = scratch()
     sources(folder)
     made(folder)
-    whole = files_of(folder / "tokens")
+    wanted = files_of(folder / "tokens")
 
     def refused(job, *words):
-        check(job.code != 0, "it was not refused", job)
+        check(job.code != 0, "the command succeeded", job)
         for word in words:
             check(word in job.err, f"the message lacks {word!r}", job)
-        equal(files_of(folder / "tokens"), whole, "token files")
+        equal(files_of(folder / "tokens"), wanted, "token files")
 
     refused(make(folder, separator=None), "another separator", "another --output")
     with open(folder / "b.jsonl", "a") as file:
@@ -176,18 +176,18 @@ def a_folder_with_files_of_other_settings_or_changed_sources_is_refused():
 
 
 @test
-def wrong_documents_and_arguments_are_errors_that_name_them():
+def invalid_documents_and_arguments_are_errors_that_name_them():
     folder = scratch()
     sources(folder, 20)
     job = make(folder, separator="<|none|>")
-    check(job.code == 2 and "no token '<|none|>'" in job.err, "an unknown separator", job)
+    check(job.code == 2 and "no token '<|none|>'" in job.err, "the unknown separator is not refused", job)
     for wrong, words in (('{"text": 3}\n', ("'text' holds int",)), ('{"body": "a"}\n', ("KeyError: 'text'",)), ("{\n", ("JSONDecodeError",))):
         (folder / "b.jsonl").write_text('{"text": "good"}\n' + wrong)
         job = make(folder, output=f"of{len(wrong)}")
-        check(job.code == 1 and "Traceback" not in job.err, "the exit code of a wrong document, or a traceback", job)
+        check(job.code == 1 and "Traceback" not in job.err, "the exit code of an invalid document, or a traceback", job)
         for word in (f"{folder / 'b.jsonl'}, byte 17", *words):
             check(word in job.err, f"the message lacks {word!r}", job)
-        equal([name for name in files_of(folder / f"of{len(wrong)}") if name.startswith("b")], [], "token files of a wrong source")
+        equal([name for name in files_of(folder / f"of{len(wrong)}") if name.startswith("b")], [], "token files of an invalid source")
 
 
 main(setup)

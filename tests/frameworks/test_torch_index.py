@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""torch.json declares the train functions of the torch module: what `trainrt list` and `check` know without loading the module, and
-where the defaults and the valid values come from. The code reads what is declared, as the type that is declared."""
+"""torch.json declares the train functions of the torch module, with defaults and valid values, so that `trainrt list` and `check` need not
+load the module. The code must read the declared keys with the declared types."""
 import json
 import re
 import sys
@@ -14,12 +14,12 @@ TYPES = {"int": "integer", "double": "real", "bool": "boolean", "std::string": "
 
 
 def keys_read(name):
-    """The [loop] keys that a train function reads, with their types; those that all models share are read in training.cpp."""
+    """Returns the [loop] keys that a train function reads, with their types. training.cpp reads the keys that all models share."""
     found = {}
     for file in ("training.cpp", f"{name}.cpp"):
         text = (FOLDER / file).read_text()
         found.update({key: TYPES[kind] for kind, key in re.findall(r'ctx\.config<([^>]+)>\("(\w+)"\)', text)})
-        check(not re.findall(r'ctx\.config<[^>]+>\("\w+",', text), f"{file} has a default of its own: torch.json is the place")
+        check(not re.findall(r'ctx\.config<[^>]+>\("\w+",', text), f"{file} has its own default; defaults belong in torch.json")
     check(len(found) > 8, f"only {found} were found for {name}")
     return found
 
@@ -35,7 +35,7 @@ def the_index_lists_the_functions_of_the_module():
 
 
 @test
-def the_index_declares_the_loop_keys_that_the_code_reads_as_the_types_that_it_reads():
+def the_index_declares_the_loop_keys_of_the_code_with_their_types():
     for function in index()["functions"]:
         equal({key["key"]: key["type"].replace("path", "text") for key in function["loop"]}, keys_read(function["name"]), f"keys of {function['name']} in torch.json")
         for key in function["loop"]:
@@ -43,7 +43,7 @@ def the_index_declares_the_loop_keys_that_the_code_reads_as_the_types_that_it_re
 
 
 @test
-def the_index_declares_the_datasets_that_the_code_cannot_do_without():
+def the_index_declares_the_required_datasets():
     for function in index()["functions"]:
         text = "".join((FOLDER / name).read_text() for name in ("training.cpp", f"{function['name']}.cpp")) + \
             ((FOLDER / "classifier.cpp").read_text() if "classifier.hpp" in (FOLDER / f"{function['name']}.cpp").read_text() else "")

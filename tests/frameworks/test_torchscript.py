@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""train.function = torchscript: models that Python exported learn as they do in Python; stopped and killed in the middle of epochs they end with the same
-bits; each loss is PyTorch's; and what does not fit is named."""
+"""train.function = torchscript: exported models learn as they do in Python; runs that are stopped and killed within epochs end with the same
+bits; each loss equals PyTorch's; and invalid models and fields are errors."""
 import sys
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from runs.plain_scripts import require_torch  # noqa: E402
 from runs.training import *  # noqa: E402,F403
 
 IMAGES = {"train": 310, "test": 33}
-LOOP = {"epochs": 40, "batch_size": 2, "lr": 0.01, "momentum": 0.5}  # epochs of 50 ms: a stop meets the middle of one, and not the end of the run
+LOOP = {"epochs": 40, "batch_size": 2, "lr": 0.01, "momentum": 0.5}  # an epoch takes 50 ms, so that a stop comes within an epoch and before the end
 STOPS = 2
 PYTHON = "/usr/bin/python3"
 EXPORTS = SOURCE / "tests/frameworks/scripts/torchscript_models.py"
-# The same loop in Python: what the parameters of Line are at its end, as text that repr() gives.
+# The same loop in Python. Prints the final parameters of Line as hexadecimal bytes.
 REFERENCE = """
 import sys, torch, numpy
 loss, optimizer = sys.argv[1:]
@@ -71,11 +71,11 @@ def exact(ranks):
     whole, stopped = classifier("whole"), classifier("stopped")
     check_exact(ranks, whole, stopped, LOOP["epochs"], -(-IMAGES["train"] // (ranks * LOOP["batch_size"])), STOPS)
     last = reports(run_dir_of(whole))[-1]
-    check(last["test_accuracy"] > 0.5 and last["test_loss"] < 1.6, f"it does not learn: {last}")
+    check(last["test_accuracy"] > 0.5 and last["test_loss"] < 1.6, f"the metrics do not improve: {last}")
 
 
 for ranks in (1, 2):
-    add_test(f"stopped_and_killed_in_epochs_on_{ranks}_ranks_it_ends_with_the_same_bits", exact, ranks)
+    add_test(f"a_model_stopped_and_killed_within_epochs_on_{ranks}_ranks_ends_with_the_same_bits", exact, ranks)
 
 
 def as_in_python(loss, optimizer):
@@ -101,15 +101,15 @@ def a_model_may_take_several_fields_and_return_its_loss():
     config = line("own", file="TwoInputs", loss="model", inputs="x, y", epochs=4)
     finish(2, config)
     losses = [row["loss"] for row in reports(run_dir_of(config))]
-    check(losses[-1] < 0.7 * losses[0], f"it does not learn: {losses}")
+    check(losses[-1] < 0.7 * losses[0], f"the loss stays high: {losses}")
 
 
 @test
-def it_is_trained_where_no_python_is():
-    """Neither python3 nor torch's package is opened: libtorch alone."""
+def a_model_is_trained_without_python():
+    """The run opens neither python3 nor torch's Python package; libtorch is enough."""
     config = line("alone", loss="mse", epochs=1)
     done = run(["strace", "-f", "-e", "trace=execve,openat", "-o", _data / "calls", TRAINRT, "--config", config]) if shutil.which("strace") else skip(
-        "strace is not there")
+        "strace is not installed")
     check_exit(done, FINISHED)
     calls = (_data / "calls").read_text()
     check("libtorch_cpu" in calls, "libtorch was not seen", done)
@@ -119,12 +119,12 @@ def it_is_trained_where_no_python_is():
 def refused(config, *words):
     job = run([TRAINRT, "--config", config])
     for each in words:
-        check(each in job.err, f"the error does not say '{each}'", job)
+        check(each in job.err, f"the error lacks '{each}'", job)
     check_exit(job, USAGE)
 
 
 @test
-def what_does_not_fit_is_named():
+def invalid_models_and_fields_are_errors_that_name_them():
     (_data / "broken.pt").write_bytes(b"PK nothing")
     refused(line("missing", file="nowhere"), "nowhere.pt", "cannot load")
     refused(line("broken", file="broken"), "broken.pt", "cannot load")

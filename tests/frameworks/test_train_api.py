@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt.train without ranks: what configs take and refuse, checkpoints, results, metrics, local mode, and the package itself."""
+"""trainrt.train without ranks: configs and their errors, checkpoints, results, metrics, local mode, and the package itself."""
 import ast
 import dataclasses
 import json
@@ -69,13 +69,13 @@ REFUSED = [
 
 
 @test
-def values_that_ray_train_refuses_are_refused_by_name():
+def values_that_ray_train_refuses_are_errors_that_name_them():
     for text, *words in REFUSED:
         raises(ValueError, *words, of=lambda text=text: eval(text))  # noqa: S307
 
 
 @test
-def an_object_store_as_the_storage_path_is_where_checkpoints_are_mirrored():
+def an_object_store_as_storage_path_sets_the_mirror():
     def keys(**given):
         return _settings.settings(run=RunConfig(**given))
     equal(keys(storage_path="s3://bucket/x"), {"checkpoint.mirror": "s3://bucket/x"}, "a URL")
@@ -84,11 +84,11 @@ def an_object_store_as_the_storage_path_is_where_checkpoints_are_mirrored():
         equal(keys(storage_filesystem=filesystem, storage_path="b/x"), {"checkpoint.mirror": expected}, f"{attribute} = {name!r}")
     local = type("LocalFileSystem", (), {"protocol": ("file", "local")})()
     equal(keys(storage_filesystem=local, storage_path="/b/x"), {"run.storage_path": "/b/x"}, "local files")
-    equal(keys(storage_filesystem=local, storage_path="file:///b/x"), {"run.storage_path": "/b/x"}, "a URL of local files")
+    equal(keys(storage_filesystem=local, storage_path="file:///b/x"), {"run.storage_path": "/b/x"}, "a URL of a local path")
 
 
 class StandInForS3fs:
-    """What s3fs.S3FileSystem keeps of its arguments."""
+    """Has the attributes in which s3fs.S3FileSystem stores its arguments."""
     protocol = ("s3", "s3a")
 
     def __init__(self, anon=False, endpoint_url=None, key=None, secret=None, client_kwargs=None):
@@ -96,7 +96,7 @@ class StandInForS3fs:
 
 
 class StandInForPyarrowS3:
-    """pyarrow.fs.S3FileSystem tells its endpoint by __reduce__() alone."""
+    """Like pyarrow.fs.S3FileSystem, exposes its endpoint only by __reduce__()."""
     type_name = "s3"
 
     def __init__(self, **given):
@@ -107,7 +107,7 @@ class StandInForPyarrowS3:
 
 
 @test
-def endpoint_region_and_anonymity_of_a_filesystem_count_and_its_secrets_are_kept_nowhere():
+def a_filesystem_sets_endpoint_region_and_anonymity_but_no_secrets():
     def keys(filesystem):
         found = _settings.settings(run=RunConfig(storage_filesystem=filesystem, storage_path="b/x"))
         equal(found.pop("checkpoint.mirror"), "s3://b/x", "the mirror")
@@ -122,7 +122,7 @@ def endpoint_region_and_anonymity_of_a_filesystem_count_and_its_secrets_are_kept
         found = keys(StandInForS3fs(key="A", secret="never-kept", endpoint_url="http://h:9000"))
     finally:
         del os.environ["AWS_ACCESS_KEY_ID"]
-    equal(found, {"storage.s3_endpoint": "http://h:9000"}, "keys of its own")
+    equal(found, {"storage.s3_endpoint": "http://h:9000"}, "keys of a filesystem with credentials")
     python = BUILD / "arrow-python/bin/python"
     if python.exists():
         code = ("import pyarrow.fs as fs; from trainrt.train import RunConfig; from trainrt.train._config import _settings; "
@@ -134,7 +134,7 @@ def endpoint_region_and_anonymity_of_a_filesystem_count_and_its_secrets_are_kept
 
 
 @test
-def arguments_of_the_wrong_kind_are_named():
+def arguments_of_the_wrong_type_are_named():
     raises(TypeError, "datasets_to_split='train'", of=lambda: DataConfig("train"))
     raises(TypeError, "failure_config", "FailureConfig", of=lambda: RunConfig(failure_config={}))
     raises(TypeError, "scaling_config", "ScalingConfig", "dict", of=lambda: DataParallelTrainer(print, scaling_config={"num_workers": 2}))
@@ -156,9 +156,9 @@ def the_defaults_are_ray_trains():
 
 
 @test
-def resources_of_a_worker_are_what_ray_train_counts():
+def resources_of_a_worker_are_counted_as_in_ray_train():
     equal(ScalingConfig(use_gpu=True).num_gpus_per_worker, 1, "GPUs")
-    equal(ScalingConfig(use_gpu=True, resources_per_worker={"GPU": 0.5}).num_gpus_per_worker, 0.5, "GPUs that are shared")
+    equal(ScalingConfig(use_gpu=True, resources_per_worker={"GPU": 0.5}).num_gpus_per_worker, 0.5, "shared GPUs")
     equal(ScalingConfig(resources_per_worker={"CPU": 4, "memory": 10, "x": 0}).additional_resources_per_worker, {"memory": 10}, "others")
     equal(ScalingConfig(num_workers=(2, 8)).total_resources, {"CPU": 8}, "total")
     equal((ScalingConfig(num_workers=[2, 8]).min_workers, ScalingConfig(num_workers=3).max_workers), (2, 3), "workers")
@@ -174,14 +174,14 @@ def configs_become_keys_of_trainrts_config():
         "scaling.num_workers": "4", "scaling.min_workers": "2", "scaling.gpus_per_worker": "2", "run.name": "x", "run.storage_path": "/runs",
         "checkpoint.num_to_keep": "3", "checkpoint.score_attribute": "loss", "checkpoint.score_order": "min", "failure.max_failures": "1000000000",
         "metrics.progress": "all", "stop.training_iteration": ">= 5", "stop.accuracy": ">= 0.9"}, "settings")
-    equal(_settings.settings(), {}, "settings of nothing")
+    equal(_settings.settings(), {}, "settings without a config")
     equal(_settings.arguments({"run.name": "a b"}), ["--run.name=a b"], "arguments")
     raises(ValueError, "stop", "dict", of=lambda: _settings.settings(None, RunConfig(stop=lambda trial, result: True)))
     raises(ValueError, "'loss'", of=lambda: _settings.settings(None, RunConfig(stop={"loss": "low"})))
 
 
 @test
-def every_key_of_the_settings_is_one_of_trainrts():
+def every_key_of_the_settings_exists_in_trainrt():
     keys = run([TRAINRT, "help", "config"]).out
     scaling = ScalingConfig(num_workers=(1, 2))
     run_config = RunConfig(name="x", storage_path="/runs", verbose=2, failure_config=FailureConfig(),
@@ -193,7 +193,7 @@ def every_key_of_the_settings_is_one_of_trainrts():
 
 
 @test
-def what_changes_nothing_has_a_line_that_says_why():
+def a_setting_without_effect_is_reported_with_the_reason():
     scaling = ScalingConfig(trainer_resources={"CPU": 0}, placement_strategy="SPREAD", accelerator_type="A100", resources_per_worker={"memory": 1})
     run_config = RunConfig(sync_config=SyncConfig(), log_to_file=True, progress_reporter=object(), checkpoint_config=CheckpointConfig(checkpoint_frequency=1),
                            failure_config=FailureConfig(fail_fast=True), worker_runtime_env={"pip": ["x"]})
@@ -201,7 +201,7 @@ def what_changes_nothing_has_a_line_that_says_why():
     for name in ("trainer_resources", "placement_strategy", "accelerator_type", "memory", "sync_config", "log_to_file", "progress_reporter",
                  "checkpoint_frequency", "fail_fast", "worker_runtime_env"):
         equal(len([line for line in lines if name in line and "change" in line]), 1, f"lines of {name}")
-    equal(_settings.notes(ScalingConfig(num_workers=2, use_gpu=True, resources_per_worker={"CPU": 1, "GPU": 1}), RunConfig(name="x")), [], "lines of what counts")
+    equal(_settings.notes(ScalingConfig(num_workers=2, use_gpu=True, resources_per_worker={"CPU": 1, "GPU": 1}), RunConfig(name="x")), [], "notes for effective settings")
 
 
 # ---- checkpoints -------------------------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def folder_with(**files):
 
 
 def own_checkpoint(**metadata):
-    """A folder as a run commits it, made by hand."""
+    """Returns a handmade folder in the layout that a run commits."""
     folder = scratch() / "checkpoint_000012"
     (folder / "files").mkdir(parents=True)
     (folder / "files/model").write_text("weights")
@@ -224,40 +224,40 @@ def own_checkpoint(**metadata):
 
 
 @test
-def a_checkpoint_is_its_directory_and_copies_nothing():
+def a_checkpoint_refers_to_its_directory_without_a_copy():
     folder = folder_with(model="weights")
     checkpoint = Checkpoint.from_directory(folder)
     with checkpoint.as_directory() as path:
-        equal(path, str(folder), "the directory")
+        equal(path, str(folder), "path of the directory")
     target = Path(checkpoint.to_directory(scratch() / "copy"))
     equal((target / "model").read_text(), "weights", "the copy")
-    equal((Path(checkpoint.to_directory()) / "model").read_text(), "weights", "the copy in a folder of its own")
+    equal((Path(checkpoint.to_directory()) / "model").read_text(), "weights", "the copy in a new folder")
     raises(TypeError, "no path", of=lambda: open(checkpoint))
     raises(FileNotFoundError, str(folder / "gone"), of=lambda: Checkpoint(folder / "gone").to_directory())
 
 
 @test
-def a_checkpoint_of_a_run_stands_for_the_files_in_it():
+def a_checkpoint_of_a_run_refers_to_its_files():
     folder = own_checkpoint(epoch=3)
     for path in (folder, folder / "files"):
         checkpoint = Checkpoint(path)
-        equal(checkpoint.path, str(folder / "files"), "where its files are")
+        equal(checkpoint.path, str(folder / "files"), "path of the files")
         equal(checkpoint.get_metadata(), {"epoch": 3}, "metadata")
     equal(Checkpoint(folder), Checkpoint(folder / "files"), "the same checkpoint")
     before = sorted(os.listdir(folder / "files"))
     checkpoint.update_metadata({"best": True})
-    equal(Checkpoint(folder).get_metadata(), {"epoch": 3, "best": True}, "metadata that was added to")
-    equal(sorted(os.listdir(folder / "files")), before, "the files that were committed")
+    equal(Checkpoint(folder).get_metadata(), {"epoch": 3, "best": True}, "updated metadata")
+    equal(sorted(os.listdir(folder / "files")), before, "files of the checkpoint")
 
 
 @test
-def a_folder_with_a_manifest_of_its_own_is_the_users():
+def a_folder_with_a_foreign_manifest_is_no_checkpoint_of_a_run():
     for manifest in ('{"format": "of mine"}', "[1]", "no JSON"):
         folder = folder_with(**{"manifest.json": manifest})
         (folder / "files").mkdir()
         for path in (folder, folder / "files"):
             equal(Checkpoint(path).path, str(path), f"the directory, with {manifest}")
-        check(not Checkpoint(folder).is_native(), "it is taken for a run's")
+        check(not Checkpoint(folder).is_native(), "the folder counts as a run's checkpoint")
 
 
 @test
@@ -269,12 +269,12 @@ def metadata_of_a_checkpoint_is_json_in_one_file():
     equal(json.loads((Path(checkpoint.path) / ".metadata.json").read_text()), {"a": 2, "b": [1, 2]}, "the file")
     raises(TypeError, "JSON", of=lambda: checkpoint.set_metadata({"a": object()}))
     raises(TypeError, "dict", of=lambda: checkpoint.set_metadata([1]))
-    equal(checkpoint.get_metadata(), {"a": 2, "b": [1, 2]}, "metadata after what was refused")
+    equal(checkpoint.get_metadata(), {"a": 2, "b": [1, 2]}, "metadata after two errors")
     equal(sorted(os.listdir(checkpoint.path)), [".metadata.json", "model"], "files")
 
 
 @test
-def values_of_save_checkpoint_come_back_without_pickle():
+def values_of_save_checkpoint_are_restored_without_pickle():
     import numpy
     import torch
     values = {"epoch": 3, "name": "ü", "nothing": None, "rate": math.inf, "raw": b"\0\xff", "nested": {"a": [1, (2, 3.5)], 7: True},
@@ -282,9 +282,9 @@ def values_of_save_checkpoint_come_back_without_pickle():
     folder = scratch()
     _plain_tree.save(folder, values)
     found = _plain_tree.load(folder)
-    check((found.pop("array") == values.pop("array")).all(), "the array is another")
+    check((found.pop("array") == values.pop("array")).all(), "the array differs")
     model, expected = found.pop("model"), values.pop("model")
-    check(all(torch.equal(model[name], expected[name]) and model[name].dtype == expected[name].dtype for name in expected), "the tensors are others")
+    check(all(torch.equal(model[name], expected[name]) and model[name].dtype == expected[name].dtype for name in expected), "the tensors differ")
     equal(found, values, "values")
     raises(TypeError, "model['f']", "function", of=lambda: _plain_tree.save(scratch(), {"model": {"f": print if False else (lambda: 0)}}))
 
@@ -304,7 +304,7 @@ def a_checkpoint_that_cannot_be_read_in_time_is_named():
 
 
 @test
-def reports_are_lines_of_json_whatever_is_in_their_texts():
+def reports_with_unusual_line_separators_are_read():
     folder = scratch()
     (folder / "result.json").write_text(json.dumps({"text": "a\u2028b\x85c"}, ensure_ascii=False) + '\n{"x": 2}\n{"x"', encoding="utf-8")
     equal(_run_directory.reports(folder), [{"text": "a\u2028b\x85c"}, {"x": 2}], "reports without the torn last line")
@@ -313,19 +313,19 @@ def reports_are_lines_of_json_whatever_is_in_their_texts():
 
 
 @test
-def the_metrics_of_a_report_are_those_of_the_function_in_their_kinds():
+def the_metrics_of_a_report_keep_their_types():
     folder = scratch()
     (folder / "result.json").write_text('{"_training_iteration":1,"epoch":2,"loss":2.0,"none":null,"_timestamp":5}\n')
     found = _run_directory.own_metrics(folder)
-    check(math.isnan(found[1].pop("none")), "null is no NaN")
+    check(math.isnan(found[1].pop("none")), "null is not read as NaN")
     equal(repr(found), repr({1: {"epoch": 2, "loss": 2.0}}), "metrics")
 
 
 @test
-def infinities_nan_and_texts_of_their_names_come_back_from_strict_json():
+def infinities_nan_and_strings_of_their_names_are_restored_from_strict_json():
     given = {"up": math.inf, "down": -math.inf, "text": "-Infinity", "escaped": "\\Infinity", "nan": math.nan, "flag": True, "n": 2**60}
     folder = scratch()
-    check(_validation_file.write(folder, given), "it was not written")
+    check(_validation_file.write(folder, given), "the file was not written")
     text = (folder / "validation.json").read_text()
     json.loads(text, parse_constant=lambda word: check(False, f"{word} is no JSON: {text}"))
     equal(repr(_validation_file.read(folder)), repr(given), "metrics of a validation")
@@ -335,7 +335,7 @@ def infinities_nan_and_texts_of_their_names_come_back_from_strict_json():
     json.loads((folder / "results.json").read_text(), parse_constant=lambda word: check(False, f"{word} is no JSON"))
     old = {"loss": "Infinity", "low": "-Infinity", "none": None, "text": "x"}
     (folder / "result.json").write_text(json.dumps({"_training_iteration": 1, **old}) + "\n")
-    equal(repr(_run_directory.own_metrics(folder)), repr({1: {"loss": math.inf, "low": -math.inf, "none": math.nan, "text": "x"}}), "what older versions wrote")
+    equal(repr(_run_directory.own_metrics(folder)), repr({1: {"loss": math.inf, "low": -math.inf, "none": math.nan, "text": "x"}}), "metrics of older versions")
 
 
 # ---- results -----------------------------------------------------------------------------------------------------------------
@@ -356,7 +356,7 @@ def finished_run(text=REPORTS, code=FINISHED, **checkpoint):
 
 
 def with_files(run_dir):
-    """As if each checkpoint had been reported with a directory; made by hand."""
+    """Adds files to the checkpoints by hand, as if each report had passed a directory."""
     for path in checkpoints(run_dir):
         (path / "files").mkdir()
         (path / "files/model").write_text(path.name)
@@ -372,7 +372,7 @@ def a_result_is_read_from_a_run_directory():
     equal((result.path, result.log_dir, result.error, result.filesystem), (str(run_dir), run_dir, None, None), "result")
     equal([report["loss"] for report in result.reports], [1.5, 0.5, 0.5, 1.5], "reports")
     equal((result.metrics["loss"], result.metrics["name"], result.metrics["training_iteration"]), (1.5, "x", 4), "the last metrics")
-    check(math.isnan(result.metrics["nan"]), "a number that is none is NaN")
+    check(math.isnan(result.metrics["nan"]), "null is not read as NaN")
     equal(Path(result.checkpoint.path), run_dir / "checkpoint_000003/files", "the newest checkpoint")
     equal([metrics["loss"] for _, metrics in result.best_checkpoints], [1.5, 0.5, 0.5, 1.5], "checkpoints, oldest first without a score")
     equal((Path(result.get_best_checkpoint("loss", "min").path) / "model").read_text(), "checkpoint_000001", "the best")
@@ -387,7 +387,7 @@ def checkpoints_of_a_result_are_ranked_by_the_runs_score():
 
 
 @test
-def checkpoints_of_a_state_are_those_of_a_run_that_reports_no_directories():
+def a_run_without_directories_has_the_checkpoints_of_its_state():
     run_dir = finished_run()
     names = sorted(path.name for path in Path(run_dir).glob("checkpoint_*"))
     result = Result.from_path(run_dir)
@@ -396,7 +396,7 @@ def checkpoints_of_a_state_are_those_of_a_run_that_reports_no_directories():
 
 
 @test
-def a_result_of_a_run_that_failed_has_its_error():
+def the_result_of_a_failed_run_has_its_error():
     result = Result.from_path(finished_run(REPORTS + "raise ValueError('at the end')", code=FAILED))
     check(isinstance(result.error, TrainingFailedError), f"error {result.error!r}")
     for word in ("rank 0", "ValueError: at the end", "Traceback"):
@@ -405,7 +405,7 @@ def a_result_of_a_run_that_failed_has_its_error():
 
 
 @test
-def a_directory_without_a_run_is_no_result():
+def a_directory_without_a_run_is_an_error():
     folder = scratch()
     raises(RuntimeError, str(folder), "run.json", of=lambda: Result.from_path(folder))
     equal(DataParallelTrainer.can_restore(folder), False, "can_restore")
@@ -413,7 +413,7 @@ def a_directory_without_a_run_is_no_result():
 
 
 @test
-def a_table_of_the_reports_needs_pandas_and_says_so():
+def a_table_of_the_reports_requires_pandas():
     result = Result.from_path(finished_run())
     try:
         import pandas  # noqa: F401
@@ -431,7 +431,7 @@ def local_fit(function, **arguments):
 
 
 @test
-def local_mode_runs_in_this_process_and_keeps_nothing():
+def local_mode_runs_in_this_process_and_stores_nothing():
     seen = []
 
     def function(config):
@@ -448,28 +448,28 @@ def local_mode_runs_in_this_process_and_keeps_nothing():
         return config["x"] * 2
 
     result = local_fit(function, train_loop_config={"x": 4}, metadata={"m": 1})
-    equal(seen, [(0, 1, 0, {"m": 1}, None), "4"], "what the function saw")
+    equal(seen, [(0, 1, 0, {"m": 1}, None), "4"], "context and checkpoint of the function")
     equal((result.return_value, result.metrics["loss"], result.metrics["training_iteration"], result.path), (8, 1.0, 2, None), "result")
     equal(result.checkpoint.get_metadata(), {"m": 1}, "metadata of the checkpoint")
 
 
 @test
-def a_train_function_that_fails_in_local_mode_says_how():
+def a_failure_in_local_mode_is_raised_with_its_cause():
     def function():
         raise KeyError("missing")
 
     error = raises(TrainingFailedError, "KeyError", "missing", of=lambda: local_fit(function))
-    check(isinstance(error.worker_failures[0], KeyError) and error.__cause__ is error.worker_failures[0], "the exception is not there")
+    check(isinstance(error.worker_failures[0], KeyError) and error.__cause__ is error.worker_failures[0], "the error lacks the exception")
 
 
 @test
 def a_train_function_that_calls_fit_is_an_error():
     error = raises(TrainingFailedError, "inside of a train function", of=lambda: local_fit(lambda: local_fit(print)))
-    check(isinstance(error.worker_failures[0], RuntimeError), "the exception is not there")
+    check(isinstance(error.worker_failures[0], RuntimeError), "the error lacks the exception")
 
 
 @test
-def metrics_that_are_none_are_refused_by_name():
+def invalid_metrics_are_errors_that_name_them():
     import numpy
     import torch
     raises(ValueError, "'loss'", "loss.item()", of=lambda: train.report({"loss": torch.tensor(1.0)}))
@@ -480,28 +480,28 @@ def metrics_that_are_none_are_refused_by_name():
     raises(TypeError, "dict", of=lambda: train.report([1]))
     raises(ValueError, "'a/b'", of=lambda: train.report({"a": {"b": 1}, "a/b": 2}))
     train.report({"loss": numpy.float32(1.5), "flag": numpy.bool_(True), "none": None, "text": "x", "count": numpy.int64(3)})
-    train.report(loss=1, epoch=2)  # as of Ray Train 1.x
+    train.report(loss=1, epoch=2)  # the form of Ray Train 1.x
 
 
 @test
-def ints_that_64_bits_cannot_hold_become_floats():
+def integers_beyond_64_bits_become_floats():
     sent = metrics_for_message({"most": 2**63 - 1, "more": 2**63, "less": -2**63 - 1, "sum": trainrt.Number(2**64, "sum")})
     equal(repr(sent), repr({"most": 2**63 - 1, "more": 2.0**63, "less": -2.0**63, "sum": {"value": 2.0**64, "reduce": "sum", "weight": 1}}), "metrics")
     raises(OverflowError, "'x'", "1329 bits", of=lambda: metrics_for_message({"x": 10**400}))
 
 
 @test
-def arguments_of_report_that_would_mislead_are_refused():
+def contradictory_arguments_of_report_are_refused():
     folder = folder_with(model="")
     raises(TypeError, "Checkpoint.from_directory", of=lambda: train.report({}, checkpoint=str(folder)))
     raises(ValueError, "NO_UPLOAD", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_mode=CheckpointUploadMode.NO_UPLOAD))
     raises(ValueError, "checkpoint_upload_fn", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn=print))
     raises(ValueError, "validation", of=lambda: train.report({}, Checkpoint(folder), validation=True))
-    check(folder.is_dir(), "a directory that was not reported is gone")
+    check(folder.is_dir(), "a directory that was not reported was removed")
     train.report({}, Checkpoint(folder))
-    check(folder.is_dir(), "a directory is removed without being told so")
+    check(folder.is_dir(), "a directory was removed without a request")
     train.report({}, Checkpoint(folder), checkpoint_upload_mode=CheckpointUploadMode.ASYNC)
-    check(not folder.exists(), "ASYNC leaves the directory")
+    check(not folder.exists(), "ASYNC did not remove the directory")
 
 
 @test
@@ -528,7 +528,7 @@ def hooks_of_a_backend_run_in_ray_trains_order():
 
 
 @test
-def init_limits_what_runs_here_and_says_what_it_does_not():
+def init_limits_local_resources_and_reports_arguments_without_effect():
     text = """
 import trainrt
 print(trainrt.is_initialized(), trainrt.init(num_cpus=1, address="auto", dashboard_port=8265, ignore_reinit_error=True), trainrt.is_initialized())
@@ -546,11 +546,11 @@ print(trainrt.is_initialized(), trainrt.available_resources() == trainrt.cluster
     equal(lines[0], "False {'CPU': 1.0} True", "the first line", job)
     check("2 CPUs" in lines[1] and "num_cpus=1" in lines[1], "the limit is not named", job)
     equal(lines[2], "False True", "the last line", job)
-    equal(sorted(re.findall(r"init\((\w+)=", job.err)), ["address", "dashboard_port"], "what changes nothing", job)
+    equal(sorted(re.findall(r"init\((\w+)=", job.err)), ["address", "dashboard_port"], "arguments without effect", job)
 
 
 @test
-def env_vars_of_init_are_set_where_the_function_runs_and_nowhere_else():
+def env_vars_of_init_are_set_only_for_the_function():
     text = """
 import os, trainrt
 from trainrt.train import DataParallelTrainer, RunConfig, ScalingConfig
@@ -563,8 +563,8 @@ del os.environ["KEY"]
 print(key())
 """
     job = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python"}, cwd=scratch())
-    equal((job.code, job.out), (0, "False 7 mine\nNone\n"), "what the function finds", job)
-    equal(job.err.count("init(runtime_env=...) changes nothing: except for env_vars"), 1, "the line of pip", job)
+    equal((job.code, job.out), (0, "False 7 mine\nNone\n"), "variables that the function reads", job)
+    equal(job.err.count("init(runtime_env=...) changes nothing: except for env_vars"), 1, "warnings about pip", job)
     for wrong in ("x", {"env_vars": ["KEY"]}):
         raises(TypeError, "runtime_env", repr(wrong), of=lambda wrong=wrong: trainrt.init(runtime_env=wrong))
 
@@ -575,8 +575,8 @@ def private_files_of_others_are_not_read():
     equal(stat.S_IMODE(folder.stat().st_mode), 0o700, "mode of the folder")
     _private_folder.write(str(folder), "x", b"data")
     equal(stat.S_IMODE((folder / "x").stat().st_mode), 0o600, "mode of the file")
-    equal(_private_folder.read(str(folder), "x"), b"data", "what is in it")
-    equal(_private_folder.read(str(folder), "y"), None, "what is not there")
+    equal(_private_folder.read(str(folder), "x"), b"data", "contents of the file")
+    equal(_private_folder.read(str(folder), "y"), None, "contents of a missing file")
     (folder / "x").chmod(0o640)
     raises(PermissionError, "0640", of=lambda: _private_folder.read(str(folder), "x"))
     (folder / "x").chmod(0o600)
@@ -588,12 +588,12 @@ def private_files_of_others_are_not_read():
 
 
 def modules():
-    """But those of frameworks, which need these."""
+    """Returns the modules, except those of frameworks, which need their framework."""
     frameworks = {PACKAGE / "trainrt/train" / name for name in ("horovod", "huggingface", "jax", "keras", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")}
     return [path for path in sorted((PACKAGE / "trainrt").rglob("*.py")) if not frameworks & set(path.parents)]
 
 
-OPTIONAL = {"pyarrow", "cloudpickle", "comet_ml", "mlflow", "numpy", "optuna", "pandas", "tensorflow", "torch", "wandb"}  # imported where they are used, if they are there
+OPTIONAL = {"pyarrow", "cloudpickle", "comet_ml", "mlflow", "numpy", "optuna", "pandas", "tensorflow", "torch", "wandb"}  # imported at their first use, if installed
 
 
 @test
@@ -616,7 +616,7 @@ def importing_the_package_imports_nothing_heavy():
 
 
 @test
-def modules_of_ray_train_have_its_names():
+def modules_of_ray_train_exist_under_their_names():
     import trainrt.air.config
     import trainrt.air.session
     import trainrt.train.base_trainer
@@ -638,7 +638,7 @@ def the_package_and_the_program_have_the_same_version():
 @test
 def the_wheel_has_the_version_of_the_runtime_and_the_package():
     if run([PYTHON, "-c", "import setuptools, wheel, pip"]).code != 0:
-        skip("pip, setuptools or wheel is not there (packages python3-pip, python3-setuptools, python3-wheel)")
+        skip("pip, setuptools or wheel is not installed (packages python3-pip, python3-setuptools, python3-wheel)")
     built = run(["cmake", "--build", BUILD, "--target", "python_wheel"], timeout=120)
     equal(built.code, 0, "exit of the build", built)
     target = scratch()
@@ -649,9 +649,9 @@ def the_wheel_has_the_version_of_the_runtime_and_the_package():
     equal(packed, sorted([generated, *(str(path.relative_to(PACKAGE)) for path in (PACKAGE / "trainrt").rglob("*.py"))]), "files")
     check((target / "trainrt/py.typed").exists(), "py.typed is not in the wheel")
     text = "import trainrt.train; trainrt.train.report({'x': 1}); print(trainrt.train.get_context().get_world_size())"
-    equal(run([PYTHON, "-c", text], env={"PYTHONPATH": target}).out.strip(), "1", "a rank alone")
+    equal(run([PYTHON, "-c", text], env={"PYTHONPATH": target}).out.strip(), "1", "world size without a launcher")
     text = "from trainrt.data.preprocessors import Normalizer; print(Normalizer(['x', 'y']).transform_batch({'x': [3.0], 'y': [4.0]})['y'][0])"
-    equal(run([PYTHON, "-c", text], env={"PYTHONPATH": target}).out.strip(), "0.8", "a preprocessor without the runtime")
+    equal(run([PYTHON, "-c", text], env={"PYTHONPATH": target}).out.strip(), "0.8", "result of a preprocessor without the runtime")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checkpoints of directories that a train function reports: from some ranks or all, kept by score, found again after stops and kills."""
+"""Checkpoints from directories that a train function reports: from some or all ranks, kept by score, found again after stops and kills."""
 import signal
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.train_scripts import *  # noqa: E402,F403
 
-# Each epoch rank 0, or every rank, gives a directory; the sum over the epochs tells whether all were made, and in their order.
+# In each epoch, rank 0 or every rank reports a directory. The sum over the epochs shows that all epochs ran, and in order.
 SUMS = HEAD + """
 def sums(config):
     epoch, total = 0, 0
@@ -57,13 +57,13 @@ def the_directories_of_all_ranks_are_one_checkpoint():
 
 
 @test
-def a_directory_of_rank_0_alone_is_enough():
+def a_directory_of_rank_0_alone_is_a_checkpoint():
     found, = result_of(sums_script({"epochs": 3}).run())
     equal((found["files"], found["returned"]), ([".metadata.json", "state"], expected_total(3)), "files and sum")
 
 
 @test
-def metadata_of_the_trainer_is_in_every_checkpoint_and_the_functions_own_wins():
+def every_checkpoint_has_the_trainers_metadata_unless_the_function_sets_its_own():
     found, = result_of(sums_script({"epochs": 2}, metadata={"mine": False, "trainers": 1}).run())
     equal(found["metadata"], {"mine": True, "trainers": 1, "epoch": 2}, "metadata")
 
@@ -73,7 +73,7 @@ def the_best_by_score_and_the_newest_are_kept():
     config = "CheckpointConfig(num_to_keep=2, checkpoint_score_attribute='loss', checkpoint_score_order='min')"
     script = sums_script({"epochs": 6}, run=f"{{'checkpoint_config': {config}}}")
     found, = result_of(script.run())
-    equal([path.name for path in checkpoints(script.runs / "run")], ["checkpoint_000002", "checkpoint_000003", "checkpoint_000005"], "kept: of two that are as good the newer")
+    equal([path.name for path in checkpoints(script.runs / "run")], ["checkpoint_000002", "checkpoint_000003", "checkpoint_000005"], "kept checkpoints (of equal scores, the newer)")
     equal(found["best"][-1], "checkpoint_000002", "the best")
 
 
@@ -91,12 +91,12 @@ def function(config):
 
 """ + MAIN + "    show(trainer(function).fit())\n", head=SUMS)
     found, = result_of(script.run())
-    equal(found["returned"], [".metadata.json", "state"], "files of what was reported again")
+    equal(found["returned"], [".metadata.json", "state"], "files of the repeated checkpoint")
     check_verifies(script.runs / "run")
 
 
 @test
-def a_directory_that_is_to_go_goes_once_it_is_committed():
+def a_directory_to_delete_is_removed_after_its_commit():
     script = Script("""
 def function(config):
     left = []
@@ -121,14 +121,14 @@ def folder_with(name):
 
 """ + MAIN + "    print('RESULT', json.dumps(trainer(function).fit().return_value))\n", head=SUMS)
     job = script.run()
-    equal(result_of(job), [6 * [[False, True]]], "what is left of each directory, and in its checkpoint", job)
+    equal(result_of(job), [6 * [[False, True]]], "whether the directory and the checkpoint's file exist", job)
     equal([path.name for path in scratch().parent.glob("goes-*")], [], "directories at the end", job)
     check_verifies(script.runs / "run")
 
 
 @test
-def a_directory_whose_commit_failed_stays():
-    """The disk is full for the first: what the user wrote is all that there is of it."""
+def a_directory_is_kept_if_its_commit_failed():
+    """The disk is full at the first commit, so the user's directory is the only copy of the files."""
     kept = scratch()
     job = run_program(1, program_config(python(f"""
 import os
@@ -142,8 +142,8 @@ for name in ("first", "second"):
     train.get_checkpoint()
 """)), env=faults("pwrite:ENOSPC:/files/weights:0:1"))
     check_exit(job, FINISHED)
-    check("could not be written and is dropped" in job.err and "its checkpoint was not committed" in job.err, "it is not said", job)
-    equal([path.name for path in kept.iterdir()], ["first"], "directories that are left", job)
+    check("could not be written and is dropped" in job.err and "its checkpoint was not committed" in job.err, "the dropped checkpoint is not logged", job)
+    equal([path.name for path in kept.iterdir()], ["first"], "remaining directories", job)
 
 
 def stopped_and_continued(script, number, whom):
@@ -154,18 +154,18 @@ def stopped_and_continued(script, number, whom):
     again = script.run()
     equal(again.code, 0, "exit", again)
     equal(result_of(again)[0]["returned"], expected_total(30), "the sum over all epochs", again)
-    check("FOUND" in again.out, "it began anew", again)
+    check("FOUND" in again.out, "the run restarted from the beginning", again)
     check_iterations(script.runs / "run", 30)
     check_verifies(script.runs / "run")
 
 
 for name, number, whom in (("a_stop", signal.SIGTERM, "script"), ("a_kill_of_the_script", signal.SIGKILL, "script"), ("a_kill_of_a_rank", signal.SIGKILL, "rank")):
-    add_test(f"after_{name}_the_function_goes_on_from_its_newest_directory",
+    add_test(f"after_{name}_the_function_continues_from_its_newest_directory",
              lambda number=number, whom=whom: stopped_and_continued(sums_script({"epochs": 30, "pause": 0.05, "all": True}), number, whom))
 
 
 @test
-def a_script_on_every_rank_goes_on_from_its_newest_directory():
+def a_script_on_every_rank_continues_from_its_newest_directory():
     script = sums_script({"epochs": 30, "pause": 0.05}, name="'named'")
     command = [TRAINRT, "-n", 2, f"--run.storage_path={script.runs}", "--", PYTHON, script.path]
     job = script.start(command=command)
@@ -174,12 +174,12 @@ def a_script_on_every_rank_goes_on_from_its_newest_directory():
     equal(job.wait(60), STOPPED, "exit", job)
     again = here(script)
     equal((again.code, result_of(again)[0]["returned"]), (FINISHED, expected_total(30)), "exit, and the sum over all epochs", again)
-    check("FOUND" in again.out, "it began anew", again)
+    check("FOUND" in again.out, "the run restarted from the beginning", again)
     check_iterations(script.runs / "named", 30)
 
 
 @test
-def a_failure_is_tried_again_from_the_newest_directory():
+def a_failed_function_restarts_from_the_newest_directory():
     script = Script("""
 def fails_once(config):
     if rank() == 1 and not os.path.exists(config["mark"]) and train.get_checkpoint() is None:
@@ -202,12 +202,12 @@ def fails_with(text, *words):
     job = script.run()
     equal(job.code, 1, "exit", job)
     for word in words:
-        check(word in job.err, f"it lacks {word!r}", job)
+        check(word in job.err, f"the error lacks {word!r}", job)
 
 
-add_test("a_directory_that_is_gone_is_named_with_its_rank", fails_with,
+add_test("a_missing_directory_is_named_with_its_rank", fails_with,
          "def function(config):\n    train.report({}, checkpoint=Checkpoint('/nowhere/at/all') if rank() == 1 else None)\n", "rank 1", "/nowhere/at/all", "does not exist")
-add_test("one_name_with_other_bytes_on_two_ranks_is_an_error_that_names_both", fails_with,
+add_test("different_files_of_one_name_on_two_ranks_are_an_error_that_names_both", fails_with,
          "def function(config):\n    with Folder() as folder:\n        with open(os.path.join(folder, 'model'), 'w') as file:\n"
          "            file.write(str(rank()))\n        train.report({}, checkpoint=Checkpoint(folder))\n", "model", "ranks 0 and 1")
 
@@ -222,11 +222,11 @@ def function(config):
     return [os.path.basename(os.path.dirname(found)), train.collective.broadcast_from_rank_zero(1)]
 
 """ + MAIN + "    print('RESULT', json.dumps(trainer(function).fit().return_value))\n", head=SUMS)
-    equal(result_of(script.run()), [["checkpoint_000001", 1]], "what it found")
+    equal(result_of(script.run()), [["checkpoint_000001", 1]], "the newest checkpoint, and the broadcast")
 
 
 def damaged_run(keeps, damages):
-    """A script that was stopped, and of which the newest checkpoints are damaged then."""
+    """Returns a stopped script and its newest checkpoints, which are then damaged."""
     config = f"{{'checkpoint_config': CheckpointConfig(num_to_keep={keeps})}}"
     script = sums_script({"epochs": 30, "pause": 0.05}, run=config)
     job = script.start()
@@ -237,29 +237,29 @@ def damaged_run(keeps, damages):
     for path in found:
         state = path / "files/state"
         text = state.read_text()
-        state.unlink()  # it may be the same file as in another checkpoint
+        state.unlink()  # it may be a hard link to a file of another checkpoint
         state.write_text("9" + text[1:])
     return script, found
 
 
 @test
-def a_checkpoint_that_is_damaged_is_passed_over():
+def a_damaged_checkpoint_is_skipped():
     script, found = damaged_run(3, 1)
     again = script.run()
     equal(again.code, 0, "exit", again)
-    check(found[0].name in again.err and "does not match its digest" in again.err, "it is not named", again)
+    check(found[0].name in again.err and "does not match its digest" in again.err, "the damaged checkpoint is not named", again)
     equal(result_of(again)[0]["returned"], expected_total(30), "the sum over all epochs", again)
-    check("FOUND" in again.out, "it began anew", again)
+    check("FOUND" in again.out, "the run restarted from the beginning", again)
     check_iterations(script.runs / "run", 30)
 
 
 @test
-def a_run_of_which_all_checkpoints_are_damaged_says_so():
+def a_run_with_only_damaged_checkpoints_is_an_error():
     script, found = damaged_run(1, 1)
     again = script.run()
     equal(again.code, 1, "exit", again)
     for word in (found[0].name, "damaged", "trainrt verify"):
-        check(word in again.err, f"it lacks {word!r}", again)
+        check(word in again.err, f"the error lacks {word!r}", again)
 
 
 @test
@@ -281,12 +281,12 @@ def function(config):
 
 """ + MAIN + "    result = trainer(function).fit()\n    print('RESULT', json.dumps([result.return_value, result.checkpoint.is_native()]))\n")
     job = script.run()
-    equal(result_of(job), [[[True, 0], True]], "what is a checkpoint of the function, and of the State", job)
-    check((checkpoints(script.runs / "run")[-1] / "files").is_dir(), "the State's files are not there", job)
+    equal(result_of(job), [[[True, 0], True]], "checkpoints of the function, and the State's checkpoint", job)
+    check((checkpoints(script.runs / "run")[-1] / "files").is_dir(), "the State's files are missing", job)
 
 
 @test
-def a_directory_that_later_checkpoints_carry_on_has_the_metrics_of_its_report():
+def a_directory_in_later_checkpoints_keeps_the_metrics_of_its_report():
     script = Script("""
 import trainrt
 def function(config):
@@ -304,19 +304,19 @@ def function(config):
 
 """ + MAIN + "    result = trainer(function).fit()\n    print('RESULT', json.dumps([result.return_value, [each['x'] for _, each in result.best_checkpoints]]))\n")
     job = script.run()
-    check(len(checkpoints(script.runs / "run")) > 2, "nothing is carried on", job)
-    equal(result_of(job), [[[0, 1], [0, 1]]], "metrics of what was reported", job)
+    check(len(checkpoints(script.runs / "run")) > 2, "no later checkpoint carries the directory", job)
+    equal(result_of(job), [[[0, 1], [0, 1]]], "metrics of the reported checkpoints", job)
 
 
 @test
-def another_run_starts_from_a_checkpoint_that_it_is_given():
+def another_run_starts_from_a_given_checkpoint():
     script = Script(MAIN + """    first = trainer(sums, config={"epochs": 3}, name="first").fit()
     second = trainer(sums, config={"epochs": 5}, name="second", resume_from_checkpoint=first.checkpoint).fit()
     show(second)
     print("RESULT", len(second.reports))
 """, head=SUMS)
     found = result_of(script.run())
-    equal((found[0]["returned"], found[1]), (expected_total(5), 2), "sum, and reports of the second")
+    equal((found[0]["returned"], found[1]), (expected_total(5), 2), "sum and number of reports of the second run")
 
 
 @test
@@ -336,7 +336,7 @@ def function(config):
     print("RESULT", json.dumps([returned, trainer.latest_checkpoint, trainer.best_checkpoint_path.parent.name]))
 """)
     job = script.run()
-    equal(result_of(job), [[[10, 10], {"epoch": 4, "model": 10, "nested": {"a": [4]}}, "checkpoint_000000"]], "what came out", job)
+    equal(result_of(job), [[[10, 10], {"epoch": 4, "model": 10, "nested": {"a": [4]}}, "checkpoint_000000"]], "results of the first run", job)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""fit(): in a plain script, which starts the ranks, and in a program of trainrt; with all that may go wrong on the way."""
+"""fit() in a plain script, which starts the ranks, and in a program of trainrt; failures, stops and restarts of both."""
 import shutil
 import signal
 import sys
@@ -18,12 +18,12 @@ def a_plain_script_starts_its_ranks(ranks):
     job = script.run()
     equal(job.code, 0, "exit", job)
     result, = result_of(job)
-    equal(result["returned"], {"rank": 0, "size": ranks}, "what the function returned on rank 0", job)
+    equal(result["returned"], {"rank": 0, "size": ranks}, "return value of rank 0", job)
     equal((result["metrics"]["number"], result["metrics"]["training_iteration"]), (2, 3), "metrics", job)
     equal([name for name in result["metrics"] if name.startswith("of_")], ["of_0"], "rank 0's metrics count", job)
     equal(result["path"], str(script.runs / "run"), "the run directory", job)
     equal(script.left(), [], "private folders", job)
-    check(f"{ranks} rank" in job.err and "finished" in job.err, "it does not say what goes on", job)
+    check(f"{ranks} rank" in job.err and "finished" in job.err, "the output does not show the status of the run", job)
 
 
 for count in (1, 2):
@@ -31,16 +31,16 @@ for count in (1, 2):
 
 
 @test
-def a_run_that_has_finished_gives_its_result_again():
+def a_finished_run_returns_its_result_again():
     script = Script(FIT)
     first, second = script.run(), script.run()
     equal((first.code, second.code), (0, 0), "exits", second)
     equal(result_of(second)[0]["metrics"], result_of(first)[0]["metrics"], "metrics", second)
-    check("has finished already" in second.err, "it does not say so", second)
+    check("has finished already" in second.err, "the second start did not report a finished run", second)
 
 
 @test
-def a_second_fit_without_a_name_is_a_run_of_its_own():
+def a_second_fit_without_a_name_is_another_run():
     script = Script(MAIN + """    for _ in range(2):
         result = trainer(run_config=RunConfig(storage_path=os.environ["RUNS"])).fit()
         print("RESULT", json.dumps({"path": result.path}))
@@ -50,13 +50,13 @@ def a_second_fit_without_a_name_is_a_run_of_its_own():
 
 
 @test
-def runs_lie_in_the_folder_of_the_script_s_start_unless_told():
+def runs_are_stored_in_the_working_directory_by_default():
     script = Script(MAIN + "    print('RESULT', json.dumps(trainer(run_config=RunConfig(name='x')).fit().path))\n")
     equal(result_of(script.run()), [str(script.folder / "runs/x")], "the run directory")
 
 
 @test
-def a_function_of_a_module_and_one_of_python_m_travel_by_name():
+def functions_of_modules_are_sent_to_ranks_by_name():
     script = Script("", head="")
     (script.folder / "mine").mkdir()
     (script.folder / "mine/functions.py").write_text(HEAD)
@@ -68,7 +68,7 @@ def a_function_of_a_module_and_one_of_python_m_travel_by_name():
 
 
 @test
-def what_the_ranks_import_and_find_is_the_script_s():
+def ranks_have_the_import_path_folder_and_arguments_of_the_script():
     script = Script("""
 sys.path.insert(0, os.environ["RUNS"] + "/../extra")
 def function(config):
@@ -81,7 +81,7 @@ def function(config):
     job = script.run("word")
     equal(job.code, 0, "exit", job)
     found = reports(script.runs / "run")[-1]
-    equal((found["extra"], found["folder"], found["word"]), (5, str(script.folder), "word"), "what the ranks have", job)
+    equal((found["extra"], found["folder"], found["word"]), (5, str(script.folder), "word"), "module, folder and argument on the ranks", job)
 
 
 # ---- failures ----------------------------------------------------------------------------------------------------------------
@@ -114,14 +114,14 @@ def function(config):
     kind, text, trace = found["failures"]["1"]
     equal((kind, text), ("Mine", "the weights are gone"), "the exception", job)
     check('raise Mine("the weights are gone")' in trace and "on rank 1" in trace, f"the traceback is {trace}", job)
-    check("trainrt/train/" not in trace, f"the traceback shows what is not the user's: {trace}", job)
+    check("trainrt/train/" not in trace, f"the traceback shows internal frames: {trace}", job)
     check("rank 1: Mine: the weights are gone" in found["text"], f"the text is {found['text']}", job)
     check("rank 1" in (script.runs / "run/error.txt").read_text(), "error.txt does not name the rank", job)
     equal(script.left(), [], "private folders", job)
 
 
 @test
-def an_exception_that_cannot_travel_is_told_by_its_words():
+def an_exception_that_cannot_be_pickled_is_raised_with_its_text():
     script = Script("""
 class Mine(Exception):
     def __init__(self, one, two):
@@ -153,7 +153,7 @@ def function(config):
 
 
 @test
-def a_run_that_cannot_be_opened_is_an_error_of_the_launch():
+def a_run_that_cannot_be_opened_is_a_ControllerError():
     script = Script("def function(config):\n    pass\n" + CATCH)
     script.runs.mkdir()
     (script.runs / "run").write_text("a file where the run directory should be")
@@ -163,39 +163,39 @@ def a_run_that_cannot_be_opened_is_an_error_of_the_launch():
 
 
 @test
-def a_script_without_the_guard_is_taught_it():
+def a_script_without_a_main_guard_is_an_error_that_shows_the_guard():
     script = Script("trainer().fit()\n")
     job = script.run()
     equal(job.code, 1, "exit", job)
     for word in ('if __name__ == "__main__":', "train.py", "srun trainrt -- python3 train.py"):
-        check(word in job.err, f"it lacks {word!r}", job)
+        check(word in job.err, f"the error lacks {word!r}", job)
 
 
 @test
-def a_function_under_the_guard_is_told_where_to_go():
+def a_function_under_the_main_guard_is_an_error_that_names_a_remedy():
     script = Script(MAIN + "    def function(config):\n        pass\n    trainer(function).fit()\n")
     job = script.run()
-    check("function" in job.err and "move the train function" in job.err, "it does not say so", job)
+    check("function" in job.err and "move the train function" in job.err, "the error names no remedy", job)
 
 
 def without_a_name(text, *words):
     script = Script(text)
-    (script.folder / "cloudpickle.py").write_text("raise ImportError('there is none here')\n")  # also where there is one
+    (script.folder / "cloudpickle.py").write_text("raise ImportError('not installed')\n")  # hides an installed cloudpickle
     job = script.run()
     equal(job.code, 1, "exit", job)
     for word in ("cloudpickle", "srun trainrt -- python3", *words):
-        check(word in job.err, f"it lacks {word!r}", job)
+        check(word in job.err, f"the error lacks {word!r}", job)
     equal(script.left(), [], "private folders", job)
 
 
 add_test("a_lambda_without_cloudpickle_is_named", without_a_name, MAIN + "    trainer(lambda config: None).fit()\n", "<lambda> (train.py, line", "a lambda")
 add_test("a_function_in_a_function_without_cloudpickle_is_named", without_a_name,
          "def outer():\n    def inner(config):\n        pass\n    return inner\n" + MAIN + "    trainer(outer()).fit()\n", "outer.<locals>.inner", "inside of a function")
-add_test("arguments_that_cannot_travel_are_named", without_a_name,
+add_test("arguments_that_cannot_be_pickled_are_named", without_a_name,
          "import threading\n" + MAIN + "    trainer(config={'reports': 1, 'lock': threading.Lock()}).fit()\n", "lock")
 
 
-# Pickles functions by their code: as much of cloudpickle as a test needs.
+# Pickles functions by their code, like a minimal cloudpickle.
 FAKE_CLOUDPICKLE = """import marshal, pickle, types
 def made(code, name):
     import sys, __main__
@@ -215,8 +215,8 @@ def dumps(thing, protocol=None):
 
 
 @test
-def an_interpreter_and_a_lambda_travel_by_cloudpickle():
-    """Fake: a cloudpickle of a few lines."""
+def lambdas_and_functions_of_an_interpreter_are_sent_by_cloudpickle():
+    """Uses a fake cloudpickle of a few lines."""
     script = Script(MAIN + "    print('RESULT', json.dumps(trainer(lambda config: train.report({'x': 3}), name='lambda').fit().metrics['x']))\n")
     (script.folder / "cloudpickle.py").write_text(FAKE_CLOUDPICKLE)
     equal(result_of(script.run()), [3], "metrics")
@@ -225,20 +225,20 @@ def an_interpreter_and_a_lambda_travel_by_cloudpickle():
 
 
 @test
-def two_scripts_with_one_name_at_once_are_an_error_of_the_second():
+def a_second_script_with_the_name_of_a_running_one_fails():
     script = Script(SLOW)
     first = script.start()
     wait_for_reports(script.runs / "run", 3, first)
     second = script.run()
     equal(second.code, 1, "exit", second)
-    check("ControllerError" in second.err and "run" in second.err, "it does not say why", second)
+    check("ControllerError" in second.err and "run" in second.err, "the error names no cause", second)
     equal(first.wait(60), 0, "exit of the first", first)
     check_iterations(script.runs / "run", 40)
 
 
 @test
-def in_a_notebook_the_ranks_output_comes_out_where_prints_do():
-    """Fake: a standard output that is no file, as a notebook's."""
+def output_of_ranks_appears_in_the_notebook_cell():
+    """Uses a fake standard output without a file descriptor, as in a notebook."""
     script = Script("""
 import io
 
@@ -261,8 +261,8 @@ def function(config):
 
 
 @test
-def output_that_nobody_takes_any_more_does_not_hold_up_the_ranks():
-    """Fake: a standard output that breaks after its first characters, which are a part of a letter's bytes."""
+def a_broken_standard_output_does_not_block_the_ranks():
+    """Uses a fake standard output that breaks at the function's first line; the rest of the output holds multibyte characters."""
     script = Script("""
 import io
 
@@ -285,7 +285,7 @@ def function(config):
 
 
 @test
-def letters_that_come_in_parts_are_whole_where_they_are_shown():
+def characters_that_arrive_in_parts_are_shown_complete():
     import io
     import os
     from trainrt.train._fit._command import _Forwarder
@@ -296,7 +296,7 @@ def letters_that_come_in_parts_are_whole_where_they_are_shown():
         os.write(to_write, bytes([part]))
         time.sleep(0.02)
     os.close(to_write)
-    equal((forwarder.finish(), shown.getvalue()), (["aü€"], "aü€"), "lines, and what is shown")
+    equal((forwarder.finish(), shown.getvalue()), (["aü€"], "aü€"), "last lines, and the shown text")
 
 
 # ---- stops and restarts ------------------------------------------------------------------------------------------------------
@@ -318,11 +318,11 @@ def ctrl_c_stops_the_ranks_and_is_raised_in_the_script():
     job = stopped_script(script, signal.SIGINT)
     check(job.code in (-signal.SIGINT, 130) and "KeyboardInterrupt" in job.err, f"exit {job.code}", job)
     equal(run_state(script.runs / "run"), "stopped", "state of the run", job)
-    check(not job.ranks() and script.left() == [], "something is left", job)
+    check(not job.ranks() and script.left() == [], "a rank or a private folder remains", job)
 
 
 @test
-def a_script_that_ignores_a_signal_goes_on_with_its_ranks():
+def a_script_that_ignores_a_signal_continues_with_its_ranks():
     script = Script(SLOW)
     job = script.start(command=["sh", "-c", f'trap "" HUP INT; exec {PYTHON} {script.path}'])
     wait_for_reports(script.runs / "run", 3, job)
@@ -333,7 +333,7 @@ def a_script_that_ignores_a_signal_goes_on_with_its_ranks():
 
 
 @test
-def ctrl_c_before_the_ranks_have_begun_leaves_nothing_that_runs():
+def ctrl_c_before_the_ranks_start_leaves_no_process():
     for pause in (0.25, 0.3, 0.4, 0.6):
         script = Script(SLOW)
         job = script.start()
@@ -351,7 +351,7 @@ def a_stop_by_the_batch_system_ends_the_script_with_75_and_the_next_start_contin
     script = Script(SLOW)
     job = stopped_script(script, signal.SIGTERM)
     equal(job.code, STOPPED, "exit", job)
-    check("Traceback" not in job.err, "it prints a traceback", job)
+    check("Traceback" not in job.err, "a traceback is printed", job)
     equal(script.left(), [], "private folders", job)
     again = script.run()
     equal(again.code, 0, "exit", again)
@@ -368,7 +368,7 @@ def a_signal_that_the_script_ignores_is_no_stop():
 
 
 @test
-def a_second_stop_kills_ranks_that_do_not_end():
+def a_second_stop_kills_ranks_that_do_not_exit():
     script = Script("""
 def function(config):
     train.report({"x": 1})
@@ -380,12 +380,12 @@ def function(config):
     kill([job.process.pid], signal.SIGTERM)
     time.sleep(1.5)
     kill([job.process.pid], signal.SIGTERM)
-    check(job.wait(10) not in (0, 75), "the exit says that all is well", job)
+    check(job.wait(10) not in (0, 75), "the exit code reports success", job)
     wait_until(lambda: not job.ranks(), 10, "the ranks to end")
 
 
 @test
-def a_killed_script_takes_its_ranks_along_and_the_next_start_continues():
+def a_killed_script_ends_its_ranks_and_the_next_start_continues():
     script = Script(SLOW)
     job = script.start()
     wait_for_reports(script.runs / "run", 3, job)
@@ -413,7 +413,7 @@ def killed_ranks_end_the_script_with_an_error_and_the_next_start_continues():
 
 
 def killed_before_fit(ranks):
-    """A restart opens the run that the program asks for, and no other."""
+    """A restart opens only the run that the program requests."""
     script = Script("""
 import signal
 mark = os.environ["TEST_SCRATCH"] + f"/killed-{os.environ['TRAINRT_JOB']}"
@@ -429,11 +429,11 @@ if os.environ["RANK"] == os.environ["VICTIM"] and not os.path.exists(mark):
 
 
 for count in (1, 2):
-    add_test(f"a_program_that_is_killed_before_fit_is_started_again_{count}", killed_before_fit, count)
+    add_test(f"a_program_killed_before_fit_is_restarted_{count}", killed_before_fit, count)
 
 
 @test
-def a_program_that_is_killed_before_fit_each_time_has_failed():
+def a_program_killed_before_every_fit_fails():
     script = Script("import signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     job = script.run(command=[TRAINRT, f"--run.storage_path={script.runs}", "--failure.max_failures=1", "--", PYTHON, script.path])
     check_exit(job, FAILED)
@@ -442,7 +442,7 @@ def a_program_that_is_killed_before_fit_each_time_has_failed():
 
 
 @test
-def a_failure_is_tried_again_as_often_as_the_script_says():
+def a_failure_is_retried_max_failures_times():
     script = Script("""
 def function(config):
     if not os.path.exists(config["mark"]):
@@ -459,7 +459,7 @@ def function(config):
 
 
 @test
-def the_failure_of_an_earlier_start_is_not_told_as_the_last():
+def the_error_names_the_last_failure_only():
     script = Script("""
 def function(config):
     train.report({"x": 1})
@@ -479,7 +479,7 @@ def function(config):
 
 
 @test
-def a_finished_run_goes_on_when_its_stop_rule_is_a_later_one():
+def a_finished_run_continues_with_a_later_stop_rule():
     script = Script(MAIN + """    stop = {"training_iteration": int(sys.argv[1])} if sys.argv[1] != "restore" else None
     given = trainer(config={"reports": 20}, run={"stop": stop})
     if stop is None:
@@ -487,14 +487,14 @@ def a_finished_run_goes_on_when_its_stop_rule_is_a_later_one():
     print("RESULT", len(given.fit().reports))
 """)
     found = [(result_of(job)[0], "finished already" in job.err) for job in (script.run(word) for word in ("3", "3", "6", "restore"))]
-    equal(found, [(3, False), (3, True), (6, False), (6, True)], "reports, and whether nothing was run")
+    equal(found, [(3, False), (3, True), (6, False), (6, True)], "number of reports, and whether the run was already finished")
 
 
-# ---- what runs around the function -------------------------------------------------------------------------------------------
+# ---- callbacks and hooks -------------------------------------------------------------------------------------------
 
 
 @test
-def callbacks_hear_of_all_ranks_reports_and_of_failures():
+def callbacks_receive_reports_of_all_ranks_and_failures():
     script = Script("""
 class Hears(UserCallback):
     def after_report(self, run_context, metrics, checkpoint):
@@ -536,12 +536,12 @@ def function(config):
 
 """ + MAIN + "    print('RESULT', json.dumps(trainer(function, backend_config=Config()).fit().return_value))\n")
     job = script.run()
-    equal(result_of(job), [["rank 1", "[0, 1]", {"of": 0}]], "what the hooks did", job)
+    equal(result_of(job), [["rank 1", "[0, 1]", {"of": 0}]], "effects of the hooks", job)
     check("SHUTDOWN" in job.out, "on_shutdown was not called", job)
 
 
 @test
-def numbers_that_are_asked_to_are_averaged_over_the_ranks():
+def selected_metrics_are_averaged_over_the_ranks():
     script = Script("""
 import trainrt
 def function(config):
@@ -555,7 +555,7 @@ def function(config):
 
 
 @test
-def trainer_and_run_of_ray_train_1_return_what_each_rank_did():
+def trainer_and_run_of_ray_train_1_return_the_results_of_each_rank():
     script = Script("""
 class Prints(TrainingCallback):
     def handle_result(self, results, **info):
@@ -577,10 +577,10 @@ def function(config):
     print("AGAIN", again.run(function, config={"epochs": 2}))
 """)
     job = script.run()
-    check("AGAIN [None, None]" in job.out and "run_001 has finished already" in job.err, "a run that has finished does not say so", job)
+    check("AGAIN [None, None]" in job.out and "run_001 has finished already" in job.err, "the finished run is not reported", job)
     equal(job.code, 0, "exit", job)
     equal(result_of(job), [[[0, 2], [1, 2]], [[0, 10]], [[[0, 2], [1, 2]], "run_002"]], "results", job)
-    equal([line for line in job.out.splitlines() if line.startswith("HEARD")], ["HEARD [0, 10]", "HEARD [1, 11]"], "what callbacks hear", job)
+    equal([line for line in job.out.splitlines() if line.startswith("HEARD")], ["HEARD [0, 10]", "HEARD [1, 11]"], "reports that the callbacks receive", job)
     equal(len((script.runs / "run_001/results.json").read_text().splitlines()), 2, "lines of the JSON logger", job)
 
 
@@ -597,14 +597,14 @@ def in_a_program_of_trainrt_every_rank_gets_the_result():
 
 
 @test
-def in_a_program_of_trainrt_another_number_of_ranks_is_refused_with_both():
+def in_a_program_of_trainrt_another_number_of_ranks_is_an_error_that_names_both():
     job = here(Script(FIT.replace("trainer()", "trainer(ranks=3)")), "--run.name=run")
     equal(job.code, USAGE, "exit", job)
-    check("num_workers = 3" in job.err and "2 ranks were launched" in job.err, "it does not say both numbers", job)
+    check("num_workers = 3" in job.err and "2 ranks were launched" in job.err, "the error lacks one of the numbers", job)
 
 
 @test
-def in_a_program_of_trainrt_each_fit_opens_a_run_of_its_own():
+def in_a_program_of_trainrt_each_fit_opens_another_run():
     script = Script(MAIN + """    for arguments in {"name": "named"}, {"run_config": RunConfig(checkpoint_config=CheckpointConfig(num_to_keep=2))}, {"name": "named"}:
         result = trainer(**arguments).fit()
         if rank() == 0:
@@ -614,32 +614,32 @@ def in_a_program_of_trainrt_each_fit_opens_a_run_of_its_own():
     equal(job.code, FINISHED, "exit", job)
     both = {"rank": 0, "size": 2}
     found = result_of(job)
-    equal([each[1:] for each in found], [[2, both], [2, both], [2, None]], "results, of the last at once", job)
+    equal([each[1:] for each in found], [[2, both], [2, both], [2, None]], "results; the last run has finished already", job)
     check(found[0][0] == found[2][0] == "named" and found[1][0].endswith("-2"), f"names: {found}", job)
     equal(json.loads((script.runs / found[1][0] / "run.json").read_text())["config"]["checkpoint.num_to_keep"], "2", "a setting of the script", job)
 
 
 @test
-def in_a_program_of_trainrt_the_command_line_beats_the_script():
+def in_a_program_of_trainrt_the_command_line_takes_precedence():
     script = Script(FIT.replace("trainer()", "trainer(run={'checkpoint_config': CheckpointConfig(num_to_keep=2)})"))
     job = here(script, "--run.name=launched", "--checkpoint.num_to_keep=5")
     equal(job.code, FINISHED, "exit", job)
     equal(Path(result_of(job)[0]["path"]).name, "launched", "the name", job)
-    equal(json.loads((script.runs / "launched/run.json").read_text())["config"]["checkpoint.num_to_keep"], "5", "what counts", job)
+    equal(json.loads((script.runs / "launched/run.json").read_text())["config"]["checkpoint.num_to_keep"], "5", "the effective value", job)
     check("checkpoint.num_to_keep is '5'" in job.err and "requests '2'" in job.err, "the difference is not printed", job)
 
 
 @test
-def a_run_that_was_opened_before_fit_must_be_the_scripts():
+def a_run_opened_before_fit_must_have_the_name_of_the_script():
     script = Script("import trainrt\ntrainrt.context()\n" + FIT)
     equal(here(script, "--run.name=run").code, FINISHED, "exit")
     job = here(script, "--run.name=other")
     equal(job.code, FAILED, "exit", job)
-    check("'run'" in job.err and "'other' is open already" in job.err, "it does not say why", job)
+    check("'run'" in job.err and "'other' is open already" in job.err, "the error does not name both runs", job)
 
 
 @test
-def a_run_that_was_opened_before_fit_is_as_the_launch_has_it_and_fit_says_so():
+def fit_reports_settings_that_do_not_apply_to_an_open_run():
     script = Script("import trainrt\ntrainrt.context()\n" + FIT.replace("trainer()", "trainer(run={'checkpoint_config': CheckpointConfig(num_to_keep=7)})"))
     job = here(script, "--run.name=run")
     equal(job.code, FINISHED, "exit", job)
@@ -647,11 +647,11 @@ def a_run_that_was_opened_before_fit_is_as_the_launch_has_it_and_fit_says_so():
     check(len(lines) == 1 and "checkpoint.num_to_keep = 7" in lines[0], f"lines: {lines}", job)
     job = here(Script("import trainrt\ntrainrt.context()\n" + FIT.replace("trainer()", "trainer(ranks=3)")), "--run.name=run")
     equal(job.code, FAILED, "exit", job)
-    check("num_workers=3" in job.err and "2 ranks were launched" in job.err, "it does not say both numbers", job)
+    check("num_workers=3" in job.err and "2 ranks were launched" in job.err, "the error lacks one of the numbers", job)
 
 
 @test
-def in_a_program_of_trainrt_fit_in_a_thread_is_refused_by_name():
+def in_a_program_of_trainrt_fit_in_a_thread_is_an_error():
     script = Script("import threading\n" + MAIN + """    def work():
         try:
             trainer().fit()
@@ -662,36 +662,36 @@ def in_a_program_of_trainrt_fit_in_a_thread_is_refused_by_name():
     thread.join()
 """)
     job = here(script, "--run.name=run", ranks=1)
-    check("main thread" in result_of(job)[0], "it does not say where it is to be called", job)
+    check("main thread" in result_of(job)[0], "the error does not name the main thread", job)
 
 
 @test
-def in_a_program_of_trainrt_gpus_that_are_not_there_are_refused():
+def in_a_program_of_trainrt_missing_gpus_are_an_error():
     job = here(Script(FIT.replace("trainer()", "trainer(scaling={'use_gpu': True})")), "--run.name=run", "--scaling.gpus_per_worker=0")
     equal(job.code, FAILED, "exit", job)
-    check("use_gpu=True" in job.err and "has 0" in job.err, "it does not say both numbers", job)
+    check("use_gpu=True" in job.err and "has 0" in job.err, "the error lacks one of the numbers", job)
 
 
 @test
-def in_a_program_of_trainrt_a_failure_is_told_once():
+def in_a_program_of_trainrt_a_failure_is_printed_once():
     job = here(Script("def function(config):\n    if rank() == 1:\n        raise ValueError('boom')\n    train.report({'x': 1})\n\n"
                       + MAIN + "    trainer(function).fit()\n"), "--run.name=run")
     equal(job.code, FAILED, "exit", job)
     equal(job.err.count("Traceback"), 1, "tracebacks", job)
-    check("rank 1" in job.err and "ValueError: boom" in job.err, "it does not name the rank", job)
+    check("rank 1" in job.err and "ValueError: boom" in job.err, "the error lacks the rank", job)
 
 
 @test
-def a_task_of_srun_without_trainrt_is_told_to_use_it():
+def a_task_of_srun_without_trainrt_is_an_error_that_shows_the_command():
     script = Script(FIT)
     job = script.run(env={"SLURM_JOB_ID": 7, "SLURM_STEP_NUM_TASKS": 2, "SLURM_STEP_ID": 0})
     equal(job.code, 1, "exit", job)
-    check("2 tasks" in job.err and "srun trainrt -- python3" in job.err, "it does not say how", job)
+    check("2 tasks" in job.err and "srun trainrt -- python3" in job.err, "the error does not name the command", job)
 
 
 @test
 def inside_an_allocation_srun_starts_the_ranks():
-    """Fake: an srun that starts the ranks as `trainrt -n` does."""
+    """Uses a fake srun that starts the ranks as `trainrt -n` does."""
     script = Script(FIT.replace("trainer()", "trainer(scaling={'resources_per_worker': {'CPU': 2}}, run_config=RunConfig(storage_path=os.environ['RUNS']))"))
     (script.folder / "bin").mkdir()
     fake = script.folder / "bin/srun"
@@ -702,17 +702,17 @@ def inside_an_allocation_srun_starts_the_ranks():
     equal(job.code, 0, "exit", job)
     for word in ("--ntasks=2", "--cpus-per-task=2", "SLURM_MPI_TYPE=pmix", "--kill-on-bad-exit=0"):
         check(word in job.err, f"srun lacks {word}", job)
-    equal(Path(result_of(job)[0]["path"]).name, "DataParallelTrainer_train-7", "the name has the job's number", job)
+    equal(Path(result_of(job)[0]["path"]).name, "DataParallelTrainer_train-7", "name with the number of the job", job)
 
 
 @test
-def the_program_trainrt_that_is_not_there_is_missed_by_name():
+def a_missing_trainrt_executable_is_named():
     script = Script(FIT)
     shutil.copytree(SOURCE / "src/python/trainrt", script.folder / "site/trainrt")
     env = {"PYTHONPATH": script.folder / "site", "PATH": "/usr/bin:/bin"}
     job = script.run(env=env)
     equal(job.code, 1, "exit", job)
-    check("TRAINRT_EXECUTABLE" in job.err and "not in PATH" in job.err, "it does not say what to do", job)
+    check("TRAINRT_EXECUTABLE" in job.err and "not in PATH" in job.err, "the error names no remedy", job)
     equal(script.run(env={**env, "TRAINRT_EXECUTABLE": TRAINRT}).code, 0, "exit with TRAINRT_EXECUTABLE")
 
 
@@ -731,7 +731,7 @@ def a_run_is_restored_from_its_directory():
     kill([job.process.pid], signal.SIGTERM)
     equal(job.wait(60), STOPPED, "exit", job)
     again = script.run("second")
-    equal(result_of(again), [[True, False], [{"reports": 40, "pause": 0.05}, {"m": 1}, 2], str(script.runs / "run")], "what was restored", again)
+    equal(result_of(again), [[True, False], [{"reports": 40, "pause": 0.05}, {"m": 1}, 2], str(script.runs / "run")], "restored state, arguments and path", again)
     equal(len(attempts(script.runs / "run")), 2, "attempts of the run", again)
 
 
@@ -744,7 +744,7 @@ RESTORES = MAIN + """    if sys.argv[1] == "first":
 
 
 def restored(script, **env):
-    """What a start finds that gives no function: its RESULT, or the error."""
+    """Starts the script again without a function. Returns its RESULT, or the error output."""
     job = script.run("again", env=env)
     return result_of(job)[0] if job.code == 0 else job.err
 
@@ -755,14 +755,14 @@ def changed_record(script, **fields):
 
 
 @test
-def restore_finds_the_function_in_the_script_and_in_the_modules_of_its_folder():
+def restore_finds_functions_of_the_script_and_its_imported_modules():
     script = Script(RESTORES)
     equal(script.run("first").code, 0, "exit")
-    equal(restored(script), ["__main__", {"reports": 3}], "what was restored")
+    equal(restored(script), ["__main__", {"reports": 3}], "module and config of the restored function")
     script = Script("from mine import function\n" + RESTORES)
     (script.folder / "mine.py").write_text("from trainrt import train\ndef function(config):\n    train.report({'x': 1})\n")
     equal(script.run("first").code, 0, "exit")
-    equal(restored(script), ["mine", {"reports": 3}], "what was restored")
+    equal(restored(script), ["mine", {"reports": 3}], "module and config of the restored function")
     script.path.write_text(script.path.read_text().replace("from mine import function", "if sys.argv[1] == 'first': from mine import function"))
     check("imported from its own folder" in restored(script), "a module that the script has not imported was found")
 
@@ -774,16 +774,16 @@ def restore_runs_no_code_that_the_directory_names():
     (script.folder / "evil.py").write_text("open('pwned', 'w').close()\ndef function(config):\n    pass\n")
     for module, name in (("os", "system"), ("evil", "function"), ("__main__", "os.system"), ("__main__", "count"), ("json", "dumps")):
         changed_record(script, function={"module": module, "qualname": name}, program=str(script.path), train_loop_config="touch pwned")
-        check("Give the train function again" in restored(script) and "its code is not valid" in restored(script), f"{module}.{name} was found")
+        check("Give the train function again" in restored(script) and "its code is not valid" in restored(script), f"{module}.{name} was accepted")
     check(not (script.folder / "pwned").exists(), "the module was imported, or the command ran")
     given = Script(MAIN + f"    print('RESULT', json.dumps(DataParallelTrainer.restore({str(script.runs / 'run')!r}, count).train_loop_per_worker.__name__))\n")
-    equal(result_of(given.run()), ["count"], "the function that was given")
+    equal(result_of(given.run()), ["count"], "the function that was passed")
 
 
 @test
-def a_run_of_another_user_is_restored_only_if_that_user_is_named():
+def a_run_of_another_user_is_restored_only_with_trust_owner():
     if os.geteuid() != 0:
-        skip("a run is given to another user, which takes root")
+        skip("needs root, to give a run to another user")
     script = Script(MAIN + """    path = os.path.join(os.environ["RUNS"], "run")
     if sys.argv[1] == "first":
         trainer(config={"reports": 2}, run={"stop": {"training_iteration": 1}}).fit()
@@ -797,20 +797,20 @@ def a_run_of_another_user_is_restored_only_if_that_user_is_named():
     os.chown(script.runs / "run", 65534, -1)
     for word in ("", "daemon", "name"):
         job = script.run(word)
-        check(job.code != 0 and "belongs to nobody" in job.err and "trust_owner='nobody'" in job.err, "it was continued", job)
+        check(job.code != 0 and "belongs to nobody" in job.err and "trust_owner='nobody'" in job.err, "the run was continued", job)
     equal(result_of(script.run("nobody")), [2], "reports")
     job = script.run(command=[TRAINRT, "-n", 2, f"--run.storage_path={script.runs}", "--failure.max_failures=0", "--", PYTHON, script.path, "nobody"])
-    check(job.code != 0 and "trainrt --trust-owner=nobody" in job.err, "it does not say who must be told", job)
+    check(job.code != 0 and "trainrt --trust-owner=nobody" in job.err, "the error does not name the option", job)
 
 
 @test
-def a_record_without_a_code_and_a_key_that_others_may_know_need_the_function_again():
+def an_unsigned_record_or_unsafe_key_requires_the_function_again():
     script = Script(RESTORES)
     nowhere = script.folder / "file/state"
     (script.folder / "file").write_text("")
     equal(script.run("first", env={"XDG_STATE_HOME": nowhere}).code, 0, "exit without a state folder")
     for text in (restored(script), restored(script, XDG_STATE_HOME=nowhere)):
-        check("it is not signed" in text and "train_loop_per_worker=" in text, f"it says {text}")
+        check("it is not signed" in text and "train_loop_per_worker=" in text, f"the error is {text}")
     state = script.folder / "state"
     shutil.rmtree(script.runs)
     equal(script.run("first", env={"XDG_STATE_HOME": state}).code, 0, "exit")
@@ -825,9 +825,9 @@ def a_record_without_a_code_and_a_key_that_others_may_know_need_the_function_aga
         os.chown(key, 65534, 65534)
         check("owner 65534" in restored(script, XDG_STATE_HOME=state), "the key of another user is used")
     key.unlink()
-    check("has no key to verify" in restored(script, XDG_STATE_HOME=state), "a code is taken without a key")
-    equal(script.run("first", env={"XDG_STATE_HOME": state, "RUNS": script.folder / "anew"}).code, 0, "exit with a new key")
-    check("its code is not valid" in restored(script, XDG_STATE_HOME=state), "a code of an older key is taken")
+    check("has no key to verify" in restored(script, XDG_STATE_HOME=state), "a signature is accepted without a key")
+    equal(script.run("first", env={"XDG_STATE_HOME": state, "RUNS": script.folder / "new-key"}).code, 0, "exit with a new key")
+    check("its code is not valid" in restored(script, XDG_STATE_HOME=state), "a signature of an older key is accepted")
 
 
 if __name__ == "__main__":

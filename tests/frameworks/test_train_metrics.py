@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What becomes of the metrics that a train function reports: whole numbers stay whole, and whose metrics count."""
+"""Metrics that a train function reports: integers stay integers, and the config or the call chooses the ranks that count."""
 import functools
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.train_scripts import *  # noqa: E402,F403
 
-# It fails once, after the second checkpoint: what is read afterwards was written anew.
+# The function fails once, after the second checkpoint, so that the results are read from rewritten files.
 KINDS = """
 def function(config):
     found = train.get_checkpoint()
@@ -20,13 +20,13 @@ def function(config):
             given.set_metadata({"epoch": epoch})
             train.report({"epoch": epoch, "best": epoch > 1, "half": epoch / 2 if epoch > 1 else 0, "real": 2.0, "odd": 2**53 + epoch, "beyond": 2**64},
                          checkpoint=given)
-        train.get_checkpoint()  # waits until it is committed
+        train.get_checkpoint()  # waits for the commit
         if epoch == 2 and not os.path.exists(os.environ["RUNS"] + "/failed"):
             train.collective.barrier()
             open(os.environ["RUNS"] + "/failed", "w").close()
             raise RuntimeError("once")
     kept = [each.metrics["epoch"] for each in train.get_all_reported_checkpoints()]
-    return [epoch for epoch in kept if epoch != 2]  # that one is being deleted, for which nobody waits
+    return [epoch for epoch in kept if epoch != 2]  # the deletion of checkpoint 2 may still be running
 
 """ + MAIN + """    result = trainer(function, run={"failure_config": FailureConfig(max_failures=1), "checkpoint_config": CheckpointConfig(
         num_to_keep=1, checkpoint_score_attribute="epoch", checkpoint_score_order="min")}).fit()
@@ -38,23 +38,23 @@ EXPECTED = [[1, 2, 3], [0, 1, 1], [0, 1.0, 1.5], [2.0] * 3, [2**53 + 1, 2**53 + 
 
 @functools.lru_cache(None)
 def finished():
-    """Its job, and the run directory."""
+    """Returns the job and the run directory."""
     script = Script(KINDS)
     job = script.run()
     equal(job.code, 0, "exit", job)
-    check("RuntimeError: once" in job.err, "it did not fail on the way", job)
+    check("RuntimeError: once" in job.err, "the run did not fail once", job)
     return job, script.runs / "run"
 
 
 @test
-def whole_numbers_come_back_as_they_were_reported():
+def integers_are_restored_as_integers():
     job, _ = finished()
     found, = result_of(job)
     equal(repr(found), repr([EXPECTED, [1, 3], [3, 1]]), "metrics", job)
 
 
 @test
-def files_and_trainrt_result_have_them_as_whole_numbers():
+def files_and_trainrt_result_show_integers():
     _, run_dir = finished()
     *_, last = (run_dir / "progress.csv").read_text().splitlines()
     equal(last.split(",")[:6], ["3", "1", "1.5", "2.0", str(2**53 + 3), "1.8446744073709552e+19"], "last row of progress.csv")
@@ -65,11 +65,11 @@ def files_and_trainrt_result_have_them_as_whole_numbers():
 
 
 @test
-def columns_of_metrics_h5_are_whole_or_real():
+def columns_of_metrics_h5_are_integer_or_real():
     try:
         import h5py
     except ImportError:
-        skip("h5py is not there")
+        skip("h5py is not installed")
     _, run_dir = finished()
     with h5py.File(run_dir / "metrics.h5") as file:
         kinds = {name: file["metrics"][name].dtype.str for name in ("epoch", "odd", "half", "real")}
@@ -78,7 +78,7 @@ def columns_of_metrics_h5_are_whole_or_real():
 
 
 @test
-def a_stop_rule_counts_whole_numbers():
+def a_stop_rule_compares_integers():
     script = Script(MAIN + "    print('RESULT', json.dumps(trainer(config={'reports': 9}, run={'stop': {'number': 3}}).fit().metrics['number']))\n")
     job = script.run()
     equal(repr(result_of(job)), "[3]", "the last number", job)
@@ -102,18 +102,18 @@ def function(config):
 
 
 @test
-def infinities_and_nan_are_floats_everywhere_and_texts_of_their_names_are_texts():
+def infinities_and_nan_are_floats_and_strings_of_their_names_stay_strings():
     try:
         import pandas  # noqa: F401
     except ImportError:
-        skip("pandas is not there")
+        skip("pandas is not installed")
     script = Script(NOT_FINITE)
     job = script.run(timeout=120)
     found, = result_of(job)
     equal(found, ["[inf, nan, -inf, 1.0]", "[inf, nan, -inf, 1.0]", ["-Infinity\\Infinity"], "[nan, inf, 1.0, -inf]", "checkpoint_000000", "float64"],
           "numbers, texts and ranks", job)
-    check("1 of 4 checkpoints have NaN and were ignored" in job.err, "nothing is said of the NaN", job)
-    check("checkpoint.score_attribute is 'loss', but it is NaN" in job.err, "nothing is said of the score", job)
+    check("1 of 4 checkpoints have NaN and were ignored" in job.err, "the ignored NaN is not reported", job)
+    check("checkpoint.score_attribute is 'loss', but it is NaN" in job.err, "the NaN score is not reported", job)
     run_dir = script.runs / "run"
     refuse = {"parse_constant": lambda word: check(False, f"{word} is no JSON")}
     for path in (run_dir / "result.json", *sorted(run_dir.glob("checkpoint_*/manifest.json"))):
@@ -148,19 +148,19 @@ def same(one, other):
 
 
 @test
-def a_config_comes_back_equal_to_what_was_given():
+def a_config_is_restored_unchanged():
     try:
         import numpy  # noqa: F401
     except ImportError:
-        skip("numpy is not there")
+        skip("numpy is not installed")
     job = Script(CONFIG).run(timeout=180)
     (found, refused, of_trials), = result_of(job)
     equal(found, [True] * 3, "configs", job)
-    check("train_loop_config" in refused and "['f'] is a builtin_function_or_method" in refused, f"restored without its config: {refused}", job)
+    check("train_loop_config" in refused and "['f'] is a builtin_function_or_method" in refused, f"restored without the config: {refused}", job)
     equal(of_trials, [True] * 2, "configs of trials", job)
 
 
-WHOSE = """
+AGGREGATED = """
 def function(config):
     train.report({"x": rank()})
     train.report({"x": rank() + 2}, aggregate=False)
@@ -170,14 +170,14 @@ def function(config):
 
 
 @test
-def the_config_says_whose_metrics_count_where_the_call_does_not():
+def the_config_chooses_the_aggregation_unless_the_call_does():
     for words, first in (((), 0), (("--metrics.aggregate=true",), 0.5)):
-        job = here(Script(WHOSE), *words)
+        job = here(Script(AGGREGATED), *words)
         equal(repr(result_of(job)), repr([[first, 2, 0.5]]), f"metrics with {words}", job)
 
 
 @test
-def metrics_that_all_ranks_are_to_give_are_named_if_one_does_not():
+def a_metric_missing_on_one_rank_is_an_error_that_names_it():
     script = Script("def function(config):\n    train.report({'x': 1, **({'more': 2} if rank() else {})})\n\n" + MAIN + "    trainer(function).fit()\n")
     job = here(script, "--metrics.aggregate=true")
     equal(job.code, FAILED, "exit", job)

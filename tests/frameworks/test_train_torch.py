@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt.train.torch: what a training in PyTorch gets from it on one rank and on two, and that it goes on after a kill with the same bits."""
+"""trainrt.train.torch on one and two ranks; a training that is killed continues with the same bits."""
 import os
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ from trainrt.train import torch as tt
 torch.set_num_threads(1)
 
 class Numbers(Dataset):
-    # What was loaded, and random numbers as augmentation draws them.
+    # Records the loaded indices, and draws random numbers as augmentation does.
     def __init__(self, count):
         self.count, self.seen = count, []
     def __len__(self):
@@ -42,7 +42,7 @@ class Net(nn.Sequential):
 
 inputs = torch.randn(212, 6, generator=torch.Generator().manual_seed(1))
 data = TensorDataset(inputs, inputs.sum(1, keepdim=True))
-torch.manual_seed(3 + ctx.world_rank)  # DDP makes it rank 0's
+torch.manual_seed(3 + ctx.world_rank)  # DDP broadcasts the weights of rank 0
 model = tt.prepare_model(Net())
 loader = tt.prepare_data_loader(DataLoader(data, batch_size=8, shuffle=True, num_workers=ctx.config("workers", 0)))
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.02)
@@ -84,11 +84,11 @@ def torch_run(ranks, text, **sections):
 def plain(text):
     """Runs the lines in a process that trainrt did not start."""
     job = Job([PYTHON, program_file(BEGIN + text)], env={**ONE_THREAD, "PYTHONPATH": f"{BUILD}/python"})
-    check(job.wait(90) == 0, "it failed", job)
+    check(job.wait(90) == 0, "the process failed", job)
     return job
 
 
-# ---- exact -----------------------------------------------------------------------------------------------------------------
+# ---- stops and kills leave the same bits -----------------------------------------------------------------------------------------------------------------
 
 
 def _ends_with_the_same_bits(ranks, loop):
@@ -101,39 +101,39 @@ def _ends_with_the_same_bits(ranks, loop):
         time.sleep(0.013 * (number + 1))
         kill(*((job.ranks().values(),) if number == 1 else ([job.ranks()[0]], signal.SIGUSR1)))
         job.wait(60)
-        check(run_state(run_dir_of(stopped)) != "finished", "it ended before it could be stopped", job)
+        check(run_state(run_dir_of(stopped)) != "finished", "the run ended before it could be stopped", job)
         if number != 1:
             steps.append(step_of(run_dir_of(stopped)))
     check_exit(run_program(ranks, stopped), FINISHED)
-    check(any(step % -(-212 // (8 * ranks)) for step in steps), f"every stop met the end of an epoch: {steps}")
+    check(any(step % -(-212 // (8 * ranks)) for step in steps), f"every stop came at the end of an epoch: {steps}")
     check_iterations(run_dir_of(stopped), 16)
     check_same_bits(run_dir_of(stopped), run_dir_of(whole))
     equal(reported_metrics(run_dir_of(stopped)), reported_metrics(run_dir_of(whole)), "metrics")
     rows = reports(run_dir_of(whole))
-    check(rows[-1]["loss"] < 0.5 * rows[0]["loss"], f"it does not learn: {rows[0]['loss']} to {rows[-1]['loss']}")
+    check(rows[-1]["loss"] < 0.5 * rows[0]["loss"], f"the loss stays high: {rows[0]['loss']} to {rows[-1]['loss']}")
 
 
 @test
-def a_training_that_is_stopped_and_killed_in_epochs_ends_with_the_same_bits_on_2_ranks():
+def training_stopped_and_killed_within_epochs_ends_with_the_same_bits_on_2_ranks():
     _ends_with_the_same_bits(2, {})
 
 
 @test
-def and_on_one_rank_whose_loader_has_workers():
+def training_stopped_and_killed_on_one_rank_with_loader_workers_ends_with_the_same_bits():
     _ends_with_the_same_bits(1, {"workers": 2})
 
 
 @test
-def a_checkpoint_has_tensors_by_the_names_of_parameters_and_no_pickle():
+def a_checkpoint_has_tensors_named_by_parameters_and_no_pickle():
     config, _ = torch_run(2, TRAINING)
     state = state_of(run_dir_of(config))
     names = {"model/0/weight", "model/1/running_mean", "optimizer/0/weight/exp_avg", "optimizer/0/weight/step", "losses"}
-    check(names <= set(state), f"missing: {names - set(state)}; there are {sorted(state)}")
-    check(not [path for path in checkpoints(run_dir_of(config))[-1].rglob("*.p*t*") if path.suffix in (".pt", ".pkl", ".pth")], "a file of pickle")
+    check(names <= set(state), f"missing: {names - set(state)}; found: {sorted(state)}")
+    check(not [path for path in checkpoints(run_dir_of(config))[-1].rglob("*.p*t*") if path.suffix in (".pt", ".pkl", ".pth")], "the checkpoint has a pickle file")
 
 
 @test
-def a_run_of_2_ranks_is_continued_by_one_behind_the_samples_that_both_had_seen():
+def one_rank_continues_a_run_of_two_after_the_samples_of_both():
     text = """
 numbers = Numbers(48)
 loader = tt.prepare_data_loader(DataLoader(numbers, batch_size=4, shuffle=True))
@@ -153,11 +153,11 @@ ctx.log("seen " + str(seen))
     second = run_program(1, config, "--scaling.on_resize=keep_batch")
     check_exit(second, FINISHED)
     parts = [eval(words) for job in (first, second) for words in re.findall(r"seen (\[.*?\])", job.err)]
-    equal(sorted(sum(parts, [])), list(range(48)), "samples that were seen", second)
+    equal(sorted(sum(parts, [])), list(range(48)), "samples of both runs", second)
 
 
 @test
-def check_exact_names_what_no_checkpoint_brings_back():
+def check_exact_names_state_that_no_checkpoint_restores():
     plain("""
 model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(0.3), nn.Linear(8, 1))
 optimizer = torch.optim.Adam(model.parameters())
@@ -185,27 +185,27 @@ refused(tt.NotExact, "step 1", tt.check_exact, counts, model, optimizer, data=lo
 
 
 @test
-def a_loader_goes_on_behind_what_was_seen_without_loading_it_and_with_the_same_random_numbers():
+def a_restored_loader_skips_seen_samples_and_keeps_the_random_numbers():
     plain("""
 for workers, persistent in ((0, False), (2, False), (2, True)):
     make = lambda: tt.prepare_data_loader(DataLoader(Numbers(23), batch_size=4, shuffle=True, num_workers=workers, persistent_workers=persistent))
-    what = lambda loader, batch: ([part.tolist() for part in batch], torch.rand(1).item(), random.random(), loader.state_dict())
+    step = lambda loader, batch: ([part.tolist() for part in batch], torch.rand(1).item(), random.random(), loader.state_dict())
     loader = make()
-    whole = [what(loader, batch) for _ in range(3) for batch in loader]
-    assert len(whole) == 18 and [each[3]["epoch"] for each in whole] == sorted([0, 1, 2] * 6), whole
-    assert sorted(sum((each[0][0] for each in whole[:6]), [])) == list(range(23))
-    assert len({str(each[0]) for each in whole}) == 18, "two epochs have the same order"
+    full = [step(loader, batch) for _ in range(3) for batch in loader]
+    assert len(full) == 18 and [each[3]["epoch"] for each in full] == sorted([0, 1, 2] * 6), full
+    assert sorted(sum((each[0][0] for each in full[:6]), [])) == list(range(23))
+    assert len({str(each[0]) for each in full}) == 18, "two epochs have the same order"
     again = make()
-    again.load_state_dict(whole[7][3])
-    rest = [what(again, batch) for _ in range(2) for batch in again]
-    assert rest == whole[8:], (rest[0], whole[8])
+    again.load_state_dict(full[7][3])
+    rest = [step(again, batch) for _ in range(2) for batch in again]
+    assert rest == full[8:], (rest[0], full[8])
     if workers == 0:
         assert len(again.dataset.seen) == 15 + 23, len(again.dataset.seen)
 """)
 
 
 @test
-def every_loop_is_an_epoch_also_after_a_break_unless_the_script_says_which():
+def every_loop_is_an_epoch_unless_the_script_sets_it():
     plain("""
 loader = tt.prepare_data_loader(DataLoader(Numbers(20), batch_size=4, shuffle=True))
 orders = [[int(batch[0][0]) for batch in loader] for _ in range(2)]
@@ -224,13 +224,13 @@ refused(TypeError, "DataLoader, not a list", tt.prepare_data_loader, [1, 2])
 
 
 @test
-def a_sampler_of_the_script_stays_on_one_rank_and_is_continued_too():
+def a_custom_sampler_on_one_rank_is_kept_and_continued():
     plain("""
 loader = tt.prepare_data_loader(DataLoader(Numbers(20), batch_size=4, sampler=WeightedRandomSampler([1.0] * 20, 20)))
-whole = [[batch[0].tolist() for batch in loader] for _ in range(2)]
-assert isinstance(loader.sampler, WeightedRandomSampler) and whole[0] != whole[1]
+epochs = [[batch[0].tolist() for batch in loader] for _ in range(2)]
+assert isinstance(loader.sampler, WeightedRandomSampler) and epochs[0] != epochs[1]
 loader.load_state_dict({"epoch": 1, "batches": 2, "samples": 0})
-assert [batch[0].tolist() for batch in loader] == whole[1][2:]
+assert [batch[0].tolist() for batch in loader] == epochs[1][2:]
 
 class Stream(torch.utils.data.IterableDataset):
     def __iter__(self):
@@ -242,7 +242,7 @@ assert [batch.tolist() for batch in stream] == [[6, 7], [8, 9]]
 
 
 @test
-def ranks_share_an_epoch_whose_order_run_seed_decides():
+def ranks_share_an_epoch_in_the_order_of_run_seed():
     text = """
 loader = tt.prepare_data_loader(DataLoader(Numbers(20), batch_size=3, shuffle=True))
 mine = torch.tensor([float(value) for batch in loader for value in batch[0]])
@@ -266,7 +266,7 @@ if ctx.world_rank == 0:
 
 
 @test
-def what_ranks_do_not_divide_is_repeated_with_a_note_or_given_once_or_left_out():
+def the_last_samples_are_repeated_with_a_warning_uneven_or_dropped():
     _, job = torch_run(2, """
 count = lambda loader: int(sum(ctx.all_gather(torch.tensor([float(sum(len(batch[0]) for batch in loader))]))))
 plain = lambda **more: DataLoader(Numbers(9), batch_size=2, **more)
@@ -289,7 +289,7 @@ refused(ValueError, "own batch_sampler", tt.prepare_data_loader, DataLoader(Numb
 
 
 @test
-def one_rank_wraps_no_model_and_its_device_is_the_cpu():
+def one_rank_does_not_wrap_the_model_and_uses_the_cpu():
     plain("""
 model = nn.Linear(3, 2)
 for strategy in ("ddp", "fsdp", None):
@@ -313,12 +313,12 @@ assert torch.equal(first[0], torch.rand(2)) and first[1] == random.random() and 
 
 
 @test
-def gradients_are_the_mean_of_the_ranks_to_the_last_bit_and_hooks_meet_once_a_step():
+def gradients_are_the_exact_mean_with_one_collective_per_step():
     torch_run(2, """
 from torch.nn.parallel import DistributedDataParallel
 calls = []
-whole = ctx._all_reduced
-ctx._all_reduced = lambda arrays, op: (calls.append(len(arrays)), whole(arrays, op))[1]
+reduced = ctx._all_reduced
+ctx._all_reduced = lambda arrays, op: (calls.append(len(arrays)), reduced(arrays, op))[1]
 torch.manual_seed(ctx.world_rank)
 nets = nn.Sequential(nn.Linear(64, 600), nn.ReLU(), nn.Linear(600, 600), nn.ReLU(), nn.Linear(600, 4))
 model = tt.prepare_model(nets, parallel_strategy_kwargs={"bucket_cap_mb": 1})
@@ -368,8 +368,8 @@ assert result.metrics["sum"] == WORLD and not dist.is_initialized()
 
 
 @test
-def a_second_fit_has_a_process_group_of_its_own_while_the_model_of_the_first_is_kept():
-    """The model refers to the first group, whose store torch would hand out again with the addresses in it."""
+def a_second_fit_has_another_process_group_while_the_first_model_exists():
+    """The first model holds its process group, whose store torch would reuse with the old addresses."""
     text = """
 import torch.distributed as dist
 from trainrt import train
@@ -391,7 +391,7 @@ for name in ("first", "second"):
 
 @test
 def a_prepared_model_can_be_copied_and_pickled():
-    """Ray's examples evaluate a deep copy."""
+    """Ray's examples evaluate a deep copy of the model."""
     config = torch_program("""
 import copy, io
 def function():
@@ -407,7 +407,7 @@ TorchTrainer(function).fit()
 
 
 @test
-def shards_of_fully_shard_are_continued_on_another_number_of_ranks():
+def shards_of_fully_shard_continue_on_another_number_of_ranks():
     text = """
 torch.manual_seed(1)
 strategy = "fsdp" if ctx.world_size > 1 else "ddp"
@@ -418,10 +418,10 @@ if int(torch.__version__.split(".")[0]) < 2 and strategy == "fsdp":
 model = tt.prepare_model(nn.Sequential(nn.Linear(6, 9), nn.ReLU(), nn.Linear(9, 3)), parallel_strategy=strategy)
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.02)
 at = tt.load_state(model, optimizer, epoch=0)
-whole = lambda tensor: tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+full = lambda tensor: tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 def sums():
     parts = [part.detach() for part in model.parameters()] + [optimizer.state[part]["exp_avg_sq"] for part in model.parameters() if part in optimizer.state]
-    return str([whole(part).double().sum().item() for part in parts])
+    return str([full(part).double().sum().item() for part in parts])
 ctx.log("begin " + sums())
 for epoch in range(at["epoch"], at["epoch"] + 3):
     torch.manual_seed(epoch)
@@ -440,16 +440,16 @@ os.kill(os.getpid(), 9)
         if "skipped" in job.out:
             return
         begin, end = (re.findall(rf"{word} (\[.*?\])", job.err) for word in ("begin", "end"))
-        check(len(begin) == len(end) == ranks and len(set(begin)) == len(set(end)) == 1, "the ranks have other tensors", job)
-        check(before in (None, begin[0]), f"it goes on with {begin[0]}, after {before}", job)
+        check(len(begin) == len(end) == ranks and len(set(begin)) == len(set(end)) == 1, "the tensors of the ranks differ", job)
+        check(before in (None, begin[0]), f"the run continues with {begin[0]}, after {before}", job)
         before = end[0]
 
 
-# ---- what is kept, and what cannot be ----------------------------------------------------------------------------------------
+# ---- saved and unsupported state ----------------------------------------------------------------------------------------
 
 
 @test
-def what_a_rank_has_of_a_flat_array_is_a_few_boxes_that_fill_its_interval_of_the_parameter():
+def a_flat_interval_of_a_parameter_becomes_a_few_boxes():
     plain("""
 import math
 from trainrt.train.torch._flat_shards import Share
@@ -457,21 +457,21 @@ for shape in ((7,), (3, 5), (5, 1), (2, 3, 4), (2, 1, 3, 2)):
     size = math.prod(shape)
     for first in range(size):
         for count in range(size - first + 1):
-            whole, array = torch.full(shape, -1), torch.arange(100, 103 + count)
+            full, array = torch.full(shape, -1), torch.arange(100, 103 + count)
             pieces = Share(shape, first, count, 2, True).pieces(array)
             assert len(pieces) <= 2 * len(shape) - 1, (shape, first, count)
             for piece, offset in pieces:
-                box = whole[tuple(slice(at, at + extent) for at, extent in zip(offset, piece.shape))]
+                box = full[tuple(slice(at, at + extent) for at, extent in zip(offset, piece.shape))]
                 assert box.shape == piece.shape and (box == -1).all(), (shape, first, count)
                 box.copy_(piece)
             wanted = torch.full((size,), -1)
             wanted[first:first + count] = array[2:2 + count]
-            assert torch.equal(whole.flatten(), wanted), (shape, first, count)
+            assert torch.equal(full.flatten(), wanted), (shape, first, count)
 """)
 
 
 @test
-def every_optimizer_and_scheduler_of_torch_is_put_back_as_it_was():
+def every_optimizer_and_scheduler_of_torch_is_restored():
     plain("""
 import warnings
 warnings.simplefilter("ignore")
@@ -509,7 +509,7 @@ for each in schedulers:
 
 
 @test
-def what_has_no_form_in_a_checkpoint_is_refused_by_its_name():
+def state_that_a_checkpoint_cannot_hold_is_an_error_that_names_it():
     plain("""
 model = nn.Linear(3, 3)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -528,7 +528,7 @@ class Part:
 refused(TypeError, "'_extra_state'|Odd|dict", tt.load_state, Odd(2, 2))
 refused(TypeError, "tensor 'model/weight'|meta", tt.load_state, nn.Linear(2, 2, device="meta"))
 refused(TypeError, "LBFGS|closure|State.file", tt.load_state, model, torch.optim.LBFGS(model.parameters()))
-class FullyShardedDataParallel(nn.Module):  # as torch before 2.3 has it, without the layout of its shards
+class FullyShardedDataParallel(nn.Module):  # as in torch before 2.3, without the layout of the shards
     pass
 for each in (FullyShardedDataParallel(), nn.Sequential(nn.Linear(2, 2), FullyShardedDataParallel())):
     refused(TypeError, "FullyShardedDataParallel|torch 2.3|ddp|State.file", tt.load_state, each)
@@ -544,7 +544,7 @@ refused(ValueError, "'step', which load_state() was not", tt.save_state, model, 
 
 
 @test
-def storage_for_torchs_distributed_checkpoints_needs_a_torch_that_has_them():
+def distributed_checkpoints_require_a_torch_that_has_them():
     torch_run(1, """
 for name in ("CheckpointWriter", "CheckpointReader"):
     if int(torch.__version__.split(".")[0]) < 2:
@@ -556,7 +556,7 @@ refused(AttributeError, "'Writer'", getattr, tt, "Writer")
 
 
 @test
-def a_run_is_not_begun_anew_over_a_checkpoint_that_the_program_has_not_loaded():
+def training_without_load_state_over_a_checkpoint_is_an_error():
     text = """
 model = nn.Linear(2, 2)
 if ctx.config("loads", True):
@@ -571,7 +571,7 @@ for epoch in range(3):
     config = torch_program(text)
     run_program(1, config)
     job = run_program(1, config, "--loop.loads=false")
-    check("has not loaded: call load_state() before the training" in error_of(config), "other words", job)
+    check("has not loaded: call load_state() before the training" in error_of(config), "the error lacks the remedy", job)
 
 
 main(setup)

@@ -26,7 +26,7 @@ def refused(kind, words, function):
 IN_GROUP = BEGIN + """
 dist.init_process_group("trainrt")
 rank, size = dist.get_rank(), dist.get_world_size()
-dist.barrier()  # rank 0 has torch's store: it must not end before the others have begun
+dist.barrier()  # rank 0 serves torch's store and must not exit before the others have connected
 """
 
 
@@ -41,11 +41,11 @@ def run(ranks, text):
 
 
 @test
-def a_model_that_the_script_wraps_in_DDP_gets_the_weights_of_averaging_by_hand_to_the_last_bit():
+def a_model_in_DDP_gets_the_exact_weights_of_manual_averaging():
     run(2, IN_GROUP + """
 assert dist.get_backend() == "trainrt" and size == 2
 made = lambda: nn.Sequential(nn.Linear(64, 600), nn.ReLU(), nn.Linear(600, 600), nn.ReLU(), nn.Linear(600, 4), nn.BatchNorm1d(4))
-torch.manual_seed(rank)  # DDP makes it rank 0's
+torch.manual_seed(rank)  # DDP broadcasts the weights of rank 0
 model = nn.parallel.DistributedDataParallel(made(), bucket_cap_mb=1)
 torch.manual_seed(0)
 by_hand = made()
@@ -68,7 +68,7 @@ for step in range(4):
 
 
 @test
-def its_collectives_do_what_torch_says_of_any_type_and_shape():
+def collectives_work_for_any_type_and_shape():
     run(3, IN_GROUP + """
 for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.uint8):
     for op, expected in ((dist.ReduceOp.SUM, 6), (dist.ReduceOp.MIN, 1), (dist.ReduceOp.MAX, 3)):
@@ -85,9 +85,9 @@ parts = [torch.zeros(2) for _ in range(size)]
 dist.all_gather(parts, torch.full((2,), float(rank)))
 assert [part.tolist() for part in parts] == [[0, 0], [1, 1], [2, 2]], parts
 if hasattr(dist, "all_gather_into_tensor"):
-    whole = torch.zeros(6)
-    dist.all_gather_into_tensor(whole, torch.full((2,), float(rank)))
-    assert whole.tolist() == [0, 0, 1, 1, 2, 2], whole
+    gathered = torch.zeros(6)
+    dist.all_gather_into_tensor(gathered, torch.full((2,), float(rank)))
+    assert gathered.tolist() == [0, 0, 1, 1, 2, 2], gathered
 objects = [None] * size
 dist.all_gather_object(objects, {"rank": rank})
 assert [each["rank"] for each in objects] == [0, 1, 2]
@@ -108,7 +108,7 @@ dist.destroy_process_group()
 
 
 @test
-def it_reduces_by_every_operation_to_one_rank_and_to_parts_gathers_scatters_and_sends_from_each_to_each():
+def reductions_gathers_scatters_and_all_to_all_give_the_results_of_torch():
     run(3, IN_GROUP + """
 for op, expected in ((dist.ReduceOp.PRODUCT, 6), (dist.ReduceOp.BAND, 0), (dist.ReduceOp.BOR, 3), (dist.ReduceOp.BXOR, 0)):
     for dtype in (torch.int64, torch.uint8, *((torch.float32, torch.bfloat16) if op == dist.ReduceOp.PRODUCT else ())):
@@ -143,13 +143,13 @@ assert word == [f"to {rank}"], word
 parts = [torch.zeros(1 + to) for to in range(size)]
 dist.all_to_all(parts, [torch.full((1 + rank,), 10.0 * rank + to) for to in range(size)])
 assert [part.tolist() for part in parts] == [[10.0 * one + rank] * (1 + one) for one in range(size)], parts
-whole = torch.zeros(3, 2)
-dist.all_to_all_single(whole, torch.arange(6.0).reshape(3, 2) + 100 * rank)
-assert whole.tolist() == [[100.0 * one + 2 * rank, 100.0 * one + 2 * rank + 1] for one in range(size)], whole
+received = torch.zeros(3, 2)
+dist.all_to_all_single(received, torch.arange(6.0).reshape(3, 2) + 100 * rank)
+assert received.tolist() == [[100.0 * one + 2 * rank, 100.0 * one + 2 * rank + 1] for one in range(size)], received
 sent, taken = [rank, 1, 2], [(one, 1, 2)[rank] for one in range(size)]
-whole = torch.zeros(sum(taken))
-dist.all_to_all_single(whole, torch.full((sum(sent),), float(rank)), taken, sent)
-assert whole.tolist() == [float(one) for one in range(size) for _ in range(taken[one])], whole
+received = torch.zeros(sum(taken))
+dist.all_to_all_single(received, torch.full((sum(sent),), float(rank)), taken, sent)
+assert received.tolist() == [float(one) for one in range(size) for _ in range(taken[one])], received
 refused(ValueError, "split sizes [1, 1] do not divide 3 rows among 3 ranks", lambda: dist.all_to_all_single(torch.zeros(3), torch.zeros(3), [1, 1]))
 refused(ValueError, f"all_to_all on rank {rank} have [1, 1, 2] elements|send [1, 1, 1]",
         lambda: dist.all_to_all(list(torch.zeros(4).split([1, 1, 2])), list(torch.zeros(3).split(1))))
@@ -160,7 +160,7 @@ dist.barrier()
 
 
 @test
-def a_pass_of_DDP_meets_once_however_many_buckets_it_has():
+def a_pass_of_DDP_makes_one_reduction_for_all_buckets():
     run(2, IN_GROUP + """
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
 ctx, calls = trainrt.context(), []
@@ -182,17 +182,17 @@ def passes(model):
 grads = passes(ddp())
 assert calls == ["all_reduce"], calls
 assert all(map(torch.equal, grads, passes(ddp(find_unused_parameters=True))))
-assert calls == ["all_reduce"] * 2, calls  # also which parameters each has used, in integers
+assert calls == ["all_reduce"] * 2, calls  # the second one reduces integers: the parameters that each rank used
 for state, hook in ((None, default_hooks.fp16_compress_hook), (powerSGD_hook.PowerSGDState(None, start_powerSGD_iter=2), powerSGD_hook.powerSGD_hook)):
     model = ddp()
-    model.register_comm_hook(state, hook)  # Python, which may wait for each
+    model.register_comm_hook(state, hook)  # a Python hook, which may wait for each bucket
     passes(model)
 model = ddp()
 class Broken(Exception):
     pass
 def fail(_):
     raise Broken
-handle = model.module[0].weight.register_hook(fail)  # when the buckets of the other layers are held
+handle = model.module[0].weight.register_hook(fail)  # fails after the buckets of the other layers were filled
 refused(Broken, "", lambda: model(torch.randn(4, 8)).sum().backward())
 handle.remove()
 dist.barrier()
@@ -203,7 +203,7 @@ dist.barrier()
 
 
 @test
-def groups_of_some_ranks_are_of_gloo_and_what_two_ranks_do_takes_one():
+def groups_of_some_ranks_use_gloo_and_send_and_recv_require_one():
     job = run(3, IN_GROUP + """
 pair = dist.new_group([0, 2])
 one = torch.ones(1)
@@ -212,10 +212,10 @@ if rank != 1:
     assert one.item() == 2
 alone = [dist.new_group([each]) for each in range(size)][rank]
 dist.all_reduce(one, group=alone)
-whole = dist.new_group()
-assert dist.get_backend(whole) == "trainrt"
+every = dist.new_group()
+assert dist.get_backend(every) == "trainrt"
 one.fill_(1)
-dist.all_reduce(one, group=whole)
+dist.all_reduce(one, group=every)
 assert one.item() == 3
 for function in (dist.send, dist.recv, dist.isend, dist.irecv):
     refused(NotImplementedError, "'trainrt' has no |need all ranks|new_group(backend=\\"gloo\\")", lambda: function(one, (rank + 1) % size))
@@ -228,11 +228,11 @@ if rank == 2:
     assert one.item() == 7
 dist.barrier()
 """)
-    check("a process group of some of the ranks uses gloo: 'trainrt' supports groups of all 3 ranks" in job.err, "nothing says whose the small group is", job)
+    check("a process group of some of the ranks uses gloo: 'trainrt' supports groups of all 3 ranks" in job.err, "the backend of the small group is not reported", job)
 
 
 @test
-def a_group_of_all_in_another_order_or_without_a_run_is_refused():
+def a_group_in_another_rank_order_is_refused():
     run(2, IN_GROUP + """
 dist.destroy_process_group()
 store = dist.HashStore()
@@ -242,7 +242,7 @@ refused(RuntimeError, f"rank {1 - rank} of 2 was requested|rank {rank} of 2|use 
 
 
 @test
-def TorchTrainer_begins_it_when_asked():
+def TorchTrainer_uses_the_backend_of_its_config():
     text = """
 from trainrt import train
 from trainrt.train.torch import TorchConfig, TorchTrainer, prepare_model
@@ -259,7 +259,7 @@ assert result.metrics["sum"] == 2 and not dist.is_initialized()
 
 
 @test
-def outside_of_a_run_it_is_a_group_of_one():
+def outside_of_a_run_the_group_has_one_rank():
     text = BEGIN + """
 dist.init_process_group("trainrt", store=dist.HashStore(), rank=0, world_size=1)
 one = torch.ones(2)
@@ -271,7 +271,7 @@ assert one.tolist() == [1, 1]
 refused(RuntimeError, "of 2 ranks needs a run|use gloo", lambda: trainrt.train.torch._process_group.ProcessGroup(0, 2))
 """
     job = Job([PYTHON, program_file(text)], env={**ONE_THREAD, "PYTHONPATH": f"{BUILD}/python"})
-    check(job.wait(90) == 0, "it failed", job)
+    check(job.wait(90) == 0, "the process failed", job)
 
 
 main(setup)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt.train.xgboost with Debian's XGBoost: both forms of the trainer, the callback, and runs that go on."""
+"""trainrt.train.xgboost with Debian's XGBoost: both forms of the trainer, the callback, and continued runs."""
 import sys
 from pathlib import Path
 
@@ -20,19 +20,19 @@ def ranks_train_together():
 
 
 @test
-def the_older_form_says_all_and_a_killed_rank_changes_no_bit():
-    quiet = TREES.the_older_form_says_all(lambda cover: 400 < cover < 600)  # of 1001 rows half are drawn
+def a_killed_rank_does_not_change_the_model_of_the_older_form():
+    quiet = TREES.check_older_form(lambda cover: 400 < cover < 600)  # half of the 1001 rows are sampled
     killed = TREES.a_killed_rank_costs_the_rounds_since_the_last_checkpoint()
     equal((killed["digest"], killed["metrics"]["valid-rmse"]), (quiet["digest"], quiet["metrics"]["valid-rmse"]), "the model")
 
 
 @test
-def a_run_goes_on_with_another_number_of_ranks_and_with_more_rounds():
+def a_run_continues_with_another_number_of_ranks_and_more_rounds():
     TREES.result("more", workers=2, ROUNDS=7)
     record = TREES.folder / "runs/more/run.json"
-    record.write_text(record.read_text().replace('"finished"', '"stopped"'))  # as if more rounds had been asked for from the first
+    record.write_text(record.read_text().replace('"finished"', '"stopped"'))  # as if the first start had requested more rounds
     found, job = TREES.result("more", workers=3, launcher=[TRAINRT, "-n", 3, "--scaling.on_resize=keep_batch", "--"], ROUNDS=12)
-    equal((found["rounds"], found["checkpoints"]), (14, 4), "reports, one more at the end of each, and checkpoints", job)
+    equal((found["rounds"], found["checkpoints"]), (14, 4), "reports (one more at the end of each start) and checkpoints", job)
 
 
 @test
@@ -41,17 +41,17 @@ def a_rank_may_have_no_rows():
 
 
 @test
-def what_is_wrong_with_the_data_is_named():
+def invalid_data_is_an_error_that_names_it():
     for change, words in ((("label_column=\"y\"", "label_column=\"z\""), "has the columns first, second, rest, y"),
                           (('"rest": values[:, 2:]', '"rest": numpy.array(["a", "b"] * rows, object)[:rows]'), "strings in column 'rest'")):
         script = TREES.folder / "bad.py"
         script.write_text(SCRIPT.read_text().replace(*change))
         job = run([PYTHON, script, "xgboost", "bad", 2], timeout=60, env=TREES.env, cwd=TREES.folder)
-        check(job.code != 0 and words in job.err, f"{words} is not told", job)
+        check(job.code != 0 and words in job.err, f"the error lacks {words!r}", job)
 
 
 @test
-def the_callback_reports_what_it_is_asked_for():
+def the_callback_reports_the_selected_metrics():
     import numpy
     import xgboost
     rows = xgboost.DMatrix(numpy.arange(20.0).reshape(10, 2), label=numpy.arange(10.0))
@@ -70,7 +70,7 @@ def the_callback_reports_what_it_is_asked_for():
 
 
 @test
-def arguments_that_cannot_be_are_refused():
+def contradictory_arguments_are_refused():
     table = {"train": data.from_items([{"x": 1, "y": 2}])}
     raises(ValueError, "label_column", "missing", of=lambda: XGBoostTrainer(params={}, datasets=table))
     raises(ValueError, "train_loop_per_worker, or params", of=lambda: XGBoostTrainer(datasets=table))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""train.function = lightgbm: a rank alone has the model of the library's own Python, byte for byte; ranks together learn as well; stopped and killed at any
-round they end with the same bytes; metrics are those of all rows; and what is wrong is named. The library is a wheel of PyPI."""
+"""train.function = lightgbm: one rank gives the model of the library's own Python, byte for byte; several ranks learn as well; runs that are
+stopped and killed at any round end with the same bytes; metrics cover all rows; and invalid parameters and data are errors. Uses a PyPI wheel."""
 import sys
 from pathlib import Path
 
@@ -8,27 +8,27 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from tools.wheels import *  # noqa: E402,F403
 import random  # noqa: E402
 
-os.environ["OMP_WAIT_POLICY"] = "passive"  # threads that wait for a core that another test has do not spin
+os.environ["OMP_WAIT_POLICY"] = "passive"  # threads that wait for a busy core do not spin
 VERSION = os.environ.get("TRAINRT_LIGHTGBM_VERSION", "4.6.0")
 DEFAULTS = {"deterministic": True, "force_row_wise": True, "enable_bundle": False, "verbosity": -1, "num_threads": 2, "num_leaves": 7}
 ROUNDS = 12
 TRAIN, VALID = slice(0, 900), slice(900, 1200)
 np = lightgbm = _packages = _data = None
-# What each learns: the library's parameters, and the keys of [loop] that say which fields are what.
+# Parameters of the library, and the keys of [loop] that assign fields, by name of the case.
 PLAIN = {"objective": "binary", "metric": "binary_logloss,auc,average_precision"}
 CASES = {
     "binary": (PLAIN, {}),
     "weights": ({"objective": "regression_l1", "metric": "l1,rmse"}, {"label": "r", "weight": "w"}),
     "classes": ({"objective": "multiclass", "num_class": 3, "metric": "multi_logloss,multi_error"}, {"label": "c"}),
     "categories": (PLAIN, {"features": "x, k", "categorical": "k"}),
-    # With one thread: LightGBM adds up map in the order in which threads come.
+    # One thread, since LightGBM sums the metric map in the order in which threads finish.
     "queries": ({"objective": "lambdarank", "metric": "ndcg,map", "eval_at": "2,5", "num_threads": 1}, {"label": "c", "group": "q"}),
     "weights_in_the_metric": ({"objective": "cross_entropy_lambda", "metric": "cross_entropy_lambda"}, {"weight": "w"}),
     "doubles": ({"objective": "poisson", "metric": "poisson,gamma_deviance"}, {"label": "p", "features": "d"}),
     "init_score": (PLAIN, {"init_score": "m"}),
     "init_scores_of_classes": ({"objective": "multiclass", "num_class": 3, "metric": "multi_logloss,multi_error"}, {"label": "c", "init_score": "ms"}),
 }
-# These draw, or keep, something between rounds.
+# These draw random numbers or keep state between rounds.
 DRAWING = {
     "bagging": {**PLAIN, "bagging_freq": 3, "bagging_fraction": 0.4},
     "halves": {**PLAIN, "bagging_freq": 2, "pos_bagging_fraction": 0.8, "neg_bagging_fraction": 0.7, "seed": 4},
@@ -101,7 +101,7 @@ def last_of(config):
 
 
 def own_dataset(part, loop, reference=None, **more):
-    """As a user of the library makes it."""
+    """Makes the dataset as a user of the library does."""
     table = np.load(_data / f"{part}.npz")
     chosen = {"features": "x", "label": "y", **loop}
     fields = [name.strip() for name in chosen["features"].split(",")]
@@ -114,7 +114,7 @@ def own_dataset(part, loop, reference=None, **more):
 
 
 def own_training(params, loop, rounds=ROUNDS, callbacks=()):
-    """(its model's text, {set: {metric: values}}, the booster)"""
+    """Trains with the library's own Python. Returns (the model's text, {set: {metric: values}}, the booster)."""
     found = {}
     train = own_dataset("train", loop)
     booster = lightgbm.train({**DEFAULTS, **params}, train, rounds, valid_sets=[train, own_dataset("valid", loop, train)], valid_names=["train", "valid"],
@@ -126,21 +126,21 @@ def as_in_python(params, loop):
     config = config_of("own", params, **loop)
     finish(1, config)
     text, found, _ = own_training(params, loop)
-    check("Tree=5" in text, "the library's own model has hardly any trees")
+    check("Tree=5" in text, "the library's own model has fewer than 6 trees")
     check(model_of(config).rstrip("\n") == text, "the model is not that of the library's own Python")
     wanted = {f"{part}-{metric}": values[-1] for part, metrics in found.items() for metric, values in metrics.items()}
     equal(last_of(config), wanted, "metrics")
 
 
 for name, (params, loop) in CASES.items():
-    add_test(f"a_rank_alone_has_the_model_of_the_librarys_own_python_with_{name}", as_in_python, params, loop)
+    add_test(f"one_rank_gives_the_librarys_own_model_with_{name}", as_in_python, params, loop)
 for name in ("goss", "dart", "rf"):
-    add_test(f"a_rank_alone_has_the_model_of_the_librarys_own_python_with_{name}", as_in_python, DRAWING[name], {})
-add_test("a_rank_alone_has_the_model_of_the_librarys_own_python_with_dart_and_init_score", as_in_python, DRAWING["dart"], {"init_score": "m"})
+    add_test(f"one_rank_gives_the_librarys_own_model_with_{name}", as_in_python, DRAWING[name], {})
+add_test("one_rank_gives_the_librarys_own_model_with_dart_and_init_score", as_in_python, DRAWING["dart"], {"init_score": "m"})
 
 
 @test
-def sparse_rows_give_the_model_of_the_librarys_own_python_and_its_bytes_again():
+def sparse_rows_give_the_librarys_own_model_also_after_a_kill():
     import scipy.sparse
     source = np.random.default_rng(8)
     columns = [sorted(source.choice(30, source.integers(0, 9), replace=False).tolist()) for _ in range(600)]
@@ -158,7 +158,7 @@ def sparse_rows_give_the_model_of_the_librarys_own_python_and_its_bytes_again():
     finish(2, quiet)
     interrupt(2, killed, signal.SIGKILL)
     finish(2, killed)
-    check(model_of(killed) == model_of(quiet), "another model than the run that nothing disturbed")
+    check(model_of(killed) == model_of(quiet), "the model differs from the undisturbed run's")
 
 
 def sparse_config(name, loop):
@@ -171,7 +171,7 @@ def layout_of(config):
     return state_of(run_dir_of(config))["layout"][2].decode()
 
 
-# ---- ranks together ------------------------------------------------------------------------------------------------------
+# ---- several ranks ------------------------------------------------------------------------------------------------------
 
 
 @test
@@ -191,7 +191,7 @@ def ranks_together_learn_as_well_as_one():
 
 
 def metrics_of_all_rows(params, loop, ranks=3):
-    """Those of several ranks' last model are what the library finds for it on all rows at once."""
+    """The metrics of several ranks equal those that the library computes for their last model on all rows."""
     config = config_of("ranks", params, threads=1, **loop)
     finish(ranks, config)
     model = lightgbm.Booster(model_str=model_of(config))
@@ -212,7 +212,7 @@ def metrics_of_all_rows(params, loop, ranks=3):
 
 
 for name, (params, loop) in CASES.items():
-    add_test(f"metrics_of_ranks_are_those_of_all_rows_with_{name}", metrics_of_all_rows, params, loop)
+    add_test(f"metrics_of_ranks_cover_all_rows_with_{name}", metrics_of_all_rows, params, loop)
 
 
 @test
@@ -223,7 +223,7 @@ def a_set_may_have_fewer_rows_than_there_are_ranks():
 
 
 @test
-def a_rank_that_dies_ends_all_within_seconds():
+def a_killed_rank_ends_all_ranks_within_seconds():
     config = config_of("dies", rounds=100000, every=100000, threads=1)
     job = start_ranks(3, config)
     wait_for_reports(run_dir_of(config), 3, job, 60)
@@ -248,7 +248,7 @@ def a_rank_that_hangs_in_a_round_is_named_by_the_others():
 
 
 @test
-def a_run_goes_on_with_more_rounds_and_with_other_ranks():
+def a_run_continues_with_more_rounds_and_other_ranks():
     config = config_of("more", rounds=6, every=100, threads=1)
     finish(2, config)
     first = model_of(config)
@@ -257,12 +257,12 @@ def a_run_goes_on_with_more_rounds_and_with_other_ranks():
     trees = [text.split("Tree=")[1:] for text in (first, model_of(config))]
     equal(len(trees[1]), 10, "trees", job)
     check(trees[1][:5] == trees[0][:5], "the first trees have changed", job)
-    check(last_of(config)["train-binary_logloss"] < reports(run_dir_of(config))[5]["train-binary_logloss"], "it does not learn on", job)
+    check(last_of(config)["train-binary_logloss"] < reports(run_dir_of(config))[5]["train-binary_logloss"], "the loss does not decrease after the continuation", job)
     check_iterations(run_dir_of(config), 10)
 
 
 @test
-def a_run_of_no_rounds_goes_on_as_one_that_begins():
+def a_run_of_no_rounds_continues_like_a_new_run():
     for name in ("binary", "dart"):
         params = DRAWING.get(name, PLAIN)
         fresh, empty = config_of("fresh", params), config_of("empty", params, rounds=0)
@@ -272,14 +272,14 @@ def a_run_of_no_rounds_goes_on_as_one_that_begins():
         empty.write_text(text.replace("num_boost_round = 0", f"num_boost_round = {ROUNDS}"))
         check(empty.read_text() != text, f"the config has no num_boost_round = 0: {text}")
         job = finish(1, empty)
-        check(model_of(empty) == model_of(fresh), f"{name}: another model than that of a fresh run", job)
+        check(model_of(empty) == model_of(fresh), f"{name}: the model differs from a new run's", job)
 
 
-# ---- exactness -----------------------------------------------------------------------------------------------------------
+# ---- stops and kills leave the same bytes -----------------------------------------------------------------------------------------------------------
 
 
 def interrupt(ranks, config, signal_of_all=None):
-    """Starts or continues the run; after some rounds one rank is told to stop, or all are killed."""
+    """Starts or continues the run. After some rounds one rank gets a stop signal, or all ranks get `signal_of_all`."""
     before = report_count(run_dir_of(config))
     job = run_started(ranks, config)
     wait_for_reports(run_dir_of(config), before + random.randint(1, 4), job, 60)
@@ -297,7 +297,7 @@ def run_started(ranks, config):
 
 
 def disturbed_run(ranks, params, loop, rounds, threads):
-    """Stopped or killed at two rounds at least, and finished: on a machine that is busy a run may end before it is told to."""
+    """Returns the config of a run that was stopped or killed at least twice. On a busy machine a run may finish before the signal."""
     for number in range(5):
         config = config_of(f"disturbed_{number}", params, rounds, every=3, threads=threads, **loop)
         for end in (None, signal.SIGKILL, None):
@@ -305,7 +305,7 @@ def disturbed_run(ranks, params, loop, rounds, threads):
         finish(ranks, config)
         if len(attempts(run_dir_of(config))) > 2:
             return config
-    raise Failure("nothing disturbed the run")
+    raise Failure("every run finished before it was disturbed")
 
 
 def exact(ranks, params, loop, rounds=60):
@@ -313,7 +313,7 @@ def exact(ranks, params, loop, rounds=60):
     quiet = config_of("quiet", params, rounds, every=3, threads=threads, **loop)
     finish(ranks, quiet)
     disturbed = disturbed_run(ranks, params, loop, rounds, threads)
-    check(model_of(disturbed) == model_of(quiet), "another model than the run that nothing disturbed")
+    check(model_of(disturbed) == model_of(quiet), "the model differs from the undisturbed run's")
     equal(reported_metrics(run_dir_of(disturbed)), reported_metrics(run_dir_of(quiet)), "metrics")
 
 
@@ -330,7 +330,7 @@ add_test("stopped_and_killed_on_1_ranks_the_model_has_the_same_bytes_with_drawn_
 
 
 @test
-def early_stopping_ends_where_the_librarys_own_does():
+def early_stopping_ends_in_the_round_of_the_library():
     params = {**PLAIN, "metric": "auc", "learning_rate": 0.6}
     config = config_of("early", params, rounds=200, early_stopping_rounds=5)
     job = finish(1, config)
@@ -349,10 +349,10 @@ def predictions_of(config, *words, ranks=1):
 
 
 @test
-def predictions_are_those_of_the_librarys_own_python():
+def predictions_equal_those_of_the_librarys_own_python():
     table = np.load(_data / "valid.npz")
     np.savez(_data / "inputs.npz", x=table["x"], k=table["k"])  # without labels
-    for name in ("classes", "categories", "init_score"):  # predictions need no init_score, and are without it
+    for name in ("classes", "categories", "init_score"):  # predictions neither need nor use init_score
         params, loop = CASES[name]
         config = config_of(name, params, threads=1, **loop)
         finish(2, config)
@@ -360,19 +360,19 @@ def predictions_are_those_of_the_librarys_own_python():
         wanted = lightgbm.Booster(model_str=model_of(config)).predict(columns)
         for ranks in (1, 3):
             found = predictions_of(config, f"--data.new.source={_data / 'inputs.npz'}", "--dataset", "new", ranks=ranks)
-            check(found.tobytes() == wanted.tobytes(), f"predictions of {name} on {ranks} ranks are others")
+            check(found.tobytes() == wanted.tobytes(), f"predictions of {name} on {ranks} ranks differ")
 
 
 @test
-def after_early_stopping_the_best_rounds_predict():
+def predictions_after_early_stopping_use_the_best_rounds():
     config = config_of("best", {**PLAIN, "metric": "auc", "learning_rate": 0.6}, rounds=200, early_stopping_rounds=5)
     finish(1, config)
     best = int.from_bytes(state_of(run_dir_of(config))["best_round"][2], "little") + 1
     wanted = lightgbm.Booster(model_str=model_of(config)).predict(np.load(_data / "valid.npz")["x"], num_iteration=best)
-    check(predictions_of(config, "--dataset", "valid").tobytes() == wanted.tobytes(), f"predictions of {best} rounds are others")
+    check(predictions_of(config, "--dataset", "valid").tobytes() == wanted.tobytes(), f"predictions of {best} rounds differ")
 
 
-# ---- what is wrong -------------------------------------------------------------------------------------------------------
+# ---- errors -------------------------------------------------------------------------------------------------------
 
 
 def refused(words, ranks=1, **change):
@@ -380,11 +380,11 @@ def refused(words, ranks=1, **change):
     job = run([TRAINRT, "--config", config]) if ranks == 1 else run_ranks(ranks, config)
     check_exit(job, USAGE)
     for word in [words] if isinstance(words, str) else words:
-        check(word in job.out + job.err, f"{word!r} is not told", job)
+        check(word in job.out + job.err, f"the error lacks {word!r}", job)
 
 
 @test
-def what_is_wrong_with_the_parameters_is_named():
+def invalid_parameters_are_errors_that_name_them():
     refused(["[loop] num_leafs", "did you mean 'num_leaf"], params={**PLAIN, "num_leafs": 3})
     refused(["[loop] n_estimators", "num_boost_round"], params={**PLAIN, "n_estimators": 3})
     refused(["eta", "learning_rate", "same parameter"], params={**PLAIN, "eta": 0.1, "learning_rate": 0.1})
@@ -402,7 +402,7 @@ def what_is_wrong_with_the_parameters_is_named():
 
 
 @test
-def what_is_wrong_with_the_data_is_named():
+def invalid_data_is_an_error_that_names_it():
     refused(["label", "z"], label="z")
     refused(["features", "u"], features="x, u")
     refused("fewer ranks", ranks=3, sets={"train": "tiny"})
@@ -414,7 +414,7 @@ def what_is_wrong_with_the_data_is_named():
 
 
 @test
-def an_init_score_that_is_wrong_is_named():
+def an_invalid_init_score_is_named():
     table = dict(np.load(_data / "valid.npz"))
     table["m"][7] = np.inf
     np.savez(_data / "infinite.npz", **{**table, "ms": table["m"]})
@@ -430,24 +430,24 @@ def an_init_score_that_is_wrong_is_named():
 
 
 @test
-def a_run_that_goes_on_refuses_an_init_score_more():
+def a_continued_run_refuses_an_added_init_score():
     config = config_of("more_scores", rounds=3, threads=1)
     finish(1, config)
     config.write_text(config.read_text().replace("[loop]\n", "[loop]\ninit_score = m\n").replace("num_boost_round = 3", "num_boost_round = 4"))
     job = run([TRAINRT, "--config", config])
     check_exit(job, USAGE)
-    check("init_score is 'm', but was ''" in job.err, "it is not told", job)
+    check("init_score is 'm', but was ''" in job.err, "the error does not name init_score", job)
 
 
 @test
-def a_library_that_is_not_there_is_named():
+def a_missing_library_is_named():
     refused(["[lightgbm] library", "lib_lightgbm.so"], library=_data)
     refused(["pip install lightgbm"], library=_data / "none.so")
     refused(["not a library of lightgbm"], library="/lib/x86_64-linux-gnu/libz.so.1")
 
 
 @test
-def one_class_only_is_learned_as_the_library_does():
+def a_single_class_is_learned_as_by_the_library():
     np.savez(_data / "same.npz", x=np.load(_data / "train.npz")["x"], y=np.ones(TRAIN.stop, "f4"))
     config = config_of("same", sets={"train": "same"}, threads=1)
     finish(2, config)

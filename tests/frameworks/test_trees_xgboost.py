@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""train.function = xgboost with Debian's library: one rank and several have the model of the library's own Python on as many workers, byte for byte;
-stopped and killed at any round they end with the same bytes; and what is wrong is named."""
+"""train.function = xgboost with Debian's library: one rank and several give the model of the library's own Python on as many workers, byte for
+byte; runs that are stopped and killed at any round end with the same bytes; and invalid parameters and data are errors."""
 import re
 import sys
 from pathlib import Path
@@ -29,11 +29,11 @@ def as_in_python(ranks, name):
 
 for ranks, names in ((1, CASES), (2, ("binary", "classes", "categories", "margins_of_classes", "survival")), (3, ("queries", "doubles", "approximate", "margins"))):
     for name in names:
-        add_test(f"{ranks}_ranks_have_the_model_of_the_librarys_own_python_with_{name}", as_in_python, ranks, name)
+        add_test(f"{ranks}_ranks_give_the_librarys_own_model_with_{name}", as_in_python, ranks, name)
 
 
 def lines_of(**sets):
-    """The section [data.NAME] of each set, whose rows lie in a file of JSON lines."""
+    """Writes each set as JSON lines. Returns the sections [data.NAME]."""
     folder = scratch("lines")
     for name, rows in sets.items():
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -51,29 +51,29 @@ for ranks, name in ((2, "rows"), (1, "columns"), (2, "forest"), (1, "dart_of_row
 
 
 @test
-def samples_differ_from_round_to_round_and_with_the_seed():
+def sampling_differs_between_rounds_and_seeds():
     models = []
     for seed in (3, 4):
         config = _runs.config(f"seed_{seed}", {**DRAWING["columns"], "seed": seed}, rounds=8)
         finish(1, config)
         models.append(model_of(config))
-        found = _runs.told_of(config, "print([sorted(set(line.split('[')[1].split('<')[0] for line in text.splitlines() if '[' in line)) for text in booster.get_dump()])")
+        found = _runs.output_of_booster(config, "print([sorted(set(line.split('[')[1].split('<')[0] for line in text.splitlines() if '[' in line)) for text in booster.get_dump()])")
         check(len({str(columns) for columns in eval(found)}) > 2, f"the columns of each tree: {found}")
-    check(models[0] != models[1], "the seed changes nothing")
+    check(models[0] != models[1], "the seed does not change the model")
 
 
 @test
-def a_rank_that_dies_ends_all_within_seconds():
+def a_killed_rank_ends_all_ranks_within_seconds():
     _runs.a_dead_rank_ends_all()
 
 
 @test
-def early_stopping_ends_where_the_librarys_own_does():
+def early_stopping_ends_in_the_round_of_the_library():
     _runs.early_stopping()
 
 
 @test
-def predictions_are_those_of_the_librarys_own_python():
+def predictions_equal_those_of_the_librarys_own_python():
     _runs.predictions_are_those_of_python()
 
 
@@ -86,7 +86,7 @@ def csr_matrix(*given, **options):
 
 
 def trained_on(matrix):
-    """The booster that the library's own Python makes of it, without attributes."""
+    """Returns the booster that the library's own Python trains, without attributes."""
     import xgboost
     params = {"objective": "binary:logistic", "nthread": 1, "seed": 7, "seed_per_iteration": True, "tree_method": "hist"}
     booster = xgboost.train(params, matrix, ROUNDS)
@@ -95,7 +95,7 @@ def trained_on(matrix):
 
 
 @test
-def sparse_rows_give_the_model_and_predictions_of_the_librarys_own_python():
+def sparse_rows_give_the_librarys_own_model_and_predictions():
     import xgboost
     source = np.random.default_rng(8)
     columns = [sorted(source.choice(30, source.integers(0, 9), replace=False).tolist()) for _ in range(600)]
@@ -112,11 +112,11 @@ def sparse_rows_give_the_model_and_predictions_of_the_librarys_own_python():
         check(model_of(config) == bytes(booster.save_raw("ubj")), f"matrix = {matrix}: the model is not that of the library's own Python", job)
     out = config.parent / "predicted.npz"
     check_exit(run([TRAINRT, "predict", run_dir_of(config), "--dataset", "train", "-o", out]), FINISHED)
-    check((np.load(out)["prediction"] == booster.predict(xgboost.DMatrix(rows))).all(), "the predictions are others")
+    check((np.load(out)["prediction"] == booster.predict(xgboost.DMatrix(rows))).all(), "the predictions differ")
 
 
 @test
-def lists_of_one_length_are_sparse_rows_as_others_are():
+def lists_of_equal_length_are_sparse_rows_too():
     import xgboost
     source = np.random.default_rng(9)
     columns = np.sort([source.choice(12, 4, replace=False) for _ in range(300)])
@@ -128,37 +128,37 @@ def lists_of_one_length_are_sparse_rows_as_others_are():
     rows = csr_matrix((values.ravel(), columns.ravel(), np.arange(0, columns.size + 1, 4)), shape=(300, 12))
     booster = trained_on(xgboost.QuantileDMatrix(rows, labels, nthread=1))
     check(model_of(config) == bytes(booster.save_raw("ubj")), "the model is not that of the library's own Python", job)
-    for row in (5, 6):  # a file of one row, whose lists cannot differ in length
+    for row in (5, 6):  # files of one row, in which all lists have the same length
         source, out = lines_of(new=lines[row:row + 1])["data.new"]["source"], config.parent / f"predicted_{row}.npz"
         check_exit(run([TRAINRT, "predict", run_dir_of(config), f"--data.new.source={source}", "--dataset", "new", "-o", out]), FINISHED)
         equal(np.load(out)["prediction"].tolist(), booster.predict(xgboost.DMatrix(rows[row:row + 1])).tolist(), f"the prediction of row {row} alone")
 
 
 @test
-def texts_are_categories_on_any_number_of_ranks():
+def strings_are_categories_on_any_number_of_ranks():
     words = np.array(["oak", "elm", "ash", "fir"])[np.random.default_rng(3).integers(0, 4, 300)]
     (_runs.data / "words.jsonl").write_text("".join(json.dumps({"t": word, "y": float(word in ("oak", "fir"))}) + "\n" for word in words))
     for ranks in (1, 3):
         config = _runs.config("words", {"objective": "binary:logistic", "eval_metric": "error"}, 3, sets={"train": "words"}, features="t", categorical="t")
         config.write_text(config.read_text().replace("words.npz", "words.jsonl"))
         job = finish(ranks, config)
-        equal(last_of(config), {"train-error": 0.0}, f"what {ranks} ranks learn of texts", job)
+        equal(last_of(config), {"train-error": 0.0}, f"metrics of {ranks} ranks with string categories", job)
 
 
 @test
-def pages_on_disk_give_the_model_of_memory_and_are_gone_afterwards():
+def pages_on_disk_give_the_model_of_memory_and_are_removed():
     cache = scratch("cache")
     models = []
     for matrix in ("external", "quantile"):
         config = _runs.config(matrix, matrix=matrix, **({"cache": cache} if matrix == "external" else {}))
         finish(1, config)
         models.append(model_of(config))
-    check(models[0] == models[1], "another model")
+    check(models[0] == models[1], "the models differ")
     check(not list(cache.iterdir()), f"left in the cache: {list(cache.iterdir())}")
 
 
 @test
-def pages_that_a_killed_attempt_has_left_go_with_the_next_one():
+def the_next_attempt_removes_pages_of_a_killed_one():
     cache = scratch("cache")
     config, other = (_runs.config(name, rounds=4000, every=100, matrix="external", cache=cache, threads=1) for name in ("killed", "other"))
     jobs = [start_ranks(1, each) for each in (config, other)]
@@ -175,11 +175,11 @@ def pages_that_a_killed_attempt_has_left_go_with_the_next_one():
     kill(jobs[1].wait_for_ranks(1).values())
     jobs[1].wait(30)
     check(len(left) == 2, f"a killed rank has removed its pages itself: {left}", jobs[0])
-    check(len(still) == 1 and set(still) < before, f"left in the cache, of which one is another run's: {still}", jobs[0])
+    check(len(still) == 1 and set(still) < before, f"the cache must hold only the other run's folder: {still}", jobs[0])
 
 
 @test
-def sets_of_scikit_learn_are_learnt():
+def datasets_of_scikit_learn_are_learnt():
     try:
         from sklearn import datasets
     except ImportError as error:
@@ -205,7 +205,7 @@ def a_rank_may_have_no_rows_and_all_rows_one_class():
         for ranks in (1, 3):
             config = _runs.config(f"on_{ranks}", {**params, "min_child_weight": 0, "base_score": 0.4}, 3, sets={"train": "tiny"}, **loop)
             job = finish(ranks, config)
-            models.append(eval(_runs.told_of(config, "print(booster.get_dump())")))
+            models.append(eval(_runs.output_of_booster(config, "print(booster.get_dump())")))
         equal(models[1], models[0], f"trees of two rows on 3 ranks with {params}", job)
     config = _runs.config("one", {**BINARY, "eval_metric": "logloss,auc", "base_score": 0.5}, 3, sets={"train": "one_class"})
     job = finish(2, config)
@@ -213,9 +213,9 @@ def a_rank_may_have_no_rows_and_all_rows_one_class():
 
 
 @test
-def four_ranks_of_which_one_has_no_rows_learn_what_one_does():
+def four_ranks_one_without_rows_learn_as_well_as_one():
     table = dict(np.load(_runs.data / "train.npz"))
-    np.savez(_runs.data / "thirds.npz", **{**table, "q": np.arange(SIZES["train"]) // 300})  # three queries: the last rank gets none
+    np.savez(_runs.data / "thirds.npz", **{**table, "q": np.arange(SIZES["train"]) // 300})  # three queries, so that the last of four ranks has no rows
     loss = {}
     for ranks in (1, 4):
         config = _runs.config(f"thirds_{ranks}", sets={"train": "thirds", "valid": "valid"}, group="q")
@@ -227,7 +227,7 @@ def four_ranks_of_which_one_has_no_rows_learn_what_one_does():
 
 @test
 def ranks_with_and_without_missing_values_do_not_wait_for_each_other():
-    """XGBoost 1.7's hist adds up in another way if nothing is missing: its own Python hangs with these rows on several workers."""
+    """XGBoost 1.7's hist sums differently without missing values: its own Python hangs with these rows on several workers."""
     table = {name: values[:300] for name, values in dict(np.load(_runs.data / "train.npz")).items()}
     table["x"] = np.nan_to_num(table["x"])
     tables = {"dense": table, "one_missing": {**table, "x": table["x"].copy()}, "few": {name: values[:2] for name, values in table.items()}}
@@ -241,42 +241,42 @@ def ranks_with_and_without_missing_values_do_not_wait_for_each_other():
               ("one_missing", 2, {"objective": "rank:ndcg", "eval_metric": "ndcg"}, {"label": "c", "group": "q"}),
               ("one_missing", 2, {"objective": "reg:squarederror"}, {"label": "r", "weight": "w"}), ("few", 3, few, {}), ("few", 3, few, {"matrix": "plain"})]
     for data, ranks, params, loop in cases:
-        told = []
+        metrics = []
         for count in (1, ranks):
             config = _runs.config(f"on_{count}", params, 6, sets={"train": data}, **loop)
             job = finish(count, config, 60)
-            told.append(last_of(config))
-        for metric, value in told[0].items():
-            check(abs(told[1][metric] - value) < 0.05, f"{data} on {ranks} ranks, {params}, {loop}: {told[1]}, and on one {told[0]}", job)
+            metrics.append(last_of(config))
+        for metric, value in metrics[0].items():
+            check(abs(metrics[1][metric] - value) < 0.05, f"{data} on {ranks} ranks, {params}, {loop}: {metrics[1]}, and on one {metrics[0]}", job)
 
 
 @test
-def queries_that_a_rank_lacks_do_not_count():
+def queries_that_a_rank_lacks_do_not_change_the_metric():
     table = dict(np.load(_runs.data / "valid.npz"))
     np.savez(_runs.data / "one_query.npz", **{name: values[:12] for name, values in table.items() if name != "q"}, q=np.zeros(12))
-    told = {}
+    metrics = {}
     for ranks in (1, 3):
         config = _runs.config(f"query_{ranks}", {"objective": "rank:ndcg", "eval_metric": "ndcg", "eta": 0.01}, 2, sets={"train": "train", "valid": "one_query"},
                               label="c", group="q")
         finish(ranks, config)
-        told[ranks] = last_of(config)["valid-ndcg"]
-    check(told[1] < 0.99 and abs(told[1] - told[3]) < (1 - told[1]) / 3, f"ndcg of the only query on each number of ranks: {told}")
+        metrics[ranks] = last_of(config)["valid-ndcg"]
+    check(metrics[1] < 0.99 and abs(metrics[1] - metrics[3]) < (1 - metrics[1]) / 3, f"ndcg of the only query on each number of ranks: {metrics}")
 
 
 @test
-def the_last_set_is_watched_whatever_its_name_begins_with():
+def early_stopping_uses_the_last_set_whatever_its_name():
     params = {**BINARY, "eval_metric": "logloss,auc", "learning_rate": 0.6}
     ends = []
     for name in ("valid", "train-2"):
         config = _runs.config("watched", params, 200, sets={"train": "train", name: "valid"}, early_stopping_rounds=5)
         job = finish(1, config)
-        ends.append((len(reports(run_dir_of(config))), _runs.told_of(config, "print(booster.best_iteration)")))
-    equal(ends[1], ends[0], "rounds, and the best one", job)
-    check("no improvement for 5 rounds" in job.err, "it is not told why the training has ended", job)
+        ends.append((len(reports(run_dir_of(config))), _runs.output_of_booster(config, "print(booster.best_iteration)")))
+    equal(ends[1], ends[0], "number of rounds, and the best round", job)
+    check("no improvement for 5 rounds" in job.err, "the reason for the end is not logged", job)
 
 
 @test
-def a_run_that_goes_on_may_be_more_patient_or_not_watch_any_more():
+def a_continued_run_may_extend_or_disable_early_stopping():
     params = {**BINARY, "eval_metric": "auc", "learning_rate": 0.6}
 
     def ended(name, patience, rounds):
@@ -284,7 +284,7 @@ def a_run_that_goes_on_may_be_more_patient_or_not_watch_any_more():
         finish(1, config)
         return config
 
-    def goes_on(config, **changed):
+    def continues_with(config, **changed):
         text = config.read_text()
         for key, value in changed.items():
             text = re.sub(rf"^{key} *=.*$", f"{key} = {value}", text, flags=re.M)
@@ -292,45 +292,45 @@ def a_run_that_goes_on_may_be_more_patient_or_not_watch_any_more():
         finish(1, config)
 
     config, patient = ended("patient", 2, 60), ended("patient_from_the_first", 8, 60)
-    check(len(reports(run_dir_of(config))) < len(reports(run_dir_of(patient))), "both were as patient")
-    goes_on(config, early_stopping_rounds=8)
-    check(model_of(config) == model_of(patient), "another model than of the run that was so patient from its first round")
+    check(len(reports(run_dir_of(config))) < len(reports(run_dir_of(patient))), "both runs stopped after as many rounds")
+    continues_with(config, early_stopping_rounds=8)
+    check(model_of(config) == model_of(patient), "the model differs from a run with the larger patience from its start")
     config, all_rounds = ended("watched", 2, 60), ended("all_rounds", 0, 30)
-    goes_on(config, early_stopping_rounds=0, num_boost_round=30)
-    equal(_runs.told_of(config, "print(booster.num_boosted_rounds(), booster.attr('best_iteration'))").split(), ["30", "None"], "rounds, and the best")
-    check(model_of(config) == model_of(all_rounds), "another model than of the run that never watched")
+    continues_with(config, early_stopping_rounds=0, num_boost_round=30)
+    equal(_runs.output_of_booster(config, "print(booster.num_boosted_rounds(), booster.attr('best_iteration'))").split(), ["30", "None"], "number of rounds, and the best round")
+    check(model_of(config) == model_of(all_rounds), "the model differs from a run without early stopping")
 
 
 @test
-def a_full_disk_at_TMPDIR_costs_checkpoints_and_not_the_run():
+def a_full_disk_at_TMPDIR_loses_checkpoints_but_not_the_run():
     small = scratch("small")
-    sections = {"checkpoint": {"every": "2 reports", "num_to_keep": 2, "max_failed": 0}}  # else three in a row end a run, as on any full disk
+    sections = {"checkpoint": {"every": "2 reports", "num_to_keep": 2, "max_failed": 0}}  # otherwise three failed checkpoints in a row end the run
     config = _runs.config("full", rounds=24, sections=sections)
     job = run([*own_mount(small, "size=24k"), TRAINRT, "--config", config], env={"TMPDIR": str(small)})
-    check_exit(job, FAILED)  # the last one is the run's result
+    check_exit(job, FAILED)  # the last checkpoint is the run's result
     for word in ("cannot write the model to", "No space left", "TMPDIR", "is dropped", "training continues", "Make room"):
-        check(word in job.out + job.err, f"{word!r} is not told", job)
+        check(word in job.out + job.err, f"the log lacks {word!r}", job)
     equal(len(reports(run_dir_of(config))), 24, "rounds", job)
-    check(checkpoints(run_dir_of(config)), "no checkpoint of the rounds whose model had room", job)
+    check(checkpoints(run_dir_of(config)), "no checkpoint of the first rounds, whose model fitted", job)
     quiet = _runs.config("room", rounds=24)
     finish(1, quiet)
-    finish(1, config)  # goes on from there
-    check(model_of(config) == model_of(quiet), "another model than the run that always had room", job)
+    finish(1, config)  # continues from the last checkpoint
+    check(model_of(config) == model_of(quiet), "the model differs from a run with enough space", job)
 
 
 @test
-def a_run_goes_on_with_more_rounds_and_with_other_ranks():
+def a_run_continues_with_more_rounds_and_other_ranks():
     config = _runs.config("more", rounds=6)
     finish(2, config)
     config.write_text(config.read_text().replace("num_boost_round = 6", "num_boost_round = 10") + "[scaling]\non_resize = keep_batch\n")
     job = finish(3, config)
-    equal(_runs.told_of(config, "print(booster.num_boosted_rounds())").strip(), "10", "rounds of the model", job)
-    check(last_of(config)["train-logloss"] < reports(run_dir_of(config))[5]["train-logloss"], "it does not learn on", job)
+    equal(_runs.output_of_booster(config, "print(booster.num_boosted_rounds())").strip(), "10", "rounds of the model", job)
+    check(last_of(config)["train-logloss"] < reports(run_dir_of(config))[5]["train-logloss"], "the loss does not decrease after the continuation", job)
     check_iterations(run_dir_of(config), 10)
 
 
 @test
-def a_run_that_goes_on_refuses_another_label_or_other_columns():
+def a_continued_run_refuses_another_label_or_other_columns():
     config = _runs.config("columns", rounds=3)
     finish(1, config)
     text = config.read_text().replace("num_boost_round = 3", "num_boost_round = 5")
@@ -340,35 +340,35 @@ def a_run_that_goes_on_refuses_another_label_or_other_columns():
         config.write_text(changed)
         job = run([TRAINRT, "--config", config])
         check_exit(job, USAGE)
-        check(word in job.err and "restore the earlier value" in job.err, f"{word!r} is not told", job)
+        check(word in job.err and "restore the earlier value" in job.err, f"the error lacks {word!r}", job)
 
 
-def refuses_more_or_less(key, field):
-    """A run that goes on with that key of [loop], and had none, and the other way round."""
+def refuses_added_or_removed(key, field):
+    """A continued run may neither add nor remove this key of [loop]."""
     for is_named in (False, True):
-        config = _runs.config("goes_on", rounds=3, **({} if is_named else {key: field}))
+        config = _runs.config("continued", rounds=3, **({} if is_named else {key: field}))
         finish(1, config)
         line = re.compile(rf"^{key} *= *{field}\n", re.M)
         config.write_text(re.sub(r"^(label *=.*\n)", rf"\1{key} = {field}\n" if is_named else r"\1", line.sub("", config.read_text()), flags=re.M))
-        equal(bool(line.search(config.read_text())), is_named, f"whether the config names a {key} now")
+        equal(bool(line.search(config.read_text())), is_named, f"whether the config has the key {key}")
         config.write_text(config.read_text().replace("num_boost_round = 3", "num_boost_round = 5"))
         job = run([TRAINRT, "--config", config])
         check_exit(job, USAGE)
         word = f"{key} is '{field}', but was ''" if is_named else f"{key} is '', but was '{field}'"
-        check(word in job.err and "restore the earlier value" in job.err, f"{word!r} is not told", job)
+        check(word in job.err and "restore the earlier value" in job.err, f"the error lacks {word!r}", job)
 
 
 @test
-def a_run_that_goes_on_refuses_a_weight_more_or_less():
-    refuses_more_or_less("weight", "w")
+def a_continued_run_refuses_an_added_or_removed_weight():
+    refuses_added_or_removed("weight", "w")
 
 
 @test
-def a_run_that_goes_on_refuses_a_base_margin_more_or_less():
-    refuses_more_or_less("base_margin", "m")
+def a_continued_run_refuses_an_added_or_removed_base_margin():
+    refuses_added_or_removed("base_margin", "m")
 
 
-# ---- what is wrong -------------------------------------------------------------------------------------------------------
+# ---- errors -------------------------------------------------------------------------------------------------------
 
 
 def refused(words, ranks=1, code=USAGE, **change):
@@ -376,11 +376,11 @@ def refused(words, ranks=1, code=USAGE, **change):
     job = run([TRAINRT, "--config", config]) if ranks == 1 else run_ranks(ranks, config)
     check_exit(job, code)
     for word in words:
-        check(word in job.out + job.err, f"{word!r} is not told", job)
+        check(word in job.out + job.err, f"the error lacks {word!r}", job)
 
 
 @test
-def what_is_wrong_with_the_parameters_is_named():
+def invalid_parameters_are_errors_that_name_them():
     refused(["'max_dept'", "did you mean 'max_depth'"], params={**BINARY, "max_dept": 3})
     refused(["'num_boost_rounds'", "did you mean 'num_boost_round'"], ranks=2, params={**BINARY, "num_boost_rounds": 3})
     refused(["'rate_drop'"], params={**BINARY, "rate_drop": 0.1})
@@ -394,7 +394,7 @@ def what_is_wrong_with_the_parameters_is_named():
 
 
 @test
-def what_is_wrong_with_the_data_is_named():
+def invalid_data_is_an_error_that_names_it():
     refused(["label", "'z'", "[data.train]"], label="z")
     refused(["'X'", "features"], features="X")
     refused(["[data.train] label 't' of sample", "missing (NaN)"], label="t")
@@ -404,7 +404,7 @@ def what_is_wrong_with_the_data_is_named():
 
 
 @test
-def what_is_wrong_with_a_row_of_the_last_rank_is_told_before_the_others_fail():
+def an_invalid_row_on_the_last_rank_is_reported_before_other_ranks_fail():
     table = dict(np.load(_runs.data / "train.npz"))
     table["y"][890], table["w"][:], table["w"][898] = np.nan, 1, 3
     np.savez(_runs.data / "wrong_end.npz", **table)
@@ -423,35 +423,35 @@ def an_infinite_label_is_named_with_its_row():
 
 
 @test
-def a_weight_that_is_missing_infinite_or_negative_is_named_with_its_row():
-    for wrong, told in ((float("nan"), "missing (NaN)"), (float("inf"), "inf"), (-0.5, "-0.5")):
+def a_missing_infinite_or_negative_weight_is_named_with_its_row():
+    for wrong, shown in ((float("nan"), "missing (NaN)"), (float("inf"), "inf"), (-0.5, "-0.5")):
         for part, matrix in (("train", "plain"), ("valid", "plain"), ("train", "quantile")):
             rows = {name: [{"x": i % 3, "y": i % 2, "w": wrong if name == part and i == 7 else 1.5} for i in range(20)] for name in ("train", "valid")}
-            if told == "inf":
+            if shown == "inf":
                 rows[part][7]["w"] = 1e39  # beyond f32
-            if told.startswith("missing"):
+            if shown.startswith("missing"):
                 rows[part][7]["w"] = None
-            refused([f"[data.{part}] weight 'w' of sample 7 is {told}", "finite and not negative"], sets=(), sections=lines_of(**rows), weight="w", matrix=matrix)
+            refused([f"[data.{part}] weight 'w' of sample 7 is {shown}", "finite and not negative"], sets=(), sections=lines_of(**rows), weight="w", matrix=matrix)
 
 
 @test
-def a_run_that_goes_on_refuses_bounds_more_or_less():
-    config = _runs.config("goes_on", rounds=3)
+def a_continued_run_refuses_added_bounds():
+    config = _runs.config("continued", rounds=3)
     finish(1, config)
     config.write_text(config.read_text().replace("[loop]\n", "[loop]\nlabel_lower_bound = lo\nlabel_upper_bound = hi\n").replace("num_boost_round = 3", "num_boost_round = 4"))
     job = run([TRAINRT, "--config", config])
     check_exit(job, USAGE)
-    check("label_lower_bound is 'lo', but was ''" in job.err, "it is not told", job)
+    check("label_lower_bound is 'lo', but was ''" in job.err, "the error does not name the bound", job)
 
 
 @test
-def bounds_that_are_wrong_are_named():
+def invalid_bounds_are_named():
     bounds = {**BOUNDS, "params": SURVIVAL}
-    for lower, upper, told in ((2, 1, "is 2, and label_upper_bound 'hi' is 1"), (-1, 1, "is -1,"), (None, 1, "is missing (NaN),"), (1e39, None, "is inf,"), (1, None, "'hi' is missing")):
+    for lower, upper, shown in ((2, 1, "is 2, and label_upper_bound 'hi' is 1"), (-1, 1, "is -1,"), (None, 1, "is missing (NaN),"), (1e39, None, "is inf,"), (1, None, "'hi' is missing")):
         for part, matrix in (("train", "plain"), ("valid", "quantile"))[:2 if lower == 2 else 1]:
             rows = {name: [{"x": i % 3, "lo": lower if name == part and i == 7 else 1.0, "hi": upper if name == part and i == 7 else 1.5} for i in range(20)]
                     for name in ("train", "valid")}
-            refused([f"[data.{part}] label_lower_bound 'lo' of sample 7", told], sets=(), sections=lines_of(**rows), matrix=matrix, **bounds)
+            refused([f"[data.{part}] label_lower_bound 'lo' of sample 7", shown], sets=(), sections=lines_of(**rows), matrix=matrix, **bounds)
     refused(["label_lower_bound and label_upper_bound", "both"], **{**bounds, "label_upper_bound": ""})
     refused(["survival:aft needs label_lower_bound"], params=SURVIVAL)
     refused(["label is missing", "survival:aft"], ranks=2, params=BINARY, **BOUNDS)
@@ -460,8 +460,8 @@ def bounds_that_are_wrong_are_named():
 
 
 @test
-def a_label_that_xgboost_does_not_take_is_named_with_its_row():
-    """The rules of all objectives are in unit/trees/label_rule.cpp."""
+def a_label_that_xgboost_refuses_is_named_with_its_row():
+    """tests/unit/trees/label_rule.cpp tests the rules of all objectives."""
     classes = {"objective": "multi:softprob", "num_class": 3}
     for params, wrong, right, part, ranks, matrix in ((BINARY, 2, 1, "train", 2, "quantile"), ({"objective": "reg:gamma"}, 0, 0.5, "train", 1, "plain"),
                                                       (classes, 3, 2, "train", 1, "quantile"), (classes, -1, 0, "valid", 2, "plain")):
@@ -471,8 +471,8 @@ def a_label_that_xgboost_does_not_take_is_named_with_its_row():
 
 
 @test
-def labels_that_xgboost_takes_are_taken():
-    """What an objective refuses of training rows is taken of others, and hinge takes any."""
+def labels_that_xgboost_accepts_are_accepted():
+    """The label rules of an objective apply only to training rows, and hinge accepts any label."""
     for params, train, valid in (({"objective": "binary:logistic", "eval_metric": "rmse"}, (0, 0.25, 1), (-1, 2, 7)), ({"objective": "binary:hinge"}, (0, 2, -1), (0, 1, 3)),
                                  ({"objective": "multi:softmax", "num_class": 3, "eval_metric": "merror"}, (0, 1, 2), (-0.5, 0.5, 2.5)),
                                  ({"objective": "reg:gamma", "eval_metric": "rmse"}, (0.5, 1, 2), (0, -1, 1))):
@@ -481,15 +481,15 @@ def labels_that_xgboost_takes_are_taken():
 
 
 @test
-def a_base_margin_that_is_wrong_is_named():
-    for wrong, told in ((None, "missing (NaN)"), (1e39, "1e+39")):  # the second is beyond f32
+def an_invalid_base_margin_is_named():
+    for wrong, shown in ((None, "missing (NaN)"), (1e39, "1e+39")):  # the second is beyond f32
         for part, matrix in (("train", "plain"), ("valid", "quantile")):
             rows = {name: [{"x": i % 3, "y": i % 2, "m": wrong if name == part and i == 7 else 0.5} for i in range(20)] for name in ("train", "valid")}
-            refused([f"[data.{part}] base_margin 'm' of sample 7 is {told}", "finite"], sets=(), sections=lines_of(**rows), base_margin="m", matrix=matrix)
+            refused([f"[data.{part}] base_margin 'm' of sample 7 is {shown}", "finite"], sets=(), sections=lines_of(**rows), base_margin="m", matrix=matrix)
     refused(["field 'ms', which [loop] base_margin names, has 3 numbers per row, but must have one"], base_margin="ms")
     classes = {"objective": "multi:softmax", "num_class": 3}
     refused(["field 'm', which [loop] base_margin names, has 1 number per row, but must have 3, one per class"], ranks=2, params=classes, label="c", base_margin="m")
-    refused(["[loop] base_margin names", "'none'"], base_margin="none")
+    refused(["[loop] base_margin names", "'absent'"], base_margin="absent")
     refused(["[loop] init_score", "base_margin"], init_score="m")
     table = dict(np.load(_runs.data / "valid.npz"))
     np.savez(_runs.data / "narrow.npz", **{**table, "ms": table["m"]})
@@ -497,16 +497,16 @@ def a_base_margin_that_is_wrong_is_named():
 
 
 @test
-def a_column_that_the_matrix_does_not_have_is_named_with_its_row():
-    for wrong, told in ((4294967299, "4294967299"), (-1, "-1"), (1.5, "1.5"), (None, "nan")):
+def an_invalid_sparse_column_is_named_with_its_row():
+    for wrong, shown in ((4294967299, "4294967299"), (-1, "-1"), (1.5, "1.5"), (None, "nan")):
         for part, loop in (("train", {"columns": 5}), ("train", {}), ("valid", {})):
             rows = {name: [{"i": [0, wrong] if name == part and i == 7 else [0, 3, 4][:i % 4], "v": [1.5] * (2 if name == part and i == 7 else min(i % 4, 3)), "y": i % 2}
                            for i in range(20)] for name in ("train", "valid")}
-            refused([f"[data.{part}] field 'i' of sample 7 holds {told}", "must be an integer from 0"], sets=(), sections=lines_of(**rows), sparse="i, v", **loop)
+            refused([f"[data.{part}] field 'i' of sample 7 holds {shown}", "must be an integer from 0"], sets=(), sections=lines_of(**rows), sparse="i, v", **loop)
 
 
 @test
-def numbers_where_the_training_data_hold_texts_are_named_with_what_makes_them_texts():
+def numbers_in_place_of_training_strings_are_an_error_that_names_types():
     folder = scratch("digits")
     (folder / "train.csv").write_text("k,y\n" + "A1,1\n2,0\n3,1\n" * 10)
     (folder / "valid.csv").write_text("k,y\n" + "2,0\n3,1\n" * 10)
@@ -520,7 +520,7 @@ def numbers_where_the_training_data_hold_texts_are_named_with_what_makes_them_te
 
 
 @test
-def a_category_that_is_no_utf8_is_named_with_its_row():
+def a_category_that_is_not_utf8_is_named_with_its_row():
     import sqlite3
     path = scratch("towns") / "towns.sqlite"
     with sqlite3.connect(path) as base:
@@ -531,7 +531,7 @@ def a_category_that_is_no_utf8_is_named_with_its_row():
 
 
 @test
-def a_library_that_is_not_there_is_named():
+def a_missing_library_is_named():
     nowhere = scratch("nowhere")
     refused(["the folder has no xgboost/lib/libxgboost.so"], sections={"xgboost": {"library": nowhere}})
     refused(["libxgboost0", "cannot be loaded"], sections={"xgboost": {"library": nowhere / "libxgboost.so"}})

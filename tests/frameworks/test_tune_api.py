@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt.tune: Ray Tune's Tuner in plain scripts, what it refuses, and what is left of a sweep when anything is killed."""
+"""trainrt.tune: Ray Tune's Tuner in plain scripts, errors of use, and sweeps that are killed at any point."""
 import json
 import os
 import random
@@ -26,7 +26,7 @@ from trainrt.tune import *
 from trainrt.tune.schedulers import *
 from trainrt.tune.search import *
 
-def descend(config):  # goes on from its checkpoint
+def descend(config):  # continues from its checkpoint
     place, first = 10.0, 0
     checkpoint = tune.get_checkpoint()
     if checkpoint:
@@ -46,7 +46,7 @@ def tuner(function=descend, space=None, name="sweep", run=None, **config):
     return Tuner(function, param_space=space or {"lr": tune.uniform(0.01, 0.5)}, run_config=RunConfig(name=name, storage_path=os.environ["RUNS"], **(run or {})),
                  tune_config=TuneConfig(**{"metric": "loss", "mode": "min", "num_samples": 4, **config}))
 
-def say(results):
+def print_results(results):
     print("RESULT", json.dumps([{"config": result.config, "metrics": result.metrics, "path": result.path, "error": str(result.error) if result.error else None,
                                  "reports": len(result.reports)} for result in results]))
 
@@ -54,7 +54,7 @@ def say(results):
 
 
 class Tuning(Script):
-    """A script of these functions, and of what it does when it is started."""
+    """A script with the functions of HEAD and own lines under the main guard."""
 
     def __init__(self, main, functions=""):
         super().__init__(f"{functions}\nif __name__ == '__main__':\n" + "".join(f"    {line}\n" for line in main.strip().split("\n")), HEAD)
@@ -64,12 +64,12 @@ class Tuning(Script):
         return super().env(TEST_SCRATCH=self.scratch, **more)
 
     def config(self, name="sweep"):
-        """As the helpers of sweeps take it: beside runs/NAME."""
+        """Returns the path of a config in this folder; helpers of sweeps derive the run directory from it."""
         return self.folder / f"{name}.ini"
 
 
 def tuned(main, functions="", code=0):
-    """(what say() has printed, the job, the script), of one that ends with that code and leaves nothing private."""
+    """Runs a script, and checks its exit code and that no private folder remains. Returns (the printed results, the job, the script)."""
     made = Tuning(main, functions)
     job = made.run(timeout=120)
     equal(job.code, code, "exit", job)
@@ -85,7 +85,7 @@ def a_function_is_tuned_and_the_grid_has_all_results():
     results, job, made = tuned("""
 grid = tuner(num_samples=2, space={"lr": tune.grid_search([0.1, 0.4]), "deep": {"width": tune.randint(1, 9), "kind": tune.choice([[1, 2], ["a", None]])},
                                    "steps": 5, "tenfold": tune.sample_from(tenfold)}).fit()
-say(grid)
+print_results(grid)
 best = grid.get_best_result()
 print("best", best.config["lr"], best.checkpoint is not None, grid.num_errors, grid.num_terminated, os.path.basename(grid.experiment_path))
 print("others", grid.get_best_result(scope="all").config["lr"], grid.get_best_result("loss", "max").config["lr"], len(grid), grid[1].config["lr"])
@@ -94,9 +94,9 @@ print("others", grid.get_best_result(scope="all").config["lr"], grid.get_best_re
     for each in results:
         deep = each["config"]["deep"]
         check(deep["kind"] in ([1, 2], ["a", None]) and 1 <= deep["width"] < 9 and each["config"]["steps"] == 5, f"a config: {each['config']}", job)
-        check(0 <= each["config"]["tenfold"] - 10 * each["config"]["lr"] < 1, f"what a function gives: {each['config']}", job)
+        check(0 <= each["config"]["tenfold"] - 10 * each["config"]["lr"] < 1, f"a value that sample_from computes: {each['config']}", job)
         equal((each["reports"], each["metrics"]["training_iteration"], each["error"]), (5, 5, None), "reports", job)
-    equal(len({each["config"]["tenfold"] for each in results}), 4, "draws of the function")
+    equal(len({each["config"]["tenfold"] for each in results}), 4, "draws of sample_from")
     check("best 0.4 True 0 4 sweep" in job.out and "others 0.4 0.1 4 0.4" in job.out, "the best", job)
     check_each_once(made.config(), 4)
     again = made.run(timeout=60)
@@ -104,9 +104,9 @@ print("others", grid.get_best_result(scope="all").config["lr"], grid.get_best_re
 
 
 @test
-def what_a_trial_reports_or_returns_can_end_it():
+def reports_and_return_values_can_end_a_trial():
     results, job, _ = tuned("""
-say([tuner(returns, num_samples=1, name="returns").fit()[0], tuner(is_done, num_samples=1, name="done", run={"stop": {"done": True}}).fit()[0],
+print_results([tuner(returns, num_samples=1, name="returns").fit()[0], tuner(is_done, num_samples=1, name="done", run={"stop": {"done": True}}).fit()[0],
      tuner(endless, num_samples=1, name="function", run={"stop": enough}).fit()[0],
      tuner(endless, num_samples=1, name="number", run={"stop": {"training_iteration": 7}}).fit()[0]])
 """, """
@@ -126,14 +126,14 @@ def enough(trial_id, result):
     return result["training_iteration"] >= 6 and trial_id.startswith("trial_")
 """)
     equal([each["reports"] for each in results], [2, 4, 6, 7], "reports", job)
-    equal(results[0]["metrics"]["loss"], results[0]["config"]["lr"], "what the function returned", job)
+    equal(results[0]["metrics"]["loss"], results[0]["config"]["lr"], "the return value of the function", job)
 
 
 @test
-def a_trainer_is_tuned_on_two_ranks_a_trial_and_keeps_its_own_config():
+def a_trainer_is_tuned_on_two_ranks_per_trial_and_keeps_its_config():
     results, job, made = tuned("""
 trainer = DataParallelTrainer(together, train_loop_config={"deep": {"a": 1, "b": 2}, "lr": 7}, scaling_config=ScalingConfig(num_workers=2))
-say(tuner(trainer, space={"train_loop_config": {"lr": tune.uniform(0, 1), "deep": {"b": tune.choice([3, 4])}}}, num_samples=2, max_concurrent_trials=1).fit())
+print_results(tuner(trainer, space={"train_loop_config": {"lr": tune.uniform(0, 1), "deep": {"b": tune.choice([3, 4])}}}, num_samples=2, max_concurrent_trials=1).fit())
 """, """
 def together(config):
     context = train.get_context()
@@ -142,14 +142,14 @@ def together(config):
     for each in results:
         metrics = each["metrics"]
         check(metrics["a"] == 1 and metrics["b"] in (3, 4) and metrics["ranks"] == 2 and 0 <= metrics["loss"] <= 1, f"a report: {metrics}", job)
-        equal(each["config"], {"train_loop_config": {"lr": metrics["loss"], "deep": {"a": 1, "b": metrics["b"]}}}, "the config, as Ray Tune has it", job)
+        equal(each["config"], {"train_loop_config": {"lr": metrics["loss"], "deep": {"a": 1, "b": metrics["b"]}}}, "the config in Ray Tune's form", job)
     check_each_once(made.config(), 2)
 
 
 @test
-def what_functions_are_given_besides_travels_with_them():
+def with_parameters_passes_objects_to_the_function():
     results, job, _ = tuned("""
-say(tuner(tune.with_resources(tune.with_parameters(weighs, data=list(range(1000)), offset=1), {"cpu": 1}), num_samples=2, max_concurrent_trials=2,
+print_results(tuner(tune.with_resources(tune.with_parameters(weighs, data=list(range(1000)), offset=1), {"cpu": 1}), num_samples=2, max_concurrent_trials=2,
           search_alg=ConcurrencyLimiter(BasicVariantGenerator(random_state=3), 1)).fit())
 """, "def weighs(config, data, offset):\n    tune.report({'loss': sum(data) + offset, 'threads': int(os.environ['OMP_NUM_THREADS'])})\n")
     equal([(each["metrics"]["loss"], each["metrics"]["threads"]) for each in results], [(499501, 1)] * 2, "reports", job)
@@ -161,7 +161,7 @@ FAILS = """
 def fails(config):
     for step in range(4):
         if config["lr"] == 0.2 and step == 2:
-            raise ValueError("two tenths are too many")
+            raise ValueError("two tenths are not allowed")
         tune.report({"loss": config["lr"]})
         time.sleep(config.get("pause", 0))
 """
@@ -171,17 +171,17 @@ def fails(config):
 def a_trial_that_fails_is_in_the_errors_of_the_grid():
     results, job, _ = tuned("""
 grid = tuner(fails, space={"lr": tune.grid_search([0.1, 0.2, 0.3])}, num_samples=1, run={"failure_config": FailureConfig(max_failures=1)}).fit()
-say(grid)
-print("errors", grid.num_errors, grid.num_terminated, type(grid.errors[0]).__name__, "two tenths are too many" in str(grid.errors[0]))
+print_results(grid)
+print("errors", grid.num_errors, grid.num_terminated, type(grid.errors[0]).__name__, "two tenths are not allowed" in str(grid.errors[0]))
 print("best", grid.get_best_result().config, len(open(os.path.join(grid[1].path, "error.txt")).read()) > 0)
 """, FAILS)
-    check("errors 1 2 TrainingFailedError True" in job.out and "best {'lr': 0.1} True" in job.out, "what the grid says", job)
+    check("errors 1 2 TrainingFailedError True" in job.out and "best {'lr': 0.1} True" in job.out, "the errors and the best result of the grid", job)
     check("fails" in results[1]["error"], "the traceback", job)
-    equal([each["error"] is None for each in results], [True, False, True], "who failed", job)
+    equal([each["error"] is None for each in results], [True, False, True], "trials that failed", job)
 
 
 @test
-def fail_fast_ends_the_sweep_at_the_first_failure_and_restore_goes_on():
+def fail_fast_ends_the_sweep_at_the_first_failure_and_restore_continues():
     _, job, made = tuned("""
 if "restore" in sys.argv:
     grid = Tuner.restore(os.environ["RUNS"] + "/sweep", fails, resume_errored=True).fit()
@@ -190,21 +190,21 @@ else:
     grid = tuner(fails, space={"lr": tune.grid_search([0.2, 0.1, 0.3]), "pause": 0.3}, num_samples=1, max_concurrent_trials=1, run={"failure_config": FailureConfig(fail_fast=True)}).fit()
     print("grid", grid.num_errors, grid.num_terminated)
 """, FAILS)
-    check("grid 1 0" in job.out and "fail_fast" in job.err, "the sweep went on", job)
+    check("grid 1 0" in job.out and "fail_fast" in job.err, "the sweep continued", job)
     again = made.run("restore", timeout=60)
     equal(again.code, 0, "exit", again)
-    check("grid" not in again.out, "the wrong branch")
+    check("grid" not in again.out, "the restored script took the wrong branch")
 
 
 @test
-def a_sweep_of_another_user_starts_nothing_that_its_directory_names():
+def a_tampered_sweep_record_starts_no_program():
     _, job, made = tuned("""
 path = os.environ["RUNS"] + "/sweep"
 if "restore" not in sys.argv:
-    say(tuner(num_samples=2, space={"lr": 0.1, "steps": 2}).fit())
+    print_results(tuner(num_samples=2, space={"lr": 0.1, "steps": 2}).fit())
 else:
     try:
-        say(Tuner.restore(path, descend).fit())
+        print_results(Tuner.restore(path, descend).fit())
     except ValueError as error:
         print("refused", error)
 """)
@@ -216,43 +216,43 @@ else:
                       ("sink.program.program", "touch pwned"), ("tune.metric", "loss\n[callback.command]\non_finish = touch pwned")):
         record.write_text(json.dumps({**signed, key: text}))
         again = made.run("restore", timeout=60)
-        check("refused" in again.out and "its code is not valid" in again.out and key in again.out, f"{key} is taken", again)
-    record.write_text(json.dumps({key: text for key, text in signed.items() if key != "_code"}))  # as an older version wrote it
+        check("refused" in again.out and "its code is not valid" in again.out and key in again.out, f"{key} is accepted", again)
+    record.write_text(json.dumps({key: text for key, text in signed.items() if key != "_code"}))  # as in records of older versions
     older = made.run("restore", timeout=60)
-    equal(json.loads(record.read_text()), signed, "the record after that", older)
+    equal(json.loads(record.read_text()), signed, "the record after the restore", older)
     for again in (older, made.run("restore", timeout=60)):
         equal(result_of(again)[0], result_of(job)[0], "results", again)
-    check(not (made.folder / "pwned").exists(), "a program was started")
+    check(not (made.folder / "pwned").exists(), "the named program was started")
 
 
 @test
-def a_sweep_that_is_restored_needs_its_param_space_again_only_if_that_is_no_json():
+def restore_needs_the_param_space_only_if_it_is_not_json():
     _, job, made = tuned("""
 if "restore" in sys.argv:
-    say(Tuner.restore(os.environ["RUNS"] + "/sweep", descend).fit())
+    print_results(Tuner.restore(os.environ["RUNS"] + "/sweep", descend).fit())
     try:
         Tuner.restore(os.environ["RUNS"] + "/objects", descend)
     except ValueError as error:
         print("refused", error)
 else:
-    say(tuner(num_samples=3, space={"lr": tune.loguniform(0.01, 0.5), "n": {"a": tune.choice([1, 2.5, "x"])}, "steps": 2}).fit())
+    print_results(tuner(num_samples=3, space={"lr": tune.loguniform(0.01, 0.5), "n": {"a": tune.choice([1, 2.5, "x"])}, "steps": 2}).fit())
     tuner(num_samples=1, name="objects", space={"lr": 0.1, "steps": 1, "function": tune.choice([print, len])}).fit()
 """)
     again = made.run("restore", timeout=60)
     equal(again.code, 0, "exit", again)
     equal(result_of(again)[0], result_of(job)[0], "results", again)
-    check("refused" in again.out and "give param_space= again" in again.out, "what is no JSON is guessed", again)
+    check("refused" in again.out and "give param_space= again" in again.out, "a param_space that is not JSON is not requested", again)
 
 
 @test
-def scripts_that_are_killed_or_stopped_go_on_and_lose_nothing():
-    made = Tuning("say(tuner(num_samples=6, space={'lr': tune.uniform(0.01, 0.5), 'pause': 0.15}, max_concurrent_trials=2).fit())")
+def killed_and_stopped_sweep_scripts_continue_without_loss():
+    made = Tuning("print_results(tuner(num_samples=6, space={'lr': tune.uniform(0.01, 0.5), 'pause': 0.15}, max_concurrent_trials=2).fit())")
     draws = random.Random(4)
     kills = 0
     for stop in (None, signal.SIGTERM, None):
         job = made.start()
         limit = time.monotonic() + draws.uniform(1.0, 1.6)
-        wait_until(lambda: time.monotonic() > limit or job.ended(), 20, "the time of the kill", job)
+        wait_until(lambda: time.monotonic() > limit or job.ended(), 20, "the moment of the kill", job)
         if job.ended():
             break
         kills += 1
@@ -260,15 +260,15 @@ def scripts_that_are_killed_or_stopped_go_on_and_lose_nothing():
             kill([job.process.pid])
             job.process.wait()
         else:
-            job.wait_for("trainrt: ")  # the script handles signals from here on
+            job.wait_for("trainrt: ")  # from this line on the script handles signals
             job.process.send_signal(stop)
             equal(job.wait(60), 75, "exit", job)
-    check(kills >= 2, "the sweep was over too early", job)
+    check(kills >= 2, "the sweep ended too early", job)
     job = made.run(timeout=120)
     equal(job.code, 0, "exit", job)
     equal(made.left(), [], "private folders", job)
     trials = check_each_once(made.config(), 6)
-    check(sum(trial["attempts"] for trial in trials) > 6, "nothing was taken over", job)
+    check(sum(trial["attempts"] for trial in trials) > 6, "no trial was continued", job)
     for trial, each in zip(trials, result_of(job)[0]):
         check_iterations(trial["path"], 9)
         equal(each["metrics"]["loss"], loss_after(9, each["config"]["lr"]), "the last loss", job)
@@ -282,57 +282,57 @@ def loss_after(steps, lr):
 
 
 @test
-def a_time_budget_stops_the_sweep_which_goes_on_later():
+def a_sweep_stopped_by_its_time_budget_continues_later():
     made = Tuning("grid = tuner(num_samples=2, time_budget_s=2 if 'short' in sys.argv else None, space={'lr': 0.1, 'steps': 6, 'pause': 0.7}, max_concurrent_trials=1).fit()\n"
                   "print('terminated', grid.num_terminated)")
     job = made.run("short", timeout=60)
-    check(job.code == 0 and "terminated 0" in job.out and "time_budget_s=...) has elapsed" in job.err, "the budget", job)
+    check(job.code == 0 and "terminated 0" in job.out and "time_budget_s=...) has elapsed" in job.err, "the budget is not reported", job)
     job = made.run(timeout=60)
-    check(job.code == 0 and "terminated 2" in job.out, "the rest", job)
+    check(job.code == 0 and "terminated 2" in job.out, "the second start did not finish the trials", job)
 
 
 # ---- schedulers and searchers ------------------------------------------------------------------------------------------------
 
 
 @test
-def schedulers_end_or_clone_trials_of_a_function():
+def schedulers_stop_or_clone_trials():
     results, job, made = tuned("""
 asha = tuner(num_samples=8, name="asha", scheduler=ASHAScheduler(max_t=9, reduction_factor=3), max_concurrent_trials=2).fit()
 pbt = tuner(num_samples=4, name="pbt", space={"lr": tune.uniform(0.01, 0.5), "steps": 14},
             scheduler=PopulationBasedTraining(time_attr="training_iteration", perturbation_interval=4, hyperparam_mutations={"lr": tune.uniform(0.01, 0.5)})).fit()
 band = tuner(num_samples=8, name="band", space={"lr": tune.uniform(0.01, 0.5), "steps": 99}, scheduler=HyperBandScheduler(max_t=9)).fit()
-say([*asha, *pbt, *band])
+print_results([*asha, *pbt, *band])
 """)
     asha, pbt, band = results[:8], results[8:12], results[12:]
-    check(sum(each["reports"] for each in asha) < 60, f"asha has ended none: {[each['reports'] for each in asha]}", job)
+    check(sum(each["reports"] for each in asha) < 60, f"asha stopped no trial: {[each['reports'] for each in asha]}", job)
     equal(sorted(each["reports"] for each in band), [3, 3, 3, 9, 9, 9, 9, 9], "reports of hyperband", job)
     equal([each["reports"] for each in pbt], [14] * 4, "reports of pbt", job)
     clones = [each for each in pbt if "-" in Path(each["path"]).name]
-    check(clones, "nobody became a clone", job)
-    for each in clones:  # their checkpoints' files are the donors'
+    check(clones, "no trial was cloned", job)
+    for each in clones:  # a clone continues the donor's checkpoint
         rates = [report["lr"] for report in reports(each["path"])]
         place = 10.0
         for rate in rates:
             place -= rate * place
-        equal(each["metrics"]["loss"], place * place, "the loss of a clone's line", job)
-        equal(rates[-1], each["config"]["lr"], "its learning rate", job)
+        equal(each["metrics"]["loss"], place * place, "the loss after the learning rates of donor and clone", job)
+        equal(rates[-1], each["config"]["lr"], "the clone's learning rate", job)
     for name in ("asha", "pbt", "band"):
         check_each_once(made.config(name), 4 if name == "pbt" else 8)
 
 
 @test
-def optuna_says_where_trials_lie():
+def optuna_chooses_the_values_of_trials():
     if run([PYTHON, "-c", "import optuna"]).code != 0:
-        skip("optuna is not there (package python3-optuna)")
+        skip("optuna is not installed (package python3-optuna)")
     results, job, made = tuned("""
 from trainrt.tune.search.optuna import OptunaSearch
-say(tuner(num_samples=3, space={"lr": tune.uniform(0.01, 0.5), "steps": 2}, search_alg=OptunaSearch(seed=3), max_concurrent_trials=1).fit())
+print_results(tuner(num_samples=3, space={"lr": tune.uniform(0.01, 0.5), "steps": 2}, search_alg=OptunaSearch(seed=3), max_concurrent_trials=1).fit())
 """)
     equal(len({each["config"]["lr"] for each in results}), 3, "learning rates", job)
-    check("params" in (next((made.runs / "sweep/journal").glob("*.jsonl"))).read_text(), "nobody was asked", job)
+    check("params" in (next((made.runs / "sweep/journal").glob("*.jsonl"))).read_text(), "the journal has no request to the searcher", job)
 
 
-# ---- what is wrong -----------------------------------------------------------------------------------------------------------
+# ---- errors -----------------------------------------------------------------------------------------------------------
 
 
 def function(config):
@@ -404,10 +404,10 @@ CHANGES = {
 
 
 @test
-def fixed_values_choices_and_objectives_that_changed_are_refused_with_the_differences():
+def changed_values_choices_and_objectives_are_refused_with_the_differences():
     made = Tuning("""
 values = {**GIVEN, **CHANGES[sys.argv[1]]}
-say(tuner(**values, num_samples=1).fit())
+print_results(tuner(**values, num_samples=1).fit())
 """, CHANGING)
     job = made.run("nothing", timeout=120)
     check_exit(job, 0)
@@ -420,52 +420,52 @@ say(tuner(**values, num_samples=1).fit())
                         ("choice", "loop.param_space.optimizer was"), ("function", "loop.train_loop_per_worker was 'descend', now 'other'"),
                         ("metric", "tune.metric was 'loss', now 'other'")):
         job = made.run(word, timeout=120)
-        check(job.code == 1 and "ControllerError" in job.err and words in job.err and "RunConfig(name=...)" in job.err, f"{word}: {words} is not said", job)
+        check(job.code == 1 and "ControllerError" in job.err and words in job.err and "RunConfig(name=...)" in job.err, f"{word}: the error lacks {words!r}", job)
     equal(len(list((made.runs / "sweep").glob("trial_*[0-9]"))), 2, "trials")
 
 
 @test
-def a_restored_sweep_takes_the_same_trainable_and_param_space_only():
+def a_restored_sweep_requires_the_same_trainable_and_param_space():
     made = Tuning("""
 if sys.argv[1] == "first":
-    say(tuner(**GIVEN, num_samples=1).fit())
+    print_results(tuner(**GIVEN, num_samples=1).fit())
 else:
     values = {**GIVEN, **CHANGES[sys.argv[1]]}
-    say(Tuner.restore(os.path.join(os.environ["RUNS"], "sweep"), values["function"], param_space=values["space"] if sys.argv[2:] else None).fit())
+    print_results(Tuner.restore(os.path.join(os.environ["RUNS"], "sweep"), values["function"], param_space=values["space"] if sys.argv[2:] else None).fit())
 """, CHANGING)
     check_exit(made.run("first", timeout=120), 0)
     check_exit(made.run("nothing", timeout=120), 0)
     check_exit(made.run("nothing", "space", timeout=120), 0)
     for word, words in (("scale", "loop.param_space.scale was 1, is 100"), ("function", "loop.train_loop_per_worker was descend, is other")):
         job = made.run(word, "space", timeout=120)
-        check(job.code == 1 and "ValueError: Tuner.restore(" in job.err and words in job.err, f"{word}: {words} is not said", job)
+        check(job.code == 1 and "ValueError: Tuner.restore(" in job.err and words in job.err, f"{word}: the error lacks {words!r}", job)
 
 
 @test
-def what_makes_no_sense_is_refused_with_what_is_valid():
+def invalid_arguments_are_errors_that_name_valid_ones():
     names = {**vars(api), "function": function, "Machine": Machine, "DataParallelTrainer": DataParallelTrainer}
     for text, *said in REFUSED:
         try:
             eval(text, names)
         except (TypeError, ValueError) as error:
             for word in said:
-                check(word in str(error), f"{text} does not say {word!r}: {error}")
+                check(word in str(error), f"the error of {text} lacks {word!r}: {error}")
         else:
-            raise Failed(f"{text} is taken")
+            raise Failed(f"{text} is accepted")
 
 
 @test
-def mutations_need_a_first_value():
+def mutations_require_a_first_value():
     try:
         ParamSpace({"lr": 0.1}, {("momentum",): api.uniform(0, 1)})
     except ValueError as error:
         check("'momentum'" in str(error) and "first value" in str(error), str(error))
     else:
-        raise Failed("a mutation without a first value is taken")
+        raise Failed("a mutation without a first value is accepted")
 
 
 @test
-def a_space_is_the_same_after_its_json():
+def a_space_is_the_same_after_json():
     space = ParamSpace({"lr": api.loguniform(1e-4, 1), "n": {"q": api.quniform(0, 1, 0.25), "k": api.grid_search([[1], None, "a,b"])}, "fixed": [1, {"x": 2}], "first": 0.5},
                        {("first",): api.uniform(0, 1)})
     again = ParamSpace.from_json(json.loads(json.dumps(space.json())))
@@ -477,7 +477,7 @@ def a_space_is_the_same_after_its_json():
 
 
 @test
-def a_sweep_and_a_run_that_were_moved_go_on_where_they_are():
+def moved_sweeps_and_runs_continue_in_the_new_place():
     made = Tuning("""
 here, there = os.environ["RUNS"] + "/here", os.environ["RUNS"] + "/there"
 run = lambda name: RunConfig(name=name, storage_path=here)
@@ -488,7 +488,7 @@ except train.TrainingFailedError:
     print("failed", first.num_errors)
 os.rename(here, there)
 results = [Tuner.restore(there + "/sweep", descend_once, resume_errored=True).fit()[0], DataParallelTrainer.restore(there + "/run", descend_once).fit()]
-say(results)
+print_results(results)
 print("there", os.listdir(os.environ["RUNS"]))
 """, """def descend_once(config):
     if os.path.exists(os.environ["RUNS"] + "/here"):
@@ -502,15 +502,15 @@ print("there", os.listdir(os.environ["RUNS"]))
     check("failed 1" in job.out, "the first starts did not fail", job)
     equal([(result["path"], result["reports"], result["error"]) for result in found],
           [(f"{made.runs}/there/sweep/trial_00000", 9, None), (f"{made.runs}/there/run", 9, None)], "results", job)
-    check("there ['there']" in job.out, "the old directory is there again", job)
+    check("there ['there']" in job.out, "the old directory exists again", job)
 
 
 def last_texts(space):
-    """The text of each domain's last value."""
+    """Returns the string form of each domain's last value."""
     return {name: domain.texts[-1] if hasattr(domain, "texts") else str(domain.upper) for name, (_, domain, _) in space._domains.items()}
 
 
-SPACES = [  # with the config of the last value of each domain
+SPACES = [  # (space, config with the last value of each domain)
     ({"layers": [api.choice([16, 32])]}, {"layers": [32]}),
     ({"layers": ([api.choice([16, 32]), 5], {"q": api.uniform(0, 1)}), "n": (1, 2)}, {"layers": ([32, 5], {"q": 1.0}), "n": (1, 2)}),
     ({"o": api.choice([{"n": "sgd"}, {"n": "adam", "lr": api.uniform(0, 1), "b": [api.grid_search([1])["grid_search"]]}])},
@@ -524,7 +524,7 @@ SPACES = [  # with the config of the last value of each domain
 
 
 @test
-def domains_are_resolved_wherever_they_are():
+def domains_are_resolved_at_any_depth():
     for given, expected in SPACES:
         space = ParamSpace(given)
         equal(space.config(last_texts(space), 3), expected, f"config of {given}")
@@ -532,15 +532,15 @@ def domains_are_resolved_wherever_they_are():
             again = ParamSpace.from_json(json.loads(json.dumps(space.json())))
             equal((again.section(), again.config(last_texts(again), 3)), (space.section(), expected), f"the same after its JSON: {given}")
     old = {"fixed": [[["x"], [1, 2]]], "functions": [], "domains": [["lr", ["lr"], None, {"tune": "choice", "args": [[1, [2]]]}, None]]}
-    equal(ParamSpace.from_json(old).config({"lr": "[2]"}, 0), {"x": [1, 2], "lr": [2]}, "a space that an older version wrote")
+    equal(ParamSpace.from_json(old).config({"lr": "[2]"}, 0), {"x": [1, 2], "lr": [2]}, "a space of an older version")
 
 
 @test
-def numbers_of_numpy_are_numbers():
+def numpy_numbers_are_accepted():
     try:
         import numpy
     except ImportError:
-        skip("numpy is not there")
+        skip("numpy is not installed")
     space = ParamSpace({"lr": api.uniform(numpy.float32(0.5), numpy.int64(2)), "n": api.randint(numpy.int8(1), numpy.int64(5)),
                         "q": api.quniform(0, numpy.float32(1), numpy.float16(0.25)), "c": api.choice(numpy.array([1, 2]))})
     equal(space.section(), {"lr": "uniform(0.5, 2)", "n": "randint(1, 5)", "q": "quniform(0, 1.0, 0.25)", "c": 'choice("1", "2")'}, "section")
@@ -548,14 +548,14 @@ def numbers_of_numpy_are_numbers():
 
 
 @test
-def a_script_that_cannot_be_tuned_says_why():
+def a_script_that_cannot_be_tuned_is_an_error():
     for text, *said in (("tuner(fails, metric='los', scheduler=ASHAScheduler()).fit()", "tune.metric is 'los'", "loss"),
                         ("tuner(metric=None, mode=None, scheduler=ASHAScheduler()).fit()", "tune.metric is missing")):
         made = Tuning(f"grid = {text}\nprint('errors', grid.num_errors, len(grid))", FAILS)
         job = made.run(timeout=60)
         for word in said:
-            check(word in job.err, f"{word!r} is not said", job)
-        check("errors 4 4" in job.out if said[0].startswith("tune.metric is 'los'") else job.code == 1, "its end", job)
+            check(word in job.err, f"the error lacks {word!r}", job)
+        check("errors 4 4" in job.out if said[0].startswith("tune.metric is 'los'") else job.code == 1, "errors, or the exit code", job)
     made = Script(HEAD + "tuner().fit()\n", "")
     job = made.run(timeout=60, env={"TEST_SCRATCH": scratch()})
     check("__main__" in job.err or "__main__" in "".join(path.read_text() for path in made.runs.glob("sweep/*.log")), "the missing guard is not named", job)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A user's own module with a model in libtorch (tests/support/programs/user_model.cpp), built against what is installed: it trains on 2 ranks,
-a C++ module and TorchScript, and the bits do not depend on bucket sizes."""
+"""A user's own module with a libtorch model (tests/support/programs/user_model.cpp), built against an installed trainrt: it trains on 2 ranks,
+as a C++ module and as TorchScript, and the bits do not depend on bucket sizes."""
 import sys
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def setup():
     if not (BUILD / "modules/torch.so").exists():
         skip("the torch module is not built (package libtorch-dev)")
     if shutil.which("pkg-config") is None:
-        skip("pkg-config is not there")
+        skip("pkg-config is not installed")
     prefix = scratch("prefix")
     for component in ("library", "torch"):
         must(["cmake", "--install", BUILD, "--prefix", prefix, "--component", component])
@@ -42,13 +42,13 @@ def trains(script):
     for config in (one, many):
         finish(2, config)
     rows = [reports(run_dir_of(config)) for config in (one, many)]
-    check(rows[0][-1]["loss"] < 0.5 * rows[0][0]["loss"], f"it does not learn: {rows[0]}")
+    check(rows[0][-1]["loss"] < 0.5 * rows[0][0]["loss"], f"the loss stays high: {rows[0]}")
     equal([row[-1]["buckets"] for row in rows], [1, 2 if script else 6], "buckets")
-    check(all(row["least_weights"] == row["most_weights"] for row in rows[0]), f"the ranks have other weights: {rows[0]}")
+    check(all(row["least_weights"] == row["most_weights"] for row in rows[0]), f"the weights of the ranks differ: {rows[0]}")
     states = [state_of(run_dir_of(config)) for config in (one, many)]
     check(any(name.startswith("model/") for name in states[0]), f"no model in {sorted(states[0])}")
     different = [name for name in states[0] if states[0][name] != states[1][name]]
-    check(not different, f"other bits with buckets of another size: {different}")
+    check(not different, f"different bits with another bucket size: {different}")
 
 
 add_test("a_module_in_cpp_trains_on_2_ranks_with_the_same_bits_in_buckets_of_any_size", trains, False)

@@ -24,9 +24,10 @@ rundir::RunRecord a_record() {
 }  // namespace
 
 std::vector<std::string> seeds() {
-  const auto whole = rundir::to_text(a_record());
-  return {whole, rundir::to_text({}), with_number(whole, "workers", "1e300"), with_number(whole, "attempt", "9999999999"),
-          "{}",  deep_json()};
+  const auto record = rundir::to_text(a_record());
+  return {
+      record, rundir::to_text({}), with_number(record, "workers", "1e300"), with_number(record, "attempt", "9999999999"),
+      "{}",   deep_json()};
 }
 
 std::vector<std::string> words() {

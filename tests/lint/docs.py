@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The documentation is true: links, commands, config keys, paths, messages and code of README.md and of every guide are checked against
-the program, and each command has a manual page without warnings."""
+"""Checks links, commands, config keys, paths, messages and code of README.md and every guide against the program. Each command must have a
+manual page without warnings."""
 import ast
 import configparser
 import difflib
@@ -41,7 +41,7 @@ def known():
                              for key in keys}
         names = re.findall(r"^  (\w+) ", output("help").split("commands\n")[1].split("\n\n")[0], re.M)
         _known["commands"] = {name: output("help", name) for name in names}
-        check(len(_known["keys"]) > 30 and len(_known["commands"]) > 8 and _known["stop"] and _known["data"], f"they are not found: {_known}")
+        check(len(_known["keys"]) > 30 and len(_known["commands"]) > 8 and _known["stop"] and _known["data"], f"`trainrt list` was not parsed: {_known}")
     return _known
 
 
@@ -53,7 +53,7 @@ def is_key(section, key):
     if section == "stop":
         return not key.startswith("patience") or key in known()["stop"]
     if section.startswith(("sink.", "callback.", "tune.")):
-        of_programs = section.startswith("sink.") and f"sink.program.{key}" in known()["plugins"]  # whatever NAME they have
+        of_programs = section.startswith("sink.") and f"sink.program.{key}" in known()["plugins"]  # for any NAME
         return of_programs or f"{section}.{key}" in known()["plugins"]
     if section.startswith("data."):
         return key in known()["data"]
@@ -69,14 +69,14 @@ def renamed_keys():
 
 
 @test
-def the_README_is_read_in_ten_minutes():
+def the_README_has_at_most_160_lines():
     lines = (SOURCE / "README.md").read_text().splitlines()
     check(len(lines) <= 160, f"README.md has {len(lines)} lines, 160 at most")
     none([f"README.md:{number}: {len(line)} characters" for number, line in enumerate(lines, 1) if len(line) > 125 and line[:1] not in "|T"])
 
 
 def anchor_of(heading):
-    """As GitHub makes it."""
+    """Returns the anchor of a heading as GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
@@ -85,13 +85,13 @@ def anchors(path):
 
 
 def links(path):
-    """(line, target) of the links that are no addresses."""
+    """Yields (line, target) of the links that are not addresses."""
     text = prose(path)
     return [(text.count("\n", 0, match.start()) + 1, match[1]) for match in re.finditer(r"\[[^\]]*\]\(([^)\s]+)\)", text) if "://" not in match[1]]
 
 
 @test
-def every_link_leads_to_a_guide_and_so_does_it_where_the_guides_are_installed():
+def every_link_leads_to_a_guide_also_after_installation():
     findings = []
     for path in GUIDES:
         for line, link in links(path):
@@ -112,7 +112,7 @@ def every_guide_is_linked_from_the_README():
 
 
 @test
-def every_path_that_is_named_is_there():
+def every_named_path_exists():
     findings = []
     for path in GUIDES:
         for line, span in spans(path):
@@ -124,13 +124,13 @@ def every_path_that_is_named_is_there():
 
 
 @test
-def the_picture_of_the_house_has_every_folder():
+def the_overview_in_src_core_lists_every_folder():
     picture = block("", "src/core ", "src/core")
     none([f"src/{path.name}" for path in sorted((SOURCE / "src").iterdir()) if path.is_dir() and not re.search(rf"^src/{path.name} ", picture, re.M)])
 
 
 @test
-def every_target_of_make_that_is_named_is_there():
+def every_named_target_of_make_exists():
     text = (SOURCE / "Makefile").read_text()
     targets = set(re.findall(r"^([\w-]+):", text, re.M)) | {f"bench-{path.stem[6:]}" for path in (SOURCE / "tests/bench").glob("bench_*.py")}
     findings = []
@@ -202,7 +202,7 @@ def trouble_with(words):
 
 
 @test
-def every_command_that_is_shown_exists_with_its_options():
+def every_command_in_a_guide_exists_with_its_options():
     findings = []
     count = 0
     for path in GUIDES:
@@ -224,13 +224,13 @@ def wrong_commands_are_found():
 
 
 @test
-def every_command_is_in_the_guide():
+def the_guide_lists_every_command():
     text = guide("src/cli")
     none([f"trainrt {name}" for name in known()["commands"] if not re.search(rf"trainrt {name}\b", text)])
 
 
 @test
-def every_key_that_is_named_exists():
+def every_named_key_exists():
     findings = []
     for path in GUIDES:
         for line, span in spans(path):
@@ -242,7 +242,7 @@ def every_key_that_is_named_exists():
 
 
 def keys_of(text):
-    """(number of the line, section, key) of a config, with those that are commented out."""
+    """Yields (line number, section, key) of a config, including keys that are commented out."""
     section = ""
     for number, line in enumerate(text.splitlines()):
         if match := re.match(r"\[([\w.]+)\]", line):
@@ -260,14 +260,14 @@ def every_key_of_the_configs_exists():
 
 
 @test
-def the_guide_to_the_config_shows_what_help_prints():
+def the_guide_to_the_config_equals_the_help():
     shown, printed = block("ini", "[failure]", "src/config").splitlines(), output("help", "config").splitlines()
     differences = [line for line in difflib.unified_diff(shown, printed, lineterm="", n=0) if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     check(not differences, "the block [failure] differs from the output of `trainrt help config`:\n  " + "\n  ".join(differences))
 
 
 @test
-def the_config_with_every_key_has_each_with_its_default():
+def the_config_with_every_key_shows_each_default():
     text = output("help", "config")
     named = {f"{section}.{key}" for _, section, key in keys_of(text)}
     none(sorted((known()["keys"] | {f"stop.{key}" for key in known()["stop"]} | {f"data.NAME.{key}" for key in known()["data"]} | known()["plugins"] | known()["tune"]) - named))
@@ -322,7 +322,7 @@ def literals():
 
 
 @test
-def every_message_in_the_guide_is_printed_so():
+def every_message_in_the_guide_exists_in_the_sources():
     text = literals()
     messages = re.findall(r"^\| `([^`]+)` \|", guide("src/cli").split("## Messages")[1], re.M)
     check(len(messages) > 25, f"only {len(messages)} messages were found")
@@ -347,7 +347,7 @@ def code_in_cpp_compiles():
 
 
 @test
-def code_in_python_and_for_the_shell_can_be_parsed():
+def code_in_python_and_shell_can_be_parsed():
     found = blocks("python")
     check(len(found) >= 3, f"only {len(found)} blocks in Python were found")
     for item in found:
@@ -383,14 +383,14 @@ def every_command_has_a_manual_page_without_warnings():
 
 
 @test
-def a_folder_for_manual_pages_that_cannot_be_made_is_an_error():
+def a_folder_for_manual_pages_that_cannot_be_created_is_an_error():
     job = run([TRAINRT, "help", "--man-pages", "/proc/nowhere"])
     check_exit(job, USAGE)
     check("/proc/nowhere" in job.err, "the message does not name it", job)
 
 
 @test
-def help_of_a_command_is_what_its_option_prints():
+def help_of_a_command_equals_the_output_of_its_option():
     for name in known()["commands"]:
         equal(output(name, "--help"), known()["commands"][name], f"trainrt {name} --help")
     check_exit(run([TRAINRT, "help", "nothing"]), USAGE)

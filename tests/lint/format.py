@@ -28,7 +28,7 @@ def findings_of(program, files):
 
 
 @test
-def make_format_would_change_nothing():
+def make_format_changes_nothing():
     program = formatter()
     files = [path.relative_to(SOURCE) for root in ("src", "include", "tests") for path in sorted((SOURCE / root).rglob("*"))
              if path.suffix in (".cpp", ".hpp", ".cu")]
@@ -39,7 +39,7 @@ def make_format_would_change_nothing():
 
 
 @test
-def wrong_order_and_wrong_indents_are_found():
+def wrong_order_and_indentation_are_found():
     """Otherwise the test above proves nothing."""
     program = formatter()
     folder = scratch()

@@ -11,7 +11,7 @@ WITH_EXAMPLE = ("communicator", "context", "dataset", "state")
 
 
 def examples_in(text):
-    """The C++ blocks in the comments of a header, without the comment marks."""
+    """Returns the C++ blocks in the comments of a header, without the comment marks."""
     blocks = re.findall(r"^// ```cpp\n((?://.*\n)*?)// ```$", text, re.M)
     return ["".join(line[3:] + "\n" if line.startswith("// ") else "\n" for line in block.splitlines()) for block in blocks]
 

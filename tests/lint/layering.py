@@ -65,7 +65,7 @@ ROOMS = {
     "rundir/storage": {"rundir/records"},
     "rundir/attempts": {"rundir/records", "rundir/storage"},
 }
-# Layers whose rooms are in one order: each may include those before it.
+# Layers with ordered sub-folders: each may include those before it.
 ORDERED_ROOMS = {
     "data": ("bytes/coding", "bytes", "source", "text", "order", "images", "hdf5", "tables", "records", "arrays", "tar", "tokens", "node_memory", "transform",
              "batches", "preprocess", "reshape", "section"),
@@ -77,7 +77,7 @@ ORDERED_ROOMS = {
             "data/bench", "main"),
 }
 ROOMS |= {f"{layer}/{room}": {f"{layer}/{lower}" for lower in rooms[:at]} for layer, rooms in ORDERED_ROOMS.items() for at, room in enumerate(rooms)}
-ROOMS["data/tables/arrow"] = {"data/bytes", "data/source", "data/text", "data/tables"}  # a module of its own
+ROOMS["data/tables/arrow"] = {"data/bytes", "data/source", "data/text", "data/tables"}  # a separate module
 # A public header belongs to a layer as well: a file may include those of its own layer and of the layers that it may know, and a public
 # header those that are listed before it here. Frameworks may include all of them.
 PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core", "tensor": "core", "state": "core", "framework_meeting": "core", "train_function": "core", "abi": "core",
@@ -97,10 +97,10 @@ WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch",
 PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/storages", "data/formats", "data/transform/transforms", "data/transform/augmentations", "data/reshape/operations", "data/preprocess/kinds", "data/images/codecs", "data/bytes/read_methods",
                   "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/data/tools", "cli/data/writers", "cli/doctor/checks", "cli/exporters", "cli/predict/writers",
                   "frameworks/builtin", "program/environments/frameworks", "program/staging/formats", "tune/searchers", "tune/schedulers")
-MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/launch/rank_group.cpp",  # rank_group has a function abort() of its own
+MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/launch/rank_group.cpp",  # rank_group has its own function abort()
             "src/program/children/child.cpp", "src/core/process/spawn.cpp")  # a child process before it is a program
-# Layers whose calls by a path go through core/files/guarded_tree.hpp, which follows no link below a run directory, and the files that may call the
-# system: paths that the user has named, /proc and /sys, and a signal handler, which makes new files only.
+# Layers that access files through core/files/guarded_tree.hpp, which follows no link below a run directory, and the files that may call the
+# system directly: for paths of the user, /proc and /sys, and in a signal handler that only creates files.
 GUARDED = ("io", "checkpoint", "rundir", "metrics", "trainer", "watch", "tune", "view")
 UNGUARDED = ("src/io/files/fenced_directory.cpp", "src/rundir/storage/opened_run.cpp", "src/rundir/storage/run_directory.cpp", "src/trainer/start/module_loader.cpp", "src/tune/record/journal.cpp",
              "src/view/summary/run_summary.cpp", "src/watch/crash_report.cpp", "src/watch/energy.cpp", "src/watch/node_load.cpp")
@@ -127,13 +127,13 @@ def name_of(path):
 
 
 def includes(path):
-    """(line, name, is it in quotes) of each #include."""
+    """Yields (line, name, whether it is in quotes) of each #include."""
     text = path.read_text()
     return [(text.count("\n", 0, match.start(2)) + 1, match[2], match[1] == '"') for match in INCLUDE.finditer(text)]
 
 
 def code_of(path):
-    """Without comments and texts, with the same lines."""
+    """Returns the text without comments and string literals, with the same lines."""
     def blank(match):
         return re.sub(r"[^\n]", " ", match[0])
     text = path.read_text()
@@ -158,7 +158,7 @@ def texts_of(path):
 
 
 def keys_in(text):
-    """Config keys that a text names: "run.name", or without their section those that can be nothing else: "storage_path"."""
+    """Returns the config keys that a text names: "run.name", and without a section those that can be nothing else, such as "storage_path"."""
     declared = [key for path in sorted((SOURCE / "src/config/sections").glob("*.cpp")) for key in re.findall(r'\.key = "([\w.]+)"', path.read_text())]
     check(len(declared) > 30, f"only {len(declared)} keys were found")
     names = declared + [name for name in (key.split(".")[1] for key in declared) if "_" in name]
@@ -174,12 +174,12 @@ def none(findings):
 
 
 @test
-def every_folder_of_src_has_a_place_in_the_design():
+def every_folder_of_src_has_a_layer():
     none([f"src/{path.name}: not in the design" for path in sorted((SOURCE / "src").iterdir()) if path.is_dir() and path.name not in ARROWS])
 
 
 @test
-def includes_follow_the_arrows():
+def includes_follow_the_allowed_dependencies():
     findings = []
     count = 0
     for path in sources("src"):
@@ -195,13 +195,13 @@ def includes_follow_the_arrows():
             if target not in ARROWS:
                 findings.append(f"{name_of(path)}:{line}: \"{included}\" is no header of src/ (public headers and libraries are in <>)")
             elif target != layer and target not in ARROWS[layer]:
-                findings.append(f"{name_of(path)}:{line}: {layer} must not know {target} ({included})")
+                findings.append(f"{name_of(path)}:{line}: {layer} must not include {target} ({included})")
     check(count > 300, f"only {count} includes were found")
     none(findings)
 
 
 def public_includes(path):
-    """(line, name) of the public headers that it includes: ("tensor", not "interop/torch")."""
+    """Yields (line, name) of the included public headers: ("tensor", not "interop/torch")."""
     return [(line, included[len("trainrt/"):-len(".hpp")]) for line, included, _ in includes(path)
             if included.startswith("trainrt/") and not included.startswith("trainrt/interop/")]
 
@@ -213,7 +213,7 @@ def every_public_header_belongs_to_a_layer():
 
 
 @test
-def includes_of_public_headers_follow_the_arrows():
+def includes_of_public_headers_follow_the_allowed_dependencies():
     findings = []
     count = 0
     for path in sources("src"):
@@ -221,25 +221,25 @@ def includes_of_public_headers_follow_the_arrows():
         for line, name in public_includes(path):
             count += 1
             if layer not in ("frameworks", "program") and PUBLIC.get(name) != layer and PUBLIC.get(name) not in ARROWS[layer]:
-                findings.append(f"{name_of(path)}:{line}: {layer} must not know trainrt/{name}.hpp of {PUBLIC.get(name)}")
+                findings.append(f"{name_of(path)}:{line}: {layer} must not include trainrt/{name}.hpp of {PUBLIC.get(name)}")
     check(count > 150, f"only {count} includes were found")
     none(findings)
 
 
 @test
-def public_headers_follow_the_arrows_too():
+def public_headers_follow_the_allowed_dependencies():
     findings = []
     order = list(PUBLIC)
     for path in sorted((SOURCE / "include/trainrt").glob("*.hpp")):
         layer = PUBLIC.get(path.stem, "core")
         for line, name in public_includes(path):
             if PUBLIC.get(name) not in ARROWS[layer] | {layer} or path.stem in order and order.index(name) >= order.index(path.stem):
-                findings.append(f"{name_of(path)}:{line}: {layer} must not know trainrt/{name}.hpp of {PUBLIC.get(name)}")
+                findings.append(f"{name_of(path)}:{line}: {layer} must not include trainrt/{name}.hpp of {PUBLIC.get(name)}")
     none(findings)
 
 
 @test
-def files_below_a_run_directory_are_reached_through_the_guarded_tree():
+def files_below_a_run_directory_are_accessed_through_the_guarded_tree():
     findings = []
     for path in sources(*(f"src/{layer}" for layer in GUARDED)):
         if name_of(path) in UNGUARDED:
@@ -251,7 +251,7 @@ def files_below_a_run_directory_are_reached_through_the_guarded_tree():
 
 
 @test
-def rooms_of_a_layer_follow_their_arrows():
+def sub_folders_of_a_layer_follow_their_allowed_dependencies():
     findings = []
     for layer in sorted({room.split("/")[0] for room in ROOMS}):
         for path in sources(f"src/{layer}"):
@@ -269,7 +269,7 @@ def rooms_of_a_layer_follow_their_arrows():
 
 
 @test
-def frameworks_know_each_other_not():
+def frameworks_do_not_include_each_other():
     findings = []
     for path in sources("src/frameworks"):
         parts = path.relative_to(SOURCE / "src/frameworks").parts
@@ -280,7 +280,7 @@ def frameworks_know_each_other_not():
 
 
 @test
-def public_headers_show_the_standard_library_only():
+def public_headers_include_only_the_standard_library():
     findings = []
     for path in sources("include"):
         if path.parent != SOURCE / "include/trainrt":
@@ -296,7 +296,7 @@ def public_headers_show_the_standard_library_only():
 
 
 @test
-def libraries_are_seen_only_where_they_belong():
+def libraries_are_included_only_in_their_folders():
     findings = []
     for path in sources("src", "include"):
         folder = layer_of(path) if path.is_relative_to(SOURCE / "src") else "include"
@@ -308,7 +308,7 @@ def libraries_are_seen_only_where_they_belong():
 
 
 @test
-def tests_make_their_folders_in_one_way():
+def tests_make_temporary_folders_by_one_function():
     """Tests use `Scratch` of tests/support/cpp/scratch.hpp or `scratch()` of tests/support/harness.py, which remove their folders at the end."""
     another = re.compile(r"mkdtemp|mkstemp|temp_directory_path|tempfile|tmpnam|XXXXXX")
     allowed = ("tests/support/cpp/scratch.hpp", "tests/support/harness.py", name_of(Path(__file__).resolve()))
@@ -356,7 +356,7 @@ def no_backend_is_compared_by_its_name():
 
 
 @test
-def below_the_trainer_nobody_names_a_config_key():
+def layers_below_the_trainer_name_no_config_key():
     """Errors carry types and fields; trainer/ending/advice.hpp adds keys and advice."""
     findings = []
     count = 0
@@ -410,7 +410,7 @@ def each_public_header_compiles_alone():
 
 
 @test
-def the_umbrella_header_shows_every_public_header():
+def the_umbrella_header_includes_every_public_header():
     shown = {included for _, included, _ in includes(SOURCE / "include/trainrt/trainrt.hpp")}
     headers = {f"trainrt/{path.name}" for path in (SOURCE / "include/trainrt").glob("*.hpp")} - {"trainrt/trainrt.hpp", "trainrt/export.hpp"}
     headers -= {"trainrt/where_thrown.hpp"}  # for one source file of a program

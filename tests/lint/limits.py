@@ -49,7 +49,7 @@ def functions(lines):
 
 
 def beyond(found, allowed, limit, unit):
-    """`found`: name -> number."""
+    """Checks `found` (name -> number) against the limit and its exceptions."""
     wrong = [f"{name}: {number} {unit}, {allowed.get(name, (limit,))[0]} at most"
              for name, number in sorted(found.items()) if number > allowed.get(name, (limit,))[0]]
     wrong += [f"{name}: is listed with {most} but is within the general limit: remove it from the list" for name, (most, _) in sorted(allowed.items())

@@ -60,9 +60,9 @@ class Cluster:
             kill(self.processes_on(node))
 
     def need_own_networks(self):
-        """Skips the test where all nodes share the network of this machine."""
+        """Skips the test if all nodes share the network of this machine."""
         if self.shared_network:
-            skip(f"the nodes have no networks of their own: {self.shared_network}")
+            skip(f"the nodes share one network: {self.shared_network}")
 
     def enter(self, node, *command):
         """Runs a command in the namespaces of a node and returns its output."""

@@ -1,7 +1,7 @@
 """Shared by all end-to-end tests: the register of tests, background programs that end with the test, configs, and the comparison of runs bit
 for bit.
 
-A test file is run as `python3 tests/.../test_x.py BUILD_DIR [WORD ...]`; with words, only tests whose names contain one of them are run.
+A test file is run as `python3 tests/.../test_x.py BUILD_DIR [WORD ...]`; with words, only tests with one of the words in their names are run.
 """
 import atexit
 import fnmatch
@@ -63,8 +63,8 @@ def raises(kind, *words, of):
     raise Failure(f"no {kind.__name__} was raised")
 
 
-def equal(found, expected, what, job=None):
-    check(found == expected, f"{what}: found {found!r}, expected {expected!r}", job)
+def equal(found, expected, label, job=None):
+    check(found == expected, f"{label}: found {found!r}, expected {expected!r}", job)
 
 
 def skip(reason):
@@ -130,7 +130,7 @@ def interrupted(*_):
 for _signal in (signal.SIGINT, signal.SIGTERM):
     signal.signal(_signal, interrupted)
 
-# ---- where things are --------------------------------------------------------------------------------------------------
+# ---- folders and tools --------------------------------------------------------------------------------------------------
 
 if len(sys.argv) < 2:
     sys.exit(f"usage: {sys.argv[0]} BUILD_DIR [WORD ...]")
@@ -343,13 +343,13 @@ class Job:
     def wait_for(self, pattern, timeout=30):
         """Waits until the output matches `pattern`. Raises Failure on timeout or if the job ends first."""
         wait_until(lambda: re.search(pattern, self.out + self.err) or self.ended(), timeout, f"the output {pattern!r}", self)
-        check(re.search(pattern, self.out + self.err), f"it ended without {pattern!r} (exit {self.process.returncode})", self)
+        check(re.search(pattern, self.out + self.err), f"the job ended without {pattern!r} (exit {self.process.returncode})", self)
 
 
-def wait_until(condition, timeout, what, job=None):
+def wait_until(condition, timeout, label, job=None):
     limit = time.monotonic() + timeout
     while not condition():
-        check(time.monotonic() < limit, f"waited {timeout} s for {what}", job)
+        check(time.monotonic() < limit, f"waited {timeout} s for {label}", job)
         time.sleep(0.01)
 
 
@@ -516,13 +516,13 @@ def check_same_bits(run_dir, reference):
     """Checks that two runs have the same checkpoint content and the same reported metrics, bit for bit."""
     expected, found = state_of(reference), state_of(run_dir)
     check("model/weights" in expected or len(expected) > 8, f"{reference} holds no model: {sorted(expected)}")
-    check(found.keys() == expected.keys(), f"other names: {sorted(found.keys() ^ expected.keys())}")
+    check(found.keys() == expected.keys(), f"different names: {sorted(found.keys() ^ expected.keys())}")
     different = [name for name in expected if found[name] != expected[name]]
-    check(not different, f"other bits than the uninterrupted run: {different}")
+    check(not different, f"different bits than in the undisturbed run: {different}")
     metrics, wanted = reported_metrics(run_dir), reported_metrics(reference)
     equal(len(metrics), len(wanted), "number of reports")
     for number, pair in enumerate(zip(metrics, wanted), 1):
-        check(pair[0] == pair[1], f"report {number} differs from the uninterrupted run: {pair[0]}, expected {pair[1]}")
+        check(pair[0] == pair[1], f"report {number} differs from the undisturbed run: {pair[0]}, expected {pair[1]}")
 
 
 def listed(title):
@@ -535,7 +535,7 @@ _sink_files = []
 
 
 def is_file_of_a_sink(name):
-    """The help of a sink that writes a file begins with the file's name: "progress.csv: one row a report"."""
+    """The help of a sink that writes a file begins with the file's name: "progress.csv: one row per report"."""
     if not _sink_files:
         _sink_files.extend(help.split(":")[0] for help in listed("metric sinks").values())
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in _sink_files)

@@ -1,7 +1,7 @@
-"""Ray Train's guide for Accelerate, its configuration: DeepSpeed's plugin from a dictionary, or FSDP's, both under a TorchTrainer.
+"""Ray Train's guide for Accelerate, the part about its configuration: DeepSpeed's or FSDP's plugin from a dictionary, under a TorchTrainer.
 
     python3 accelerate_plugins.py --plugin deepspeed                      # starts the workers
-    srun trainrt -- python3 accelerate_plugins.py --plugin fsdp           # runs on those that srun has started: FSDP needs GPUs
+    srun trainrt -- python3 accelerate_plugins.py --plugin fsdp           # runs on the workers of srun; FSDP needs GPUs
 """
 import argparse
 import tempfile
@@ -41,7 +41,7 @@ def train_func(config):
             accelerator.load_state(folder)
         first = checkpoint.get_metadata()["epoch"]
     for epoch in range(first, EPOCHS):
-        order.manual_seed(epoch)  # so that a restart has the same order
+        order.manual_seed(epoch)  # the same order after a restart
         total = torch.zeros((), device=accelerator.device)
         for batch, targets in loader:
             loss = nn.functional.mse_loss(model(batch), targets)
@@ -50,7 +50,7 @@ def train_func(config):
             optimizer.zero_grad()
             total += loss.detach()
         with tempfile.TemporaryDirectory() as folder:
-            accelerator.save_state(folder)  # each worker's part
+            accelerator.save_state(folder)  # saves this worker's part
             accelerator.wait_for_everyone()
             given = Checkpoint.from_directory(folder)
             given.set_metadata({"epoch": epoch + 1})

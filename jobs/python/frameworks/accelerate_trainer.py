@@ -1,7 +1,7 @@
 """Ray Train's guide for Hugging Face Accelerate: a TorchTrainer, and Accelerate's own calls in its function.
 
     python3 accelerate_trainer.py                      # starts the workers
-    srun trainrt -- python3 accelerate_trainer.py      # runs on those that srun has started
+    srun trainrt -- python3 accelerate_trainer.py      # runs on the workers of srun
 """
 import os
 import tempfile
@@ -37,7 +37,7 @@ def train_func():
         optimizer.load_state_dict(saved["optimizer"])
         first = saved["epoch"]
     for epoch in range(first, EPOCHS):
-        order.manual_seed(epoch)  # so that a restart has the same order
+        order.manual_seed(epoch)  # the same order after a restart
         total = torch.zeros(())
         for batch, targets in loader:
             loss = nn.functional.mse_loss(model(batch), targets)

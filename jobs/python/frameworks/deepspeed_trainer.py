@@ -1,7 +1,7 @@
-"""Ray Train's guide for DeepSpeed: a TorchTrainer, and DeepSpeed's engine with ZeRO in its function. Each worker saves its part of the checkpoint.
+"""Ray Train's guide for DeepSpeed: DeepSpeed's engine with ZeRO under a TorchTrainer. Each worker saves its part of the checkpoint.
 
     python3 deepspeed_trainer.py                      # starts the workers
-    srun trainrt -- python3 deepspeed_trainer.py      # runs on those that srun has started
+    srun trainrt -- python3 deepspeed_trainer.py      # runs on the workers of srun
 """
 import tempfile
 
@@ -38,7 +38,7 @@ def train_func():
             total += loss.item()
         with tempfile.TemporaryDirectory() as folder:
             engine.save_checkpoint(folder, client_state={"epoch": epoch + 1})
-            torch.distributed.barrier()  # the files of all workers are complete
+            torch.distributed.barrier()  # waits until the files of all workers are complete
             train.report({"loss": total / BATCHES}, checkpoint=Checkpoint.from_directory(folder))
 
 

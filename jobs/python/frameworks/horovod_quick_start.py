@@ -1,7 +1,7 @@
-"""Ray Train's guide for Horovod: a HorovodTrainer, and Horovod's own calls in its function.
+"""Ray Train's guide for Horovod: a HorovodTrainer whose function calls Horovod.
 
     python3 horovod_quick_start.py                      # starts the workers
-    srun trainrt -- python3 horovod_quick_start.py      # runs on those that srun has started
+    srun trainrt -- python3 horovod_quick_start.py      # runs on the workers of srun
 """
 import os
 import tempfile

@@ -1,7 +1,7 @@
-"""Ray Train's guide for JAX: a JaxTrainer, whose function runs within jax.distributed. load_state() keeps trees of arrays in checkpoints, without pickle.
+"""Ray Train's guide for JAX: the function of a JaxTrainer runs within jax.distributed. load_state() restores trees of arrays from checkpoints without pickle.
 
     python3 jax_quick_start.py                      # starts the workers
-    srun trainrt -- python3 jax_quick_start.py      # runs on those that srun has started
+    srun trainrt -- python3 jax_quick_start.py      # runs on the workers of srun
 """
 import jax
 import jax.numpy as jnp
@@ -36,7 +36,7 @@ def train_func():
             inputs = np.random.default_rng([epoch, batch, jax.process_index()]).normal(size=(16, 8)).astype("float32")
             arrays = (jax.make_array_from_process_local_data(split, each) for each in (inputs, inputs[:, :1] * inputs[:, 1:2]))
             weights, loss = train_step(weights, *arrays)
-            save_point(weights=weights, epoch=epoch, batch=batch + 1)  # the run may stop here, and goes on here
+            save_point(weights=weights, epoch=epoch, batch=batch + 1)  # the run may stop here, and resumes here
         first = 0
         save_state(weights=weights, epoch=epoch + 1, batch=0, metrics={"loss": float(loss)})
 

@@ -1,5 +1,5 @@
-"""Keras 3 (on torch here, on JAX with KERAS_BACKEND=jax) by trainrt.train.keras.fit(): a run that was stopped, killed or requeued within an epoch goes on
-behind the last batch that a checkpoint holds, and ends with the same weights.
+"""Keras 3 (here on torch; on JAX with KERAS_BACKEND=jax) with trainrt.train.keras.fit(): a run that was stopped, killed or requeued within an
+epoch resumes after the last batch of its newest checkpoint, and ends with the same weights.
 
     trainrt -n 1 -- python3 keras_any_batch.py
 """

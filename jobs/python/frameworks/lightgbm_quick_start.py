@@ -1,7 +1,7 @@
-"""Ray Train's guide for LightGBM: a train function with LightGBM's own calls, over the rows of its worker. Checkpoints are models, every 5 rounds.
+"""Ray Train's guide for LightGBM: a train function that calls LightGBM on its worker's rows. Saves the model every 5 rounds.
 
     python3 lightgbm_quick_start.py                      # starts the workers
-    srun trainrt -- python3 lightgbm_quick_start.py      # runs on those that srun has started
+    srun trainrt -- python3 lightgbm_quick_start.py      # runs on the workers of srun
 """
 import lightgbm
 import numpy as np
@@ -23,7 +23,7 @@ def train_func():
     columns = train.get_dataset_shard("train").materialize().take_batch(10**9)
     labels = columns.pop("y")
     rows = lightgbm.Dataset(np.column_stack(list(columns.values())), labels)
-    # get_network_params(): LightGBM sums over the run's own collectives. Each worker begins with the trees of the last checkpoint.
+    # get_network_params(): LightGBM sums over the run's own collectives. Each worker starts with the trees of the last checkpoint.
     checkpoint = train.get_checkpoint()
     before = RayTrainReportCallback.get_model(checkpoint) if checkpoint else None
     rounds = ROUNDS - (before.current_iteration() if before else 0)

@@ -1,7 +1,7 @@
-"""Ray Train's guide for Lightning: a LightningModule, its Trainer with three additions, a report and a checkpoint at the end of each epoch.
+"""Ray Train's guide for Lightning: a LightningModule and its Trainer with three additions. Reports and saves after each epoch.
 
     python3 lightning_quick_start.py                      # starts the workers
-    srun trainrt -- python3 lightning_quick_start.py      # runs on those that srun has started
+    srun trainrt -- python3 lightning_quick_start.py      # runs on the workers of srun
 """
 import os
 
@@ -33,7 +33,7 @@ class Regression(pl.LightningModule):
 
 def train_func():
     torch.set_num_threads(1)
-    pl.seed_everything(1)  # the same first weights, and the same data, on each worker
+    pl.seed_everything(1)  # the same initial weights and data on each worker
     inputs = torch.randn(512, 8)
     loader = DataLoader(TensorDataset(inputs, inputs[:, :1] * inputs[:, 1:2]), batch_size=16, shuffle=True)
     trainer = prepare_trainer(pl.Trainer(

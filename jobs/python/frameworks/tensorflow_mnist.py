@@ -1,9 +1,9 @@
-"""Ray Train's tensorflow_mnist_example: Keras' fit() under MultiWorkerMirroredStrategy, a report and a model at the end of each epoch.
+"""Ray Train's tensorflow_mnist_example: Keras' fit() under MultiWorkerMirroredStrategy. Reports and saves a model after each epoch.
 
     python3 tensorflow_mnist.py                      # starts the workers
-    srun trainrt -- python3 tensorflow_mnist.py      # runs on those that srun has started
+    srun trainrt -- python3 tensorflow_mnist.py      # runs on the workers of srun
 
-The images are Debian's FashionMNIST (package dataset-fashion-mnist), or in --data, as the files of the original.
+The images are Debian's FashionMNIST (package dataset-fashion-mnist); --data names another folder with the four original files.
 """
 import os
 
@@ -31,10 +31,10 @@ def dataset(folder, count, batch_size):
 
 def train_func(config):
     tf.config.threading.set_intra_op_parallelism_threads(1)
-    tf.keras.utils.set_random_seed(1)  # also of shuffle(), so that a restart has the same order
+    tf.keras.utils.set_random_seed(1)  # also seeds shuffle(), for the same order after a restart
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     checkpoint, epochs = train.get_checkpoint(), 0
-    with strategy.scope():  # the model is made within it
+    with strategy.scope():  # the model must be made in this scope
         if checkpoint is not None:
             model, epochs = ReportCheckpointCallback.get_model(checkpoint), checkpoint.get_metadata()["epochs"]
         else:

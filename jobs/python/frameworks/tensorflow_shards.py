@@ -1,7 +1,7 @@
-"""Ray Train's guide for TensorFlow over a dataset: an autoencoder whose workers read their shards, MultiWorkerMirroredStrategy, a report and a model an epoch.
+"""Ray Train's guide for TensorFlow over a dataset: an autoencoder under MultiWorkerMirroredStrategy; the workers read their shards. Reports and saves after each epoch.
 
     python3 tensorflow_shards.py                      # starts the workers
-    srun trainrt -- python3 tensorflow_shards.py      # runs on those that srun has started
+    srun trainrt -- python3 tensorflow_shards.py      # runs on the workers of srun
 """
 import os
 
@@ -35,7 +35,7 @@ def train_func(config):
 
         output_signature = (tf.TensorSpec(shape=(None, 64), dtype=tf.float32), tf.TensorSpec(shape=(None, 64), dtype=tf.float32))
         tf_dataset = tf.data.Dataset.from_generator(to_tensor_iterator, output_signature=output_signature)
-        return prepare_dataset_shard(tf_dataset)  # it is divided already
+        return prepare_dataset_shard(tf_dataset)  # the dataset is already sharded
 
     tf.config.threading.set_intra_op_parallelism_threads(1)
     strategy, checkpoint, first = tf.distribute.MultiWorkerMirroredStrategy(), train.get_checkpoint(), 0
@@ -50,7 +50,7 @@ def train_func(config):
 
 
 def images():
-    """Sums of a few pictures: an autoencoder can tell which."""
+    """Returns sums of a few images, which an autoencoder can learn."""
     random = np.random.default_rng(1)
     made = (random.normal(size=(1024, 4)) @ random.normal(size=(4, 64))).astype("float32")
     return trainrt.data.from_items([{"image": image, "label": image} for image in made]).random_shuffle()

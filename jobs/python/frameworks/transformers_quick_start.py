@@ -1,7 +1,7 @@
-"""Ray Train's guide for Hugging Face Transformers, with a small model of its own that nothing is downloaded for: the Trainer with two additions.
+"""Ray Train's guide for Hugging Face Transformers with a small model that needs no download: the Trainer with two additions.
 
     python3 transformers_quick_start.py                      # starts the workers
-    srun trainrt -- python3 transformers_quick_start.py      # runs on those that srun has started
+    srun trainrt -- python3 transformers_quick_start.py      # runs on the workers of srun
 """
 import os
 
@@ -15,7 +15,7 @@ from trainrt.train.torch import TorchTrainer
 
 
 def texts(count):
-    """Each is a count by a step of its own, modulo 64: the model can learn to go on."""
+    """Each sequence counts by its own step, modulo 64, so the model can learn to continue it."""
     first, step = torch.arange(count) % 64, torch.arange(count) % 7 + 1
     return [(first[i] + step[i] * torch.arange(12)) % 64 for i in range(count)]
 

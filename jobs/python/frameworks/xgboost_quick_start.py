@@ -1,7 +1,7 @@
-"""Ray Train's guide for XGBoost: a train function with XGBoost's own calls, over the rows of its worker. Checkpoints are models, every 5 rounds.
+"""Ray Train's guide for XGBoost: a train function that calls XGBoost on its worker's rows. Saves the model every 5 rounds.
 
     python3 xgboost_quick_start.py                      # starts the workers
-    srun trainrt -- python3 xgboost_quick_start.py      # runs on those that srun has started
+    srun trainrt -- python3 xgboost_quick_start.py      # runs on the workers of srun
 """
 import numpy as np
 import xgboost
@@ -23,7 +23,7 @@ def train_func():
     columns = train.get_dataset_shard("train").materialize().take_batch(10**9)
     labels = columns.pop("y")
     rows = xgboost.DMatrix(np.column_stack(list(columns.values())), label=labels)
-    # XGBoost shares the sums of all workers; each begins with the trees of the last checkpoint.
+    # XGBoost sums over all workers; each worker starts with the trees of the last checkpoint.
     checkpoint = train.get_checkpoint()
     before = RayTrainReportCallback.get_model(checkpoint) if checkpoint else None
     rounds = ROUNDS - (before.num_boosted_rounds() if before else 0)

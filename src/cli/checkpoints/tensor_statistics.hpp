@@ -16,7 +16,7 @@ struct TensorStatistics {
   std::uint64_t nan = 0;
   std::uint64_t infinite = 0;
   std::uint64_t zero = 0;
-  // Statistics of the finite elements; nullopt if there are none.
+  // Statistics of the finite elements; nullopt if all elements are infinite or NaN.
   std::optional<Number> min, max;
   std::optional<double> mean;
   std::optional<double> deviation;  ///< standard deviation of the population

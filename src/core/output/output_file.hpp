@@ -7,9 +7,9 @@
 
 namespace trainrt {
 
-/// Appends the output of a process to a log file. add() passes the bytes to the kernel, so that killing this process loses
-/// none of them. The first failure to write (no space, a quota) is logged as a warning, and the process continues. When
-/// writing works again, a line in the file states how many bytes are missing. Not thread-safe, except for copy_end().
+/// Appends the output of a process to a log file. add() passes the bytes to the kernel, so that no bytes are lost if this
+/// process is killed. The first failure to write (no space, a quota) is logged as a warning, and the process continues.
+/// When writing works again, a line in the file states how many bytes are missing. Not thread-safe, except for copy_end().
 class OutputFile {
  public:
   /// Sets the path of the log file. The first use of the object opens the file, or creates it if it does not exist; its

@@ -32,7 +32,8 @@ class BatchPlan {
       : BatchPlan(samples, start, Split{batch_size, ranks}, remainder) {}
 
   /// Returns the number of global batches. With Remainder::uneven or Remainder::whole, the last one may have no
-  /// samples for some ranks. If there are more ranks than workers, each batch has none for the ranks beyond the workers.
+  /// samples for some ranks. If there are more ranks than workers, each batch has no samples for the ranks beyond the
+  /// workers.
   std::uint64_t batch_count() const;
   /// Returns global batch `k`; an empty slice from batch_count() on.
   Slice global_batch(std::uint64_t k) const;

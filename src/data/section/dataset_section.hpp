@@ -15,7 +15,7 @@ std::string section_of(const std::string& name);
 const Format& format_named(const std::string& section, const OptionValue& given);
 
 /// Returns the format that the key `format` names, or that the name of the source or of its first file shows. Throws
-/// UsageError if none of them does.
+/// UsageError if neither names a format.
 const Format& format_of(const std::string& section, const Options& options);
 
 /// Returns the keys with the defaults of missing ones added. Throws UsageError for unknown keys, invalid values, and keys

@@ -17,7 +17,7 @@ struct RankCall {
   };
   Kind kind = Kind::computing;
   std::string place;      ///< waiting: "report() at train.py:12"; left: "the program" or "the train function"
-  std::string last_call;  ///< last call that was answered: "report() at train.py:9"; "" if there is none yet
+  std::string last_call;  ///< last call that was answered: "report() at train.py:9"; "" before the first answer
 };
 
 /// Returns the RankCall of every rank, in the order of the ranks. Collective.

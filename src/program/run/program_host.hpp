@@ -48,7 +48,7 @@ class ProgramHost {
   /// Returns the time, by monotonic_seconds(), at which the program of this rank was started, or was last ready to
   /// train. Negative before the start. Any thread may call this function; not collective.
   double ready_s() const { return ready_s_.load(std::memory_order_relaxed); }
-  /// Returns the last collective call of this rank's program, "report() at train.py:12"; "" if there was none. Any
+  /// Returns the last collective call of this rank's program, "report() at train.py:12"; "" before the first one. Any
   /// thread may call this function; not collective.
   std::string last_call() const { return stacks_.last_call(); }
 

@@ -37,7 +37,7 @@ struct TrainCall {
   MeetFramework framework = {};  ///< AttemptInfo::framework
   /// Returns the program that this rank has started. May be called on any thread. Empty if `train` does not run a program.
   std::function<watch::StartedProgram()> program = {};
-  std::function<void(Context&)> check = {};  ///< TrainFunction::check; empty if the function has none
+  std::function<void(Context&)> check = {};  ///< TrainFunction::check; empty if the function has no check
 };
 
 /// Executes a run until the run finishes, stops or fails: opens the run directory, restores the last checkpoint, calls the

@@ -88,7 +88,7 @@ class Saving {
 
   // --- saves ---
   /// Gathers the files and the State for one checkpoint from the arguments that all ranks passed to report(). `mine` is
-  /// this rank's argument; nullptr if this rank passed none.
+  /// this rank's argument; nullptr if this rank passed no DirectoryCheckpoint.
   ReportedCheckpoint gather(const DirectoryCheckpoint* mine);
   /// Waits for the checkpoint in flight, then starts a new checkpoint. `reported` is the result of gather(), or nullptr to
   /// save the attached State.

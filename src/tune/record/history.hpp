@@ -27,7 +27,7 @@ struct Trial {
   /// The numbers are stored in the journal. `stopped`: ended by its scheduler.
   enum class State : std::uint8_t { running, paused, failed, finished, stopped };
   State state = State::running;
-  int attempt = 0;                        ///< number of the newest attempt; 0 if none was begun
+  int attempt = 0;                        ///< number of the newest attempt; 0 before the first attempt
   int failures = 0;                       ///< number of attempts after `retried_after` that failed
   int retried_after = 0;                  ///< failures of attempts up to this one do not count (retry_record())
   std::vector<int> failed_attempts = {};  ///< numbers of all failed attempts
@@ -87,7 +87,7 @@ struct Clone {
   std::uint64_t trial = 0;
   int generation = 2;
   std::int64_t iteration = 0;
-  std::string checkpoint;  ///< link to the donor's, in the sweep's directory; "" if it has none: then nothing changes
+  std::string checkpoint;  ///< link to the donor's, in the sweep's directory; "": the trial does not change
   Params params = {};
   std::uint64_t donor = 0;
   ReportPosition donor_at = {};  ///< position of the donor in that checkpoint

@@ -6,7 +6,7 @@ from harness import check, equal
 
 XGBOOST = Framework("trainrt_train_xgboost", "", *TORCH, "xgboost-cpu")
 LIGHTGBM = Framework("trainrt_train_lightgbm", "", *TORCH, "lightgbm")
-# Rows that the first tree has seen, of 1001: XGBoost's draws half of them.
+# Whether the first tree covers that many of the 1001 rows; XGBoost samples half of them.
 COVERS = {XGBOOST.name: lambda cover: 400 < cover < 600, LIGHTGBM.name: lambda cover: cover == 1001}
 _quiet = {}  # digest of an undisturbed run
 
@@ -19,7 +19,7 @@ def _trees(framework):
 def two_ranks(framework):
     trees = _trees(framework)
     trees.ranks_train_together()
-    _quiet[framework.name] = trees.the_older_form_says_all(COVERS[framework.name])["digest"]
+    _quiet[framework.name] = trees.check_older_form(COVERS[framework.name])["digest"]
 
 
 def worker_killed(framework):
@@ -31,10 +31,10 @@ def no_rows(framework):
     if framework is XGBOOST:
         return _trees(framework).a_rank_may_have_no_rows()
     job = _trees(framework).job("few", workers=3, ROWS=2, ROUNDS=2)
-    return check(job.code != 0 and "rank 2 has no row of the dataset 'train'" in job.err, "what is wrong is not told", job)
+    return check(job.code != 0 and "rank 2 has no row of the dataset 'train'" in job.err, "the error does not name the rank and the dataset", job)
 
 
 def cases_of_trees():
-    """(framework, name, function)."""
+    """Returns (framework, name, function) for each case."""
     return [(each, name, function) for each in (XGBOOST, LIGHTGBM) for name, function in (("2_ranks", two_ranks), ("worker_killed", worker_killed),
                                                                                          ("rank_without_rows", no_rows))]

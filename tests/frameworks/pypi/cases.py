@@ -1,4 +1,4 @@
-"""What is done with each framework's script, and the proof that its ranks trained together: each has data of its own, all end with the
+"""The cases of each framework's script, and the check that its ranks trained together: each rank has its own data, all ranks end with the
 same weights, and these are not the weights of a rank that trains alone."""
 import json
 import os
@@ -10,14 +10,14 @@ from harness import (FINISHED, SOURCE, TRAINRT, Failure, Job, check, check_exit,
 
 SCRIPTS = SOURCE / "tests/frameworks/scripts"
 LIMIT_S = 300
-ONCE = "--failure.max_failures=0"  # where nothing is done to the run, no restart may hide a failure
-PAUSE = ("--pause", 0.2)  # seconds a step, where something is done to the run on its way
+ONCE = "--failure.max_failures=0"  # for undisturbed runs, in which no restart may hide a failure
+PAUSE = ("--pause", 0.2)  # seconds per step, for runs that are disturbed
 DISTURBED_AT = r"(?m)^(?:.*\] ?)?step 9\b"
 CLUSTER = Cluster("pypi")
 
 
 class Place:
-    """A folder for one run: `out` is what its script gets."""
+    """A folder for one run. The script writes into `out`."""
 
     def __init__(self, framework):
         self.framework = framework
@@ -39,21 +39,21 @@ class Place:
         return job
 
     def found(self, ranks, job):
-        """What the ranks have left, after the proof that they trained together."""
-        check(all((self.out / f"{rank}.json").exists() for rank in range(ranks)), f"a rank left nothing: {os.listdir(self.out)}", job)
+        """Checks that the ranks trained together, and returns the files that they wrote."""
+        check(all((self.out / f"{rank}.json").exists() for rank in range(ranks)), f"a rank wrote no file: {os.listdir(self.out)}", job)
         found = [json.loads((self.out / f"{rank}.json").read_text()) for rank in range(ranks)]
         for rank, each in enumerate(found):
-            equal(each["size"], ranks, f"ranks that rank {rank} sees", job)
-            check(each["weights"] == found[0]["weights"], f"rank {rank} has other weights than rank 0: each trained alone", job)
-        equal(len({each["seen"] for each in found}), ranks, "ranks with data of their own", job)
+            equal(each["size"], ranks, f"number of ranks on rank {rank}", job)
+            check(each["weights"] == found[0]["weights"], f"the weights of rank {rank} differ from rank 0: each trained alone", job)
+        equal(len({each["seen"] for each in found}), ranks, "ranks with different data", job)
         return found
 
 
-_weights = {}  # (framework, ranks) -> those of an undisturbed run, or the Failure
+_weights = {}  # (framework, ranks) -> weights of an undisturbed run, or the Failure
 
 
 def _undisturbed(framework, ranks):
-    """Its weights at the end, with so many ranks of this node."""
+    """Returns the final weights of an undisturbed run with `ranks` ranks on this node."""
     key = (framework.name, ranks)
     if key not in _weights:
         try:
@@ -79,7 +79,7 @@ def two_nodes(framework):
 
 
 def killed(framework):
-    """One worker's program is killed -9: the run is started again by itself."""
+    """One worker's program is killed by SIGKILL; the run restarts without help."""
     place = Place(framework)
     job = place.start([TRAINRT, "-n", 2], *PAUSE)
     job.wait_for(DISTURBED_AT, LIMIT_S)
@@ -110,7 +110,7 @@ def requeued(framework):
 
 
 def cluster_env():
-    """Its variables; it comes up at the first case that needs it."""
+    """Returns the variables of the cluster, and starts it at the first call."""
     if not CLUSTER.env:
         CLUSTER.up(2)
     return CLUSTER.env
@@ -125,17 +125,17 @@ def program_of_rank(rank, job):
 
 
 def _check_again(framework, text, job):
-    """The script was started again, and went on where it had saved."""
+    """Checks that the script was restarted and continued from its own checkpoint, if it saves one."""
     sign = "continues at step " if framework.saves else "step 1 "
-    check(sign in text.replace("\n", " "), f"no {sign!r} after what was done to the run", job)
+    check(sign in text.replace("\n", " "), f"no {sign!r} after the disturbance", job)
 
 
 def _same_as_undisturbed(framework, found, job):
-    check(found[0]["weights"] == _undisturbed(framework, 2), "other weights than the run to which nothing happened", job)
+    check(found[0]["weights"] == _undisturbed(framework, 2), "the weights differ from the undisturbed run's", job)
     check(found[0]["weights"] != _undisturbed(framework, 1), "the weights of one rank that trains alone", job)
 
 
 def cases_of(framework):
-    """(name, function, its arguments)."""
+    """Returns (name, function, arguments) for each case."""
     return [("2_ranks", ranks_of_a_node, 2), ("3_ranks", ranks_of_a_node, 3), ("2_nodes", two_nodes), ("worker_killed", killed),
             ("job_requeued", requeued)]

@@ -1,4 +1,4 @@
-"""trainrt.data beside PyPI's pandas and TensorFlow: the same values of the same file, and batches of their kinds."""
+"""trainrt.data with PyPI's pandas and TensorFlow: the same values as pandas reads, and batches as DataFrames and TensorFlow tensors."""
 import environments
 from frameworks import Framework
 from harness import BUILD, TRAINRT, check_exit, run, scratch
@@ -74,5 +74,5 @@ def _runs(framework, text):
 
 
 def cases_of_data_frames():
-    """(framework, name, function)."""
+    """Returns (framework, name, function) for each case."""
     return [(PANDAS, "same_values", lambda _: _runs(PANDAS, AS_PANDAS)), (TENSORFLOW, "same_values", lambda _: _runs(TENSORFLOW, AS_TENSORFLOW))]

@@ -1,6 +1,6 @@
-"""The virtual environments of the frameworks: made from the pinned files of ../requirements once, and used again.
+"""The virtual environments of the frameworks, installed once from the pinned files of ../requirements.
 
-They lie in $TRAINRT_FRAMEWORKS, else in trainrt-frameworks of the user's cache folder."""
+They are stored in $TRAINRT_FRAMEWORKS, by default in trainrt-frameworks of the user's cache folder."""
 import fcntl
 import hashlib
 import os
@@ -12,14 +12,14 @@ from harness import Failure
 REQUIREMENTS = Path(__file__).resolve().parents[1] / "requirements"
 PYTHON = "/usr/bin/python3"
 INSTALLATION_LIMIT_S = 3600
-# Options of pip that a requirements file cannot hold, and what the compilation of a package needs.
+# Options of pip that a requirements file cannot hold, and variables for the compilation of packages.
 OPTIONS = {"deepspeed": ["--no-build-isolation"], "horovod": ["--no-build-isolation"], "tf_keras": ["--no-deps"], "mpi4py": ["--no-binary", "mpi4py"]}
 VARIABLES = {"mpi4py": {"MPICC": "mpicc.mpich"}, "deepspeed": {"DS_ACCELERATOR": "cpu"},
              "horovod": {"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITHOUT_MPI": "1", "HOROVOD_WITH_PYTORCH": "1", "HOROVOD_WITHOUT_TENSORFLOW": "1",
                          "HOROVOD_WITHOUT_MXNET": "1"}}
 SYSTEM_PACKAGES = ["horovod"]  # environments that use Debian's torch
 
-# What a framework compiles when it is used first: DeepSpeed's, if it is killed meanwhile, leaves a lock that stops every later start.
+# Compiles DeepSpeed's extension during the installation. A kill during a later compilation would leave a lock that blocks every start.
 FIRST_USE = {"deepspeed": "from deepspeed.ops.op_builder.cpu import ShareMemCommBuilder; ShareMemCommBuilder().load()"}
 
 
@@ -28,15 +28,15 @@ def root():
     return Path(os.environ.get("TRAINRT_FRAMEWORKS") or Path(cache) / "trainrt-frameworks").resolve()
 
 
-_failed = {}  # (environment, file) -> why
+_failed = {}  # (environment, file) -> error
 
 
 def ready(framework):
-    """The folder of its environment, with all its packages. A Failure with pip's last lines if one cannot be installed."""
+    """Installs the framework's packages and returns the folder of its environment. Raises Failure with pip's last lines."""
     folder = root() / framework.environment
     root().mkdir(parents=True, exist_ok=True)
     with open(root() / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # another run may make it just now
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another run may be installing it
         _make(framework, folder)
     return folder
 
@@ -70,20 +70,20 @@ def _install(folder, name):
 
 def _must(command, environment, what, variables=None):
     path = os.pathsep.join([str(root() / environment / "bin"), os.environ["PATH"]])
-    headers = str(root() / environment / "include")  # of packages that others are compiled with
+    headers = str(root() / environment / "include")  # headers of packages that other packages need
     done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=INSTALLATION_LIMIT_S,
                           env={**os.environ, "PATH": path, "CPLUS_INCLUDE_PATH": headers, **(variables or {})})
     if done.returncode != 0:
-        raise Failure(f"the environment {environment} cannot be made ({what}): exit {done.returncode}\n{done.stdout[-1500:]}")
+        raise Failure(f"cannot install the environment {environment} ({what}): exit {done.returncode}\n{done.stdout[-1500:]}")
 
 
 def _extensions():
-    """Where torch puts what it compiles."""
+    """Returns the variable for the folder of torch's compiled extensions."""
     return {"TORCH_EXTENSIONS_DIR": str(root() / "torch_extensions")}
 
 
 def activated(framework, folder):
-    """Variables as after `source bin/activate`, and those that the framework's users set."""
+    """Returns the variables that `source bin/activate` sets, and those that users of the framework set."""
     return {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "VIRTUAL_ENV": folder, **_extensions(), **framework.variables}
 
 

@@ -1,5 +1,5 @@
-"""The frameworks of PyPI whose unchanged scripts are run. A new one is a row here, a script in ../scripts, and its pinned packages in
-../requirements."""
+"""The frameworks of PyPI whose unchanged scripts are run. A new framework needs a row here, a script in ../scripts, and its pinned packages
+in ../requirements."""
 from dataclasses import dataclass, field
 
 
@@ -9,10 +9,10 @@ class Framework:
     script: str  # file of ../scripts
     environment: str  # folder of its virtual environment; frameworks may share one
     requirements: tuple  # files of ../requirements, in the order of their installation
-    package: str  # whose version is shown
-    words: tuple = ()  # of the script
-    saves: bool = False  # the script continues from checkpoints of its own
-    variables: dict = field(default_factory=dict)  # what its users set themselves
+    package: str  # its version is shown
+    words: tuple = ()  # arguments of the script
+    saves: bool = False  # the script continues from its own checkpoints
+    variables: dict = field(default_factory=dict)  # set by users of the framework
 
 
 TORCH = ("torch", ("torch",))

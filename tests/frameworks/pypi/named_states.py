@@ -1,5 +1,5 @@
-"""load_state() and save_state() of Keras, TensorFlow and JAX, and Keras' fit() from batch to batch: the same bits after a stop within an epoch and after a rank
-was killed, and arrays of JAX on another number of ranks."""
+"""load_state() and save_state() of Keras, TensorFlow and JAX, and fit() of Keras with checkpoints after batches: the same bits after a stop
+within an epoch and after a killed rank; arrays of JAX on another number of ranks."""
 import json
 import re
 import signal
@@ -41,14 +41,14 @@ class Place:
         return job
 
     def end(self):
-        """Weights, which are the same on all ranks, and the metrics of the reports."""
+        """Returns the weights, which must be equal on all ranks, and the metrics of the reports."""
         found = [json.loads((self.out / f"{rank}.json").read_text()) for rank in range(self.ranks)]
-        check(all(each["weights"] == found[0]["weights"] for each in found), "the ranks have other weights")
+        check(all(each["weights"] == found[0]["weights"] for each in found), "the weights of the ranks differ")
         rows = [json.loads(line) for line in (self.out / "runs/run/result.json").read_text().splitlines()]
         return found[0]["weights"], found[0]["wait"], [{name: row[name] for name in ("loss", "mae", "lr", "learning_rate") if name in row} for row in rows]
 
 
-_whole = {}  # framework -> what an undisturbed run ends with
+_whole = {}  # framework -> end() of an undisturbed run
 
 
 def undisturbed(framework):
@@ -61,7 +61,7 @@ def undisturbed(framework):
 
 
 def stopped_within_an_epoch(framework):
-    """By SIGTERM behind the 9th batch of 24; the same command goes on with the next one, and reports what an undisturbed run reports."""
+    """SIGTERM stops the run after batch 9 of 24. The same command continues with the next batch and reports the same as an undisturbed run."""
     whole, place = undisturbed(framework), Place(framework)
     job = place.start(**PAUSE)
     job.wait_for(DISTURBED_AT, LIMIT_S)
@@ -70,24 +70,24 @@ def stopped_within_an_epoch(framework):
     check_exit(job, STOPPED)
     seen = len(set(re.findall(r"batch (\d+)", job.out)))
     again = place.run()
-    check(seen % 6 != 0, f"it was stopped between two epochs, behind batch {seen}", job)
+    check(seen % 6 != 0, f"the run was stopped between two epochs, after batch {seen}", job)
     equal(place.end(), whole, "weights and reports after the stop", again)
 
 
 def rank_killed(framework):
-    """The last one, -9: the run starts again by itself, from its last report."""
+    """The last rank is killed by SIGKILL. The run restarts from its last report."""
     whole, place = undisturbed(framework), Place(framework)
     job = place.start(**PAUSE)
     job.wait_for(DISTURBED_AT, LIMIT_S)
     kill([program_of_rank(place.ranks - 1, job)])
     job.code = job.wait(LIMIT_S)
     check_exit(job, FINISHED)
-    check("restart 1" in job.out + job.err, "nothing was started again", job)
+    check("restart 1" in job.out + job.err, "the run was not restarted", job)
     equal(place.end()[:2], whole[:2], "weights after the kill", job)
 
 
 def other_ranks(framework):
-    """Shards of 2 ranks are loaded by 3, and theirs by one, with the same bits, wherever they were stopped."""
+    """3 ranks load the shards of 2, and one rank those of 3, with the same bits after any stop."""
     place, last = Place(framework), None
     for ranks, until in ((2, 9), (3, 15), (1, None)):
         job = place.start(ranks=ranks, options=["--scaling.on_resize=keep_batch"], **(PAUSE if until else {}))
@@ -97,11 +97,11 @@ def other_ranks(framework):
         job.code = job.wait(LIMIT_S)
         check_exit(job, STOPPED if until else FINISHED)
         begin = re.search(r"begins at \d \d (\w+) (\w+)", job.out)
-        check(begin is not None and (last is None or begin.groups() == ("True", last)), f"{ranks} ranks begin with other bits than were saved", job)
+        check(begin is not None and (last is None or begin.groups() == ("True", last)), f"{ranks} ranks begin with different bits than those saved", job)
         last = re.findall(r"batch \d+ (\w+)", job.out)[-1]
 
 
 def cases_of_states():
-    """(framework, name, function)."""
+    """Returns (framework, name, function) for each case."""
     cases = [(each, name, function) for each in STATES for name, function in (("stopped_within_an_epoch", stopped_within_an_epoch), ("rank_killed", rank_killed))]
     return [*cases, (JAX, "other_ranks", other_ranks)]

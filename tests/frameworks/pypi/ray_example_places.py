@@ -1,5 +1,5 @@
-"""Ray Train's own examples, and where each is run: a folder with its file out of Ray's wheel, in which the word `ray` has become `trainrt`, and with
-its data laid ready: what it would download is read from a local file."""
+"""Ray Train's own examples, and the folder for each: it holds the example's file from Ray's wheel, in which the word `ray` has become
+`trainrt`, and its data. Downloads are replaced by local files."""
 import gzip
 import random
 import re
@@ -14,7 +14,7 @@ from harness import BUILD, FINISHED, Job, check, check_exit, check_iterations, e
 
 WHEEL = Framework("Ray", "", "torch", ("torch", "ray"), "ray")
 DATASET = Path("/usr/share/datasets/fashion-mnist")
-IMAGES = {"train": 1600, "t10k": 400}  # of FashionMNIST, so that epochs are seconds
+IMAGES = {"train": 1600, "t10k": 400}  # number of FashionMNIST images, for epochs of seconds
 REMOTE_CSV = "s3://anonymous@air-example-data/regression.csv"
 CSV_ROWS = 400
 
@@ -23,9 +23,9 @@ CSV_ROWS = 400
 class Example(Framework):
     path: str = ""  # in ray/train/examples
     reports: int = 1
-    learns: bool = True  # the loss falls within these few epochs
-    start: str = ""  # a script that starts it, if not it itself
-    lay: object = None  # lay(folder): its data
+    learns: bool = True  # the loss decreases within these few epochs
+    start: str = ""  # a script that starts the example, if it does not start itself
+    write_data: object = None  # write_data(folder) writes the example's data
 
     @property
     def started(self):
@@ -40,17 +40,17 @@ def _idx_files(raw):
             (raw / f"{part}-{kind}-ubyte").write_bytes(whole[:4] + struct.pack(">I", count) + whole[8:header + count * size])
 
 
-def _lay_fashion(folder):
+def _write_fashion(folder):
     _idx_files(folder / "data/FashionMNIST/raw")
 
 
-def _lay_mnist(folder):
-    """Where torchvision looks for MNIST: the images are FashionMNIST's, which Debian has."""
+def _write_mnist(folder):
+    """Writes FashionMNIST's images, which Debian packages, to the folder where torchvision expects MNIST."""
     _idx_files(folder / "data/MNIST/raw")
 
 
-def _lay_csv(folder):
-    """100 columns and what a linear function makes of them, as in Ray's file, which lies in S3."""
+def _write_csv(folder):
+    """Writes 100 columns and a linear function of them, in the form of Ray's file in S3."""
     numbers = random.Random(1)
     weights = [numbers.gauss(0, 1) for _ in range(100)]
     lines = [",".join([f"x{i:03d}" for i in range(100)] + ["y"])]
@@ -60,9 +60,9 @@ def _lay_csv(folder):
     (folder / "regression.csv").write_text("\n".join(lines) + "\n")
 
 
-# Its function, for 2 workers on the CPU: its main asks for GPUs.
+# Calls the example's function for 2 workers on the CPU, since its main requests GPUs.
 _FASHION_START = "import torch_fashion_mnist_example\nif __name__ == '__main__':\n    torch_fashion_mnist_example.train_fashion_mnist(num_workers=2)\n"
-# Keras' load_data() downloads MNIST; these images are FashionMNIST's.
+# Keras' load_data() would download MNIST; this one returns FashionMNIST's images.
 REMOTE_MNIST, LOCAL_MNIST = "tf.keras.datasets.mnist.load_data()", "__import__('local_mnist').load_data()"
 _LOCAL_MNIST = f"""import gzip
 import numpy as np
@@ -73,7 +73,7 @@ def load_data():
 """
 
 
-def _lay_local_mnist(folder):
+def _write_local_mnist(folder):
     (folder / "local_mnist.py").write_text(_LOCAL_MNIST)
 
 
@@ -85,18 +85,18 @@ def _example(path, *environment, **more):
 _TORCH = ("torch", ("torch", "ray"), "ray")
 _TENSORFLOW = ("tensorflow", ("tensorflow", "tf_keras", "filelock"), "tensorflow-cpu")
 LINEAR = _example("pytorch/torch_linear_example.py", *_TORCH, words=("--smoke-test",), reports=3)
-FASHION = _example("pytorch/torch_fashion_mnist_example.py", *_TORCH, reports=10, start=_FASHION_START, lay=_lay_fashion)
+FASHION = _example("pytorch/torch_fashion_mnist_example.py", *_TORCH, reports=10, start=_FASHION_START, write_data=_write_fashion)
 EXAMPLES = [LINEAR, FASHION,
-            # It takes the loss of (4,) against (4, 1), as torch warns, and learns nothing.
-            _example("pytorch/torch_regression_example.py", *_TORCH, words=("--smoke-test",), reports=3, learns=False, lay=_lay_csv),
-            _example("horovod/horovod_example.py", "horovod", ("pybind11", "horovod", "filelock"), "horovod", reports=4, learns=False, lay=_lay_mnist,
+            # Its loss compares shapes (4,) and (4, 1), of which torch warns, and it learns nothing.
+            _example("pytorch/torch_regression_example.py", *_TORCH, words=("--smoke-test",), reports=3, learns=False, write_data=_write_csv),
+            _example("horovod/horovod_example.py", "horovod", ("pybind11", "horovod", "filelock"), "horovod", reports=4, learns=False, write_data=_write_mnist,
                      words=("--num-epochs", "4", "--data-dir", "data")),
-            _example("tf/tensorflow_mnist_example.py", *_TENSORFLOW, words=("--epochs", "3"), reports=3, lay=_lay_local_mnist),
-            _example("tf/tensorflow_regression_example.py", *_TENSORFLOW, words=("--smoke-test",), reports=4, lay=_lay_csv)]
+            _example("tf/tensorflow_mnist_example.py", *_TENSORFLOW, words=("--epochs", "3"), reports=3, write_data=_write_local_mnist),
+            _example("tf/tensorflow_regression_example.py", *_TENSORFLOW, words=("--smoke-test",), reports=4, write_data=_write_csv)]
 
 
 class Place:
-    """A folder with the example and its data; its runs are in `runs`."""
+    """A folder with the example and its data. Its runs are in `runs`."""
 
     def __init__(self, example):
         self.example = example
@@ -107,8 +107,8 @@ class Place:
         (self.folder / example.script).write_text(text.replace(REMOTE_CSV, str(self.folder / "regression.csv")).replace(REMOTE_MNIST, LOCAL_MNIST))
         if example.start:
             (self.folder / example.started).write_text(example.start)
-        if example.lay:
-            example.lay(self.folder)
+        if example.write_data:
+            example.write_data(self.folder)
         self.variables = {**environments.activated(example, environment), "HOME": self.folder, "OMP_NUM_THREADS": 1, "TF_CPP_MIN_LOG_LEVEL": 3,
                           "TF_USE_LEGACY_KERAS": 1, "PYTHONPATH": BUILD / "python"}
 
@@ -124,11 +124,11 @@ class Place:
         wait_until(lambda: any(report_count(path) >= 1 for path in self.folder.glob("runs/[!.]*")), LIMIT_S, "a report", job)
 
     def check_ended(self, job, was_ended=False):
-        """was_ended: and started again, with weights that most of the examples draw anew."""
+        """Checks the end of a run. `was_ended`: it was killed or requeued, and most examples then draw new initial weights."""
         check_exit(job, FINISHED)
         rows = reports(self.run_dir)
         check(len(rows) >= self.example.reports, f"only {len(rows)} reports", job)
         check_iterations(self.run_dir)
-        check(was_ended or not self.example.learns or rows[-1]["loss"] < rows[0]["loss"], f"it does not learn: {rows}", job)
+        check(was_ended or not self.example.learns or rows[-1]["loss"] < rows[0]["loss"], f"the loss stays high: {rows}", job)
         equal(run_state(self.run_dir), "finished", "state of the run", job)
         return rows

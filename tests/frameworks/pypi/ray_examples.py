@@ -1,15 +1,15 @@
-"""Ray Train's own examples, from its wheel: the word `ray` becomes `trainrt`, and nothing else changes. Each is started by its fit(), and on ranks that
-are there; killed and started again; requeued."""
+"""Ray Train's own examples, from its wheel: the word `ray` becomes `trainrt`, and nothing else changes. Each is started by its fit() and on
+launched ranks, killed and restarted, and requeued."""
 from cases import CLUSTER, LIMIT_S, cluster_env
 from harness import FINISHED, TRAINRT, check_verifies, equal, kill
 from ray_example_places import EXAMPLES, FASHION, Place
 
 __all__ = ["EXAMPLES", "cases_of_example"]
-_whole = []  # the last row of an undisturbed run of FASHION, which seeds everything
+_whole = []  # the last rows of runs of FASHION, which seeds all random numbers
 
 
 def check_same(place, rows, job):
-    """FASHION makes itself reproducible, and begins again; the others draw their weights anew."""
+    """A run of FASHION must end with the same report, since it restarts from its seeds. The other examples draw new weights."""
     if place.example is not FASHION:
         return check_verifies(place.run_dir)
     _whole.append({key: value for key, value in rows[-1].items() if not key.startswith("_")})
@@ -32,7 +32,7 @@ def on_given_ranks(example):
 
 
 def killed(example):
-    """All ranks, on the way; the same command is started again."""
+    """Kills the script and all ranks during the run, and runs the same command again."""
     place = Place(example)
     job = place.start()
     place.wait_for_report(job)
@@ -44,7 +44,7 @@ def killed(example):
 
 
 def requeued(example):
-    """The job, on two nodes."""
+    """Requeues the job on two nodes."""
     place = Place(example)
     cluster_env()
     exported = ",".join(f"{key}={value}" for key, value in place.variables.items())
@@ -60,5 +60,5 @@ def requeued(example):
 
 
 def cases_of_example(_):
-    """(name, function)."""
+    """Returns (name, function) for each case."""
     return [("fit_starts_ranks", fit_starts_ranks), ("on_given_ranks", on_given_ranks), ("killed", killed), ("requeued", requeued)]

@@ -1,5 +1,5 @@
-"""Ray Tune's own examples, from its wheel, with `trainrt` for `ray`: each runs, and goes on after it was killed; and its schedulers decide as
-trainrt's do for the same reports."""
+"""Ray Tune's own examples, from its wheel, with `trainrt` for `ray`: each runs, and continues after a kill. Its schedulers make the same
+decisions as trainrt's for the same reports."""
 import re
 import sys
 import time
@@ -11,13 +11,13 @@ from harness import BUILD, SOURCE, Job, check, check_exit, equal, kill, run, scr
 from runs.sweeps import check_each_once, trials_of
 
 TUNE = Framework("Ray_Tune", "", "ray_tune", ("ray_tune",), "ray")
-# Script, its sweep, its trials, and how many reports each makes.
+# Script, name of its sweep, number of trials, and reports per trial.
 EXAMPLES = {"tune_basic": ("tune_basic_example", "Tuner_tune_basic_example", 10, 5), "async_hyperband": ("async_hyperband_example", "asynchyperband_test", 20, 1),
             "hyperband": ("hyperband_function_example", "hyperband_test", 20, 10), "pbt": ("pbt_function", "pbt_function_api_example", 8, 10)}
 
 
 class Place:
-    """A folder with the example; its sweep is in runs."""
+    """A folder with the example. Its sweep is in `runs`."""
 
     def __init__(self, script, sweep):
         environment = environments.ready(TUNE)
@@ -25,7 +25,7 @@ class Place:
         self.folder, self.script = scratch(script), f"{script}.py"
         (self.folder / self.script).write_text(re.sub(r"\bray\b", "trainrt", source.read_text()))
         self.variables = {**environments.activated(TUNE, environment), "HOME": self.folder, "OMP_NUM_THREADS": 1, "PYTHONPATH": BUILD / "python"}
-        self.config = self.folder / f"{sweep}.ini"  # as the helpers of sweeps take it
+        self.config = self.folder / f"{sweep}.ini"  # the path that helpers of sweeps expect
 
     def start(self):
         return Job(["python3", self.script, "--smoke-test"], cwd=self.folder, env=self.variables)
@@ -34,12 +34,12 @@ class Place:
 def check_ended(place, job, trials, reports):
     job.code = job.wait(LIMIT_S)
     check_exit(job, 0)
-    check("Best hyperparameters found" in job.out, "the best are not printed", job)
+    check("Best hyperparameters found" in job.out, "the best hyperparameters are not printed", job)
     found = check_each_once(place.config, trials)
     equal({trial["training_iteration"] for trial in found}, {reports}, "reports", job)
 
 
-def whole(script, sweep, trials, reports):
+def undisturbed(script, sweep, trials, reports):
     place = Place(script, sweep)
     check_ended(place, place.start(), trials, reports)
 
@@ -48,11 +48,11 @@ def killed(script, sweep, trials, reports):
     place = Place(script, sweep)
     job = place.start()
     wait_until(lambda: job.ended() or (place.folder / "runs" / sweep / "trial_00003").exists(), LIMIT_S, "some trials", job)
-    check(not job.ended(), "it ended before it could be killed", job)
+    check(not job.ended(), "the sweep ended before it could be killed", job)
     time.sleep(0.2)
     kill([job.process.pid])
     job.process.wait()
-    check(any(trial["state"] != "finished" for trial in trials_of(place.config)), "it had ended before it was killed", job)
+    check(any(trial["state"] != "finished" for trial in trials_of(place.config)), "the sweep had ended before the kill", job)
     check_ended(place, place.start(), trials, reports)
 
 
@@ -66,9 +66,9 @@ def decisions(scheduler):
 
 
 def cases_of_tune():
-    """(framework, name, function)."""
+    """Returns (framework, name, function) for each case."""
     for name, words in EXAMPLES.items():
-        yield TUNE, name, lambda _, words=words: whole(*words)
+        yield TUNE, name, lambda _, words=words: undisturbed(*words)
         yield TUNE, f"{name}_killed", lambda _, words=words: killed(*words)
     for scheduler in ("asha", "hyperband", "pbt"):
         yield TUNE, f"decisions_of_{scheduler}", lambda _, scheduler=scheduler: decisions(scheduler)

@@ -1,4 +1,4 @@
-"""The table of what passed: a section a day, of which a later run on the same day replaces the cells that it has run again."""
+"""Writes the results as a table, one section per day. A later run on the same day replaces the cells that it repeats."""
 import datetime
 import fcntl
 import os
@@ -12,13 +12,13 @@ from harness import Skipped
 HEAD = """# Results of `make test-frameworks`
 
 Unchanged scripts with frameworks of PyPI, and Ray Train's own examples with `trainrt` for `ray`. A cell has the seconds of a case that
-passed, on a machine that did other things meanwhile; the first of a framework's cases also holds its run alone, with which it is compared.
+passed, on a machine with other load. The first case of a framework includes the undisturbed run, with which the other cases are compared.
 """
 FAILED = "**failed**"
 
 
 class Day:
-    """A section: rows of a version and a cell a case, and an error a line."""
+    """A section of the file: one row per framework, one cell per case, and one line per error."""
 
     def __init__(self, text=""):
         self.rows, self.errors = {}, {}  # {framework: {column: cell}}, {(framework, case): text}
@@ -49,14 +49,14 @@ class Day:
 
 
 class Results:
-    """Notes each case in a file as soon as it has ended; in none, if there is no path."""
+    """Writes each case to a file when it ends. Without a path, writes nothing."""
 
     def __init__(self, path):
         self._path = Path(path) if path else None
         self._versions = {}
 
     def recorded(self, framework, case, version_of, function, *arguments):
-        """Runs a case and notes how it ended. `version_of`: makes the environment, and returns the framework's version."""
+        """Runs a case and writes its result. `version_of` installs the environment and returns the framework's version."""
         start, cell, error = time.monotonic(), FAILED, ""
         try:
             if framework.name not in self._versions:
@@ -76,7 +76,7 @@ class Results:
     def _note(self, *case):
         if self._path is None:
             return
-        with open(self._path, "a+") as file:  # two runs may do different cases at the same time
+        with open(self._path, "a+") as file:  # two runs may write different cases at the same time
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
             sections = dict(re.findall(r"^## (\S+): [^\n]*\n(.*?)(?=^## |\Z)", file.read(), re.M | re.S))
@@ -90,6 +90,6 @@ class Results:
 
 
 def _on_one_line(text):
-    """Its first lines and its last, files without their folders."""
+    """Returns the first and last lines as one line, with file names without their folders."""
     lines = [re.sub(r"(/[\w.@+-]+)+/", "", line.strip(" |")) for line in text.splitlines() if line.strip(" |^")]
     return " / ".join(line[:200] for line in (lines if len(lines) <= 6 else [*lines[:2], "...", *lines[-4:]]))

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""`make test-frameworks`: unchanged scripts of PyPI's frameworks train together under trainrt, on one node and on two, and go on after
-a worker was killed and after the job was requeued; and so do Ray's own examples, with another word. `python3 run_frameworks.py BUILD_DIR [WORD ...]`, words as Lightning or killed;
-$RESULTS: the file that gets the table."""
+"""`make test-frameworks`: unchanged scripts of PyPI's frameworks train together under trainrt, on one node and on two, and continue after a
+killed worker and a requeued job, as do Ray's own examples. `python3 run_frameworks.py BUILD_DIR [WORD ...]` runs the cases whose names
+contain a word, for example Lightning or killed. $RESULTS: the file for the table of results."""
 import sys
 from pathlib import Path
 

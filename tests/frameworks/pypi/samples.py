@@ -1,4 +1,4 @@
-"""The samples of jobs/python/frameworks: each learns on its ranks, and one that lost a rank goes on by itself and ends with the same report."""
+"""The samples of jobs/python/frameworks: each learns on its ranks, and restarts after a lost rank with the same last report."""
 import environments
 from cases import LIMIT_S
 from frameworks import TORCH, Framework
@@ -29,7 +29,7 @@ _whole = {}  # sample -> the last report of an undisturbed run
 
 
 def _ended(sample, *words):
-    """The reports of a run, and its job."""
+    """Returns the reports of a run, and its job."""
     folder = scratch(sample.name)
     name = sample.script.removesuffix(".py")
     env = {**environments.activated(sample, environments.ready(sample)), "OMP_NUM_THREADS": 1, "HOME": folder}
@@ -45,18 +45,18 @@ def _ended(sample, *words):
 
 def undisturbed(sample):
     rows, job = _ended(sample)
-    check(rows[-1]["loss"] < 0.8 * rows[0]["loss"], f"it does not learn: {rows}", job)
+    check(rows[-1]["loss"] < 0.8 * rows[0]["loss"], f"the loss stays high: {rows}", job)
     _whole[sample.name] = rows[-1]
 
 
 def rank_killed(sample):
     rows, job = _ended(sample, KILLED)
-    check("restart 1" in job.out + job.err, "nothing was started again", job)
+    check("restart 1" in job.out + job.err, "the run was not restarted", job)
     equal(rows[-1], _whole[sample.name], "the last report", job)
 
 
 def cases_of_samples():
-    """(sample, name, function)."""
+    """Returns (sample, name, function) for each case."""
     names = {path.name for path in FOLDER.glob("*.py")}
-    equal({sample.script for sample in SAMPLES}, names, "samples that are run")
+    equal({sample.script for sample in SAMPLES}, names, "samples in the table")
     return [(sample, name, function) for sample in SAMPLES for name, function in (("undisturbed", undisturbed), ("rank_killed", rank_killed))]

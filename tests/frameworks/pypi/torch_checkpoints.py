@@ -1,5 +1,5 @@
-"""trainrt.train.torch on torch 2: what torch.distributed.checkpoint saves into a run and loads on other ranks, and in load_state() and save_state()
-the parts of modules that are sharded over several dimensions of a mesh, or in the class FullyShardedDataParallel."""
+"""trainrt.train.torch with torch 2: torch.distributed.checkpoint saves into a run and loads on other ranks; load_state() and save_state()
+handle modules that are sharded over several dimensions of a mesh, or by the class FullyShardedDataParallel."""
 import json
 import subprocess
 from pathlib import Path
@@ -36,7 +36,7 @@ def refused(kinds, words, function, *args, **named):
         raise AssertionError(f"nothing was refused: {words}")
 """
 
-# Tensors of all sorts; on 4 ranks over a mesh of 2 x 2, else over a line.
+# Tensors of all kinds: on 4 ranks over a mesh of 2 x 2, otherwise over one dimension.
 STATE = BEGIN + """
 mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("a", "b")) if size == 4 else init_device_mesh("cpu", (size,))
 
@@ -47,10 +47,10 @@ def values(factor):
     numbers = torch.arange(7 * 5, dtype=torch.float32).reshape(7, 5) * factor
     return {"both": spread(numbers, Shard(0), Shard(1)), "replicated": spread(numbers + 1, Replicate(), Shard(1)), "plain": numbers + 2,
             "turned": (numbers + 3).t(), "scalar": torch.tensor(4.0 * factor), "complex": torch.complex(numbers, -numbers),
-            "half": spread((numbers + 5).bfloat16(), Shard(1), Shard(0)), "flags": numbers > 9, "none": torch.empty(0, 3),
+            "half": spread((numbers + 5).bfloat16(), Shard(1), Shard(0)), "flags": numbers > 9, "empty": torch.empty(0, 3),
             "few": spread(numbers[:1] + 6, Shard(0), Replicate()), "of.dots": {"a.b": numbers + 7}}
 
-def whole(tensor):
+def full(tensor):
     return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 
 def check_same(found, wanted, where=""):
@@ -58,7 +58,7 @@ def check_same(found, wanted, where=""):
         if isinstance(each, dict):
             check_same(found[key], each, f"{where}{key}.")
         elif isinstance(each, torch.Tensor):
-            assert torch.equal(whole(found[key]), whole(each)), (where + key, whole(found[key]), whole(each))
+            assert torch.equal(full(found[key]), full(each)), (where + key, full(found[key]), full(each))
         else:
             assert found[key] == each and type(found[key]) is type(each), (where + key, found[key], each)
 
@@ -69,7 +69,7 @@ SAVE = STATE + """
 dcp.save({"model": values(1), **objects}, storage_writer=tt.CheckpointWriter({"loss": 1.5}), checkpoint_id="one")
 saved = {"model": values(2), **objects, "epoch": 4}
 saving = dcp.async_save(saved, storage_writer=tt.CheckpointWriter(checkpoint_id="two"))
-saved["model"]["plain"].zero_()              # the copy is taken
+saved["model"]["plain"].zero_()              # the saved copy must not change
 saving.result()
 assert ctx.checkpoint()["index"] == 1, ctx.checkpoint()
 found = {"model": values(0), **objects, "epoch": 0}
@@ -79,7 +79,7 @@ dcp.load(found, storage_reader=tt.CheckpointReader(), checkpoint_id="one")
 check_same(found, {"model": values(1), **objects})
 refused(BaseException, "'three'|has_checkpoint", dcp.load, found, storage_reader=tt.CheckpointReader("three"))
 if rank == size - 1:
-    only = {"own": torch.ones(2)}                       # as the last stage of a pipeline has it
+    only = {"own": torch.ones(2)}                       # as on the last stage of a pipeline
 else:
     only = {"other": torch.zeros(3), "shared": torch.ones(1)}
 dcp.save(only, storage_writer=tt.CheckpointWriter())
@@ -97,13 +97,13 @@ source = ctx.config("source", str)
 found = {"model": values(0), **objects, "epoch": 0}
 dcp.load(found, storage_reader=tt.CheckpointReader(source))
 check_same(found, {"model": values(2), **objects, "epoch": 4})
-part = {"model": {"plain": torch.zeros(7, 5, dtype=torch.float64)}}   # of another type, and no more
+part = {"model": {"plain": torch.zeros(7, 5, dtype=torch.float64)}}   # one tensor, with another type
 dcp.load(part, storage_reader=tt.CheckpointReader(source))
 assert torch.equal(part["model"]["plain"].float(), values(2)["plain"])
 assert not tt.CheckpointReader().has_checkpoint()
 """
 
-# A module in a mesh of two dimensions, and the same on other ranks; what is saved at the end is what one rank alone computes.
+# A module on a mesh of two dimensions, and on other numbers of ranks. The final weights must equal those of one rank alone.
 HYBRID = BEGIN + """
 torch.manual_seed(1)
 model = nn.Sequential(nn.Linear(6, 10), nn.Tanh(), nn.Linear(10, 3))
@@ -134,7 +134,7 @@ if rank == 0:
 ctx.save()
 """
 
-# Modules in the class FSDP, cut and held in all its ways, and on one rank the same as they are. What is left is what the ranks have, brought together here.
+# Modules in the class FSDP with each way of sharding; on one rank they are not wrapped. Rank 0 writes the gathered state to a file.
 CLASS_FSDP = BEGIN.replace('"gloo"', 'ctx.config("backend", str)') + """
 from torch.distributed.fsdp import FullyShardedDataParallel as FSDP, ShardingStrategy, StateDictType
 
@@ -183,8 +183,8 @@ def moments_of(model, optimizer, orig, strategy):
             names, sizes = ([flat._fqns[number]], [flat._numels[number]]) if orig else (flat._fqns, flat._numels)
             for key in states[0] if states else ():
                 values = [each[key] for each in states][:1 if strategy == "NO_SHARD" or not states[0][key].dim() else None]
-                whole = torch.cat(values)[:sum(sizes)].split(list(sizes)) if values[0].dim() else values * len(names)
-                found.update({f"{prefix}{name} {key}": value for name, value in zip(names, whole)})
+                joined = torch.cat(values)[:sum(sizes)].split(list(sizes)) if values[0].dim() else values * len(names)
+                found.update({f"{prefix}{name} {key}": value for name, value in zip(names, joined)})
     return found
 
 def leave(file):
@@ -238,8 +238,8 @@ def dcp_saves_and_loads_on_other_ranks(_):
     run_dir = place.folder / "runs/saved"
     check_verifies(run_dir)
     text = subprocess.run([TRAINRT, "inspect", run_dir / "checkpoint_000001"], capture_output=True, text=True, check=True).stdout
-    check("model/both" in text and "7, 5" in text.replace("x", ", "), f"the tensors are not there: {text}", job)
-    check(not list(run_dir.rglob("*.pt")) and not list(run_dir.rglob("*.distcp")), "torch's own files", job)
+    check("model/both" in text and "7, 5" in text.replace("x", ", "), f"the tensors are missing: {text}", job)
+    check(not list(run_dir.rglob("*.pt")) and not list(run_dir.rglob("*.distcp")), "the checkpoint has torch's own files", job)
     for ranks in (1, 3):
         place.run(ranks, LOAD, f"loaded_{ranks}", f"--loop.source={run_dir / 'checkpoint_000001'}")
 
@@ -256,23 +256,23 @@ def states_over_two_dimensions_of_a_mesh(_):
     end(1, "alone", 6)
     end(4, "moved", 2)
     job = end(3, "moved", 4)
-    check("begins at 2 of 3" in job.out, "it began anew", job)
+    check("begins at 2 of 3" in job.out, "the run restarted from the beginning", job)
     job = end(4, "moved", 6)
-    check("begins at 4 of 4" in job.out, "it began anew", job)
+    check("begins at 4 of 4" in job.out, "the run restarted from the beginning", job)
     apart = max(abs(one - other) for one, other in zip(weights["alone", 6], weights["moved", 6]))
-    check(apart < 1e-5, f"the weights are {apart} from those of one rank", job)
+    check(apart < 1e-5, f"the weights differ by {apart} from those of one rank", job)
     equal(run_state(place.folder / "runs/moved"), "finished", "state of the run", job)
 
 
-def class_fsdp_goes_on_with_the_same_bits(_):
-    """After a stop on as many ranks as if nothing had been; other ranks begin with the same bits, and so does the module that nothing wraps."""
+def class_fsdp_continues_with_the_same_bits(_):
+    """A stop does not change the bits on as many ranks. Other numbers of ranks, and the unwrapped module, begin with the same bits."""
     place = Place()
 
     def run(ranks, name, last, begins, backend="gloo"):
         out = place.folder / f"{name}_{ranks}_{last}"
         job = place.run(ranks, CLASS_FSDP, name, f"--loop.last={last}", f"--loop.num_epochs={last}", f"--loop.out={out}", f"--loop.backend={backend}", "--scaling.on_resize=keep_batch",
                         "--checkpoint.replica_check_every=1 steps")
-        check(f"begins at {begins} of {ranks}" in job.out, f"it does not begin at {begins}", job)
+        check(f"begins at {begins} of {ranks}" in job.out, f"the run does not begin at {begins}", job)
         return *(json.loads(Path(f"{out}.{at}").read_text()) for at in ("begin", "end")), job
 
     _, straight, job = run(2, "straight", 4, 0)
@@ -295,6 +295,6 @@ def _same(found, expected, what, job):
 
 
 def cases_of_checkpoints():
-    """(name, function)."""
+    """Returns (name, function) for each case."""
     return [("dcp_other_ranks", dcp_saves_and_loads_on_other_ranks), ("mesh_of_two_dimensions", states_over_two_dimensions_of_a_mesh),
-            ("class_FSDP", class_fsdp_goes_on_with_the_same_bits)]
+            ("class_FSDP", class_fsdp_continues_with_the_same_bits)]

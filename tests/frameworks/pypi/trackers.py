@@ -1,4 +1,4 @@
-"""What TensorBoard, Prometheus, W&B, MLflow and Comet have of a run that was stopped and killed on its way, read by their own readers."""
+"""TensorBoard, Prometheus, W&B, MLflow and Comet show all reports of a run that was stopped and killed, as their own readers read them."""
 import json
 import signal
 
@@ -16,7 +16,7 @@ _run_dirs = []
 
 
 def tracked_run():
-    """The directory of a run with all the sinks, once."""
+    """Makes a run with all sinks once, and returns its directory."""
     if _run_dirs:
         return _run_dirs[0]
     tracker = TRACKERS["wandb"]
@@ -35,7 +35,7 @@ def tracked_run():
             wait_until(lambda: kept(run_dir) >= count or job.ended(), LIMIT_S, f"report {count} in all trackers", job)
             kill([job.process.pid], action)
         job.code = job.wait(LIMIT_S)
-        check(action is None or job.code != FINISHED, "it came too late", job)
+        check(action is None or job.code != FINISHED, "the signal came after the end of the run", job)
     check_exit(job, FINISHED)
     equal([line["_training_iteration"] for line in reports(run_dir)], list(range(1, LAST + 1)), "reports", job)
     _run_dirs.append(run_dir)
@@ -60,9 +60,9 @@ def expected(step):
 
 
 def check_values(name, exact, first=1, once=True):
-    """All of its reports from `first` on are there, in order, with their values; `once`: none twice."""
+    """Checks that all reports from `first` on exist in order, with their values, and without duplicates if `once`."""
     found, job = found_by(name)
-    smile = "μ _u1f642_" if name == "mlflow" else "μ 🙂"  # which takes letters only
+    smile = "μ _u1f642_" if name == "mlflow" else "μ 🙂"  # MLflow allows only letters
     check("text" not in found and smile in found, f"keys: {sorted(found)}", job)
     for key in expected(1):
         steps = [step for step, _ in found[key]]
@@ -75,7 +75,7 @@ def check_values(name, exact, first=1, once=True):
 
 
 def cases_of_trackers():
-    """(framework, name, function)."""
+    """Returns (framework, name, function) for each case."""
     for name, exact, first, once in (("tensorboard", False, 1, True), ("prometheus", True, LAST, True), ("mlflow", True, 1, True),
-                                     ("wandb", True, 1, False), ("comet", True, 1, False)):  # these two cannot tell what they had
+                                     ("wandb", True, 1, False), ("comet", True, 1, False)):  # these cannot list the stored steps, so a restart may repeat some
         yield TRACKERS[name], "stopped_and_killed", lambda _, words=(name, exact, first, once): check_values(*words)

@@ -1,5 +1,5 @@
-"""trainrt.train.lightning, .huggingface.transformers, .tensorflow, .jax and .horovod: their trainers and callbacks report and save, and a run that lost a
-rank ends with the same weights."""
+"""trainrt.train.lightning, .huggingface.transformers, .tensorflow, .jax and .horovod: their trainers and callbacks report and save, and a run
+that lost a rank ends with the same weights."""
 import json
 
 import environments
@@ -11,7 +11,7 @@ TRANSFORMERS = Framework("trainrt_train_transformers", "transformers_report.py",
 KERAS = Framework("trainrt_train_tensorflow", "keras_report.py", "tensorflow", ("tensorflow", "tf_keras"), "tensorflow-cpu")
 JAX = Framework("trainrt_train_jax", "jax_report.py", *TORCH, "jax")
 HOROVOD = Framework("trainrt_train_horovod", "horovod_report.py", "horovod", ("pybind11", "horovod"), "horovod")
-KILL_AT = {LIGHTNING.name: 3, TRANSFORMERS.name: 15, KERAS.name: 3, JAX.name: 3, HOROVOD.name: 3}  # the step of TRANSFORMERS, else the epoch
+KILL_AT = {LIGHTNING.name: 3, TRANSFORMERS.name: 15, KERAS.name: 3, JAX.name: 3, HOROVOD.name: 3}  # the step for TRANSFORMERS, otherwise the epoch
 FILES = {LIGHTNING.name: {"checkpoint.ckpt"}, TRANSFORMERS.name: {"model.safetensors", "optimizer.pt", "rng_state_0.pth", "rng_state_1.pth"},
          KERAS.name: {"model.keras"}, JAX.name: {"weights.npz"}, HOROVOD.name: {"state.pt"}}
 _quiet = {}  # digest of an undisturbed run
@@ -25,8 +25,8 @@ def _results(framework, name, launcher=(), **more):
     check_exit(job, FINISHED)
     found = [json.loads(line[7:]) for line in job.out.splitlines() if line.startswith("RESULT ")]
     for each in found:
-        equal(each["size"], 2, "ranks in the framework's eyes", job)
-    check("KILL_AT" not in more or (folder / f"killed-{name}").exists(), "nobody was killed", job)
+        equal(each["size"], 2, "number of ranks in the framework", job)
+    check("KILL_AT" not in more or (folder / f"killed-{name}").exists(), "no rank was killed", job)
     return found, job
 
 
@@ -49,16 +49,16 @@ def worker_killed(framework):
 
 
 def steps_within_epochs(framework):
-    """Checkpoints each four steps, of six an epoch; a rank is killed in the sixth of the last epoch, and goes on behind the fourth."""
+    """Saves every four steps, of six per epoch. A rank is killed in the last step of the last epoch; the run continues after the fourth step."""
     quiet, job = _result(framework, "steps", EVERY=4)
     equal(quiet["metrics"]["_training_iteration"], 5 + 5, "reports", job)
     killed, job = _result(framework, "steps-killed", EVERY=4, KILL_AT=4)
-    check("begins at step 28" in job.out, "it did not go on within the epoch", job)
+    check("begins at step 28" in job.out, "the run did not continue within the epoch", job)
     equal(killed["digest"], quiet["digest"], "the weights of an undisturbed run", job)
 
 
 def fits_twice(framework):
-    """On ranks that are there: what the framework sets up serves both runs, or can be set up again."""
+    """Calls fit() twice on launched ranks: the framework's setup serves both runs, or can be repeated."""
     found, job = _results(framework, "twice", launcher=[TRAINRT, "-n", 2, "--"], FITS=2)
     equal([each["digest"] for each in found], 2 * [_quiet[framework.name]], "the weights of each run", job)
 
@@ -71,7 +71,7 @@ def over_shards(framework):
 
 
 def cases_of_callbacks():
-    """(framework, name, function)."""
+    """Returns (framework, name, function) for each case."""
     return [*((each, name, function) for each in (LIGHTNING, TRANSFORMERS, KERAS, JAX, HOROVOD) for name, function in (("2_ranks", two_ranks), ("worker_killed", worker_killed))),
             *((each, "fits_twice", fits_twice) for each in (KERAS, JAX, HOROVOD)), (TRANSFORMERS, "over_shards", over_shards),
             (LIGHTNING, "steps_within_epochs", steps_within_epochs)]

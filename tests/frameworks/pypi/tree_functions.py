@@ -19,7 +19,7 @@ def _runs():
 
 
 def _each(names, call):
-    """One after the other; a failure tells of which it is."""
+    """Calls `call` for each name, and adds the name to a failure."""
     for name in names:
         try:
             call(name)
@@ -36,7 +36,7 @@ def _killed(ranks):
 
 
 def _tests_of_lightgbm(framework):
-    """Those of tests/frameworks, with this version."""
+    """Runs the LightGBM tests of tests/frameworks with this version."""
     folder = environments.ready(framework)
     version = environments.version(framework, folder)
     job = run([folder / "bin/python3", SOURCE / "tests/frameworks/test_trees_lightgbm.py", BUILD], env={"TRAINRT_LIGHTGBM_VERSION": version}, timeout=1200)
@@ -44,7 +44,7 @@ def _tests_of_lightgbm(framework):
 
 
 def cases_of_tree_functions():
-    """(framework, name, function)."""
+    """Returns (framework, name, function) for each case."""
     calls = {**{f"own_model_on_{ranks}": lambda _, ranks=ranks: _own_model(ranks) for ranks in OWN_MODEL},
              **{f"killed_on_{ranks}": lambda _, ranks=ranks: _killed(ranks) for ranks in KILLED},
              "killed_with_queries_on_3": lambda _: _runs().exact(3, *CASES["queries"]), "dead_rank": lambda _: _runs().a_dead_rank_ends_all(),

@@ -1,4 +1,4 @@
-"""Accelerate around a loop of one's own."""
+"""Accelerate around a custom training loop."""
 import argparse
 import json
 import time

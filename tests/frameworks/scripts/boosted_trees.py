@@ -1,5 +1,5 @@
-"""Boosted trees by a trainer of trainrt.train: `boosted_trees.py xgboost|lightgbm NAME WORKERS`. $FORM: older or newer; $KILL_AT: the round after
-which rank 1 is killed, once; $ROWS; $RUNS. Prints the last metrics, and what the model of each rank is."""
+"""Boosted trees by a trainer of trainrt.train: `boosted_trees.py xgboost|lightgbm NAME WORKERS`. $FORM: older or newer; $KILL_AT: the round
+after which rank 1 is killed, once; $ROWS; $RUNS. Prints the last metrics and the digest of each rank's model."""
 import hashlib
 import json
 import os
@@ -34,7 +34,7 @@ def table(seed, rows):
 
 
 class Kills(Callback):
-    """Rank 1, once."""
+    """Kills rank 1, once."""
 
     def after_iteration(self, model, epoch, evals_log):
         self.look(model.num_boosted_rounds())
@@ -51,7 +51,7 @@ class Kills(Callback):
 
 
 def digest_of(model):
-    """Of the trees; and the rows that the first of them has seen."""
+    """Returns the digest of the trees, and the number of rows that the first tree covers."""
     if LIBRARY == "xgboost":
         trees = model.get_dump(with_stats=True)
         return hashlib.sha256("".join(trees).encode()).hexdigest(), trees[0].split("cover=")[1].split()[0].rstrip(",")
@@ -60,7 +60,7 @@ def digest_of(model):
 
 
 def newer():
-    """What a train function of the user's does."""
+    """A train function as a user writes it."""
     columns = train.get_dataset_shard("train").materialize().take_batch(10**6)
     labels = columns.pop("y")
     values = numpy.column_stack([columns["first"], columns["second"], columns["rest"]])

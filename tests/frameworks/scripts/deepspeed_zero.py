@@ -1,4 +1,4 @@
-"""DeepSpeed's engine with ZeRO, whose stage is an argument."""
+"""DeepSpeed's engine with ZeRO. An argument sets the stage."""
 import argparse
 import json
 import time

@@ -1,5 +1,5 @@
-"""Horovod around PyTorch under a HorovodTrainer of trainrt.train: `horovod_report.py NAME`. $KILL_AT: the epoch in which rank 1 is killed, once; $RUNS;
-$FITS: how often fit() is called, each time for a run of its own. Prints the digest of the weights."""
+"""Horovod with PyTorch under a HorovodTrainer of trainrt.train: `horovod_report.py NAME`. $KILL_AT: the epoch in which rank 1 is killed, once;
+$RUNS; $FITS: the number of fit() calls, each for another run. Prints the digest of the weights."""
 import hashlib
 import json
 import os
@@ -25,11 +25,11 @@ def die_once(epoch, step):
 
 def loop():
     hvd.init()
-    torch.manual_seed(hvd.rank())  # the ranks begin with other weights, until rank 0's are broadcast
+    torch.manual_seed(hvd.rank())  # ranks have different weights until the broadcast of rank 0
     model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 2))
     epoch, found = 0, train.get_checkpoint()
     optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9), named_parameters=model.named_parameters())
-    if found is not None:  # Horovod's optimizer has a state of its own
+    if found is not None:  # the state of Horovod's optimizer
         saved = torch.load(os.path.join(found.path, "state.pt"))
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])

@@ -1,5 +1,5 @@
-"""JAX under a JaxTrainer of trainrt.train: `jax_report.py NAME`. $KILL_AT: the epoch in which rank 1 is killed, once; $RUNS; $FITS: how often fit() is
-called, each time for a run of its own. Prints the digest of the weights."""
+"""JAX under a JaxTrainer of trainrt.train: `jax_report.py NAME`. $KILL_AT: the epoch in which rank 1 is killed, once; $RUNS; $FITS: the number
+of fit() calls, each for another run. Prints the digest of the weights."""
 import hashlib
 import json
 import os

@@ -1,5 +1,5 @@
-"""trainrt.train.jax' load_state() of a tree with sharded arrays: `jax_states.py OUT`, where OUT/RANK.json gets the weights of the end. Prints the digest of
-what it begins with, and of each step."""
+"""load_state() of trainrt.train.jax with sharded arrays: `jax_states.py OUT` writes the final weights to OUT/RANK.json. Prints the digest at
+the start and after each step."""
 import hashlib
 import json
 import os

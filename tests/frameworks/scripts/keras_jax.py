@@ -18,7 +18,7 @@ keras.distribution.initialize()
 import jax  # noqa: E402
 
 rank, size = jax.process_index(), jax.process_count()
-keras.distribution.set_distribution(keras.distribution.DataParallel(auto_shard_dataset=False))  # each process has rows of its own
+keras.distribution.set_distribution(keras.distribution.DataParallel(auto_shard_dataset=False))  # each process has its own rows
 keras.utils.set_random_seed(1)
 
 

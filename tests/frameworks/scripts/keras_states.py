@@ -1,4 +1,4 @@
-"""trainrt.train.keras.fit() on ranks of trainrt: `keras_states.py OUT BACKEND WAY`, where OUT/RANK.json gets the digest of the weights at the end.
+"""trainrt.train.keras.fit() on ranks of trainrt: `keras_states.py OUT BACKEND WAY` writes the digest of the final weights to OUT/RANK.json.
 
 BACKEND: keras2 (tf_keras under MultiWorkerMirroredStrategy), or Keras 3 on jax or torch. WAY: function (of the epoch, a dataset), or arrays."""
 import hashlib
@@ -36,7 +36,7 @@ def batches_of(epoch):
 
 
 def made(keras):
-    """With a layer whose random numbers, and one whose averages, are in the checkpoint too."""
+    """Has layers with random numbers and with moving averages, which must be in the checkpoint."""
     keras.utils.set_random_seed(1)
     layers = keras.layers
     dropout = [layers.Dropout(0.2)] if BACKEND != "keras2" else []

@@ -1,4 +1,4 @@
-"""A Keras 3 model on torch in PyTorch's DistributedDataParallel, as Keras' guide has it."""
+"""A Keras 3 model on torch in PyTorch's DistributedDataParallel, as in Keras' guide."""
 import argparse
 import json
 import os

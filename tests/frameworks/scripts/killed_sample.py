@@ -1,4 +1,4 @@
-"""Runs a script of jobs/python/frameworks, whose last rank is killed behind its third report, once: `killed_sample.py SCRIPT MARKER`."""
+"""Runs a script of jobs/python/frameworks and kills its last rank after the third report, once: `killed_sample.py SCRIPT MARKER`."""
 import os
 import runpy
 import signal
@@ -7,13 +7,13 @@ import sys
 import trainrt
 
 SCRIPT, MARKER = sys.argv[1:3]
-told = trainrt.Context.report
+original_report = trainrt.Context.report
 reports = 0
 
 
 def report(self, *arguments, **more):
     global reports
-    answer = told(self, *arguments, **more)
+    answer = original_report(self, *arguments, **more)
     reports += 1
     if reports == 3 and self.world_rank == self.world_size - 1 and not os.path.exists(MARKER):
         open(MARKER, "w").close()

@@ -1,5 +1,5 @@
-"""LightGBM on several workers, each with rows of its own, over its sockets. Their hosts come from TF_CONFIG. LightGBM wants
-ports that nobody has bound: below those that the kernel gives away, other ones for each MASTER_PORT."""
+"""LightGBM on several workers over its sockets, each with its own rows. The hosts come from TF_CONFIG. LightGBM needs unbound ports: they are
+below the range that the kernel assigns, and differ for each MASTER_PORT."""
 import argparse
 import json
 import os

@@ -1,5 +1,5 @@
-"""Lightning under a TorchTrainer of trainrt.train: `lightning_report.py NAME`. $KILL_AT: the epoch in which rank 1 is killed, once;
-$RUNS; $EVERY: steps between checkpoints, within epochs too. Prints the digest of the weights."""
+"""Lightning under a TorchTrainer of trainrt.train: `lightning_report.py NAME`. $KILL_AT: the epoch in which rank 1 is killed, once; $RUNS;
+$EVERY: steps between checkpoints, within epochs too. Prints the digest of the weights."""
 import hashlib
 import json
 import os

@@ -1,5 +1,5 @@
-"""The same reports for a scheduler of Ray Tune and for trainrt's of that name: `ray_tune_decisions.py OURS NAME`, where OURS is
-tests/support/programs/tune_decisions.cpp. It fails at the first decision in which they differ, and prints how many there were."""
+"""Sends the same reports to a scheduler of Ray Tune and to trainrt's of the same name: `ray_tune_decisions.py OURS NAME`, where OURS is
+tests/support/programs/tune_decisions.cpp. Fails at the first different decision, and prints the number of decisions."""
 import random
 import subprocess
 import sys
@@ -21,7 +21,7 @@ class Mine:
 
 
 class Theirs:
-    """A trial, as far as schedulers look at it."""
+    """A trial with the attributes that schedulers read."""
 
     is_saving, experiment_tag = False, ""
     evaluated_params = {}
@@ -52,7 +52,7 @@ def asha(draws):
         expected = theirs.on_trial_result(None, trial, {"training_iteration": trial.reports, "score": score})
         found = mine.ask("report", trial.number, trial.reports, repr(score))
         if (found == "stop") != (expected == TrialScheduler.STOP):
-            raise SystemExit(f"asha {keys}: trial {trial.number} at {trial.reports}: {found}, and Ray Tune says {expected}")
+            raise SystemExit(f"asha {keys}: trial {trial.number} at {trial.reports}: {found}, but Ray Tune decides {expected}")
         count += 1
         if found == "stop":
             running.remove(trial)
@@ -60,7 +60,7 @@ def asha(draws):
 
 
 def hyperband(draws):
-    """How far each trial comes, in whatever order they report."""
+    """Compares the number of reports of each trial, with reports in random order."""
     trials, most = draws.randint(20, 120), draws.choice([9, 27, 20])
     scores = [draws.random() for _ in range(trials)]
     theirs = HyperBandScheduler(metric="score", mode="max", max_t=most)
@@ -90,24 +90,24 @@ def hyperband(draws):
     made, running, paused, count = [0] * trials, list(range(trials)), [], 0
     while running or paused:
         for trial in list(paused):
-            said = mine.ask("paused", trial)
-            if said != "pause":
+            answer = mine.ask("paused", trial)
+            if answer != "pause":
                 paused.remove(trial)
-            if said == "go":
+            if answer == "go":
                 running.append(trial)
         if not running:
             break
         trial = draws.choice(running)
         made[trial] += 1
-        said = mine.ask("report", trial, made[trial], repr(scores[trial]))
+        answer = mine.ask("report", trial, made[trial], repr(scores[trial]))
         count += 1
-        if said != "go":
+        if answer != "go":
             running.remove(trial)
-        if said == "pause":
+        if answer == "pause":
             paused.append(trial)
     expected = [trial.reports for trial in everybody]
     if made != expected:
-        raise SystemExit(f"hyperband of {trials} trials, max_t={most}: reports {made}, and with Ray Tune {expected}")
+        raise SystemExit(f"hyperband of {trials} trials, max_t={most}: reports {made}, but Ray Tune gives {expected}")
     return count
 
 
@@ -127,7 +127,7 @@ def pbt(draws):
         worst, best = theirs._quantiles()
         found = mine.ask("report", trial.number, trial.reports, repr(score))
         if found.startswith("clone") != (trial in worst) or found.startswith("clone") and int(found.split()[1]) not in [each.number for each in best]:
-            raise SystemExit(f"pbt of {trials} trials, turn {turn}: {found}, and Ray Tune has {[str(each) for each in worst]} below, {[str(each) for each in best]} above")
+            raise SystemExit(f"pbt of {trials} trials, turn {turn}: {found}, but Ray Tune has {[str(each) for each in worst]} below, {[str(each) for each in best]} above")
         if turn == 150:
             trial.status = Trial.TERMINATED
             mine.ask("over", trial.number)

@@ -1,5 +1,5 @@
-"""What a tracker has of a run, by its own reader where it has one: `read_trackers.py TRACKER RUN_DIR` prints {key: [[step, value], ...]} as JSON,
-and the texts "nan", "inf" and "-inf" for what JSON lacks."""
+"""Reads a run from a tracker, by the tracker's own reader if it has one: `read_trackers.py TRACKER RUN_DIR` prints
+{key: [[step, value], ...]} as JSON, with the strings "nan", "inf" and "-inf" for values that JSON lacks."""
 import glob
 import json
 import math
@@ -33,13 +33,13 @@ def of_mlflow(run_dir):
     client = MlflowClient(f"sqlite:///{run_dir}/mlflow.db")
     [run] = client.search_runs([each.experiment_id for each in client.search_experiments()])
     assert run.info.status == "FINISHED" and run.data.params["run.seed"] == "7", run
-    largest = sys.float_info.max  # stands for an infinity in its databases
+    largest = sys.float_info.max  # its databases store infinity as this value
     value = lambda each: math.copysign(math.inf, each.value) if abs(each.value) == largest else each.value
     return {key: [(each.step, value(each)) for each in client.get_metric_history(run.info.run_id, key)] for key in run.data.metrics}
 
 
 def records_of(path):
-    """The records of a file of W&B, in the format of LevelDB's log, behind a head of 7 bytes."""
+    """Yields the records of a W&B file, which has the format of LevelDB's log after a header of 7 bytes."""
     data, position, part = open(path, "rb").read(), 7, b""
     while position + 7 <= len(data):
         left = 32768 - position % 32768

@@ -1,4 +1,4 @@
-"""TensorFlow's MultiWorkerMirroredStrategy with a training loop of one's own."""
+"""TensorFlow's MultiWorkerMirroredStrategy with a custom training loop."""
 import argparse
 import json
 import time

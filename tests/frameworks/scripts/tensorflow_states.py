@@ -1,5 +1,5 @@
-"""trainrt.train.tensorflow's load_state() under MultiWorkerMirroredStrategy, in a loop of its own: `tensorflow_states.py OUT`, where OUT/RANK.json gets
-the digest of the weights at the end."""
+"""load_state() of trainrt.train.tensorflow under MultiWorkerMirroredStrategy in a custom loop: `tensorflow_states.py OUT` writes the digest of
+the final weights to OUT/RANK.json."""
 import hashlib
 import json
 import os

@@ -1,5 +1,5 @@
-"""torch_fsdp2.py whose distributed checkpoints (DCP) lie in the run's own: CheckpointWriter and CheckpointReader, and nothing in the folder. On an
-even number of ranks the module is sharded over two and replicated over the pairs."""
+"""torch_fsdp2.py with distributed checkpoints (DCP) in the run's own checkpoints, by CheckpointWriter and CheckpointReader, and no files in the
+folder. On an even number of ranks the module is sharded over two ranks and replicated over the pairs."""
 import argparse
 import json
 import time
@@ -28,7 +28,7 @@ for layer in (model[0], model[2], model):
     fully_shard(layer, mesh=mesh)
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
 seen, epoch, reader, saving = 0.0, 0, CheckpointReader(), None
-of_saves = dist.new_group(backend="gloo")  # async_save's thread must not come between the collectives of the training
+of_saves = dist.new_group(backend="gloo")  # collectives of async_save's thread must not mix with those of training
 
 
 def state():

@@ -1,5 +1,5 @@
-"""PyTorch's FSDP2 (fully_shard) with its distributed checkpoints (DCP): saves after each epoch, and continues from there. --backend trainrt: over the
-runtime's collectives."""
+"""PyTorch's FSDP2 (fully_shard) with its distributed checkpoints (DCP). Saves after each epoch and continues from there. `--backend trainrt`
+uses the runtime's collectives."""
 import argparse
 import json
 import os
@@ -21,7 +21,7 @@ parser.add_argument("--backend", default="gloo")
 args = parser.parse_args()
 
 if args.backend == "trainrt":
-    import trainrt.train.torch  # makes the name known
+    import trainrt.train.torch  # registers the backend
 dist.init_process_group(args.backend)
 rank, size = dist.get_rank(), dist.get_world_size()
 torch.manual_seed(1)
@@ -58,7 +58,7 @@ for epoch in range(first, args.epochs):
         os.replace(latest + ".new", latest)
     dist.barrier()
     if args.backend == "trainrt":
-        trainrt.context().stop_point()  # signals are the runtime's
+        trainrt.context().stop_point()  # the runtime handles signals
 with open(f"{args.out}/{rank}.json", "w") as file:
     weights = torch.cat([each.full_tensor().detach().flatten() for each in model.parameters()]).tolist()
     json.dump({"size": size, "seen": seen, "weights": weights}, file)

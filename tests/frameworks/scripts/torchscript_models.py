@@ -1,4 +1,4 @@
-"""Writes the models of test_torchscript.py, as torch.jit.save() does, into the current folder."""
+"""Writes the models of test_torchscript.py into the current folder with torch.jit.save()."""
 import torch
 from torch import nn
 

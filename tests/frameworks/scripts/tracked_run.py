@@ -1,4 +1,4 @@
-"""A run of 800 reports, with keys and values that trackers may stumble over. It goes on where it was."""
+"""A run of 800 reports with unusual keys and values for trackers. A restart continues it."""
 import math
 import time
 

@@ -1,5 +1,5 @@
-"""Transformers' Trainer under a TorchTrainer of trainrt.train: `transformers_report.py NAME`. $KILL_AT: the step at which rank 1 is killed, once; $DATA:
-torch or shard; $RUNS. Prints the digest of the weights."""
+"""Transformers' Trainer under a TorchTrainer of trainrt.train: `transformers_report.py NAME`. $KILL_AT: the step at which rank 1 is killed,
+once; $DATA: torch or shard; $RUNS. Prints the digest of the weights."""
 import hashlib
 import json
 import os

@@ -1,6 +1,6 @@
-"""XGBoost's own Python, as a user writes it: each worker makes a QuantileDMatrix of its rows and trains. Words: the folder of the tables, a JSON object of
-{params, rounds, label, weight, group, base_margin, label_lower_bound, label_upper_bound, categorical, fields, begins: {set: first row of each worker, and the end}, stop}, and where the model goes.
-Prints the evaluations as JSON."""
+"""XGBoost's own Python, as a user writes it: each worker makes a QuantileDMatrix of its rows and trains. Arguments: the folder of the tables;
+a JSON object of {params, rounds, label, weight, group, base_margin, label_lower_bound, label_upper_bound, categorical, fields,
+begins: {set: first row of each worker, and the end}, stop}; the path of the model. Prints the evaluations as JSON."""
 import contextlib
 import json
 import os

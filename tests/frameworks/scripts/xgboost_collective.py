@@ -1,4 +1,4 @@
-"""XGBoost on several workers: each has rows of its own, and the histograms are summed among them."""
+"""XGBoost on several workers: each has its own rows, and the histograms are summed over all workers."""
 import argparse
 import json
 import os

@@ -13,11 +13,11 @@ using namespace trainrt;
 
 namespace {
 
-const GradientOptions small{.bucket_bytes = 64};  // a bucket a parameter
+const GradientOptions small{.bucket_bytes = 64};  // one bucket per parameter
 
 void backward(test::Net& net, std::uint64_t batch = 0) { net.forward(test::batch(batch)).square().mean().backward(); }
 
-/// The gradients of one backward pass, without trainrt.
+/// Returns the gradients of one backward pass without trainrt.
 std::vector<torch::Tensor> alone(test::Net& net, std::uint64_t batch = 0) {
   for (auto& parameter : net.parameters()) parameter.mutable_grad().reset();
   backward(net, batch);
@@ -43,7 +43,7 @@ std::vector<torch::Tensor> halves(std::vector<torch::Tensor> all) {
 
 }  // namespace
 
-TEST_CASE("gradients are averaged where they lie, step after step") {
+TEST_CASE("gradients are averaged in place in every step") {
   test::HalfCommunicator communicator;
   test::Net net;
   const auto expected = halves(alone(net));
@@ -60,7 +60,7 @@ TEST_CASE("gradients are averaged where they lie, step after step") {
   CHECK(reinterpret_cast<std::uintptr_t>(net.fc2->bias.grad().data_ptr()) % 64 == 0);
 }
 
-TEST_CASE("reductions start while the backward pass runs, the last parameter's first") {
+TEST_CASE("reductions start during the backward pass, with the last parameter") {
   test::HalfCommunicator communicator;
   test::Net net;
   Gradients gradients(communicator, net, small);
@@ -93,7 +93,7 @@ TEST_CASE("backward passes accumulate, and only the last one starts reductions")
   }
 }
 
-TEST_CASE("a second backward pass that was not announced is an error that says what to call") {
+TEST_CASE("a second backward pass without accumulate(true) is an error that names the call") {
   test::HalfCommunicator communicator;
   test::Net net;
   Gradients gradients(communicator, net);
@@ -103,7 +103,7 @@ TEST_CASE("a second backward pass that was not announced is an error that says w
   CHECK_THROWS_WITH(gradients.zero(), Catch::Contains("Call average() before"));
 }
 
-TEST_CASE("parameters that no pass used have a gradient of zero, and the next step is not disturbed") {
+TEST_CASE("parameters that no pass used have a gradient of zero and work in the next step") {
   test::HalfCommunicator communicator;
   test::Net net;
   const auto expected = halves(alone(net));
@@ -121,7 +121,7 @@ TEST_CASE("parameters that no pass used have a gradient of zero, and the next st
   check_gradients(net, expected);
 }
 
-TEST_CASE("ranks that use different parameters average all the same") {
+TEST_CASE("gradients are averaged although ranks use different parameters") {
   std::mutex mutex;
   test::run_ranks(2, [&](Communicator& communicator) {
     torch::nn::Linear used_by_both(3, 2), used_by_one(3, 2);
@@ -142,7 +142,7 @@ TEST_CASE("ranks that use different parameters average all the same") {
   });
 }
 
-TEST_CASE("a gradient that is replaced after its backward pass is an error, not a rank that trains alone") {
+TEST_CASE("a gradient that is replaced after its backward pass is an error") {
   for (const bool reset : {true, false}) {
     test::HalfCommunicator communicator;
     test::Net net;
@@ -155,7 +155,7 @@ TEST_CASE("a gradient that is replaced after its backward pass is an error, not 
   }
 }
 
-TEST_CASE("gradients that an optimizer resets are found again") {
+TEST_CASE("gradients that an optimizer resets are averaged in the next step") {
   test::HalfCommunicator communicator;
   test::Net net;
   const auto expected = halves(alone(net));
@@ -166,7 +166,7 @@ TEST_CASE("gradients that an optimizer resets are found again") {
   check_gradients(net, expected);
 }
 
-TEST_CASE("gradients leave no view of their memory and no hook behind") {
+TEST_CASE("destroyed gradients leave no view of their memory and no hook") {
   test::HalfCommunicator communicator;
   test::Net net;
   const auto expected = alone(net);
@@ -177,7 +177,7 @@ TEST_CASE("gradients leave no view of their memory and no hook behind") {
   CHECK(communicator.started.empty());
 }
 
-TEST_CASE("parameters of several types are averaged, each in its own") {
+TEST_CASE("parameters of several types are averaged, each in its own type") {
   test::HalfCommunicator communicator;
   torch::nn::Module mixed;
   std::vector<torch::Tensor> parameters;
@@ -192,7 +192,7 @@ TEST_CASE("parameters of several types are averaged, each in its own") {
   for (const auto& parameter : parameters) CHECK(torch::equal(parameter.grad(), torch::full_like(parameter, 1.5)));
 }
 
-TEST_CASE("clipping is torch's, after averaging") {
+TEST_CASE("gradients are clipped as in torch, after averaging") {
   test::HalfCommunicator communicator;
   test::Net net, other;
   Gradients gradients(communicator, net);
@@ -208,7 +208,7 @@ TEST_CASE("clipping is torch's, after averaging") {
     CHECK(torch::allclose(net.parameters()[i].grad(), other.parameters()[i].grad(), 1e-4, 1e-9));
 }
 
-TEST_CASE("a model without parameters to train is refused") {
+TEST_CASE("a model without trainable parameters is an error") {
   test::HalfCommunicator communicator;
   torch::nn::Module empty;
   CHECK_THROWS_WITH(Gradients(communicator, empty), Catch::Contains("no parameter that requires a gradient"));

@@ -9,7 +9,8 @@
 
 namespace trainrt::test {
 
-/// A second rank whose gradients are all zero: the mean is half of what is here, at once.
+/// Acts as two ranks, where the second one's gradients are all zero: each mean is half of this rank's value, and completes
+/// at once.
 class HalfCommunicator : public trainrt::Communicator {
  public:
   HalfCommunicator() : Communicator(0, 2) {}
@@ -27,7 +28,7 @@ class HalfCommunicator : public trainrt::Communicator {
   Maximum finish_maximum(std::string_view) override { return maximum_; }
   std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
 
-  std::vector<std::string> started;  ///< reductions
+  std::vector<std::string> started;  ///< names of the started reductions
   std::size_t broadcast_bytes = 0;
 
  private:

@@ -52,7 +52,7 @@ TEST_CASE("tied weights are stored once") {
   CHECK(test::names_of(state) == "model/first ");
 }
 
-TEST_CASE("a tensor that cannot be viewed is refused by name") {
+TEST_CASE("a tensor that cannot be viewed is an error that names it") {
   torch::nn::Module striped, complex;
   State state;
   striped.register_parameter("w", torch::ones({4, 3}).t());
@@ -61,14 +61,14 @@ TEST_CASE("a tensor that cannot be viewed is refused by name") {
   CHECK_THROWS_WITH(attach_model(state, complex), Catch::Contains("'model/z' has type ComplexFloat"));
 }
 
-TEST_CASE("a broadcast takes parameters and buffers") {
+TEST_CASE("a broadcast sends parameters and buffers") {
   test::HalfCommunicator communicator;
   test::Net net;
   broadcast_model(communicator, net);
   CHECK(communicator.broadcast_bytes == sizeof(float) * (48 + 8 + 8 + 8 + 24 + 3 + 16) + sizeof(std::int64_t));
 }
 
-TEST_CASE("pixels become the floats that ToTensor makes") {
+TEST_CASE("pixels become the same floats as with ToTensor") {
   std::uint8_t bytes[256];
   float floats[256];
   for (int i = 0; i < 256; ++i) bytes[i] = static_cast<std::uint8_t>(i);

@@ -18,21 +18,21 @@ std::int64_t parameters_of(const torch::nn::Module& model) {
 
 TEST_CASE("resnet18 has the layers of the paper, with a 3x3 stem") {
   frameworks::ResNet18 model(1, 10);
-  // He et al.'s 11,689,512, without ImageNet's stem (3*64*7*7) and classes (513*1000), with these of its own.
+  // The paper's 11,689,512 parameters, without ImageNet's stem (3*64*7*7) and classes (513*1000), plus this model's own.
   CHECK(parameters_of(model) == 11689512 - 3 * 64 * 49 - 513 * 1000 + 64 * 9 + 513 * 10);
   torch::NoGradGuard no_grad;
   CHECK(model.forward(torch::zeros({2, 1, 28, 28})).sizes() == torch::IntArrayRef({2, 10}));
 }
 
-TEST_CASE("a transformer has GPT-2's parameters, the embedding shared with the output") {
+TEST_CASE("a transformer has GPT-2's parameters, and its output shares the embedding") {
   const std::int64_t v = 31, t = 8, l = 3, d = 16;
   Transformer model({.vocabulary = v, .positions = t, .layers = l, .heads = 4, .width = d});
   CHECK(parameters_of(model) == v * d + t * d + l * (12 * d * d + 13 * d) + 2 * d);
   const std::int64_t small = 50257LL * 768 + 1024 * 768 + 12 * (12 * 768 * 768 + 13 * 768) + 2 * 768;
-  CHECK(small == 124439808);  // the same sum for the smallest GPT-2
+  CHECK(small == 124439808);  // the number of parameters of the smallest GPT-2
 }
 
-TEST_CASE("a transformer predicts from what came before, and from all of it") {
+TEST_CASE("a transformer predicts from all earlier tokens and no later ones") {
   torch::manual_seed(1);
   torch::NoGradGuard no_grad;
   Transformer model({.vocabulary = 31, .positions = 8, .layers = 2, .heads = 2, .width = 16});
@@ -45,7 +45,7 @@ TEST_CASE("a transformer predicts from what came before, and from all of it") {
   for (int position = 5; position < 8; ++position) CHECK_FALSE(torch::equal(before[0][position], after[0][position]));
 }
 
-TEST_CASE("a fresh transformer knows nothing: its loss is that of a guess") {
+TEST_CASE("the loss of an untrained transformer equals that of guessing") {
   torch::manual_seed(1);
   torch::NoGradGuard no_grad;
   Transformer model({.vocabulary = 31, .positions = 8, .layers = 2, .heads = 2, .width = 16});
@@ -54,7 +54,7 @@ TEST_CASE("a fresh transformer knows nothing: its loss is that of a guess") {
   CHECK(loss.item<double>() == Approx(std::log(31.0)).epsilon(0.02));
 }
 
-TEST_CASE("a transformer whose vocabulary is padded has the same parameters, loss and gradients") {
+TEST_CASE("a transformer with a padded vocabulary has the same parameters, loss and gradients") {
   const frameworks::TransformerShape plain{.vocabulary = 31, .positions = 8, .layers = 2, .heads = 2, .width = 16};
   auto aligned = plain;
   aligned.vocabulary_multiple = 64;
@@ -83,7 +83,7 @@ TEST_CASE("a transformer whose vocabulary is padded has the same parameters, los
   CHECK(logits.narrow(2, 31, 33).isneginf().all().item<bool>());
 }
 
-TEST_CASE("a transformer whose vocabulary needs no padding gives the same bits as one that knows no padding") {
+TEST_CASE("a vocabulary_multiple that divides the vocabulary does not change the bits of a transformer") {
   frameworks::TransformerShape shape{.vocabulary = 64, .positions = 8, .layers = 1, .heads = 2, .width = 16};
   torch::manual_seed(1);
   Transformer expected(shape);

@@ -35,7 +35,7 @@ const Kind kinds[] = {
      }},
 };
 
-/// A net and its optimizer, attached or not.
+/// A network and its optimizer, attached to a State or not.
 struct Training {
   test::Net net;
   std::unique_ptr<optim::Optimizer> optimizer;
@@ -57,14 +57,14 @@ struct Training {
 
 }  // namespace
 
-TEST_CASE("optimizer state made before the first step leaves the bits that lazily made state leaves") {
+TEST_CASE("optimizer state made before the first step gives the same bits as lazily made state") {
   for (const auto& kind : kinds) {
     INFO(kind.name);
     Training lazy(kind, 1), attached(kind, 1);
     attached.attach();
     lazy.train(0, 5);
     attached.train(0, 5);
-    lazy.attach();  // now it finds what the steps made
+    lazy.attach();  // attaches the state that the steps made
     CHECK(test::saved(lazy.state) == test::saved(attached.state));
   }
 }
@@ -83,7 +83,7 @@ TEST_CASE("training that is saved and restored into another model ends with the 
   }
 }
 
-TEST_CASE("views of model and optimizer stay good while training goes on") {
+TEST_CASE("views of model and optimizer stay valid during training") {
   for (const auto& kind : kinds) {
     INFO(kind.name);
     Training training(kind, 1);
@@ -120,7 +120,7 @@ TEST_CASE("frozen parameters have no optimizer state") {
   CHECK(optimizer->state().size() == state.tensors().size());
 }
 
-TEST_CASE("an optimizer that cannot be continued exactly is refused by name of the reason") {
+TEST_CASE("an optimizer that cannot be continued exactly is an error that names the reason") {
   test::Net net, other;
   State state;
   optim::RMSprop unknown(net.parameters(), optim::RMSpropOptions(0.1));

@@ -47,7 +47,7 @@ TEST_CASE("TorchScript trains like a C++ module") {
   CHECK(*static_cast<const std::int64_t*>(state.tensors()[2].local.data) == 3);
 }
 
-TEST_CASE("a broadcast takes a script's parameters and buffers") {
+TEST_CASE("a broadcast sends a script's parameters and buffers") {
   test::HalfCommunicator communicator;
   auto module = line();
   broadcast_model(communicator, module);

@@ -1,5 +1,5 @@
 #pragma once
-// libtorch brings macros of glog that have Catch's names: theirs go, Catch's stay.
+// libtorch defines macros of glog with Catch's names. They are removed here, so that Catch's remain.
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/optim/adam.h>
@@ -17,7 +17,7 @@
 
 namespace trainrt::test {
 
-/// Two layers with a BatchNorm between: replicated parameters and buffers of each rank's own.
+/// Two layers with a BatchNorm between them: replicated parameters, and buffers of each rank.
 struct Net : torch::nn::Module {
   torch::nn::Linear fc1 = register_module("fc1", torch::nn::Linear(6, 8));
   torch::nn::BatchNorm1d norm = register_module("norm", torch::nn::BatchNorm1d(8));
@@ -31,7 +31,7 @@ inline torch::Tensor batch(std::uint64_t number) {
   return torch::randn({5, 6});
 }
 
-/// One step on a batch that the number gives; every third output is left out of the loss, so some gradients are zero.
+/// Trains one step on batch `number`. The loss omits every third output, so some gradients are zero.
 inline void train_step(Net& net, torch::optim::Optimizer& optimizer, std::uint64_t number) {
   net.zero_grad();
   net.forward(batch(number)).narrow(1, 0, 2).square().mean().backward();
@@ -40,7 +40,7 @@ inline void train_step(Net& net, torch::optim::Optimizer& optimizer, std::uint64
 
 using Bytes = std::map<std::string, std::string>;
 
-/// What a checkpoint would hold.
+/// Returns the bytes that a checkpoint would hold, by name.
 inline Bytes saved(const trainrt::State& state) {
   Bytes bytes;
   for (const auto& entry : state.tensors())

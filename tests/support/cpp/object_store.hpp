@@ -13,8 +13,9 @@
 
 namespace trainrt::test {
 
-/// The object store of support/fakes/object_store.py in a process of its own, with an empty bucket `data`. While it lives,
-/// the storages s3:// and gs:// of this process use it. Create it before the first object is opened.
+/// Runs the object store of support/fakes/object_store.py in another process, with an empty bucket `data`. While this
+/// object lives, the storages s3:// and gs:// of this process use the store. Must be created before the first storage is
+/// opened.
 class ObjectStore {
  public:
   ObjectStore() {

@@ -13,7 +13,7 @@ namespace trainrt::test {
 inline void get(device::Runtime& gpus, int gpu, void* to, const void* from, std::size_t bytes) {
   const auto stream = gpus.default_stream(gpu);
   if (bytes > 0) stream->to_host(to, from, bytes);
-  if (!device::wait_within(*stream->record(), 30)) throw Error("a copy from the GPU has come to a halt");
+  if (!device::wait_within(*stream->record(), 30)) throw Error("a copy from the GPU did not complete within 30 s");
 }
 
 /// Memory of a GPU that is filled with `bytes`. Copies are enqueued on the default stream; only bytes() and the destructor
@@ -29,7 +29,7 @@ class OnGpu {
   std::string bytes() const {
     std::string back(sent_.size(), '\0');
     stream_->to_host(back.data(), memory_.get(), back.size());
-    if (!device::wait_within(*stream_->record(), 30)) throw Error("the GPU has come to a halt");
+    if (!device::wait_within(*stream_->record(), 30)) throw Error("the GPU did not complete its work within 30 s");
     return back;
   }
 

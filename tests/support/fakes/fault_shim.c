@@ -80,7 +80,7 @@ static struct rule rules[MAX_RULES];
 static int rule_count;
 static const char *count_file, *count_path;
 static atomic_ulong counts[FUNCTIONS];
-static __thread bool interrupted[MAX_RULES];  // this thread's last try was: the next one passes
+static __thread bool interrupted[MAX_RULES];  // this thread's last call failed with EINTR, so the next one passes
 
 // --- reading the environment -------------------------------------------------------------------------------------------
 static void refuse(const char *rule) {
@@ -152,13 +152,13 @@ static void write_counts(void) {
 
 __attribute__((destructor)) static void end(void) { write_counts(); }
 
-// --- the decision ------------------------------------------------------------------------------------------------------
+// --- which calls fail ------------------------------------------------------------------------------------------------------
 struct call {
   enum function function;
-  int fd, other_fd;          // the file, or the directory that relative paths start from; -1: no descriptor
+  int fd, other_fd;          // the file, or the directory of a relative path; -1: no descriptor
   const char *path, *other;  // its path arguments
-  size_t *bytes;             // how many it moves
-  bool *ended;               // a listing is at its end
+  size_t *bytes;             // number of bytes to transfer
+  bool *ended;               // set at the end of a listing
   bool is_lookup;            // opens with O_PATH
 };
 
@@ -168,7 +168,7 @@ static bool matches(const char *path, const char *part) {
   return all >= length - 1 && strncmp(path + all - (length - 1), part, length - 1) == 0;
 }
 
-// The path that starts at the descriptor, or the descriptor's own if there is no path.
+// Returns the path relative to the descriptor, or the descriptor's own path without one.
 static bool one_contains(int fd, const char *path, const char *part) {
   if (fd < 0 || (path != NULL && path[0] == '/')) return path != NULL && matches(path, part);
   char link[64], target[2 * PATH_MAX];
@@ -204,7 +204,7 @@ static void sleep_ms(int ms) {
 // Direct I/O requires multiples of a sector.
 static size_t half_of(size_t bytes) { return bytes >= 1024 ? bytes / 2 / 512 * 512 : bytes > 1 ? bytes / 2 : bytes; }
 
-/// The errno that this call is to fail with; 0: let it pass.
+/// Returns the errno with which this call must fail, or 0 to let it pass.
 static int fault_of(const struct call *call) {
   if (count_file != NULL && !call->is_lookup && path_contains(call, count_path)) atomic_fetch_add(&counts[call->function], 1);
   const int before = errno;
@@ -220,7 +220,7 @@ static int fault_of(const struct call *call) {
   return error;
 }
 
-// --- the functions -----------------------------------------------------------------------------------------------------
+// --- the replaced functions -----------------------------------------------------------------------------------------------------
 static void *real(enum function function) {
   static _Atomic(void *) found[FUNCTIONS];
   void *address = atomic_load_explicit(&found[function], memory_order_acquire);
@@ -284,7 +284,7 @@ long syscall(long number, ...) {
 int close(int fd) {
   const struct call call = {.function = CLOSE, .fd = fd};
   const int fault = fault_of(&call);
-  const int result = ((int (*)(int))real(CLOSE))(fd);  // a close that fails has closed
+  const int result = ((int (*)(int))real(CLOSE))(fd);  // a failed close() has still closed the descriptor
   if (fault == 0) return result;
   errno = fault;
   return -1;

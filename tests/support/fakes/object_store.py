@@ -47,7 +47,7 @@ def signature(secret, method, path, query, headers, signed, payload, scope, stam
 
 
 class Store:
-    """The store. Buckets are dictionaries of bytes by key. `faults`: functions (handler, method, key) that return a name of FAULTS or None; they
+    """The store. Buckets are dictionaries of bytes by key. `faults`: functions (handler, method, key) that return a name of FAULTS or `None`; they
     are called in order for each request."""
 
     def __init__(self, anonymous=False, token=None, region="us-east-1", page=1000, folder=None, key=KEY, secret=SECRET):

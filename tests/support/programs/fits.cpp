@@ -32,7 +32,7 @@ bool is_time() {
 
 [[gnu::noinline]] void find_no_more_data() { throw std::runtime_error("no more data"); }
 
-/// Prints the failure that the callback is notified of.
+/// Prints the failure that its callback receives.
 class Teller : public trainrt::Callback {
   void on_failure(const trainrt::RunFailure& failure) override {
     std::printf("rank %d is notified of rank %d: %s\n", failure.told_rank, failure.rank, failure.error.c_str());

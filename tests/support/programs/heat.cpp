@@ -1,4 +1,4 @@
-// A simulation with its own main and MPI_Init, written as a user writes one: heat spreads over a plate whose rows are
+// A simulation with its own main and MPI_Init, written as a user writes one: heat spreads over a plate with rows that are
 // distributed over the ranks. The next value of a cell depends on its neighbours only, so that the bits do not depend on
 // the number of ranks.     heat DIRECTORY STEPS rank|node|single [PAUSE_MILLISECONDS [RANK_THAT_ABORTS]]
 #include <mpi.h>

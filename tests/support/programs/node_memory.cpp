@@ -49,7 +49,7 @@ void train(Context& ctx) {
   const auto most = ctx.config<std::int64_t>("batches");
   std::uint64_t read = 0;
   for (std::int64_t epoch = 0; epoch < 2; ++epoch) read += walk(data, epoch, most);
-  ctx.communicator().barrier();  // before it, other ranks may not have touched all pages
+  ctx.communicator().barrier();  // waits until all ranks have touched their pages
   const auto taken = ctx.communicator().all_reduced(proportional_kib() - before, Op::sum);
   const auto least = ctx.communicator().all_reduced(static_cast<std::int64_t>(read), Op::min);
   if (ctx.world_rank() == 0)

@@ -27,7 +27,7 @@ void put(int fd, std::string_view text) {
   }
 }
 
-/// Ranks print in turn, so that the order of the lines is known.
+/// Ranks print one after another, so that the order of the lines is known.
 void print_in_every_way(const std::string& rank) {
   std::printf("%s: printf\n", rank.c_str());
   std::puts((rank + ": puts").c_str());
@@ -54,10 +54,10 @@ void end(const std::string& way) {
   if (way == "exit") std::exit(0);
   if (way == "throw") throw std::runtime_error("no such luck");
   if (way == "kill") {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // for the reader of the pipe
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // lets the reader of the pipe read first
     kill(getpid(), SIGKILL);
   }
-  if (way == "daemon") zero = std::system("setsid sleep 1000 &");  // with the output that it inherits
+  if (way == "daemon") zero = std::system("setsid sleep 1000 &");  // inherits the output
   if (way == "slow") std::this_thread::sleep_for(std::chrono::seconds(1000));
 }
 

@@ -18,7 +18,7 @@ def refused(*words, says=(), **options):
 
 
 def nothing_left(folder):
-    equal([path.name for path in Path(folder).iterdir() if ".part" in path.name or ".tmp." in path.name], [], "what is left")
+    equal([path.name for path in Path(folder).iterdir() if ".part" in path.name or ".tmp." in path.name], [], "remaining temporary files")
 
 
 def noted(output):
@@ -46,13 +46,13 @@ def kill_once(is_time, job):
         time.sleep(0.005)
     job.kill()
     _, err = job.communicate()
-    check(is_time() and job.returncode != FINISHED, f"it was not killed on the way: exit {job.returncode}: {err}")
+    check(is_time() and job.returncode != FINISHED, f"the conversion ended before the kill: exit {job.returncode}: {err}")
 
 
 def kill_after_first_note(output, *words, slow="pwrite:slow=50:.part", env=None):
-    """Starts `convert` with `words`, which writes `output`, and kills it after its first note of finished parts, while the second one waits
-    to get its name: neither a fast nor a slow machine changes what was noted."""
-    second_note = f"rename:slow=600000:.{output.name}.part.json:2"  # the first two: that nothing is written yet, and the first parts
+    """Starts `convert` with `words`, which writes `output`, and kills it after its first note of finished parts, while the second note
+waits for its rename. The noted parts thus do not depend on the speed of the machine."""
+    second_note = f"rename:slow=600000:.{output.name}.part.json:2"  # the first two notes: no parts yet, and the first parts
 
     def waits_for_its_name():
         return parts_noted(output) > 0 and any(output.parent.glob(f"*.{output.name}.part.json.tmp.*"))
@@ -62,5 +62,5 @@ def kill_after_first_note(output, *words, slow="pwrite:slow=50:.part", env=None)
 
 
 def begun(output, *words, **options):
-    """A conversion to `output` that was killed after its first parts."""
+    """Makes a conversion to `output` that is killed after its first parts."""
     kill_after_first_note(output, *words, "-o", output, **options)

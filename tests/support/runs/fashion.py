@@ -18,7 +18,7 @@ def require_fashion():
 
 
 def _first(name, path, count):
-    """The first images or labels of an IDX file, as a plain one."""
+    """Returns the first images or labels of an IDX file as an uncompressed file."""
     if not path.exists():
         with gzip.open(_DATA / f"{name}.gz") as file:
             head = file.read(4)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 
 def grow_old(run_dir, checkpoint_count, attempt_count, go_on):
-    """`run_dir` is of a run that has ended; `go_on()` continues it to another end. Afterwards the newest checkpoint is its own,
-    and there are about `checkpoint_count` in all, and at least `attempt_count` attempts."""
+    """Adds old checkpoints and attempts to the finished run in `run_dir`. `go_on()` must continue the run to another end. Afterwards the newest
+checkpoint is its own, and there are about `checkpoint_count` checkpoints, and at least `attempt_count` attempts."""
     run_dir = Path(run_dir)
     newest = sorted(run_dir.glob("checkpoint_*"))[-1]
-    # A number that is taken makes the next checkpoint's higher. This one is damaged by its wrong number, and passed over.
+    # An existing number makes the number of the next checkpoint higher. This copy has a wrong number, so it is damaged and skipped.
     taken = run_dir / f"checkpoint_{checkpoint_count - 2:06}"
     shutil.copytree(newest, taken)
     go_on()

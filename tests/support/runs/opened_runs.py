@@ -1,6 +1,6 @@
-"""A program in Python that opens its runs itself, by the client that scripts use."""
+"""A Python program that opens its runs itself through the client."""
 
-# A run of ten steps. Each computes integers from those of the step before, on all ranks, and calls `inside`.
+# A run of ten steps. Each step computes integers from the previous ones on all ranks, and calls `inside`.
 TRAIN = """
 import numpy, os, signal, sys, time, trainrt
 from trainrt import _client

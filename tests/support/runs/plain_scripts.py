@@ -29,7 +29,7 @@ def build_plain_mpi():
 def check_one_world(out, ranks, node_sizes, job):
     """Checks the results of plain_mpi.c on each rank. `node_sizes`: number of ranks on the node of each rank."""
     for rank, each in enumerate(found_by(out, ranks, job)):
-        equal(each, {"size": ranks, "sum": ranks * (ranks + 1) // 2, "ring": (rank - 1) % ranks, "node_size": node_sizes[rank]}, f"MPI's world of rank {rank}", job)
+        equal(each, {"size": ranks, "sum": ranks * (ranks + 1) // 2, "ring": (rank - 1) % ranks, "node_size": node_sizes[rank]}, f"MPI results of rank {rank}", job)
 
 
 def xgboost_config():
@@ -45,7 +45,7 @@ def check_same_trees(out, ranks, job):
         equal((each["rank"], each["size"], each["rows"]), (rank, ranks, len(range(rank, 600, ranks))), "XGBoost's ranks", job)
         equal(each["models"], found[0]["models"], "models", job)
         check(each["error"] < 0.4, f"the model of rank {rank} does not fit: {each['error']} of the variance is left", job)
-        equal(job.out.count(f"rank {rank} has trained\n"), 2, "lines by the tracker", job)
+        equal(job.out.count(f"rank {rank} has trained\n"), 2, "lines printed by the tracker", job)
 
 
 def plain_config(command, name="run", **sections):
@@ -72,7 +72,7 @@ def check_trained_together(out, ranks, job):
     """Checks that all ranks have the same weights although their data differs."""
     found = found_by(out, ranks, job)
     for each in found:
-        equal(each["size"], ranks, "ranks that torch sees", job)
+        equal(each["size"], ranks, "number of ranks in torch", job)
         equal(each["weights"], found[0]["weights"], "weights", job)
-    equal(len({each["seen"] for each in found}), ranks, "ranks with data of their own", job)
+    equal(len({each["seen"] for each in found}), ranks, "ranks with different data", job)
     return found

@@ -61,5 +61,5 @@ SHIM = BUILD / "tests/fault_shim.so"
 def faults(rules):
     """Returns the environment in which system calls fail by these rules of fault_shim."""
     if not SHIM.exists():
-        skip("the library that injects faults was not built (it goes without the sanitizers)")
+        skip("the library that injects faults is not built (it does not work with sanitizers)")
     return {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": rules}

@@ -44,7 +44,7 @@ def check_same(found, expected):
             values = values.astype(values.dtype.newbyteorder("="))
             equal((found[name].dtype, found[name].shape), (values.dtype, values.shape), f"type and shape of {name}")
         wrong = [sample for sample, (one, other) in enumerate(zip(found[name], values)) if one.tobytes() != numpy.asarray(other).tobytes()]
-        check(not wrong, f"{name}: other values in the samples {wrong[:20]}")
+        check(not wrong, f"{name}: different values in the samples {wrong[:20]}")
 
 
 def reads_what_was_written(write, ranks):

@@ -82,7 +82,7 @@ def run_alone(config, name, params, *words, ranks=1):
 
 
 def line_alone(config, clones, first, trial, generation, ranks=1):
-    """Runs the ancestors of a trial without the sweep, each from the checkpoint of the one before, and returns the last run directory."""
+    """Runs the ancestors of a trial without the sweep, each from the checkpoint of the previous one, and returns the last run directory."""
     name = f"alone_{trial}_{generation}"
     if generation == 1:
         return run_alone(config, name, first[trial], "--checkpoint.num_to_keep=0", ranks=ranks)

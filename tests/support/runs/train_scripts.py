@@ -9,7 +9,7 @@ from trainrt.train import *
 
 rank = lambda: train.get_context().get_world_rank()
 
-class Folder:  # holds the files of one report, and is removed after it
+class Folder:  # holds the files of one report, and is removed after the report
     def __enter__(self):
         self.path = os.path.join(os.environ["TEST_SCRATCH"], f"report-{os.getpid()}-{time.monotonic_ns()}")
         os.mkdir(self.path)
@@ -64,7 +64,7 @@ FIT = MAIN + """    result = trainer().fit()
 
 def result_of(job):
     lines = [line for line in job.out.splitlines() if line.startswith("RESULT ")]
-    check(lines, "it printed no result", job)
+    check(lines, "the script printed no result", job)
     return [json.loads(line[7:]) for line in lines]
 
 

@@ -63,7 +63,7 @@ def check_exact(ranks, whole, stopped, epochs, epoch_steps, stops):
         interrupt(ranks, stopped)
         steps.append(step_of(run_dir_of(stopped)))
         interrupt(ranks, stopped, signal_of_all=signal.SIGKILL)
-    check(any(step % epoch_steps for step in steps), f"every stop met the end of an epoch: {steps}")
+    check(any(step % epoch_steps for step in steps), f"every stop came at the end of an epoch: {steps}")
     finish(ranks, stopped)
     check_same_bits(run_dir_of(stopped), run_dir_of(whole))
     check_iterations(run_dir_of(stopped), epochs)

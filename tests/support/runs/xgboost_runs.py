@@ -4,7 +4,7 @@ import random
 
 from harness import *  # noqa: F403
 
-os.environ["OMP_WAIT_POLICY"] = "passive"  # threads that wait for a core that another test has do not spin
+os.environ["OMP_WAIT_POLICY"] = "passive"  # threads that wait for a busy core do not spin
 ROUNDS = 12
 BINARY = {"objective": "binary:logistic", "eval_metric": "logloss,auc"}
 SURVIVAL = {"objective": "survival:aft", "eval_metric": "aft-nloglik", "aft_loss_distribution": "logistic", "aft_loss_distribution_scale": 1.2}
@@ -103,18 +103,18 @@ class XgboostRuns:
         words = [self.python, SOURCE / "tests/frameworks/scripts/xgboost_blocks.py", self.data, json.dumps(plan), folder / "model.ubj"]
         job = run([TRAINRT, "-n", ranks, "--", *words] if ranks > 1 else words, timeout=90, cwd=folder, env={"OMP_NUM_THREADS": 1})
         check_exit(job, FINISHED)
-        told = json.loads((folder / "model.ubj.json").read_text())
-        return (folder / "model.ubj").read_bytes(), told["found"], told["attributes"]
+        result = json.loads((folder / "model.ubj.json").read_text())
+        return (folder / "model.ubj").read_bytes(), result["found"], result["attributes"]
 
     def as_in_python(self, params, loop, ranks=1):
         config = self.config("here", params, **loop)
         job = finish(ranks, config)
         model, found, _ = self.own(params, loop, ranks)
         check(len(model) > 500 and model_of(config) == model, f"the model of {ranks} ranks is not that of the library's own Python", job)
-        told, wanted = last_of(config), {name: values[-1] for name, values in found.items()}
-        if ranks > 1:  # the Python of 1.7 adds the same number of all workers up and divides it again
-            told, wanted = ({name: float(f"{value:.14g}") for name, value in metrics.items()} for metrics in (told, wanted))
-        equal(told, wanted, "metrics", job)
+        result, wanted = last_of(config), {name: values[-1] for name, values in found.items()}
+        if ranks > 1:  # Python's XGBoost 1.7 sums the same number over all workers and divides again
+            result, wanted = ({name: float(f"{value:.14g}") for name, value in metrics.items()} for metrics in (result, wanted))
+        equal(result, wanted, "metrics", job)
 
     # ---- checks of the runtime ----
 
@@ -124,8 +124,8 @@ class XgboostRuns:
         for end in (None, signal.SIGKILL):
             interrupt(ranks, disturbed, end)
         job = finish(ranks, disturbed)
-        check(len(attempts(run_dir_of(disturbed))) > 1, "nothing disturbed the run", job)
-        check(model_of(disturbed) == model_of(quiet), "another model than the run that nothing disturbed", job)
+        check(len(attempts(run_dir_of(disturbed))) > 1, "the run finished before it was disturbed", job)
+        check(model_of(disturbed) == model_of(quiet), "the model differs from the undisturbed run's", job)
         equal(reported_metrics(run_dir_of(disturbed)), reported_metrics(run_dir_of(quiet)), "metrics")
 
     def a_dead_rank_ends_all(self):
@@ -146,8 +146,8 @@ class XgboostRuns:
         model, found, attributes = self.own(params, {}, rounds=200, stop=5)
         check(0 < int(attributes["best_iteration"]) < 150, f"the library's own best iteration is {attributes['best_iteration']}")
         equal(len(reports(run_dir_of(config))), len(found["valid-auc"]), "rounds", job)
-        told = self.told_of(config, "print(booster.best_iteration, booster.best_score)")
-        equal([float(word) for word in told.split()], [float(attributes["best_iteration"]), float(attributes["best_score"])], "best_iteration and best_score", job)
+        printed = self.output_of_booster(config, "print(booster.best_iteration, booster.best_score)")
+        equal([float(word) for word in printed.split()], [float(attributes["best_iteration"]), float(attributes["best_score"])], "best_iteration and best_score", job)
 
     def predictions_are_those_of_python(self):
         for name, more in (("classes", {}), ("categories", {"early_stopping_rounds": 3, "eta": 1.0}), ("margins_of_classes", {})):
@@ -155,7 +155,7 @@ class XgboostRuns:
             config = self.config("predicts", params, 20, **loop, **more)
             finish(1, config)
             fields = loop.get("features", "x").split(", ")
-            self.told_of(config, f"""
+            self.output_of_booster(config, f"""
 table = numpy.load({str(self.data / "valid.npz")!r})
 columns = numpy.column_stack([table[name] for name in {fields!r}])
 rows = xgboost.DMatrix(columns, feature_names=booster.feature_names, feature_types=booster.feature_types, enable_categorical=True,
@@ -168,11 +168,11 @@ numpy.save({str(config.parent / "wanted.npy")!r}, booster.predict(rows, iteratio
                 words = ["predict", run_dir_of(config), "--dataset", "valid", "-o", out, "--force", *([f"--xgboost.library={self.library}"] if self.library else [])]
                 job = run([TRAINRT, *words, *(["-n", ranks] if ranks > 1 else [])])
                 check_exit(job, FINISHED)
-                self.told_of(config, f"""
+                self.output_of_booster(config, f"""
 found, wanted = numpy.load({str(out)!r})["prediction"], numpy.load({str(config.parent / "wanted.npy")!r})
 assert found.shape == wanted.shape and len(found) == {SIZES["valid"]} and (found == wanted).all(), (found, wanted)""")
 
-    def told_of(self, config, text):
+    def output_of_booster(self, config, text):
         """Returns the output of Python lines that use the exported model `booster`."""
         path = scratch("export") / "model.ubj"
         check_exit(run([TRAINRT, "export", run_dir_of(config), "-o", path]), FINISHED)

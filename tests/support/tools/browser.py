@@ -93,7 +93,7 @@ class Browser:
 
 
 class Page:
-    """`load_s`: from the address to the load event."""
+    """`load_s`: seconds from the request to the load event."""
 
     def __init__(self, browser, session, target):
         self.browser, self.session, self.target, self.load_s = browser, session, target, 0
@@ -119,7 +119,7 @@ class Page:
             time.sleep(0.05)
 
     def complaints(self):
-        """Errors and warnings of the console, exceptions, and requests to anything but files."""
+        """Returns errors and warnings of the console, exceptions, and requests to anything but files."""
         self.value("1")  # all earlier messages have arrived now
         found = []
         for event in self.browser.events:
@@ -144,7 +144,7 @@ class Page:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
     def screenshot(self, path=None):
-        """All of it, as PNG."""
+        """Returns the complete page as PNG."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 12000), "scale": 1}
         image = base64.b64decode(self.call("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)["data"])

@@ -1,4 +1,4 @@
-"""Event files of TensorBoard, read without it: the frames with a CRC-32C made from its polynomial, the messages by their wire format."""
+"""Reads event files of TensorBoard without TensorBoard: the frames with a CRC-32C from its polynomial, the messages from their wire format."""
 import struct
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def _varint(data, at):
 
 
 def _fields(data):
-    """(number, value) of each field of a message."""
+    """Yields (number, value) of each field of a message."""
     at = 0
     while at < len(data):
         key, at = _varint(data, at)
@@ -40,7 +40,7 @@ def _reals(data):
 
 
 def events_of(path):
-    """(step, tag, value) in order: a number of a scalar; of a histogram a dict as HistogramProto; texts are left out."""
+    """Yields (step, tag, value) in order: a number for a scalar, a dict like HistogramProto for a histogram. Texts are omitted."""
     data, at = Path(path).read_bytes(), 0
     while at < len(data):
         size, check = struct.unpack_from("<QI", data, at)

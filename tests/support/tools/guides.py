@@ -15,7 +15,7 @@ def name_of(path):
 
 
 def guide(name):
-    """The text of one, by its folder ("" is README.md)."""
+    """Returns the text of a guide by its folder ("" is README.md)."""
     return (SOURCE / name / "README.md").read_text()
 
 
@@ -32,18 +32,18 @@ def blocks(language, guides=GUIDES):
 
 
 def block(language, word, name=""):
-    """The text of the one block of a guide that holds the word."""
+    """Returns the text of the only block of a guide that contains the word."""
     found = [item.text for item in blocks(language, [SOURCE / name / "README.md"]) if word in item.text]
     assert len(found) == 1, f"{name or '.'}/README.md has {len(found)} {language} blocks with {word!r}"
     return found[0]
 
 
 def prose(path):
-    """A guide without its fenced blocks, with the same lines."""
+    """Returns a guide with empty lines in place of its fenced blocks."""
     return re.sub(r"^```\w*\n.*?^```$", lambda match: "\n" * match[0].count("\n"), path.read_text(), flags=re.M | re.S)
 
 
 def spans(path):
-    """(line, text) of the code spans of a guide's prose."""
+    """Yields (line, text) of the code spans in a guide's prose."""
     text = prose(path)
     return [(text.count("\n", 0, match.start()) + 1, " ".join(match[1].split())) for match in re.finditer(r"`([^`]+)`", text)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# install_arrow.sh BUILD: a virtual environment BUILD/arrow-python with the pinned pyarrow (250 MB), which tests write Parquet and
-# Arrow files with; and a build without Apache Arrow gets the module arrow.so from it. Without PyPI it leaves things as they are: the
-# tests that need it print "skipped: REASON".
+# install_arrow.sh BUILD: makes a virtual environment BUILD/arrow-python with the pinned pyarrow (250 MB), with which tests write Parquet
+# and Arrow files. A build without Apache Arrow also gets the module arrow.so from it. Without PyPI it changes nothing, and the tests
+# that need it print "skipped: REASON".
 set -u
 build=$1
 tools=$(cd "$(dirname "$0")" && pwd)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install_packages.sh LIST...: installs the Debian packages of the lists that are missing, as root or with sudo. Without either it
-# names them and stops.
+# install_packages.sh LIST...: installs the missing Debian packages of the lists, as root or with sudo. Without either it prints their
+# names and fails.
 set -eu
 missing=()
 command -v dpkg-query >/dev/null || {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install_python_packages.sh FOLDER REQUIREMENTS TESTS: a virtual environment FOLDER with the pinned packages of the file REQUIREMENTS, for the
-# tests that TESTS names in messages. Does nothing if FOLDER has them. Without PyPI it removes FOLDER: the tests print "skipped: REASON".
+# install_python_packages.sh FOLDER REQUIREMENTS TESTS: makes a virtual environment FOLDER with the pinned packages of the file REQUIREMENTS.
+# TESTS is the name of the tests in messages. Does nothing if FOLDER has them. Without PyPI it removes FOLDER: the tests print "skipped: REASON".
 set -u
 folder=$1 requirements=$2 tests=$3
 cmp -s "$requirements" "$folder/installed" && exit 0

@@ -43,7 +43,7 @@ class Notebook(Script):
 
 
 def _text_of(output):
-    """(kind, text)."""
+    """Yields (kind, text) of each output."""
     if output["output_type"] == "stream":
         return output["name"], "".join(output["text"])
     if output["output_type"] == "error":

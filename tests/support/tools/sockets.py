@@ -8,7 +8,7 @@ _LISTENING = "0A"
 
 
 def _address(text):
-    """"0100007F:A9B3" of /proc/net/tcp as "127.0.0.1:43443"; of tcp6 as "[hex]:port", which tests only print."""
+    """Returns "0100007F:A9B3" of /proc/net/tcp as "127.0.0.1:43443", and addresses of tcp6 as "[hex]:port", which tests only print."""
     host, port = text.split(":")
     if len(host) == 8:
         return ".".join(str(byte) for byte in bytes.fromhex(host)[::-1]) + f":{int(port, 16)}"
@@ -16,7 +16,7 @@ def _address(text):
 
 
 def _listening_sockets(pid):
-    """Address by inode, of the network namespace that the process is in."""
+    """Returns addresses by inode, in the network namespace of the process."""
     found = {}
     for table in (f"/proc/{pid}/net/tcp", f"/proc/{pid}/net/tcp6"):
         try:
@@ -30,7 +30,7 @@ def _listening_sockets(pid):
 
 
 def _sockets_of(pid):
-    """Inodes."""
+    """Returns the inodes of the sockets of a process."""
     found = set()
     try:
         for entry in os.scandir(f"/proc/{pid}/fd"):
@@ -38,20 +38,20 @@ def _sockets_of(pid):
             if match:
                 found.add(match[1])
     except OSError:
-        pass  # it ends
+        pass  # the process has exited
     return found
 
 
 def listens_on(pid):
-    """Addresses that a process listens on by its own doing: not those of mpiexec and slurmstepd, which leave theirs open in the
-    ranks that they start."""
+    """Returns the addresses on which a process listens, except those that it inherited: mpiexec and slurmstepd leave theirs open in the
+ranks that they start."""
     listening = _listening_sockets(pid)
     return sorted(listening[inode] for inode in _sockets_of(pid) - _sockets_of(parent_of(pid)) if inode in listening)
 
 
 def named_sockets_of(pid):
-    """Names of the Unix sockets of a process that another process could connect to. UCX has two more, for datagrams without
-    content that wake it up."""
+    """Returns the names of a process's Unix sockets to which another process could connect. UCX has two more, for empty datagrams that
+wake it up."""
     accepts = 0x10000  # __SO_ACCEPTCON of Linux
     named = {}
     for words in map(str.split, open(f"/proc/{pid}/net/unix").read().splitlines()[1:]):

@@ -1,4 +1,4 @@
-"""Libraries that only PyPI has, for tests that load one while they run: the files of a wheel in BUILD/wheels, fetched once, nothing installed."""
+"""Libraries that only PyPI has, for tests that load one while they run: files of a wheel in BUILD/wheels, downloaded once, without installation."""
 import sys
 import zipfile
 
@@ -9,7 +9,7 @@ FETCH_LIMIT_S = 60
 
 
 def wheel(name, version):
-    """A folder with the packages of the wheel, as site-packages has them. Skipped, with pip's last line, if PyPI cannot be reached."""
+    """Returns a folder with the packages of the wheel, in the layout of site-packages. Skips the test, with pip's last line, if PyPI cannot be reached."""
     folder = BUILD / "wheels" / f"{name}-{version}"
     if folder.exists():
         return folder
@@ -19,15 +19,15 @@ def wheel(name, version):
     files = list(unpacked.glob("*.whl"))
     if pip.code != 0 or not files:
         lines = pip.err.strip().splitlines()
-        skip(f"{name} {version} cannot be fetched from PyPI: {lines[-1] if lines else 'no wheel for this machine'}")
+        skip(f"{name} {version} cannot be downloaded from PyPI: {lines[-1] if lines else 'no wheel for this machine'}")
     (BUILD / "wheels").mkdir(exist_ok=True)
     with zipfile.ZipFile(files[0]) as archive:
         archive.extractall(unpacked / "files")
     try:
         shutil.copytree(unpacked / "files", made := folder.with_name(f"{folder.name}.{os.getpid()}"))
         made.rename(folder)
-    except OSError:  # another test was first
-        check(folder.exists(), f"{folder} cannot be made")
+    except OSError:  # another test made it first
+        check(folder.exists(), f"{folder} was not created")
     return folder
 
 

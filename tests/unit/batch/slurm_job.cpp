@@ -113,7 +113,7 @@ TEST_CASE("the way in which a job ends is derived from signal, state and reason"
       {"requeued by hand for the second time",
        {.signal = SIGTERM, .job = job("COMPLETING", 2), .restart_count = 1},
        JobEnding::requeued},
-      {"the same before its signal came", {.job = job("COMPLETING", 1)}, JobEnding::requeued},
+      {"a requeue by hand before its signal arrived", {.job = job("COMPLETING", 1)}, JobEnding::requeued},
       {"scancel", {.signal = SIGTERM, .job = job("COMPLETING")}, JobEnding::cancelled},
       {"scancel after a requeue",
        {.signal = SIGTERM, .job = job("COMPLETING", 1), .restart_count = 1},
@@ -127,7 +127,7 @@ TEST_CASE("the way in which a job ends is derived from signal, state and reason"
       {"time limit, by slurmstepd", {.signal = SIGTERM, .cancel_reason = "TIME LIMIT"}, JobEnding::time_limit},
       {"TERM to the batch script alone", {.signal = SIGTERM, .job = job("RUNNING")}, JobEnding::stop_requested},
       {"--signal=B:USR1@60", {.signal = SIGUSR1, .job = job("RUNNING")}, JobEnding::stop_requested},
-      {"the same in a container", {.signal = SIGUSR1}, JobEnding::stop_requested},
+      {"--signal=B:USR1@60 in a container", {.signal = SIGUSR1}, JobEnding::stop_requested},
       {"Ctrl-C", {.signal = SIGINT, .job = job("RUNNING")}, JobEnding::cancelled},
       {"TERM, and Slurm does not answer", {.signal = SIGTERM}, JobEnding::cancelled},
       {"preempted, and Slurm does not answer", {.signal = SIGTERM, .cancel_reason = "PREEMPTION"}, JobEnding::requeued}};

@@ -16,7 +16,7 @@ using namespace trainrt::batch;
 
 namespace {
 
-/// Captures the standard error of this process while it lives.
+/// Captures the standard error of this process while this object lives.
 class CapturedErrors {
  public:
   CapturedErrors() : captured_(std::tmpfile()), before_(dup(STDERR_FILENO)) {

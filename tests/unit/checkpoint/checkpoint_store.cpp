@@ -58,7 +58,7 @@ void save_steps(const std::string& directory, int ranks, int first, int last, co
   });
 }
 
-/// Returns the first config key in a text, "" if it has none. File names do not count as keys.
+/// Returns the first config key in a text, "" if there is no key. File names do not count as keys.
 std::string key_in(const std::string& text) {
   static const std::regex key(R"(\b((run|train|scaling|checkpoint|failure)\.(?!json|h5)[a-z_]+|storage_path)\b)");
   std::smatch match;
@@ -336,7 +336,7 @@ TEST_CASE("a damaged checkpoint is skipped and reported") {
     findings.add(info && info->index == 0 && field.is(1) ? "" : "not the older one");
     field.set(3);
     store.save(field.state);
-    findings.add(store.wait()->index == 2 ? "" : "the damaged one's number was taken again");
+    findings.add(store.wait()->index == 2 ? "" : "the number of the damaged checkpoint was reused");
   });
   CHECK(findings.take() == std::vector<std::string>{});
   const auto texts = said.take();

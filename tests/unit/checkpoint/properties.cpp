@@ -83,7 +83,7 @@ Case some_case(Random& random) {
   return made;
 }
 
-/// Saves and loads; returns the first difference, "" if there is none.
+/// Saves and loads. Returns the first difference, or "" without a difference.
 std::string wrong(const Case& made, const std::string& run_dir) {
   Findings findings;
   run_ranks(made.writers, [&](Communicator& communicator) {

@@ -1,4 +1,4 @@
-// The parts of the tools of `trainrt data`.
+// Functions that the tools of `trainrt data` use.
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -116,7 +116,7 @@ TEST_CASE("fields of bytes with two axes, and 1 or 3 channels, are drawn as imag
   CHECK(preview_lines(sample, shape, 4, false) == std::vector<std::string>{"@@@@", "    "});
 }
 
-TEST_CASE("results of several threads are passed on in order, and an error ends all threads") {
+TEST_CASE("results of several threads are returned in order, and an error ends all threads") {
   std::vector<std::uint64_t> taken;
   InOrder all(3, 200);
   all.run(

@@ -1,4 +1,4 @@
-// DoctorRanks and the checks of `trainrt doctor`, on ranks that are threads and nodes that are made up.
+// DoctorRanks and the checks of `trainrt doctor`, on ranks that are threads and made-up nodes.
 #include <optional>
 #include <set>
 
@@ -77,7 +77,7 @@ TEST_CASE("the lowest rank of each node answers for the node") {
   CHECK(answers.ranks == std::vector<int>{0, 1, 4});
 }
 
-TEST_CASE("a problem of several ranks is train_function_text once") {
+TEST_CASE("a problem of several ranks is reported once") {
   const auto text = on_ranks<std::string>({0, 0}, [](const DoctorRanks& ranks) {
     return ranks.describe({{0, "no folder"}, {1, "no folder"}});
   });

@@ -1,4 +1,4 @@
-// The checks of GPUs of `trainrt doctor`, with GPUs that are made up.
+// The checks of GPUs by `trainrt doctor`, with fake GPUs.
 #include <catch2/catch.hpp>
 #include <trainrt/communicators.hpp>
 

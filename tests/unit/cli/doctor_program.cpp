@@ -1,4 +1,4 @@
-// The checks of a program of `trainrt doctor -- COMMAND`, on ranks that are threads and nodes that are made up.
+// The checks of a program of `trainrt doctor -- COMMAND`, on ranks that are threads and made-up nodes.
 #include <chrono>
 #include <filesystem>
 #include <fstream>

@@ -58,7 +58,7 @@ TEST_CASE("the recorded end of a finished attempt is not changed") {
   CHECK(run.newest().why == "finished");
 }
 
-TEST_CASE("a step that began no attempt changes no record and says so") {
+TEST_CASE("the end of a step before an attempt changes no record and is described") {
   const RunRecords run;
   run.write_attempt(1, "failed: x");
   const auto how = record_step_end(run.run_dir(), std::nullopt, step_end(137, {killed_on_n2}), batch::JobEnding::none);

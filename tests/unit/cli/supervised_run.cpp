@@ -70,7 +70,7 @@ TEST_CASE("the run that the program opens is supervised with its own limits") {
   CHECK(run.spec().run_dir == runs.run_dir());
 }
 
-TEST_CASE("run.json says whether the run has finished, and an unreadable one says no") {
+TEST_CASE("a run has finished only if a readable run.json states it") {
   const RunRecords runs;
   const SupervisedRun run(spec_of(runs));
   CHECK_FALSE(run.has_finished());

@@ -108,7 +108,7 @@ TEST_CASE("with CommOptions::check, different kinds, roots and names are found b
   for (const auto& error : other_name) CHECK_THAT(error, Contains("'weight'") && Contains("'bias'"));
 }
 
-TEST_CASE("a rank whose process has exited is reported before the timeout") {
+TEST_CASE("an exited rank is reported before the timeout") {
   void* const memory = mmap(nullptr, comm::Board::bytes_for(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   REQUIRE(memory != MAP_FAILED);
   const pid_t child = fork();
@@ -130,7 +130,7 @@ TEST_CASE("a rank whose process has exited is reported before the timeout") {
 
 namespace {
 
-/// The wait for a rank that exits; if `comes`, the rank joined just before.
+/// Waits for a rank that exits. If `comes`, the rank joined just before.
 class LastMoment : public comm::Awaited {
  public:
   bool ready() override { return came_; }

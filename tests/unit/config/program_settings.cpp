@@ -57,7 +57,7 @@ TEST_CASE("settings of a program override the config file, and the command line 
   CHECK(requested({{"checkpoint.num_to_keep", "5"}}).changes.empty());
 }
 
-TEST_CASE("a second run of a program gets a name of its own") {
+TEST_CASE("a second run of a program gets another name") {
   CHECK(requested({}, 1).spec.run.name == "config");
   CHECK(requested({}, 2).spec.run.name == "config-2");
   CHECK(requested({{"run.name", "mine"}}, 2).spec.run.name == "mine");

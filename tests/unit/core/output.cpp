@@ -248,7 +248,7 @@ TEST_CASE("the last lines of a failed rank follow its error with control charact
 
 namespace {
 
-/// Redirects the standard streams of this process to files while it lives.
+/// Redirects the standard streams of this process to files while this object lives.
 class StreamsInFiles {
  public:
   explicit StreamsInFiles(const Scratch& scratch)

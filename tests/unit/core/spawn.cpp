@@ -27,7 +27,7 @@ int run_script(const std::string& script, SpawnOptions options = {}) {
   return exit_code_of(pid);
 }
 
-/// Sets the action of a signal while it lives.
+/// Sets the action of a signal while this object lives.
 class SignalAction {
  public:
   SignalAction(int number, void (*action)(int)) : number_(number), before_(std::signal(number, action)) {}
@@ -48,7 +48,7 @@ TEST_CASE("spawn returns -1 with errno if the program is missing or not executab
   CHECK(errno == EACCES);
 }
 
-TEST_CASE("a spawned program has a process group of its own and the given environment") {
+TEST_CASE("a spawned program has its own process group and the given environment") {
   CHECK(run_script("test $(cut -d' ' -f5 /proc/self/stat) = $$") == 0);
   CHECK(run_script("test \"$GREETING\" = hello",
                    {.environment = Variables{{"GREETING", "hello"}, {"PATH", "/usr/bin:/bin"}}}) == 0);
@@ -87,7 +87,7 @@ TEST_CASE("spawn reports that no descriptor is left for a standard stream of the
   std::vector<Descriptor> taken;
   do taken.emplace_back(dup(STDOUT_FILENO));
   while (taken.back().get() < 64);
-  // One free descriptor for each end of the pipe of spawn(), and none for /dev/null.
+  // One free descriptor for each end of the pipe of spawn(), so that opening /dev/null fails.
   const rlimit two_left{taken.size() < 3 ? before.rlim_cur : 65, before.rlim_max};
   taken.erase(taken.begin(), taken.begin() + 2);
   REQUIRE(setrlimit(RLIMIT_NOFILE, &two_left) == 0);

@@ -7,7 +7,7 @@
 
 using trainrt::Timeout;
 
-TEST_CASE("a timeout acts after its time, in a thread of its own") {
+TEST_CASE("a timeout acts after its time, in its own thread") {
   std::promise<std::thread::id> acted;
   const Timeout timeout(0.01, [&] { acted.set_value(std::this_thread::get_id()); });  // a second call would throw
   CHECK(acted.get_future().get() != std::this_thread::get_id());

@@ -5,7 +5,7 @@
 
 namespace data_test {
 
-/// A .npy file with that text as its dictionary.
+/// Returns a .npy file with this text as its dictionary.
 inline std::string npy_bytes(const std::string& dict, const std::string& values, int version = 1) {
   const auto text = dict + "\n";
   std::string bytes = "\x93NUMPY" + std::string{static_cast<char>(version), '\0'};

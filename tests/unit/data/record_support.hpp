@@ -13,7 +13,7 @@
 
 namespace data_test {
 
-/// With these limits a file of some kilobytes is read as a file of gigabytes is, from many positions.
+/// With these limits a file of some kilobytes is read like a file of gigabytes, from many positions.
 inline const data::RecordLimits small_steps{.spacing = 50, .max_probed = 20};
 
 inline Options checked_for(const std::string& format, const std::map<std::string, std::string>& values) {
@@ -41,7 +41,7 @@ inline std::string bytes_of_sample(const data::Source& source, const data::Colum
   return {bytes + first, bytes + column.ends[place]};
 }
 
-/// The bytes of each sample, by field.
+/// Returns the bytes of each sample, by field.
 using Values = std::vector<std::vector<std::string>>;
 
 inline Values all_values(const data::Source& source) {

@@ -52,7 +52,7 @@ std::vector<T> gathered(const DatasetImpl& dataset, std::size_t field, const std
   return values;
 }
 
-/// check and open say the same of a bad file: they name the section and the file, and `why`.
+/// Expects the same error of check() and open() for an invalid file: it names the section and the file, and contains `why`.
 inline void both_say(const std::map<std::string, std::string>& values, const std::string& file, const std::string& why) {
   CHECK_THROWS_WITH(check(values), Catch::Contains("[data.train]") && Catch::Contains(file) && Catch::Contains(why));
   CHECK_THROWS_WITH(open(values), Catch::Contains("[data.train]") && Catch::Contains(file) && Catch::Contains(why));

@@ -39,7 +39,7 @@ TEST_CASE("a digest is XXH3-128, in the format of xxhsum") {
   CHECK(digest.hex() == io::digest_of(text));
 }
 
-TEST_CASE("file errors name the operation, the path, the reason and what to do") {
+TEST_CASE("file errors name the operation, the path, the reason and the remedy") {
   Scratch at;
   CHECK_THAT(error_of([&] { io::read_file(at / "none"); }),
              Catch::Contains("cannot open '" + (at / "none") + "': No such file or directory; check that the path exists"));

@@ -95,7 +95,7 @@ TEST_CASE("if lfs (a fake one) fails, is missing or hangs, the reason is returne
     CHECK(io::set_striping("/tmp", {}) ==
           "lfs setstripe: exit code 22: error: setstripe: not on a Lustre filesystem second line");
   }
-  SECTION("says very much") {
+  SECTION("prints very much") {
     const FakeLfs lfs("i=0; while [ $i -lt 20000 ]; do echo 'many words'; i=$((i+1)); done; exit 1");
     const auto reason = io::set_striping("/tmp", {});
     CHECK_THAT(reason, Catch::StartsWith("lfs setstripe: exit code 1: many words"));

@@ -90,7 +90,7 @@ TEST_CASE("below a guarded tree, each file function refuses to follow a link, an
   CHECK(io::read_file(mine) == "kept");
 }
 
-TEST_CASE("a storage of a folder follows no link out of it") {
+TEST_CASE("a storage in a folder follows no link out of the folder") {
   const bool by_components = GENERATE(false, true);
   CAPTURE(by_components);
   std::optional<WithoutOpenat2> without;

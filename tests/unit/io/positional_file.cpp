@@ -250,7 +250,7 @@ TEST_CASE("the page cache is used if the file system refuses direct I/O") {
   CHECK(under_faults(child, "fallocate:EOPNOTSUPP", at) == (takes_direct(at) ? "direct" : "buffered"));
 }
 
-TEST_CASE("storage errors name the operation, the offset, the path and what to do") {
+TEST_CASE("storage errors name the operation, the offset, the path and the remedy") {
   Scratch at;
   const auto path = "'" + (at / "data.bin") + "'";
   CHECK_THAT(under_faults(child, "pwrite:ENOSPC:data.bin:1", at),

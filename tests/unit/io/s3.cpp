@@ -72,7 +72,7 @@ TEST_CASE("an invalid listing is an error that describes the problem") {
   CHECK_THROWS_WITH(listed_page(deep), Contains("nested more than 16 deep"));
 }
 
-TEST_CASE("a store's error is parsed, and any other text has no error code") {
+TEST_CASE("a store's error is parsed, and another text gives no error code") {
   const auto error = store_error("<Error><Code>SlowDown</Code><Message>Please &lt;wait&gt;</Message></Error>");
   CHECK((error.code == "SlowDown" && error.message == "Please <wait>"));
   CHECK(store_error("<html>").code.empty());
@@ -121,7 +121,7 @@ TEST_CASE("URLs are distinguished from paths, and the error of an unknown scheme
   CHECK_THROWS_WITH(io::storage_url("s4://bucket/a"), Contains("s3"));
 }
 
-TEST_CASE("a folder is a storage whose objects are listed, read and removed") {
+TEST_CASE("objects of a storage in a folder are listed, read and removed") {
   const Scratch folder;
   const auto file = folder.path() + "/local";
   std::ofstream(file) << "0123456789";

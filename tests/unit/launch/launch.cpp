@@ -29,7 +29,7 @@ TEST_CASE("a process that no launcher started is a world of one rank") {
   CHECK(launch->world().node_of_rank == std::vector<int>{0});
 }
 
-TEST_CASE("a slice has rank and node numbers of its own, and aborting it aborts its parent") {
+TEST_CASE("a slice has its own rank and node numbers, and aborting it aborts its parent") {
   struct Parent : Launch {
     int aborted_with = 0;
     Parent() {
@@ -108,7 +108,7 @@ TEST_CASE("a program in an interactive shell of a step is not a rank unless a la
   CHECK_FALSE(is_shell_step(environment(terminal)));
 }
 
-TEST_CASE("only the single task of a step may start ranks of its own") {
+TEST_CASE("only the single task of a step may start its own ranks") {
   const auto step = [](const std::string& tasks) {
     return environment({{"SLURM_JOB_ID", "7"}, {"SLURM_STEP_NUM_TASKS", tasks}});
   };

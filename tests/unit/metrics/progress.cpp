@@ -141,7 +141,7 @@ TEST_CASE("the time left ends a line, and is computed only if a line is shown") 
   CHECK(asked == 2);
 }
 
-TEST_CASE("with every_report each report has a line of its own, also on a terminal") {
+TEST_CASE("with every_report each report has its own line, also on a terminal") {
   for (const bool terminal : {true, false}) {
     Shown shown(terminal, 80, true);
     for (int i = 1; i <= 5; ++i) shown.report_after(0.01, i);

@@ -30,15 +30,15 @@ TEST_CASE("the exception that ended a Python program is found in its output") {
   const std::vector<Row> rows = {
       {"nothing was printed", "", ""},
       {"no traceback", "step 1\nstep 2\nSegmentation failure\n", ""},
-      {"a plain one", "step 1\n" + traceback + "ValueError: bad batch\n", "ValueError: bad batch"},
+      {"one exception", "step 1\n" + traceback + "ValueError: bad batch\n", "ValueError: bad batch"},
       {"without a message", traceback + "KeyboardInterrupt\n", "KeyboardInterrupt"},
-      {"of a class in a module", traceback + "torch.cuda.OutOfMemoryError: CUDA out of memory.\n",
+      {"an exception of a class in a module", traceback + "torch.cuda.OutOfMemoryError: CUDA out of memory.\n",
        "torch.cuda.OutOfMemoryError: CUDA out of memory."},
-      {"C++ frames stand below it", traceback + "RuntimeError: Connection closed by peer\n" + frames(30) + "\n\n",
+      {"C++ frames after the message", traceback + "RuntimeError: Connection closed by peer\n" + frames(30) + "\n\n",
        "RuntimeError: Connection closed by peer"},
-      {"of a message of several lines the first", traceback + "RuntimeError: sizes differ:\n  a: 1\nb: 2\n",
+      {"the first line of a message of several lines", traceback + "RuntimeError: sizes differ:\n  a: 1\nb: 2\n",
        "RuntimeError: sizes differ:"},
-      {"of chained ones the last",
+      {"the last of chained exceptions",
        traceback + "KeyError: 'x'\n\nDuring handling of the above exception, another exception occurred:\n\n" + traceback +
            "ValueError: bad batch\n",
        "ValueError: bad batch"},
@@ -50,7 +50,7 @@ TEST_CASE("the exception that ended a Python program is found in its output") {
        traceback + "RuntimeError: Caught ValueError in DataLoader worker process 0.\nOriginal " + traceback +
            "ValueError: bad sample\n",
        "ValueError: bad sample"},
-      {"lines that torch has put the rank in front of",
+      {"lines with the rank as a prefix by torch",
        "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"t.py\", line 3, in f\n[rank1]:     g()\n"
        "[rank1]: ValueError: bad batch\n",
        "ValueError: bad batch"},
@@ -60,13 +60,13 @@ TEST_CASE("the exception that ended a Python program is found in its output") {
        "    | Traceback (most recent call last):\n    |   File \"t.py\", line 9, in g\n    | ValueError: bad batch\n"
        "    +---------------- 2 ----------------\n    | TypeError: x\n    +------------------------------------\n",
        "ExceptionGroup: two failed (2 sub-exceptions), first ValueError: bad batch"},
-      {"no Python at all", "  File \"t.py\", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax\n",
-       "SyntaxError: invalid syntax"},
-      {"one that Python went on after",
+      {"a syntax error without a traceback",
+       "  File \"t.py\", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax\n", "SyntaxError: invalid syntax"},
+      {"an exception that Python ignored",
        traceback + "ValueError: bad batch\nException ignored in: <function f>\n" + traceback + "TypeError: x\n",
        "ValueError: bad batch"},
-      {"one that was handled long ago", traceback + "ValueError: x\n" + frames(200), ""},
-      {"a traceback that is cut", traceback, ""},
+      {"an exception far above the end", traceback + "ValueError: x\n" + frames(200), ""},
+      {"a truncated traceback", traceback, ""},
       {"carriage returns", "Traceback (most recent call last):\r\n  File \"t.py\", line 3\r\nValueError: bad batch\r\n",
        "ValueError: bad batch"}};
   for (const auto& row : rows) {

@@ -29,11 +29,11 @@ struct Row {
 TEST_CASE("the program that failed first is the cause, and a killed program precedes those that noticed it") {
   const std::vector<Row> rows = {
       {"no program has failed", {running, exited(0, 5)}, -1},
-      {"the only one", {running, exited(0, 5), exited(1, 0.1)}, 2},
-      {"the one that ended first", {exited(1, 0.5), exited(3, 0.9), exited(1, 0.2)}, 1},
+      {"the only failed program", {running, exited(0, 5), exited(1, 0.1)}, 2},
+      {"the program that ended first", {exited(1, 0.5), exited(3, 0.9), exited(1, 0.2)}, 1},
       {"a program that exited with 0 earlier is not the cause", {exited(0, 9), exited(1, 0.2)}, 1},
-      {"its peers ended before the kernel had ended it", {exited(1, 0.5), killed(SIGKILL, 0.3)}, 1},
-      {"of two that were killed, the first", {killed(SIGKILL, 0.5), killed(SIGSEGV, 0.9), exited(1, 2)}, 1},
+      {"its peers ended before the killed program", {exited(1, 0.5), killed(SIGKILL, 0.3)}, 1},
+      {"the first of two killed programs", {killed(SIGKILL, 0.5), killed(SIGSEGV, 0.9), exited(1, 2)}, 1},
       {"a survivor that aborts does not count as killed", {killed(SIGABRT, 0.5), exited(1, 0.9)}, 1},
       {"an abort that came first", {exited(1, 0.5), killed(SIGABRT, 0.9)}, 1}};
   for (const auto& row : rows) {

@@ -20,14 +20,14 @@ TEST_CASE("a stop signal goes to the first processes that catch it, from the pro
   const std::vector<Row> rows = {
       {"the program itself", {{10, 1, true}}, {10}},
       {"its workers have inherited the handler, and are left to it", {{10, 1, true}, {11, 10, true}, {12, 10, true}}, {10}},
-      {"a shell in front of it catches nothing", {{10, 1, false}, {11, 10, true}, {12, 11, true}}, {11}},
-      {"of a pipeline only who catches it", {{10, 1, false}, {11, 10, true}, {12, 10, false}}, {11}},
+      {"a shell that started it catches no signal", {{10, 1, false}, {11, 10, true}, {12, 11, true}}, {11}},
+      {"in a pipeline, only the process that catches it", {{10, 1, false}, {11, 10, true}, {12, 10, false}}, {11}},
       {"both ends of a pipeline", {{10, 1, false}, {11, 10, true}, {12, 10, true}}, {11, 12}},
       {"two shells", {{12, 11, true}, {11, 10, false}, {10, 1, false}}, {12}},
-      {"nobody: the whole group", {{10, 1, false}, {11, 10, false}}, {}},
-      {"one that was left by its parent is no descendant", {{10, 1, false}, {11, 1, true}}, {}},
+      {"no process: the complete group", {{10, 1, false}, {11, 10, false}}, {}},
+      {"a process of an exited parent is no descendant", {{10, 1, false}, {11, 1, true}}, {}},
       {"the first process has ended", {{11, 10, true}}, {}},
-      {"a process that is its own parent does not go on for ever", {{10, 10, false}, {11, 10, true}}, {11}}};
+      {"a process that is its own parent does not cause an endless loop", {{10, 10, false}, {11, 10, true}}, {11}}};
   for (const auto& row : rows) {
     INFO(row.story);
     CHECK(first_to_catch(row.group, 10) == row.expected);

@@ -42,7 +42,7 @@ ChildPlan shell(const std::string& script, Variables environment = {}) {
 TEST_CASE("a process that has left the program's session is killed with the program") {
   const test::Scratch dir;
   const auto file = dir / "pid";
-  // Its parent exits at once, it has its own session and group, and it ignores signals.
+  // Its parent exits at once, the process has its own session and group, and it ignores signals.
   const auto script = "(setsid sh -c 'trap \"\" TERM HUP INT; echo $$ > " + file + "; sleep 300' &) ; ";
   for (const auto& end : std::vector<std::string>{"sleep 300", "until test -s " + file + "; do sleep 0.01; done"}) {
     INFO(end);

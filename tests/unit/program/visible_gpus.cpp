@@ -22,14 +22,19 @@ struct Row {
 TEST_CASE("a program sees the GPUs of its node, and device LOCAL_RANK is its own") {
   const std::vector<Row> rows = {
       {"one each", {{"0"}, {"1"}, {"2"}}, 1, std::nullopt, "0,1,2", "1"},
-      {"two each: the first of each rank come first", {{"0", "1"}, {"2", "3"}}, 1, std::nullopt, "0,2,1,3", "2,3"},
-      {"those that Slurm gave, by their names", {{"4"}, {"6"}}, 0, Names{"4", "6"}, "4,6", "4"},
-      {"ranks that share one name it once", {{"0"}, {"0"}, {"1"}}, 1, std::nullopt, "0,1", "0"},
+      {"two GPUs per rank: the first GPU of each rank comes first",
+       {{"0", "1"}, {"2", "3"}},
+       1,
+       std::nullopt,
+       "0,2,1,3",
+       "2,3"},
+      {"the GPUs that Slurm assigned, by their names", {{"4"}, {"6"}}, 0, Names{"4", "6"}, "4,6", "4"},
+      {"ranks that share a GPU name it once", {{"0"}, {"0"}, {"1"}}, 1, std::nullopt, "0,1", "0"},
       {"each task sees only its own, as number 0 of its cgroup", {{"0"}, {"0"}}, 1, Names{"0"}, "0", "0"},
       {"each task sees only its own, by the variable", {{"0"}, {"1"}}, 1, Names{"1"}, "1", "1"},
       {"parts of a GPU, by their UUIDs", {{"MIG-a"}, {"MIG-b"}}, 0, Names{"MIG-a"}, "MIG-a", "MIG-a"},
       {"no GPU on the node", {{}, {}}, 0, std::nullopt, "", ""},
-      {"a rank without one among others", {{"0"}, {}}, 1, std::nullopt, "", ""}};
+      {"a rank without a GPU", {{"0"}, {}}, 1, std::nullopt, "", ""}};
   for (const auto& row : rows) {
     INFO(row.story);
     CHECK(visible_gpus(row.of_node, row.local_rank, row.seen, false) == row.of_node_text);

@@ -41,7 +41,7 @@ bool comes_true(Condition&& condition) {
   return false;
 }
 
-/// Creates the files of a killed attempt: a record whose process does not exist, and its heartbeat.
+/// Creates the files of a killed attempt: its heartbeat, and a record with a process that does not exist.
 void leave_killed(const RunFolder& run, int number, const char* job, int restart) {
   nlohmann::json record = {{"attempt", number},
                            {"start", "2026-11-21T12:00:00Z"},
@@ -352,7 +352,7 @@ TEST_CASE("the time until the first step can begin is start-up time") {
     meter.state_restored();  // another checkpoint, loaded during training
     CHECK(meter.read().timing.startup_s == Approx(first.startup_s));
   }
-  SECTION("a program: from when it says that it is ready, but not before the attempt began") {
+  SECTION("a program: from the moment when it reports that it is ready, but not before the attempt began") {
     double ready_s = -1;
     Meter meter(monotonic_seconds() - 5, true, false, [&] { return ready_s; });
     meter.train_function_began();

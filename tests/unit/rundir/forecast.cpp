@@ -153,7 +153,7 @@ TEST_CASE("a run that fits into the current time limit of its job needs no furth
   CHECK_FALSE(forecast_of(std::vector{shorter}, clock(51))->waits_known);
 }
 
-TEST_CASE("a job whose start Slurm does not report begins with its first attempt") {
+TEST_CASE("without a start time from Slurm, a job begins with its first attempt") {
   auto runs = seen_at(attempt({"7", 0, 0, 180}, 0, -1, -1, 0, 500, {60, 3000, 0, 0}), 51);
   runs.job_start.clear();
   runs.start = "2026-11-21T12:00:03Z";

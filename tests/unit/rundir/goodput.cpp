@@ -56,7 +56,7 @@ struct Row {
 
 const std::vector<Row> table = {
     {"no attempt, no time", {}, {}},
-    {"a quiet run: all its steps are productive",
+    {"an undisturbed run: all its steps are productive",
      {attempt(0, 10, 0, {0, 100, 90}, {10, 500, 80, 10})},
      {{0, 10, 500, 80, 0, 10}}},
     {"a running attempt has lost nothing so far, saved or not",
@@ -80,7 +80,7 @@ const std::vector<Row> table = {
     {"stopped, recorded by a version without saved_step: nothing is lost",
      {attempt(0, 10, 75, {0, 100, -1}, {0, 600, 0, 0})},
      {{0, 0, 600, 0, 0, 0}}},
-    {"an attempt killed before its first step does not affect what survived",
+    {"an attempt killed before its first step does not affect the surviving work",
      {attempt(0, 10, 75, {0, 100, 100}, {0, 600, 0, 0}), attempt(11, 12, -1, {0, 0, -1}, {60, 0, 0, 0}),
       attempt(13, 23, 0, {100, 200, 200}, {0, 600, 0, 0})},
      {{0, 0, 600, 0, 0, 0}, {60, 60, 0, 0, 0, 0}, {60, 0, 600, 0, 0, 0}}},

@@ -6,7 +6,7 @@ using namespace trainrt::rundir;
 
 namespace {
 
-/// Returns an attempt of job 7 that began at step `first` and whose last checkpoint is at step `saved`.
+/// Returns an attempt of job 7 that began at step `first` and saved its last checkpoint at step `saved`.
 AttemptRecord attempt(int exit_code, const char* why, std::int64_t first, std::int64_t saved, const char* job = "7") {
   AttemptRecord record;
   record.owner.job_id = job;
@@ -52,16 +52,16 @@ TEST_CASE("the last attempts in a row that failed or stopped without progress ar
   const std::vector<Row> rows = {
       {"nothing yet", {}, 0},
       {"failures", {failed, killed, no_word}, 3},
-      {"it stops at once, each time", {stopped, stopped}, 2},
-      {"the last one moved", {failed, failed, moved}, 0},
-      {"one before them moved", {failed, moved, failed, failed}, 2},
+      {"each attempt stops at once", {stopped, stopped}, 2},
+      {"the last attempt made progress", {failed, failed, moved}, 0},
+      {"an earlier attempt made progress", {failed, moved, failed, failed}, 2},
       {"attempts ended by Slurm, or that could not begin, are ignored", {failed, cancelled, preempted, misused}, 1},
-      {"a train function without steps moves by its reports", {failed, reports_moved, reports_only}, 1},
+      {"reports are the progress of a train function without steps", {failed, reports_moved, reports_only}, 1},
       {"silent programs without read output", {silent, silent, silent}, 0},
       {"silent attempts are skipped", {failed, moved, failed, silent, failed, silent}, 2},
       {"the output of silent programs shows no progress", {seen_at(-1), seen_at(-1)}, 2},
-      {"each shows more than those before", {seen_at(3), seen_at(3.5)}, 0},
-      {"later ones show no more than an earlier one", {seen_at(2), seen_at(9), seen_at(5), seen_at(9)}, 2},
+      {"each attempt shows more than the previous ones", {seen_at(3), seen_at(3.5)}, 0},
+      {"later attempts show no more than an earlier one", {seen_at(2), seen_at(9), seen_at(5), seen_at(9)}, 2},
       {"the position 0 is progress at first", {seen_at(0), seen_at(0)}, 1},
       {"attempts of another job", {of_another_job, of_another_job, failed}, 1},
       {"more epochs after the end", {failed, finished, failed}, 1}};

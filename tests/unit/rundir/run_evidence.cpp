@@ -26,20 +26,20 @@ struct Row {
   std::optional<SavedPoint> saved;
   std::vector<std::int64_t> checkpoints;
   std::optional<SavedPoint> newest;
-  const char* contradiction;  ///< what it says; "" = nothing
+  const char* contradiction;  ///< text of the contradiction; "" = no contradiction
 };
 
 const SavedPoint fifth{.attempt = 2, .checkpoint = 5, .step = 56, .iteration = 5};
 const SavedPoint untold{.attempt = 2, .checkpoint = -1, .step = 56, .iteration = 5};  // of an older record
 
 const std::vector<Row> table = {
-    {"nothing there: a new run", false, false, {}, {}, {}, ""},
+    {"no files: a new run", false, false, {}, {}, {}, ""},
     {"killed before run.json was written", false, true, {}, {}, {}, ""},
     {"killed before the first commit", true, true, {}, {}, {}, ""},
     {"killed between a commit and its heartbeat", true, true, {}, {0}, {}, ""},
-    {"what was saved is there", true, true, fifth, {3, 5}, {}, ""},
-    {"more is there than the last heartbeat told", true, true, fifth, {5, 6}, {}, ""},
-    {"no checkpoint is there",
+    {"the saved checkpoint exists", true, true, fifth, {3, 5}, {}, ""},
+    {"a newer checkpoint than the last heartbeat reported", true, true, fifth, {5, 6}, {}, ""},
+    {"no checkpoint exists",
      true,
      true,
      fifth,
@@ -47,11 +47,11 @@ const std::vector<Row> table = {
      {},
      "attempt 2 had saved checkpoint_000005 (step 56), but DIR shows no "
      "checkpoint"},
-    {"only older ones are there", true, true, fifth, {2, 4}, {}, "the newest that DIR shows is checkpoint_000004"},
-    {"the records are gone", true, false, {}, {4, 5}, {}, "DIR has a run.json, but DIR/attempts shows no record"},
-    {"run.json is gone", false, true, fifth, {4, 5}, {}, "but DIR shows no run.json"},
-    {"an older record, and its checkpoint is there", true, true, untold, {5}, SavedPoint{2, 5, 56, 5}, ""},
-    {"an older record, and only an older one is there",
+    {"only older checkpoints exist", true, true, fifth, {2, 4}, {}, "the newest that DIR shows is checkpoint_000004"},
+    {"the records are missing", true, false, {}, {4, 5}, {}, "DIR has a run.json, but DIR/attempts shows no record"},
+    {"run.json is missing", false, true, fifth, {4, 5}, {}, "but DIR shows no run.json"},
+    {"an older record, and its checkpoint exists", true, true, untold, {5}, SavedPoint{2, 5, 56, 5}, ""},
+    {"an older record, and only an older checkpoint exists",
      true,
      true,
      untold,
@@ -65,7 +65,7 @@ const std::vector<Row> table = {
      {4},
      SavedPoint{1, 4, 0, 4},
      "the newest that DIR shows is checkpoint_000004"},
-    {"an older record, and the newest is damaged: the load says so", true, true, untold, {4}, {}, ""},
+    {"an older record and a damaged newest checkpoint, which the load reports", true, true, untold, {4}, {}, ""},
 };
 
 class Folder {

@@ -33,16 +33,22 @@ struct Row {
 
 const Row table[] = {
     {"no attempt has written a record", {.recorded = RunState::running}, RunState::starting},
-    {"its processes run", {RunState::running, &open_attempt, true, false}, RunState::running},
-    {"its processes are gone", {RunState::running, &open_attempt, false, false}, RunState::killed},
+    {"the processes are running", {RunState::running, &open_attempt, true, false}, RunState::running},
+    {"the processes have exited", {RunState::running, &open_attempt, false, false}, RunState::killed},
     {"a finished run that is continued", {RunState::finished, &open_attempt, true, false}, RunState::running},
-    {"a supervisor saw the kill, and wrote no state", {RunState::running, &killed_attempt, false, false}, RunState::killed},
+    {"a supervisor noticed the kill, and wrote no state",
+     {RunState::running, &killed_attempt, false, false},
+     RunState::killed},
     {"a supervisor has asked for a requeue", {RunState::stopped, &killed_attempt, false, false}, RunState::stopped},
     {"a supervisor has given up", {RunState::failed, &killed_attempt, false, false}, RunState::failed},
-    {"between the attempt's end and run.json's", {RunState::running, &stopped_attempt, false, false}, RunState::stopped},
+    {"after the end of the attempt was recorded, before run.json",
+     {RunState::running, &stopped_attempt, false, false},
+     RunState::stopped},
     {"a stop that could not be saved", {RunState::stopped, &lost_attempt, false, false}, RunState::stopped},
     {"finished", {RunState::finished, &finished_attempt, false, false}, RunState::finished},
-    {"finished, and its last checkpoint is gone", {RunState::finished, &finished_attempt, false, true}, RunState::stopped},
+    {"finished, and the last checkpoint is missing",
+     {RunState::finished, &finished_attempt, false, true},
+     RunState::stopped},
 };
 
 }  // namespace

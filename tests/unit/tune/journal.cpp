@@ -32,7 +32,7 @@ void write(const std::string& path, const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("a journal gives each record once, of every writer, as they come") {
+TEST_CASE("a journal returns each record of every writer once, as it is written") {
   const Scratch dir;
   auto one = JournalWriter::claimed(dir.path());
   auto other = JournalWriter::claimed(dir.path());
@@ -46,7 +46,7 @@ TEST_CASE("a journal gives each record once, of every writer, as they come") {
   CHECK(all_of(reader) == std::vector<std::string>{R"({"a":3})", R"({"b":2})"});
 }
 
-TEST_CASE("a journal that is cut at any byte opens, has all whole records, and goes on") {
+TEST_CASE("a journal that is cut at any byte opens with all complete records and can be continued") {
   const Scratch dir;
   auto writer = JournalWriter::claimed(dir.path());
   const std::vector<std::string> records{R"({"a":1})", R"({"b":"two"})", R"({"c":[3]})"};
@@ -74,7 +74,7 @@ TEST_CASE("a journal that is cut at any byte opens, has all whole records, and g
   }
 }
 
-TEST_CASE("what a process that is killed leaves half-written does not harm the next record of the file") {
+TEST_CASE("an incomplete record of a killed process does not damage the next record of the file") {
   const Scratch dir;
   auto group = JournalWriter::claimed(dir.path());
   group.append(R"({"a":1})");
@@ -85,7 +85,7 @@ TEST_CASE("what a process that is killed leaves half-written does not harm the n
   CHECK(reader.damaged().size() == 1);
 }
 
-TEST_CASE("a record whose bytes were changed is none, and the others are") {
+TEST_CASE("a record with changed bytes is ignored, and the others are read") {
   const Scratch dir;
   auto writer = JournalWriter::claimed(dir.path());
   for (const auto* record : {R"({"a":1})", R"({"b":2})", R"({"c":3})"}) writer.append(record);
@@ -97,7 +97,7 @@ TEST_CASE("a record whose bytes were changed is none, and the others are") {
   CHECK(reader.damaged().size() == 1);
 }
 
-TEST_CASE("a history is the same in whatever order the writers' files are read") {
+TEST_CASE("a history does not depend on the order in which the writers' files are read") {
   const std::vector<std::string> one{begin_record(7, 1, 1), decision_record({{7, {1, 1}, 0.5}, {}}),
                                      end_record({.trial = 7, .attempt = 1, .state = Trial::State::failed, .why = "fell"})};
   const std::vector<std::string> other{
@@ -117,7 +117,7 @@ TEST_CASE("a history is the same in whatever order the writers' files are read")
   }
 }
 
-TEST_CASE("a trial that a restart does not help is over, until more failures are allowed than when it failed") {
+TEST_CASE("a trial that a restart cannot fix is done until more failures are allowed") {
   History history;
   history.take(1,
                end_record({.trial = 3, .attempt = 1, .state = Trial::State::failed, .why = "damaged", .final_up_to = 2}));
@@ -128,7 +128,7 @@ TEST_CASE("a trial that a restart does not help is over, until more failures are
   CHECK_FALSE(history.trial(3).is_done(2));
 }
 
-TEST_CASE("a journal that becomes shorter than what was read of it is named") {
+TEST_CASE("a journal that was truncated below the read position is an error that names it") {
   const Scratch dir;
   auto writer = JournalWriter::claimed(dir.path());
   writer.append(R"({"a":1})");
@@ -138,20 +138,18 @@ TEST_CASE("a journal that becomes shorter than what was read of it is named") {
   CHECK_THROWS_WITH(all_of(reader), Catch::Contains(writer.path()) && Catch::Contains("was truncated"));
 }
 
-TEST_CASE("infinite numbers of a trial stay, and a decision about one counts") {
+TEST_CASE("infinite numbers of a trial are kept, and a decision about one is read") {
   History history;
   history.take(1, end_record({.trial = 3, .attempt = 1, .last = INFINITY, .best = -INFINITY}));
   CHECK(history.trial(3).last == INFINITY);
   CHECK(history.trial(3).best == -INFINITY);
-  history.take(
-      1, R"({"record":"decision","trial":3,"generation":1,"iteration":2,"score":null,"verdict":"stop"})");  // as older
-                                                                                                            // versions
-                                                                                                            // wrote it
+  // The form of older versions.
+  history.take(1, R"({"record":"decision","trial":3,"generation":1,"iteration":2,"score":null,"verdict":"stop"})");
   REQUIRE(history.decisions().size() == 1);
   CHECK(history.decisions()[0].report.score == worst_score);
 }
 
-TEST_CASE("records that are no such thing change nothing") {
+TEST_CASE("invalid records are ignored") {
   History history;
   for (const auto* json : {"", "[]", "{}", R"({"record":"end","trial":"x"})", R"({"record":"later","trial":1})",
                            R"({"record":"begin","trial":-1})"})
@@ -159,7 +157,7 @@ TEST_CASE("records that are no such thing change nothing") {
   CHECK(history.decisions().empty());
 }
 
-TEST_CASE("what a decision was made of stands beside the journal, and is read from there alone") {
+TEST_CASE("the reports that a decision was based on are stored in a separate file") {
   const Scratch dir;
   auto writer = JournalWriter::claimed(dir.path());
   DecisionLog log(dir.path(), writer.number());
@@ -172,7 +170,7 @@ TEST_CASE("what a decision was made of stands beside the journal, and is read fr
   CHECK(reads.find(R"("iteration":4,"from_start":false,"moved":[[2,5],[3,5]]})") != std::string::npos);
 }
 
-TEST_CASE("failures before a retry no longer count, in whatever order the records are read") {
+TEST_CASE("failures before a retry no longer count, in any order of the records") {
   const auto failed = [](int attempt) {
     return end_record({.trial = 3, .attempt = attempt, .state = Trial::State::failed, .final_up_to = 2});
   };

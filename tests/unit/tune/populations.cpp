@@ -1,4 +1,4 @@
-// Schedulers whose trials wait for each other, or become clones of each other, beside references written from Ray Tune's
+// Schedulers with trials that wait for each other or become clones, compared with references written from Ray Tune's
 // hyperband.py and pbt.py.
 #include <algorithm>
 #include <cmath>
@@ -26,9 +26,8 @@ std::unique_ptr<Scheduler> open(const std::string& name, const std::map<std::str
   return kind.open(checked(options, kind.options, "[tune." + name + "]"), {5, trials});
 }
 
-/// hyperband.py of Ray 2.60: trials fill brackets; the trials of a bracket run to r, where those without the best n are
-/// stopped. Returns for each trial how many reports it comes to make, if trial t has the score scores[t] at all its
-/// reports.
+/// Reference for hyperband.py of Ray 2.60: trials fill brackets; the trials of a bracket run to r, and all but the best n
+/// are stopped there. Returns the number of reports of each trial, if trial t has the score scores[t] at all its reports.
 std::vector<std::int64_t> reference_hyperband(const std::vector<double>& scores, std::int64_t most, double eta) {
   const int kinds = static_cast<int>(std::round(std::log(most) / std::log(eta))) + 1;
   std::vector<std::int64_t> reports(scores.size());
@@ -51,7 +50,7 @@ std::vector<std::int64_t> reference_hyperband(const std::vector<double>& scores,
   return reports;
 }
 
-/// Plays all trials on so many places, each until its verdict; those that are paused are asked about again and again.
+/// Runs all trials, each until its verdict, and asks repeatedly about paused trials. Returns the number of reports.
 std::vector<std::int64_t> played_hyperband(Scheduler& scheduler, const std::vector<double>& scores, std::uint64_t seed) {
   Random random(seed, 0);
   std::vector<std::int64_t> reports(scores.size());
@@ -84,7 +83,7 @@ std::vector<SearchSpace::Dimension> dimensions(const std::map<std::string, std::
 
 }  // namespace
 
-TEST_CASE("hyperband lets each trial run as far as the reference does, in whatever order trials report") {
+TEST_CASE("hyperband lets each trial run as far as the reference, in any order of reports") {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::size_t trials = 20 + 13 * seed;
     const std::int64_t most = seed % 2 == 0 ? 27 : 20;
@@ -97,7 +96,7 @@ TEST_CASE("hyperband lets each trial run as far as the reference does, in whatev
   }
 }
 
-TEST_CASE("a bracket of hyperband does not wait for a trial that is over") {
+TEST_CASE("a bracket of hyperband does not wait for a trial that is done") {
   const auto hyperband =
       open("hyperband", {{"max_t", "9"}}, 8);  // trials 3 to 7 are a bracket: 3 reports, and then 9 for two
   for (std::uint64_t trial = 3; trial <= 6; ++trial) {
@@ -109,11 +108,11 @@ TEST_CASE("a bracket of hyperband does not wait for a trial that is over") {
   CHECK(hyperband->verdict_on_paused(6) == Kind::go_on);
   CHECK(hyperband->verdict_on_paused(5) == Kind::go_on);
   CHECK(hyperband->verdict_on_paused(4) == Kind::stop);
-  hyperband->forget(6);  // it failed later: nobody takes its place
+  hyperband->forget(6);  // it failed later, and no other trial replaces it
   CHECK(hyperband->verdict_on_paused(4) == Kind::stop);
 }
 
-TEST_CASE("population based training clones as the reference does") {
+TEST_CASE("population based training clones like the reference") {
   const auto pbt = open("pbt", {{"perturbation_interval", "4"}}, 9);
   CHECK(pbt->wants(0, 8));
   CHECK_FALSE(pbt->wants(0, 9));
@@ -146,7 +145,7 @@ TEST_CASE("population based training clones as the reference does") {
   CHECK(clones > 50);
 }
 
-TEST_CASE("nobody becomes the clone of a trial that is over, and a trial alone of none") {
+TEST_CASE("no trial becomes the clone of a trial that is done, and a single trial is never a clone") {
   const auto pbt = open("pbt", {{"perturbation_interval", "1"}}, 4);
   CHECK(pbt->verdict({0, {1, 1}, -5}).kind == Kind::go_on);
   for (std::uint64_t trial = 0; trial < 4; ++trial) pbt->observe({trial, {1, 1}, static_cast<double>(trial)});
@@ -155,7 +154,7 @@ TEST_CASE("nobody becomes the clone of a trial that is over, and a trial alone o
   CHECK(pbt->verdict({0, {1, 2}, -5}) == Verdict{Kind::clone, 2});
 }
 
-TEST_CASE("values of a clone are near its donor's, or drawn, and lie in the domain") {
+TEST_CASE("values of a clone are near its donor's or drawn, within the domain") {
   const auto domains =
       dimensions({{"lr", "loguniform(1e-4, 1e-1)"}, {"size", "randint(8, 64)"}, {"kind", "choice(a, b, c)"}});
   const Params donor{{"loop.lr", "0.05"}, {"loop.size", "20"}, {"loop.kind", "b"}, {"loop.epochs", "7"}};
@@ -184,7 +183,7 @@ TEST_CASE("values of a clone are near its donor's, or drawn, and lie in the doma
   }
 }
 
-TEST_CASE("populations refuse options that do not fit") {
+TEST_CASE("invalid options of populations are errors") {
   CHECK_THROWS_WITH(open("pbt", {{"perturbation_factors", "1.2, x"}}, 2), Catch::Contains("perturbation_factors has 'x'"));
   CHECK_THROWS_WITH(open("pbt", {{"quantile_fraction", "0.6"}}, 2), Catch::Contains("quantile_fraction"));
   CHECK_THROWS_WITH(open("hyperband", {{"reduction_factor", "1"}}, 2), Catch::Contains("reduction_factor"));

@@ -29,7 +29,7 @@ Sweep sweep_in(const std::string& storage_path, const std::string& name = "sweep
 
 }  // namespace
 
-TEST_CASE("a sweep goes on in the directory that it was moved to") {
+TEST_CASE("a moved sweep continues in its new directory") {
   const test::Scratch dir;
   sweep_in(dir.path() + "/here").begin("");
   std::filesystem::rename(dir.path() + "/here", dir.path() + "/there");
@@ -45,7 +45,7 @@ TEST_CASE("a sweep goes on in the directory that it was moved to") {
   CHECK_FALSE(std::filesystem::exists(dir.path() + "/here"));
 }
 
-TEST_CASE("a grid has every trial, in the order of their numbers, and knows the best") {
+TEST_CASE("a grid has every trial, in the order of their numbers, and the best one") {
   const test::Scratch dir;
   const auto sweep = sweep_in(dir.path());
   CHECK_THROWS_WITH(ResultGrid::from_path(dir.path()), Catch::Contains("is not a sweep"));

@@ -31,7 +31,7 @@ struct Step {
   bool stops;
 };
 
-/// Trials that report in turn, in a random order, each until it is stopped or has made `most` reports.
+/// Lets trials report in a random order, each until it is stopped or has made `most` reports.
 std::vector<Step> played(Scheduler& scheduler, std::uint64_t trials, std::int64_t most, std::uint64_t seed) {
   Random random(seed, 0);
   std::map<std::uint64_t, std::int64_t> at;
@@ -53,8 +53,8 @@ std::vector<Step> played(Scheduler& scheduler, std::uint64_t trials, std::int64_
   return steps;
 }
 
-/// Asynchronous successive halving as Ray Tune's _Bracket has it (async_hyperband.py): rungs from the last to the first; a
-/// rung's cutoff is numpy.nanpercentile of what is recorded there.
+/// Asynchronous successive halving as in Ray Tune's _Bracket (async_hyperband.py): rungs from the last to the first; a
+/// rung's cutoff is numpy.nanpercentile of its recorded scores.
 class ReferenceAsha {
  public:
   ReferenceAsha(double grace, double most, double factor) : most_(most), factor_(factor) {
@@ -89,7 +89,7 @@ class ReferenceAsha {
 
 }  // namespace
 
-TEST_CASE("quantiles lie on straight lines between the values") {
+TEST_CASE("quantiles are interpolated linearly between the values") {
   const std::vector<double> values{1, 2, 4, 8};
   CHECK(quantile(values, 0) == 1);
   CHECK(quantile(values, 1) == 8);
@@ -98,7 +98,7 @@ TEST_CASE("quantiles lie on straight lines between the values") {
   CHECK(quantile(std::vector<double>{3}, 0.9) == 3);
 }
 
-TEST_CASE("asha decides as the reference does, report by report") {
+TEST_CASE("asha decides like the reference at each report") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     INFO("seed " << seed);
     const auto asha =
@@ -106,7 +106,7 @@ TEST_CASE("asha decides as the reference does, report by report") {
     const auto steps = played(*asha, 60, 40, seed);
     ReferenceAsha reference(2, 40, seed % 2 == 0 ? 3 : 2.5);
     int stopped = 0;
-    // The reference is asked of every report; those that asha does not want it must let pass.
+    // The reference decides on every report; it must not stop a trial at reports that asha does not request.
     for (const auto& step : steps) {
       if (step.stops) ++stopped;
       const bool expected = reference.stops(step.report);
@@ -117,7 +117,7 @@ TEST_CASE("asha decides as the reference does, report by report") {
   }
 }
 
-TEST_CASE("schedulers do not hang on the order in which other trials' reports come") {
+TEST_CASE("decisions of schedulers do not depend on the order of other trials' reports") {
   for (const auto& [name, keys] : std::vector<std::pair<std::string, std::map<std::string, std::string>>>{
            {"asha", {{"max_t", "20"}, {"brackets", "2"}, {"reduction_factor", "2"}}},
            {"median", {{"grace_period", "3"}}}}) {
@@ -153,7 +153,7 @@ TEST_CASE("median ends a trial that is below the median of the others' means") {
   CHECK_FALSE(stops(*median, {1, {1, 4}, -1}));  // two others have come so far, and three are asked for
 }
 
-TEST_CASE("schedulers refuse options that do not fit") {
+TEST_CASE("invalid options of schedulers are errors") {
   CHECK_THROWS_WITH(open("asha", {{"grace_period", "50"}, {"max_t", "10"}}), Catch::Contains("is more than max_t"));
   CHECK_THROWS_WITH(open("asha", {{"reduction_factor", "1"}}), Catch::Contains("reduction_factor"));
   CHECK_THROWS_WITH(open("asha", {{"max", "1"}}), Catch::Contains("max"));

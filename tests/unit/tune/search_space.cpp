@@ -30,7 +30,7 @@ std::vector<double> units(const std::string& searcher, std::uint64_t trials, std
   return found;
 }
 
-/// Samples per cell of `cells` equal ones.
+/// Returns the number of samples in each of `cells` equal cells.
 std::vector<int> histogram(const std::vector<double>& values, std::size_t cells) {
   std::vector<int> counts(cells);
   for (const auto value : values) ++counts.at(static_cast<std::size_t>(value * static_cast<double>(cells)));
@@ -39,7 +39,7 @@ std::vector<int> histogram(const std::vector<double>& values, std::size_t cells)
 
 }  // namespace
 
-TEST_CASE("domains give the values between their limits") {
+TEST_CASE("domains return values between their limits") {
   CHECK(number_at("uniform(-2, 6)", 0) == -2);
   CHECK(number_at("uniform(-2, 6)", 0.25) == 0);
   CHECK(number_at("loguniform(1e-4, 1)", 0.5) == Approx(1e-2));
@@ -51,7 +51,7 @@ TEST_CASE("domains give the values between their limits") {
   CHECK(value_at(domain_of("0.9"), 0.7) == "0.9");
 }
 
-TEST_CASE("a domain that cannot be is an error that says what is wrong") {
+TEST_CASE("an invalid domain is an error that names the cause") {
   const auto says = [](const std::string& text, const std::string& why) {
     CHECK_THROWS_WITH(SearchSpace(space({{"lr", text}})), Contains("tune.ini:9") && Contains("lr") && Contains(why));
   };
@@ -67,7 +67,7 @@ TEST_CASE("a domain that cannot be is an error that says what is wrong") {
   CHECK_THROWS_WITH(SearchSpace(Options()), Contains("is empty"));
 }
 
-TEST_CASE("grids are gone through in all combinations, and the other keys are drawn") {
+TEST_CASE("all combinations of grids are used, and the other keys are drawn") {
   const SearchSpace made(
       space({{"lr", "grid(1, 2, 3)"}, {"scaling.num_workers", "grid(1, 2)"}, {"momentum", "uniform(0, 1)"}}));
   REQUIRE(made.grid_size() == 6);
@@ -81,7 +81,7 @@ TEST_CASE("grids are gone through in all combinations, and the other keys are dr
   CHECK(seen.size() == 6);
 }
 
-TEST_CASE("searchers are functions of seed, trial and dimension, in [0, 1)") {
+TEST_CASE("searchers return values in [0, 1) that depend on seed, trial and dimension") {
   for (const auto* searcher : searcher_table()) {
     INFO(searcher->name);
     const std::string name(searcher->name);
@@ -93,7 +93,7 @@ TEST_CASE("searchers are functions of seed, trial and dimension, in [0, 1)") {
   }
 }
 
-TEST_CASE("halton fills a dimension more evenly than draws do") {
+TEST_CASE("halton fills a dimension more evenly than random draws") {
   for (const auto count : histogram(units("halton", 1024, 0), 64)) CHECK((count >= 14 && count <= 18));  // 16 each
   double squares = 0;
   for (const auto count : histogram(units("random", 1024, 0), 64)) squares += (count - 16) * (count - 16) / 16.0;
@@ -101,7 +101,7 @@ TEST_CASE("halton fills a dimension more evenly than draws do") {
   CHECK(squares < 130);  // chi-square of 63 degrees of freedom
 }
 
-TEST_CASE("a key with a condition is set if that is met, and left out with all that hangs on it") {
+TEST_CASE("a key with a condition is set only if the condition is met, as are keys that depend on it") {
   Options keys;
   keys.set("optimizer", {"choice(sgd, adam)", "tune.ini:2"});
   keys.set("momentum", {"uniform(0, 0.9) if optimizer == sgd", "tune.ini:3"});
@@ -115,7 +115,7 @@ TEST_CASE("a key with a condition is set if that is met, and left out with all t
   CHECK(space.at(0, adam) == Params{{"loop.optimizer", "adam"}});
 }
 
-TEST_CASE("a condition that can never be met is an error that says why") {
+TEST_CASE("a condition that can never be met is an error that names the cause") {
   const auto error_of = [](const std::string& text) {
     Options keys;
     keys.set("optimizer", {"choice(sgd, adam)", "tune.ini:2"});

@@ -34,7 +34,7 @@ Sweep four_kinds() {
 
 }  // namespace
 
-TEST_CASE("a searcher program gets the space and all trials, and its answer is what the trial sets") {
+TEST_CASE("a searcher program gets the space and all trials, and its answer sets the trial's keys") {
   const auto sweep = four_kinds();
   History history;
   history.take(1, begin_record(0, 1, 1, {{"loop.lr", "0.5"}}));
@@ -53,7 +53,7 @@ TEST_CASE("a searcher program gets the space and all trials, and its answer is w
   CHECK(params == Params{{"loop.lr", "0.75"}, {"loop.width", "7"}, {"loop.optimizer", "adamw"}, {"loop.epochs", "2"}});
 }
 
-TEST_CASE("an answer that is outside in the space is an error that says what") {
+TEST_CASE("an answer outside of the space is an error that names the key") {
   const auto sweep = four_kinds();
   const auto says = [&](const std::string& answer, const std::string& why) {
     INFO(answer);

@@ -68,7 +68,7 @@ struct DataWriter {
 
 PluginTable<DataWriter> data_writer_table();
 
-/// Returns the writer for a file name. Throws UsageError that lists the extensions if there is none.
+/// Returns the writer for a file name. Throws UsageError that lists the extensions if no writer has the extension.
 const DataWriter& data_writer_for(const std::string& path);
 
 /// Throws UsageError that names the first field that varies in length. `file_kind`: "an HDF5 file".

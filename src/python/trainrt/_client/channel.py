@@ -45,7 +45,7 @@ class Channel:
 
     def receive(self, with_file: bool = False) -> dict[str, Any]:
         """Waits for the next message and returns the message. If `with_file` is True, sets `file` to the descriptor that arrived with the message,
-        or None. Raises EOFError if the runtime has exited."""
+        or `None`. Raises EOFError if the runtime has exited."""
         self.file = None
         while b"\n" not in self._received:
             if with_file:

@@ -63,7 +63,7 @@ class Collectives(Identity):
         self._ask("barrier")
 
     def _all_gather_into(self, outputs: Sequence[Any], array: Any, first: Sequence[int] | None = None) -> None:
-        """Copies the array of each rank r, from element first[r] (default 0), into outputs[r]. Skips outputs that are None. Collective."""
+        """Copies the array of each rank r, from element first[r] (default 0), into outputs[r]. Skips outputs that are `None`. Collective."""
         view = array_view("the array of all_gather()", array)
         parts = self._exchange_array("all_gather", view, self.world_size, shape=view.shape)
         size = view.nbytes // max(math.prod(view.shape), 1)
@@ -75,7 +75,7 @@ class Collectives(Identity):
             into.read_from(parts[at:at + into.nbytes])
 
     def _all_reduce_together(self, arrays: Sequence[Any], op: str, into: Sequence[Any] | None = None) -> None:
-        """Reduces several arrays of one type in one operation. `into` contains the array for each result, or None if this rank does not need the
+        """Reduces several arrays of one type in one operation. `into` contains the array for each result, or `None` if this rank does not need the
         result. By default, results replace the arrays. Collective."""
         results = None if into is None else [None if each is None else array_view("a result of all_reduce()", each) for each in into]
         for number, (view, part) in enumerate(self._all_reduced(arrays, op)):
@@ -117,7 +117,7 @@ class Collectives(Identity):
             self._collective_memory = self._node_memory(shared.nbytes) or shared
 
     def _node_memory(self, nbytes: int) -> RuntimeMemory | None:
-        """Returns memory for later collectives that all ranks of the node can access, or None if the runtime cannot create such memory. Collectives in
+        """Returns memory for later collectives that all ranks of the node can access, or `None` if the runtime cannot create such memory. Collectives in
         this memory copy no bytes between ranks. Collective."""
         place = self._ask("share", bytes=nbytes)
         return RuntimeMemory(self._channel.file, place["at"], place["bytes"]) if self._channel.file is not None else None

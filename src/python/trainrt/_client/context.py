@@ -168,7 +168,7 @@ class Context(Collectives):
         self._one_off_memory = memory or self._one_off_memory
 
     def checkpoint(self) -> dict[str, Any] | None:
-        """Returns the newest committed checkpoint, or None if the run has no checkpoint. Not collective.
+        """Returns the newest committed checkpoint, or `None` if the run has no checkpoint. Not collective.
 
         The result is {"index": 12, "path": directory of the checkpoint, "files": True if report() was given a directory}. Files are in path/files.
         Waits for a checkpoint that is being saved."""

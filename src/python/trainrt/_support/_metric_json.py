@@ -11,12 +11,12 @@ _LIKE_INFINITY = re.compile(r"\\*-?Infinity")
 
 
 def encoded(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Returns {name: number, string, bool or None} for JSON."""
+    """Returns {name: number, string, bool or `None`} for JSON."""
     return {name: _encoded(value) for name, value in metrics.items()}
 
 
 def decoded(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Returns the metrics that encoded() was given, with NaN for None."""
+    """Returns the metrics that encoded() was given, with NaN for `None`."""
     return {name: number_or_text(value) for name, value in metrics.items()}
 
 
@@ -27,7 +27,7 @@ def _encoded(value: Any) -> Any:
 
 
 def number_or_text(value: Any) -> Any:
-    """Returns the metric for one value of encoded(), NaN for None."""
+    """Returns the metric for one value of encoded(), NaN for `None`."""
     if value is None:
         return math.nan
     if isinstance(value, str) and _LIKE_INFINITY.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Nested Python values in a folder, without pickle, for save_checkpoint() of Ray Train 1.x: dicts, lists, tuples, numbers, strings, bytes, None,
+"""Nested Python values in a folder, without pickle, for save_checkpoint() of Ray Train 1.x: dicts, lists, tuples, numbers, strings, bytes, `None`,
 NumPy arrays and torch tensors. The file arrays.bin has the bytes of all arrays one after another, tree.json everything else."""
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def write(folder: str, name: str, data: bytes) -> None:
 
 
 def read(folder: str, name: str) -> bytes | None:
-    """Returns the content of the file, or None if it does not exist. Raises PermissionError if another user could have written it."""
+    """Returns the content of the file, or `None` if it does not exist. Raises PermissionError if another user could have written it."""
     try:
         descriptor = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:

@@ -8,11 +8,11 @@ import sys
 import types
 from typing import Any
 
-importing: str | None = None  # name of the script that import_as_main() is importing, else None
+importing: str | None = None  # name of the script that import_as_main() is importing, else `None`
 
 
 def of_this_process() -> dict[str, str | None]:
-    """Returns {"module": name, "path": file} of the script: the name if it was started by `python3 -m`. Both are None in a notebook, an
+    """Returns {"module": name, "path": file} of the script: the name if it was started by `python3 -m`. Both are `None` in a notebook, an
     interpreter and `python3 -c`."""
     main = sys.modules["__main__"]
     name = getattr(getattr(main, "__spec__", None), "name", None)

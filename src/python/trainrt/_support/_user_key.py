@@ -18,7 +18,7 @@ _BYTES = 32
 
 
 def path() -> str | None:
-    """Returns the path of the key file, or None if this user has no home."""
+    """Returns the path of the key file, or `None` if this user has no home."""
     state = os.environ.get("XDG_STATE_HOME", "")
     if not os.path.isabs(state):  # the XDG specification ignores relative paths
         state = os.path.join(os.path.expanduser("~"), ".local", "state")
@@ -30,7 +30,7 @@ class KeyRefused(Exception):
 
 
 def code_of(message: bytes) -> str | None:
-    """Returns the HMAC-SHA256 of `message` in hexadecimal digits. Returns None if this user has no key and cannot make one; if the key file is
+    """Returns the HMAC-SHA256 of `message` in hexadecimal digits. Returns `None` if this user has no key and cannot make one; if the key file is
     refused, a note has the reason."""
     try:
         key = _read() or _made()
@@ -41,7 +41,7 @@ def code_of(message: bytes) -> str | None:
 
 
 def reason_against(code: object, message: bytes) -> str | None:
-    """Returns why `code` does not prove that a process of this user wrote `message`, or None if it does."""
+    """Returns why `code` does not prove that a process of this user wrote `message`, or `None` if it does."""
     if code is None:
         return "it is not signed: an older version of trainrt wrote it, or the home of its user was read-only"
     try:
@@ -59,7 +59,7 @@ def _code(key: bytes, message: bytes) -> str:
 
 
 def _read() -> bytes | None:
-    """Returns the key, or None if it does not exist. Raises KeyRefused if another user owns the file or has rights on it."""
+    """Returns the key, or `None` if it does not exist. Raises KeyRefused if another user owns the file or has rights on it."""
     where = path()
     if where is None:
         return None
@@ -81,7 +81,7 @@ def _read() -> bytes | None:
 
 
 def _made() -> bytes | None:
-    """Makes and returns a new key; returns None if the state folder cannot be written. If several processes make one, all return the same."""
+    """Makes and returns a new key; returns `None` if the state folder cannot be written. If several processes make one, all return the same."""
     where = path()
     if where is None:
         return None

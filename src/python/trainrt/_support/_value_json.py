@@ -1,6 +1,6 @@
 """Python values as JSON, without pickle: decoding returns equal values of the same types. Used for a train_loop_config.
 
-None, bools, strings, ints, finite floats, lists, and dicts whose keys are strings have their usual form. All other values are objects
+`None`, bools, strings, ints, finite floats, lists, and dicts whose keys are strings have their usual form. All other values are objects
 {"__trainrt__": kind, ...}: tuples, sets, dicts with other keys, bytes, NaN, infinities, complex numbers, paths, NumPy scalars and arrays.
 """
 

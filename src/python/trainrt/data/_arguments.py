@@ -13,7 +13,7 @@ OF_CLUSTERS = frozenset(("concurrency", "compute", "num_cpus", "num_gpus", "memo
 def check_ignored(function: str, given: dict[str, Any], ignored: Collection[str] = OF_CLUSTERS, refused: Collection[str] = (),
                   hint: str = "") -> None:
     """Raises TypeError if a name in `given`, {argument: value}, is neither in `ignored` nor in `refused`. Raises ValueError if an argument in `refused`
-    is not None. `function` is the caller's name for messages; `hint` is appended to the message of the TypeError."""
+    is not `None`. `function` is the caller's name for messages; `hint` is appended to the message of the TypeError."""
     unknown = sorted(set(given) - set(ignored) - set(refused))
     if unknown:
         raise TypeError(f"{function}() got an unexpected argument: {', '.join(unknown)}{hint}")

@@ -85,7 +85,7 @@ class ChangeMethods(DatasetParts):
 
 
 def _workers_of(method: str, concurrency: Concurrency) -> int:
-    """Returns the maximum number of processes in `concurrency`, which is a number, (minimum, maximum) or (minimum, maximum, initial); 0 for None."""
+    """Returns the maximum number of processes in `concurrency`, which is a number, (minimum, maximum) or (minimum, maximum, initial); 0 for `None`."""
     workers = concurrency[1] if isinstance(concurrency, (tuple, list)) and len(concurrency) in (2, 3) else concurrency
     if workers is None:
         return 0

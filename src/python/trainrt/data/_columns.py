@@ -36,8 +36,8 @@ def _names_of(keys, origin, did):
 def column_of(values, origin, has_missing=False):
     """Returns the values of a column as an array of a type that the runtime supports. `origin` names the column in messages.
 
-    If `has_missing` is True, values may be missing (None, NaN, pandas.NA); missing strings become None, missing numbers NaN. If `has_missing` is
-    False, None raises ValueError. Values other than numbers, bools, strings and arrays of these raise TypeError."""
+    If `has_missing` is True, values may be missing (`None`, NaN, pandas.NA); missing strings become `None`, missing numbers NaN. If `has_missing` is
+    False, `None` raises ValueError. Values other than numbers, bools, strings and arrays of these raise TypeError."""
     if hasattr(values, "detach"):  # a torch tensor
         values = values.detach().cpu().numpy()
     if isinstance(values, numpy.ndarray) and values.ndim and values.dtype != object and values.dtype.kind in "fiub":
@@ -58,7 +58,7 @@ def _is_missing(value):
 
 
 def _with_missing(values):
-    """Returns the values with None for missing strings and NaN for missing numbers. If all values are None, returns the values unchanged."""
+    """Returns the values with `None` for missing strings and NaN for missing numbers. If all values are `None`, returns the values unchanged."""
     if any(isinstance(value, str) for value in values) or all(value is None for value in values):
         return [None if _is_missing(value) else value for value in values]
     if any(map(_is_list, values)):

@@ -50,7 +50,7 @@ class DataIterator:
                  epochs: Iterator[int] | None = None, empty_columns: dict[str, Any] | None = None,
                  in_memory: Callable[[dict[str, Any]], MaterializedDataset] | None = None) -> None:
         """`before()` is called before each epoch. `epochs` yields epoch numbers if the runtime does not count epochs. `empty_columns`,
-        {name: array}, are the columns of a dataset without samples; `link` and `name` are then None. materialize() calls `in_memory`."""
+        {name: array}, are the columns of a dataset without samples; `link` and `name` are then `None`. materialize() calls `in_memory`."""
         self._link, self._name, self._before, self._epochs, self._empty_columns = link, name, before, epochs, empty_columns
         self.at_padding: Callable[[int], Any] | None = None  # called with count() after each epoch without an explicit `remainder`
         self._operations: Sequence[Operation] = dataset._operations if dataset is not None else ()
@@ -77,7 +77,7 @@ class DataIterator:
         Parameters
         ----------
         batch_size : int or None
-            Number of samples per batch on this rank. None returns all samples in one batch.
+            Number of samples per batch on this rank. `None` returns all samples in one batch.
         batch_format : {"numpy", "pandas"}
             "pandas" gives DataFrames.
         remainder : {"pad", "uneven", "drop"}
@@ -189,7 +189,7 @@ class DataIterator:
     def to_torch(self, *, label_column: str | None = None, feature_columns: str | Sequence[str] | None = None, batch_size: int | None = 1,
                  label_column_dtype: Any = None, feature_column_dtypes: Any = None, unsqueeze_label_tensor: bool = True,
                  unsqueeze_feature_tensors: bool = True, **others: Any) -> Iterable[Any]:
-        """Returns a torch IterableDataset of (features, labels) batches, or of features if `label_column` is None.
+        """Returns a torch IterableDataset of (features, labels) batches, or of features if `label_column` is `None`.
 
         Parameters
         ----------

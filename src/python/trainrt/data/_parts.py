@@ -11,7 +11,7 @@ from ._sources import checked_keys
 if TYPE_CHECKING:
     from ._dataset import Dataset
 
-Rows = Union[Sequence[int], Callable[[], Any], None]  # row numbers, or a function that returns row numbers; None: all rows
+Rows = Union[Sequence[int], Callable[[], Any], None]  # row numbers, or a function that returns row numbers; `None`: all rows
 _READING_KEYS = ("shuffle", "shuffle_seed", "memory", "threads", "block", "window", "read_method")
 _SET_BY_METHODS = {"source", "format", "subset", "subset_after", "every", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack",
                    "draw_by_weight"}
@@ -87,5 +87,5 @@ class DatasetParts:
 
 
 def numbers_of(rows: Rows) -> Any:
-    """Returns the row numbers of `rows`, after calling `rows` if it is a function, or None for all rows."""
+    """Returns the row numbers of `rows`, after calling `rows` if it is a function, or `None` for all rows."""
     return rows() if callable(rows) else rows

@@ -34,14 +34,14 @@ class ReadMethods(DatasetParts):
         return self._count_all() if rows is None else len(rows)
 
     def schema(self) -> Schema | None:
-        """Returns the Schema of the first sample. For an empty dataset, returns the Schema after all operations, or None if it is unknown."""
+        """Returns the Schema of the first sample. For an empty dataset, returns the Schema after all operations, or `None` if it is unknown."""
         first = next(iter(self._local_batches(1)), None)
         if first is None:
             first = self._empty_batch()
         return Schema(first) if first else None
 
     def columns(self) -> list[str] | None:
-        """Returns the names of the columns, or None if the names are unknown, for example for from_items([])."""
+        """Returns the names of the columns, or `None` if the names are unknown, for example for from_items([])."""
         schema = self.schema()
         return None if schema is None else schema.names
 
@@ -150,7 +150,7 @@ class ReadMethods(DatasetParts):
         return iter(self._local().iter_batches(batch_size=batch_size))
 
     def _empty_columns(self) -> dict[str, Any] | None:
-        """Returns the columns of an empty dataset before its operations, {name: array}. Returns None if the dataset has samples."""
+        """Returns the columns of an empty dataset before its operations, {name: array}. Returns `None` if the dataset has samples."""
         if not self.is_empty():
             return None
         columns = self._source.empty_columns()

@@ -81,7 +81,7 @@ _server = None
 
 
 def server():
-    """Returns the server of this process, and starts a server if none runs. The server exits when this process exits."""
+    """Returns the server of this process, and starts a server if no server is running. The server exits when this process exits."""
     global _server
     if _server is None or _server.process != os.getpid() or _server.has_exited():
         _server = _Server()

@@ -27,7 +27,7 @@ class FileSource:
         return dict(self._keys)
 
     def empty_columns(self) -> dict[str, Any] | None:
-        """Returns None, since files may have samples."""
+        """Returns `None`, since files may have samples."""
         return None
 
     def __repr__(self) -> str:
@@ -45,7 +45,7 @@ class MemorySource:
         self._keys: dict[str, dict[str, str]] = {}  # {folder: keys}
 
     def empty_columns(self) -> dict[str, Any] | None:
-        """Returns {name: array} if there are no samples, else None."""
+        """Returns {name: array} if there are no samples, else `None`."""
         columns = self._columns
         return dict(columns) if columns is not None and not any(len(column) for column in columns.values()) else None
 
@@ -120,7 +120,7 @@ def _path_of(path: str | os.PathLike) -> str:
 
 
 def checked_keys(keys: dict[str, Any]) -> dict[str, str]:
-    """Returns {key: value as a string}. Leaves out keys with the value None."""
+    """Returns {key: value as a string}. Leaves out keys with the value `None`."""
     return {key: ("true" if value else "false") if isinstance(value, bool) else str(value) for key, value in keys.items() if value is not None}
 
 

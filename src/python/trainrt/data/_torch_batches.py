@@ -33,7 +33,7 @@ def _device_of(torch: Any, device: Any) -> Any:
 
 
 def dtype_of(dtypes: Any, name: str) -> Any:
-    """Returns the dtype of a column, or None for the default. `dtypes` is one dtype for all columns, or {name: dtype}."""
+    """Returns the dtype of a column, or `None` for the default. `dtypes` is one dtype for all columns, or {name: dtype}."""
     return dtypes.get(name) if isinstance(dtypes, dict) else dtypes
 
 
@@ -59,7 +59,7 @@ def _moved(torch: Any, value: Any, device: Any) -> Any:
 
 def pairs_of(iterator: DataIterator, label: str | None, features: Any, batch_size: int | None, label_dtype: Any, feature_dtypes: Any,
              unsqueeze_label: bool, unsqueeze_features: bool, others: Mapping[str, Any]) -> Iterable[Any]:
-    """Returns a torch IterableDataset of batches (features, label), or of features if `label` is None. For the arguments see
+    """Returns a torch IterableDataset of batches (features, label), or of features if `label` is `None`. For the arguments see
     DataIterator.to_torch()."""
     import torch
 

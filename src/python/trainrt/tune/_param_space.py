@@ -46,7 +46,7 @@ class ParamSpace:
             raise ValueError(f"hyperparam_mutations has '{name_of(path)}', which param_space lacks: add its first value there")
 
     def json(self) -> dict[str, Any] | None:
-        """Returns the form for from_json(), or None if a value has no form in JSON."""
+        """Returns the form for from_json(), or `None` if a value has no form in JSON."""
         if self._functions or any(each.functions for each in self._alternatives.values()):
             return None
         try:
@@ -60,7 +60,7 @@ class ParamSpace:
             return None
 
     def _domain_json(self, name: str, domain: Domain) -> list[Any]:
-        """Returns [the fixed value, the domain], one of which is None."""
+        """Returns [the fixed value, the domain], one of which is `None`."""
         if isinstance(domain, _Given):
             return [encoded(domain.given), None]
         alternatives = {index: each.tree for (owner, index), each in self._alternatives.items() if owner == name}
@@ -189,7 +189,7 @@ class ParamSpace:
 
 @dataclass
 class _Alternative:
-    """A value of a choice that contains domains, with None in their places."""
+    """A value of a choice that contains domains, with `None` in their places."""
 
     tree: Any
     slots: list[tuple[Path, str]]  # path and name of each domain
@@ -225,7 +225,7 @@ def write_space(folder: str, space: ParamSpace) -> None:
 
 
 def read_space(folder: str) -> ParamSpace:
-    """Returns the space of write_space(). Raises OSError, ValueError or KeyError if there is none."""
+    """Returns the space of write_space(). Raises OSError, ValueError or KeyError if no space was written."""
     with open(os.path.join(folder, _FILE), encoding="utf-8") as file:
         return ParamSpace.from_json(json.load(file)["param_space"])
 

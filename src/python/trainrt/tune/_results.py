@@ -87,7 +87,7 @@ class ResultGrid:
 
     @property
     def filesystem(self) -> None:
-        """Always None: the directory is in a file system that all nodes see."""
+        """Always `None`: the directory is in a file system that all nodes see."""
         return None
 
     def __len__(self) -> int:
@@ -178,7 +178,7 @@ class ResultGrid:
 
 
 def _score(result: Result, metric: str, sign: int, scope: str, filters: bool) -> float | None:
-    """Returns the number that represents the trial, or None if it has none."""
+    """Returns the number that represents the trial, or `None` without a number."""
     numbers = [report[metric] for report in _reports_of(result, scope) if _is_number(report.get(metric))]
     numbers = [number for number in numbers if (math.isfinite(number) if filters else not math.isnan(number))]
     if not numbers:

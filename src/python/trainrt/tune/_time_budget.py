@@ -9,7 +9,7 @@ from .._support import _notes
 
 
 class TimeBudget:
-    """Stops the sweep after `seconds`; None: never."""
+    """Stops the sweep after `seconds`; `None`: never."""
 
     def __init__(self, seconds: float | None, processes: Any) -> None:
         self.is_over = False

@@ -83,7 +83,7 @@ class TrialSession(RuntimeSession):
     def __init__(self, runtime: Any, job: Any, stop: Callable[[str, dict[str, Any]], Any] | None) -> None:
         super().__init__(runtime, job)
         self._stop = stop
-        self._iteration: int | None = None  # number of the newest report; None: not read yet
+        self._iteration: int | None = None  # number of the newest report; `None`: not read yet
 
     def report(self, metrics: dict[str, Any], *given: Any, **named: Any) -> None:
         if metrics.get("done") in (True, 1):
@@ -127,7 +127,7 @@ class Trainable:
 
     @property
     def under(self) -> dict[str, Any] | None:
-        """The Trainer's train_loop_config, to which trials add values; None for a function."""
+        """The Trainer's train_loop_config, to which trials add values; `None` for a function."""
         return None if self.is_function else self.trainer.train_loop_config
 
     def trainer_of(self, texts: Mapping[str, str], run_name: str) -> DataParallelTrainer:

@@ -45,7 +45,7 @@ def _run(folder: str, texts: dict[str, str], runtime: _client.Context) -> None:
 
 
 def _donor_of(run_dir: str) -> Checkpoint | None:
-    """Returns the checkpoint with files that a clone resumes from, or None for other trials. It is in the folder `clones` of the sweep, which may
+    """Returns the checkpoint with files that a clone resumes from, or `None` for other trials. It is in the folder `clones` of the sweep, which may
     have been moved since the path was recorded."""
     recorded = (_run_directory.run_record(run_dir) or {}).get("config", {}).get("run.resume_from_checkpoint")
     sweep, trial = os.path.split(run_dir)

@@ -99,7 +99,7 @@ TEST_CASE("check and open refuse a gzip IDX file that is cut anywhere") {
     write(dir / "cut-idx3-ubyte.gz", whole.substr(0, length));
     const std::map<std::string, std::string> values{{"source", dir / "cut-idx3-ubyte.gz"}};
     CHECK_THROWS_WITH(open(values), Contains("cut-idx3-ubyte.gz"));
-    // The last bytes hold only the trailer: all data can be there without it, and check() need not see that.
+    // The last 8 bytes hold only the trailer. All data can be present without it, so check() need not report the cut.
     if (length + 8 < whole.size()) CHECK_THROWS_WITH(check(values), Contains("cut-idx3-ubyte.gz"));
   }
 }
@@ -111,9 +111,9 @@ TEST_CASE("a gzip IDX file with a wrong checksum is an error of open that names 
     write_gzip(path, idx_bytes(0x08, {count}, counting(count)), mode);
     return read(path);
   };
-  // The second one's trailer begins in a piece of the file (of 256 KiB) that need not be read to get all values.
+  // The trailer of the second file begins in a piece of 256 KiB that need not be read to get all values.
   constexpr std::uint32_t eight_pieces = 8 << 18;
-  constexpr std::uint32_t near = eight_pieces - 200;  // as many blocks as the final size has
+  constexpr std::uint32_t near = eight_pieces - 200;  // has as many blocks as the final size
   const auto overhead = static_cast<std::uint32_t>(write_values(near, "wb0").size()) - near;
   auto large = write_values(eight_pieces + 7 - overhead, "wb0");
   REQUIRE(large.size() == eight_pieces + 7);
@@ -133,12 +133,14 @@ TEST_CASE("gzip data of an IDX file that expands to more than max_expanded_bytes
   both_say({{"source", source}, {"max_expanded_bytes", "1 MiB"}}, source, "max_expanded_bytes = 1048576");
 }
 
-TEST_CASE("no memory is taken for a size that a gzip IDX file cannot hold") {
+TEST_CASE("no memory is allocated for a size that a gzip IDX file cannot hold") {
   Scratch dir;
   const auto path = dir / "x-idx3-ubyte.gz";
-  write_gzip(path, idx_bytes(0x08, {1, 65536, 65536}, ""));  // 4 GiB promised, and a trailer that says so modulo 2^32
+  write_gzip(path, idx_bytes(0x08, {1, 65536, 65536},
+                             ""));  // the header declares 4 GiB, and the trailer has this size modulo 2^32
   CHECK_THROWS_WITH(check({{"source", path}}), Contains("is truncated: it holds 16 bytes"));
-  write_gzip(path, idx_bytes(0x08, {1 << 30, 1 << 30, 4}, ""));  // 2^62 bytes, more than any machine has
+  write_gzip(path,
+             idx_bytes(0x08, {1 << 30, 1 << 30, 4}, ""));  // the header declares 2^62 bytes, more than any machine has
   CHECK_THROWS_WITH(open({{"source", path}}), Contains("is truncated: it holds 16 bytes"));
 }
 

@@ -165,7 +165,7 @@ TEST_CASE("several .npy files are one dataset, also if one of them is empty") {
   CHECK(gathered<char>(*open({{"source", dir / "*.npy"}}), 0, {2, 0, 1}) == std::vector<char>{'c', 'a', 'b'});
 }
 
-TEST_CASE("too many samples without values in a small file are an error") {
+TEST_CASE("more samples without values than max_expanded_bytes are an error") {
   const Scratch dir;
   write(dir / "x.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 0)}", ""));
   CHECK(open({{"source", dir / "x.npy"}})->source()->size() == 1000);

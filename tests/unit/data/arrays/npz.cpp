@@ -20,7 +20,7 @@ struct Member {
   bool is_deflated = false;
 };
 
-/// As numpy.savez and numpy.savez_compressed; `zip64`: with the large numbers that NumPy forces.
+/// Writes an .npz file as numpy.savez and numpy.savez_compressed do; `zip64`: with the Zip64 sizes that NumPy forces.
 void write_zip(const std::string& path, const std::vector<Member>& members, bool zip64 = false) {
   auto* zip = zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
   for (const auto& member : members) {
@@ -36,8 +36,8 @@ void write_zip(const std::string& path, const std::vector<Member>& members, bool
 const std::string images = array_of("|u1", "(3, 2)", "abcdef");
 const std::string labels = array_of(">i2", "(3,)", std::string("\x00\x01\x00\x02\x00\x03", 6));
 
-/// The bytes of a number of two or four bytes in a zip archive, counted from the beginning of its directory's entry
-/// `number`.
+/// Returns the bytes of a number of two or four bytes in a zip archive, at an offset from the start of the directory's
+/// entry `number`.
 std::size_t directory_entry(const std::string& zip, int number) {
   std::size_t at = zip.find("PK\x01\x02");
   for (; number > 0; --number) at = zip.find("PK\x01\x02", at + 1);
@@ -125,7 +125,7 @@ TEST_CASE("compressed members that expand to more than max_expanded_bytes are an
   CHECK(open(with("1500000"))->source()->size() == 700'000);
   both_say(with("1 MiB"), "x.npz: the member 'b.npy'", "max_expanded_bytes = 1048576");
   both_say(with("100 kB"), "x.npz: the member 'a.npy'", "max_expanded_bytes = 100000");
-  write_zip(dir / "x.npz", {{"a.npy", zeros}, {"b.npy", zeros}});  // stored members take no more than the file
+  write_zip(dir / "x.npz", {{"a.npy", zeros}, {"b.npy", zeros}});  // stored members need no expansion
   CHECK(open(with("100 kB"))->source()->size() == 700'000);
 }
 
@@ -155,9 +155,9 @@ TEST_CASE("errors name members that are damaged, encrypted or compressed by anot
     changed(is_deflated,
             [](std::string& zip) { zip[zip.find("PK\x03\x04") + 14] ^= 1, zip[directory_entry(zip, 0) + 16] ^= 1; });
     CHECK_THROWS_WITH(open(section), Contains("x.npz: the member 'x.npy' is damaged: its checksum is wrong"));
-    changed(is_deflated, [](std::string& zip) { zip[directory_entry(zip, 0) + 8] |= 1; });  // its flags
+    changed(is_deflated, [](std::string& zip) { zip[directory_entry(zip, 0) + 8] |= 1; });  // the member's flags
     both_say(section, "x.npz: the member 'x.npy'", "is encrypted");
-    changed(is_deflated, [](std::string& zip) { zip[directory_entry(zip, 0) + 10] = 14; });  // its method: LZMA
+    changed(is_deflated, [](std::string& zip) { zip[directory_entry(zip, 0) + 10] = 14; });  // the member's method: LZMA
     both_say(section, "x.npz: the member 'x.npy'", "method 14");
   }
   changed(false, [](std::string& zip) { zip[zip.find("abcdef")] = 'A'; });
@@ -175,7 +175,7 @@ TEST_CASE("no memory is taken for a size that deflate cannot hold") {
   const auto entry = directory_entry(zip, 0);
   const auto packed = static_cast<unsigned char>(zip[entry + 20]);  // less than 256 bytes
   REQUIRE(zip[entry + 21] == 0);
-  // A Zip64 directory that promises 1 TiB.
+  // A Zip64 directory that declares 1 TiB.
   std::string extra{1, 0, 16, 0};
   for (int i = 0; i < 8; ++i) extra += static_cast<char>(promised >> (8 * i));
   for (int i = 0; i < 8; ++i) extra += static_cast<char>(i == 0 ? packed : 0);
@@ -261,7 +261,7 @@ TEST_CASE("ranks that verify together read each byte once, and all report the da
     const auto listing = data::list_dataset("train", keys);
     for (const auto how : {data::Verify::first, data::Verify::always})
       for (const int size : {1, 3, 40}) {
-        // One rank after the other makes its share; then each of them gets all shares.
+        // Each rank makes its share in turn; then each rank gets all shares.
         std::vector<std::string> shares;
         for (int rank = 0; rank <= size; ++rank) {
           data::FileVerification verification(listing, how);
@@ -323,7 +323,7 @@ struct LargeMember {
   std::uint64_t bytes() const { return beginning.size() + zeros; }
   std::uint32_t crc32() const {
     auto made = data::crc32_of(std::as_bytes(std::span(beginning)));
-    // The CRC-32 of 2^n zeros is that of two runs of half as many.
+    // The CRC-32 of 2^n zeros is combined from two sequences of half the length.
     std::uint32_t of_power = data::crc32_of(std::vector<std::byte>(1));
     for (std::uint64_t power = 1; power <= zeros; power *= 2) {
       if ((zeros & power) != 0) made = data::concatenated_crc32(made, of_power, power);
@@ -333,7 +333,7 @@ struct LargeMember {
   }
 };
 
-/// As numpy.savez writes arrays of more than 4 GiB; what is zero is a hole in the file.
+/// Writes a file as numpy.savez does for arrays of more than 4 GiB; zeros are a hole in the file.
 void write_large_zip(const std::string& path, std::vector<LargeMember> members) {
   std::ofstream file(path, std::ios::binary);
   for (auto& member : members) {

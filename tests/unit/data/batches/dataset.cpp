@@ -72,7 +72,7 @@ void restore(const std::shared_ptr<DatasetImpl>& impl, Cursor cursor) { impl->wa
 
 }  // namespace
 
-TEST_CASE("a batch holds its samples' fields with their shapes, gathered once and only when asked for") {
+TEST_CASE("a batch has its samples' fields with their shapes, gathered once at the first request") {
   auto impl = make(10);
   const auto& source = static_cast<const CountingSource&>(*impl->source());
   for (const auto& batch : Dataset(impl).epoch(0).batches(4)) {
@@ -87,7 +87,7 @@ TEST_CASE("a batch holds its samples' fields with their shapes, gathered once an
   CHECK(source.reads == 1);
 }
 
-TEST_CASE("every batch shows its own samples, on every rank and in a shuffled order") {
+TEST_CASE("every batch has its own samples, on every rank and in a shuffled order") {
   for (int rank = 0; rank < 3; ++rank)
     for (const auto& batch : Dataset(make(50, {rank, 3}, true)).epoch(1).batches(4)) {
       const auto field = batch.field("n");
@@ -150,7 +150,7 @@ TEST_CASE("an empty dataset has no batches") {
   CHECK_FALSE(impl->walk().cursor().in_progress);
 }
 
-TEST_CASE("the order of an epoch is the one of (seed, dataset, epoch)") {
+TEST_CASE("the order of an epoch depends on seed, dataset and epoch") {
   auto impl = make(50, {}, true);
   const auto order = data::EpochOrder::shuffled(50, data::order_seed(11, "train", 6));
   const auto walked = walk(impl, 6, 7);
@@ -254,7 +254,7 @@ TEST_CASE("iterating over batches twice is an error") {
   CHECK_THROWS_WITH(batches.begin(), Contains("'train'") && Contains("batches()"));
 }
 
-TEST_CASE("an evaluation over another dataset inside the loop leaves the position alone") {
+TEST_CASE("an evaluation over another dataset inside the loop does not change the position") {
   auto train = make(10);
   auto test = make(4);
   for (const auto& batch : Dataset(train).epoch(1).batches(5)) {
@@ -267,7 +267,7 @@ TEST_CASE("an evaluation over another dataset inside the loop leaves the positio
   }
 }
 
-TEST_CASE("an evaluation over the same dataset inside the loop sees all of it and leaves the outer position alone") {
+TEST_CASE("an evaluation over the same dataset inside the loop reads all samples and does not change the outer position") {
   auto impl = make(10);
   restore(impl, {true, 1, 4});
   std::vector<std::int64_t> positions;
@@ -301,7 +301,7 @@ TEST_CASE("batches that are read ahead have the values of their samples, from th
     }
 }
 
-TEST_CASE("a field that is first asked for in a later batch is read, and the position counts the batches that were taken") {
+TEST_CASE("a field that is first requested in a later batch is read, and the position counts the batches that were taken") {
   const auto impl = make(100, {}, false, 2);
   const Dataset dataset(impl);
   std::int64_t position = 0;

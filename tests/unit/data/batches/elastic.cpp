@@ -1,4 +1,4 @@
-// The batches of a run that goes on with other ranks than its global batch is made for.
+// Batches of a run that continues with another number of ranks than its global batch was made for.
 #include <map>
 
 #include <catch2/catch.hpp>
@@ -20,7 +20,7 @@ struct Seen {
   double weight = 0;  ///< of all ranks together
 };
 
-/// Global batch by global batch: the samples, in the order of the ranks.
+/// Returns the samples of each global batch, in the order of the ranks.
 std::vector<Seen> walk(int ranks, int workers, const std::string& samples, Cursor from = {}) {
   std::vector<Seen> batches;
   for (int rank = 0; rank < ranks; ++rank) {

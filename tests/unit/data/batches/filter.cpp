@@ -65,7 +65,7 @@ TEST_CASE("kept rows are found by their position, and counted below a row") {
   }
 }
 
-TEST_CASE("filters of numbers and texts leave out the samples that they do not keep, one filter after another") {
+TEST_CASE("filters of numbers and texts remove the samples that they do not keep, one filter after another") {
   const Scratch dir;
   const auto dataset = open(dir);
   Dataset(dataset).filter("x", is_third);
@@ -140,7 +140,7 @@ TEST_CASE("a filter by a condition keeps the samples that meet it, also if value
   }
 }
 
-TEST_CASE("a filter by a condition that cannot be evaluated is an error with the position, and none kept is an error") {
+TEST_CASE("an invalid condition is an error with the position, and a condition that removes all samples is an error") {
   const Scratch dir;
   const auto refused = [&](const char* condition) {
     return trainrt::test::error_of([&] { Dataset(open(dir)).filter(condition); });
@@ -151,7 +151,7 @@ TEST_CASE("a filter by a condition that cannot be evaluated is an error with the
   CHECK_THAT(refused("x >"), Contains("at character 4"));
 }
 
-TEST_CASE("a filter is refused for an unknown field, without a sample left, and while batches are being read") {
+TEST_CASE("an unknown field, no remaining samples, and a filter while batches are being read are errors") {
   const Scratch dir;
   const auto dataset = open(dir);
   CHECK_THROWS_WITH(Dataset(dataset).filter("y", is_third), Contains("'train'") && Contains("x"));

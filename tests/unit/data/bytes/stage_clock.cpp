@@ -12,7 +12,7 @@ void pass_time() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 
 }  // namespace
 
-TEST_CASE("time counts as that of the innermost stage, multiplied by the weight, and only while a clock runs") {
+TEST_CASE("time counts for the innermost stage, multiplied by the weight, and only while a clock runs") {
   StageTimes times;
   {
     const InStage unseen(Stage::decode);

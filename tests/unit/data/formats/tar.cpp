@@ -46,7 +46,7 @@ const std::string one = tar_entry("0.txt", "a");
 
 }  // namespace
 
-TEST_CASE("consecutive entries with the same beginning of the name are a sample; extensions are its fields") {
+TEST_CASE("consecutive entries with the same base name are a sample, with the extensions as fields") {
   const Scratch dir;
   auto keys = at(dir, samples());
   for (const std::string memory : {"256 MiB", "1 B"}) {  // kept, and read at its places

@@ -1,4 +1,4 @@
-// What transforms and augmentations make of images.
+// Transforms and augmentations of images.
 #include <trainrt/error.hpp>
 
 #include "unit/data/npy_bytes.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t count = 60;
 
-/// Images of 8 x 12, a byte a channel: interleaved, or planar with the same colors.
+/// Returns images of 8 x 12 pixels with one byte per channel, interleaved or planar with the same colors.
 std::string images_of(bool is_planar) {
   std::string bytes;
   for (std::size_t n = 0; n < count; ++n)
@@ -34,7 +34,7 @@ std::shared_ptr<DatasetImpl> with(const Scratch& dir, const std::map<std::string
 template <class T>
 using Samples = std::map<std::uint64_t, std::vector<T>>;
 
-/// By sample: what it is in that epoch.
+/// Returns the values of each sample in that epoch.
 template <class T = std::uint8_t>
 Samples<T> walk(const std::shared_ptr<DatasetImpl>& dataset, std::int64_t epoch = 0) {
   Samples<T> seen;
@@ -66,7 +66,7 @@ void same_in_both_layouts(const std::map<std::string, std::string>& keys) {
 
 }  // namespace
 
-TEST_CASE("what is made of images is the same in both layouts, of u8 and f32") {
+TEST_CASE("transforms of images give the same values in both layouts, for u8 and f32") {
   for (const std::string type : {"u8", "f32"})
     for (const auto& [key, text] : std::map<std::string, std::string>{{"resize", "image: 5x6"},
                                                                       {"crop", "image: 5x6"},
@@ -79,7 +79,7 @@ TEST_CASE("what is made of images is the same in both layouts, of u8 and f32") {
     }
 }
 
-TEST_CASE("what is drawn for images hangs on the epoch and the sample, and not on ranks") {
+TEST_CASE("random changes of images depend on the epoch and the sample, and not on ranks") {
   for (const auto& [key, text] : std::map<std::string, std::string>{{"random_resized_crop", "image: 5x6"},
                                                                     {"random_erasing", "image: 0.5"},
                                                                     {"color_jitter", "image: 0.4 0.4 0.4"}}) {
@@ -93,7 +93,7 @@ TEST_CASE("what is drawn for images hangs on the epoch and the sample, and not o
   }
 }
 
-TEST_CASE("resize comes before crop, and both before values are normalized") {
+TEST_CASE("resize comes before crop, and both come before the normalization") {
   const Scratch dir;
   const auto dataset = with(dir, {{"normalize", "image: 0.5 0.25"}, {"crop", "image: 6x6"}, {"resize", "image: 16x24"}});
   CHECK(data::in_words(dataset->source()->fields()) == "image f32[6, 6, 3]");
@@ -103,12 +103,12 @@ TEST_CASE("a crop is the middle of the image") {
   const Scratch dir;
   const auto whole = walk(with(dir, {})).at(3), middle = walk(with(dir, {{"crop", "image: 6x5"}})).at(3);
   REQUIRE(middle.size() == 6 * 5 * 3);
-  for (std::size_t y = 0; y < 6; ++y)  // (12 - 5) / 2 is 3.5: 4, which is even
+  for (std::size_t y = 0; y < 6; ++y)  // (12 - 5) / 2 is 3.5, which rounds to 4, the even number
     for (std::size_t x = 0; x < 15; ++x) CHECK(middle[y * 15 + x] == whole[(y + 1) * 36 + 4 * 3 + x]);
   CHECK_THROWS_WITH(with(dir, {{"crop", "image: 9x5"}}), Contains("crop") && Contains("8x12"));
 }
 
-TEST_CASE("channels have means and deviations of their own") {
+TEST_CASE("each channel has its own mean and deviation") {
   for (const bool is_planar : {false, true})
     for (const std::string key : {"normalize", "normalize_last"}) {
       const Scratch dir;
@@ -124,7 +124,7 @@ TEST_CASE("channels have means and deviations of their own") {
   CHECK_THROWS_WITH(with(dir, {{"normalize", "image: 1 2 3 4"}}), Contains("3 channels") && Contains("2 means"));
 }
 
-TEST_CASE("normalize_last works behind the random changes, and before random_erasing") {
+TEST_CASE("normalize_last is applied after the random changes, and before random_erasing") {
   const Scratch dir;
   const auto erased = walk<float>(with(dir, {{"random_erasing", "image: 1"}, {"normalize_last", "image: 0.5 0.1"}}));
   const auto plain = walk<float>(with(dir, {{"normalize_last", "image: 0.5 0.1"}}));
@@ -139,7 +139,7 @@ TEST_CASE("normalize_last works behind the random changes, and before random_era
   CHECK(zeros < count * 288 / 2);
 }
 
-TEST_CASE("a jitter without amounts changes nothing, and one of brightness keeps the order of values") {
+TEST_CASE("a color jitter of 0 changes nothing, and one of brightness keeps the order of values") {
   const Scratch dir;
   CHECK(walk(with(dir, {{"color_jitter", "image: 0 0 0"}})) == walk(with(dir, {})));
   const auto plain = walk(with(dir, {}));
@@ -152,10 +152,10 @@ TEST_CASE("a jitter without amounts changes nothing, and one of brightness keeps
   }
 }
 
-TEST_CASE("a resized crop of the whole image is the resized image") {
+TEST_CASE("a resized crop of the complete image equals the resized image") {
   const Scratch dir;
-  // Of a square only the whole has all of the area, if its proportions are drawn so; those that do not fit end in the
-  // whole.
+  // Only the complete square has an area fraction of 1. Drawn proportions that do not fit fall back to the complete
+  // image.
   std::string bytes;
   for (int i = 0; i < 2 * 8 * 8; ++i) bytes += static_cast<char>(i * 31);
   write(dir / "y.npy", npy_bytes("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 8, 8)}", bytes));
@@ -166,7 +166,7 @@ TEST_CASE("a resized crop of the whole image is the resized image") {
   CHECK(one("random_resized_crop", "image: 4x4 1 1") == one("resize", "image: 4x4"));
 }
 
-TEST_CASE("changes of images name the key and the field that they do not suit") {
+TEST_CASE("a change that does not fit the images is an error that names key and field") {
   const Scratch dir;
   const auto refused = [&](const std::string& key, const std::string& text, const std::string& why) {
     CHECK_THROWS_WITH(with(dir, {{key, text}}), Contains("train.ini:7: " + key) && Contains("image") && Contains(why));

@@ -29,7 +29,7 @@ std::string classes_in(const Scratch& dir) {
   return dir / "set";
 }
 
-/// The text of a field that varies, of one sample.
+/// Returns the text of a field of varying length, for one sample.
 std::string text_of(const DatasetImpl& dataset, std::size_t field, std::uint64_t sample) {
   const auto bytes = gathered<char>(dataset, field, {sample});
   return {bytes.begin(), bytes.end()};
@@ -65,7 +65,7 @@ TEST_CASE("images of class folders are samples with pixels, labels and paths") {
   CHECK(text_of(*dataset, 2, 2) == dir / "set/dog/c.PNG");
 }
 
-TEST_CASE("what trainrt check says of images names the classes and their numbers") {
+TEST_CASE("the description of images in trainrt check names the classes and their numbers") {
   const Scratch dir;
   put(dir / "set/dog/notes.txt", "?");
   const auto listing =
@@ -74,12 +74,12 @@ TEST_CASE("what trainrt check says of images names the classes and their numbers
                                            Contains("0 cat, 1 dog") && Contains("1 file"));
 }
 
-TEST_CASE("the format images is told from the name of the first file in a folder") {
+TEST_CASE("the format images is recognized by the name of the first file in a folder") {
   const Scratch dir;
   CHECK(open({{"source", classes_in(dir)}})->source()->size() == 3);
 }
 
-TEST_CASE("a list names images and their labels, numbers as they are and names in their order") {
+TEST_CASE("a list names images and their labels; names are numbered in sorted order") {
   const Scratch dir;
   classes_in(dir);
   put(dir / "set/list.csv", "# path,label\ndog/c.PNG,7\n\ncat/a.png,-2\n");
@@ -90,7 +90,7 @@ TEST_CASE("a list names images and their labels, numbers as they are and names i
   CHECK(gathered<std::int64_t>(*dataset, 1, {0, 1}) == std::vector<std::int64_t>{1, 0});
 }
 
-TEST_CASE("several folders have their classes in common") {
+TEST_CASE("several folders share their classes") {
   const Scratch dir;
   put(dir / "one/b/1.png", png_2x3());
   put(dir / "two/a/1.png", png_2x3());
@@ -107,7 +107,7 @@ TEST_CASE("a list of images never leads out of its folder") {
   }
 }
 
-TEST_CASE("layout, type and channels say how pixels lie") {
+TEST_CASE("layout, type and channels define the pixel format") {
   const Scratch dir;
   const std::map<std::string, std::string> keys{{"source", classes_in(dir)}, {"format", "images"}};
   const auto with = [&](std::map<std::string, std::string> more) {
@@ -131,17 +131,17 @@ TEST_CASE("images that are not decoded are the bytes of their files") {
   CHECK(text_of(*dataset, 0, 1) == webp_2x3());
 }
 
-TEST_CASE("images of several sizes need the key size, which the error names with file and sizes") {
+TEST_CASE("images of several sizes without the key size are an error that names the key, file and sizes") {
   const Scratch dir;
   put(dir / "set/cat/z.jpg", jpeg_8x16());
   const auto set = classes_in(dir);
   both_say({{"source", set}, {"format", "images"}}, "cat/z.jpg", "8 x 16");
   both_say({{"source", set}, {"format", "images"}}, "2 x 3", "size =");
   const auto dataset = open({{"source", set}, {"format", "images"}, {"size", "2x3"}});
-  CHECK(gathered<std::uint8_t>(*dataset, 0, {0}) == pixels_2x3);  // what has the size is not changed
+  CHECK(gathered<std::uint8_t>(*dataset, 0, {0}) == pixels_2x3);  // an image of this size is not changed
 }
 
-TEST_CASE("JPEG images, progressive too, have the colors that were written") {
+TEST_CASE("JPEG images, progressive too, have the written colors") {
   const Scratch dir;
   put(dir / "a.jpg", jpeg_8x16());
   put(dir / "b.jpg", jpeg_progressive());
@@ -171,7 +171,7 @@ TEST_CASE("a truncated or damaged image is an error that names it, of every form
     }
 }
 
-TEST_CASE("an image of too many pixels is refused by its header, before memory is taken") {
+TEST_CASE("an image above max_pixels is refused by its header, before memory is allocated") {
   const Scratch dir;
   put(dir / "set/a.png", with_size(png_2x3(), 100000, 100000));
   both_say({{"source", dir / "set"}, {"format", "images"}}, "set/a.png", "100000 x 100000");
@@ -181,7 +181,7 @@ TEST_CASE("an image of too many pixels is refused by its header, before memory i
   both_say({{"source", dir / "set"}, {"format", "images"}, {"max_file_bytes", "80 B"}}, "set/a.png", "max_file_bytes = 80");
 }
 
-TEST_CASE("a file is what its bytes say, whatever its name, and what is no image is named") {
+TEST_CASE("the type of a file is recognized by its bytes, and a file that is no image is an error that names it") {
   const Scratch dir;
   put(dir / "set/a.jpg", png_2x3());
   const std::map<std::string, std::string> keys{{"source", dir / "set"}, {"format", "images"}};
@@ -195,7 +195,7 @@ TEST_CASE("a file is what its bytes say, whatever its name, and what is no image
   both_say(keys, dir / "set", "contains no images");
 }
 
-TEST_CASE("images that cannot be read are skipped and counted if the section says so") {
+TEST_CASE("with on_error = skip, damaged images are skipped and counted") {
   const Scratch dir;
   for (int i = 0; i < 40; ++i)
     put(dir / ("set/" + std::to_string(i) + ".png"), i % 8 == 3 ? png_2x3().substr(0, 60) : i == 5 ? "" : png_2x3());
@@ -210,7 +210,7 @@ TEST_CASE("images that cannot be read are skipped and counted if the section say
   CHECK(dataset->plan().skipping->skipped() == 6);
 }
 
-TEST_CASE("a changed set of images is another dataset inside an epoch") {
+TEST_CASE("a changed set of images changes the identity of the dataset") {
   const Scratch dir;
   const std::map<std::string, std::string> keys{{"source", classes_in(dir)}, {"format", "images"}};
   const auto before = open(keys)->plan().files_text;
@@ -222,7 +222,7 @@ TEST_CASE("a changed set of images is another dataset inside an epoch") {
   CHECK(open(keys)->plan().files_text != before);
 }
 
-TEST_CASE("a listing of images reaches other ranks as it is") {
+TEST_CASE("other ranks get the listing of images unchanged") {
   const Scratch dir;
   const auto keys = options({{"source", classes_in(dir)}, {"format", "images"}});
   const auto listing = data::listing_of(data::bytes_of(data::list_dataset("train", keys)));

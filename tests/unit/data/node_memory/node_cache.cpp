@@ -45,7 +45,7 @@ class NumberSource final : public data::Source {
           *to++ = factor * static_cast<std::int64_t>(sample);
     }
   }
-  std::function<void()> before;  ///< each read
+  std::function<void()> before;  ///< called before each read
   mutable std::atomic<std::uint64_t> read_samples = 0;
 
  private:
@@ -62,7 +62,7 @@ data::NodeShare shared_memory(const UnitLayout& layout, int ranks = 2) {
   return share;
 }
 
-/// Field "text": of a sample up to 4 digits, which its number gives.
+/// Field "text": the number of the sample, up to 4 digits.
 class TextSource final : public data::Source {
  public:
   std::uint64_t size() const override { return samples_in_all; }
@@ -119,7 +119,7 @@ bool is_right(const data::Source& source, const std::vector<std::uint64_t>& samp
          values_of(source, samples, 1) == values_of(plain, samples, 1);
 }
 
-/// All samples, far apart from one to the next.
+/// Returns all samples, with large distances between consecutive ones.
 std::vector<std::uint64_t> mixed(std::uint64_t step = 7) {
   std::vector<std::uint64_t> samples(samples_in_all);
   for (std::uint64_t i = 0; i < samples_in_all; ++i) samples[i] = (i * step + 3) % samples_in_all;
@@ -143,7 +143,7 @@ TEST_CASE("units cover all samples, and do not divide groups that are read toget
     CHECK(layout.unit_of(end - 1) == unit);
     const bool is_in_chunks = end > 7 && end < 107;
     CHECK((!is_in_chunks || (end - 7) % 8 == 0));
-    CHECK(!(end > 107 && end < 157));  // the third file is unpacked as a whole
+    CHECK(!(end > 107 && end < 157));  // the third file is unpacked at once
     CHECK(!(end > 158 && end < 188));  // and the last
   }
   CHECK(end == 188);
@@ -243,7 +243,7 @@ TEST_CASE("if a rank is killed while it reads a unit, another rank reads it agai
   REQUIRE(values.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
   CHECK(values.get());
   CHECK(rank.cache->is_resident());
-  CHECK(rank.source->read_samples < 2 * samples_in_all);  // what the child had finished is not read again
+  CHECK(rank.source->read_samples < 2 * samples_in_all);  // units that the child had finished are not read again
   close(ready[0]);
   close(ready[1]);
 }
@@ -320,7 +320,7 @@ TEST_CASE("samples that vary in length are kept once per node") {
   CHECK(other.is_resident());
 }
 
-TEST_CASE("samples that vary in length and have no room are read from the files when needed") {
+TEST_CASE("without space for them, samples of varying length are read from the files when needed") {
   const std::vector<UnitLayout::File> parts{{samples_in_all}};
   const UnitLayout layout(TextSource().fields(), parts, small_unit, 300);
   const auto source = std::make_shared<TextSource>();

@@ -20,7 +20,7 @@ struct Case {
   int ranks;
 };
 
-/// Small numbers, so that every relation between samples, ranks and batch occurs.
+/// Small random numbers, which cover every relation between samples, ranks and batch size.
 template <class Check>
 void for_many_cases(const Check& check) {
   Random random(2026, 1);
@@ -34,7 +34,7 @@ void for_many_cases(const Check& check) {
 
 std::uint64_t left(const Case& c) { return c.samples > c.start ? c.samples - c.start : 0; }
 
-/// All positions in the order: batch by batch, within a batch rank by rank.
+/// Returns all positions of the order: batch by batch, and within a batch rank by rank.
 std::vector<std::uint64_t> all_positions(const BatchPlan& plan, int ranks) {
   std::vector<std::uint64_t> positions;
   for (std::uint64_t k = 0; k < plan.batch_count(); ++k)
@@ -100,7 +100,7 @@ TEST_CASE("uneven visits every sample once and splits the last batch as evenly a
   });
 }
 
-TEST_CASE("whole visits every sample once, in batches that are the same on any number of ranks") {
+TEST_CASE("`whole` visits every sample once, in batches that are the same on any number of ranks") {
   for_many_cases([](const Case& c) {
     const BatchPlan plan(c.samples, c.start, BatchPlan::Split{c.batch, c.ranks, 3}, Remainder::whole);
     REQUIRE(all_positions(plan, c.ranks) == run_of(c.start, left(c)));
@@ -131,7 +131,7 @@ TEST_CASE("an epoch that changes the number of ranks between batches still visit
     for (std::uint64_t position = 0; position < samples;) {
       const int ranks = 1 + static_cast<int>(random.below(8));
       const BatchPlan plan(samples, position, 1 + random.below(10), ranks, Remainder::uneven);
-      const auto batches = 1 + random.below(plan.batch_count());  // this attempt ends after so many
+      const auto batches = 1 + random.below(plan.batch_count());  // number of batches of this attempt
       for (std::uint64_t k = 0; k < batches; ++k)
         for (int rank = 0; rank < ranks; ++rank) {
           const auto part = plan.rank_part(k, rank);

@@ -22,7 +22,7 @@ std::shared_ptr<DatasetImpl> opened(const Scratch& dir, const std::string& text,
   return open(keys);
 }
 
-/// The message that opening gives.
+/// Returns the error of open().
 std::string refusal(const Scratch& dir, const std::string& text, const std::map<std::string, std::string>& keys = {}) {
   try {
     opened(dir, text, keys);
@@ -51,7 +51,7 @@ std::string in_quotes(const std::string& text) {
   return out + '"';
 }
 
-/// A table of made-up values, and how it is written: quotes, line ends, empty lines and the end of the file vary.
+/// A random table and its text: quotes, line ends, empty lines and the end of the file vary.
 struct Table {
   std::vector<std::int64_t> whole;
   std::vector<double> real;
@@ -84,7 +84,7 @@ struct Table {
 
 }  // namespace
 
-TEST_CASE("a table gives each column as a field, whose type is inferred") {
+TEST_CASE("each column of a table is a field with an inferred type") {
   const Scratch dir;
   const auto dataset = opened(dir, "a,b,c,d,e\n1,1.5,true,x y,\n-2,1e3,False,7,\n");
   CHECK(fields(*dataset) == "a i64[], b f64[], c bool[], d u8[varies], e f64[]");
@@ -96,7 +96,7 @@ TEST_CASE("a table gives each column as a field, whose type is inferred") {
   CHECK(std::isnan(all<double>(*dataset, 4)[1]));
 }
 
-TEST_CASE("tables of any form give the values that were written, whatever is read when and by whom") {
+TEST_CASE("tables of any form are read back, in any order and by several threads") {
   const Scratch dir;
   const auto keys = checked_for("csv", {{"types", "whole:i64, real:f64, words:text"}});
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -133,7 +133,7 @@ TEST_CASE("text that is nearly a short number is not read as a number") {
   }
 }
 
-TEST_CASE("numbers are read as the C library reads them, however they are written") {
+TEST_CASE("numbers in any notation are read like strtod() does") {
   const Scratch dir;
   Random random(5, 0);
   std::string text = "x\n";
@@ -159,7 +159,7 @@ TEST_CASE("numbers are read as the C library reads them, however they are writte
   CHECK(last == std::vector<double>{1.5, 2, -0.0, 0.5, 5, 0, -INFINITY, 3});
 }
 
-TEST_CASE("the delimiter is told from the name or given, and a table may have no header") {
+TEST_CASE("the delimiter is given or follows from the file name, and a table may have no header") {
   const Scratch dir;
   write(dir / "x.tsv", "a\tb\n1\t2,5\n");
   CHECK(fields(*open({{"source", dir / "x.tsv"}})) == "a i64[], b u8[varies]");
@@ -169,7 +169,7 @@ TEST_CASE("the delimiter is told from the name or given, and a table may have no
   CHECK_THROWS_WITH(opened(dir, "a\n1\n", {{"delimiter", "ab"}}), Contains("delimiter") && Contains("one character"));
 }
 
-TEST_CASE("many columns become one vector, beside those whose types are given") {
+TEST_CASE("many columns become one vector, except those with given types") {
   const Scratch dir;
   const std::string text = "y,p,q,name,r\n1,2,3,n,4\n5,6.5,,m,8\n";
   const auto dataset = opened(dir, text, {{"vector", "x"}, {"types", "y:i32"}});
@@ -184,7 +184,7 @@ TEST_CASE("many columns become one vector, beside those whose types are given") 
   CHECK_THAT(refusal(dir, "a,b\n1,2\n", {{"vector", "x:text"}}), Contains("must be numeric"));
 }
 
-TEST_CASE("columns that are not asked for are not read, whatever is in them") {
+TEST_CASE("columns that are not requested are not read, whatever they contain") {
   const Scratch dir;
   const auto dataset = opened(dir, "a,b,c\n1,\xff,3\n4,x,6\n", {{"columns", "c, a"}});
   CHECK(fields(*dataset) == "a i64[], c i64[]");
@@ -195,7 +195,7 @@ TEST_CASE("columns that are not asked for are not read, whatever is in them") {
   CHECK_THAT(refusal(dir, "a\n1\n", {{"types", "a"}}), Contains("COLUMN:TYPE"));
 }
 
-TEST_CASE("missing values are NaN, and an error where a type has none") {
+TEST_CASE("missing values are NaN, and an error for types without NaN") {
   const Scratch dir;
   const auto values = all<double>(*opened(dir, "a,b\n1,NA\n,x\nnull,y\n-999,z\n", {{"na", "null, -999"}}), 0);
   CHECK(values[0] == 1);
@@ -204,7 +204,7 @@ TEST_CASE("missing values are NaN, and an error where a type has none") {
   CHECK_THAT(why, Contains("x.csv', row 3") && Contains("column 'b'") && Contains("missing value") && Contains("f64"));
 }
 
-TEST_CASE("a value that is not of its column's type is an error that names its place") {
+TEST_CASE("a value of another type than its column is an error that names its position") {
   const Scratch dir;
   std::string text = "n,x\n";
   for (int row = 0; row < 40; ++row) text += fmt::format("{},{}\n\n", row, row == 35 ? "1.2.3" : "0.5");
@@ -226,7 +226,7 @@ TEST_CASE("a value that is not of its column's type is an error that names its p
   CHECK_THAT(refusal(dir, "a\nx\xff\n"), Contains("not valid UTF-8"));
 }
 
-TEST_CASE("rows that are not of the table's form are errors that name the row") {
+TEST_CASE("rows that do not fit the table are errors that name the row") {
   const Scratch dir;
   CHECK_THAT(refusal(dir, "a,b\n1,2\n\n3\n"), Contains("x.csv', row 4: it has 1 value, but the first row has 2"));
   CHECK_THAT(refusal(dir, "a,b\n1,2\n1,2,3\n"), Contains("row 3: it has 3 values"));
@@ -246,7 +246,7 @@ TEST_CASE("rows that are not of the table's form are errors that name the row") 
              Contains("row 2: it is longer") && Contains("not closed"));
 }
 
-TEST_CASE("quotes are found wherever in 64 bytes they stand") {
+TEST_CASE("quotes are found at any position within 64 bytes") {
   const Scratch dir;
   for (std::size_t before = 1; before < 140; ++before) {
     const std::string filler(before, 'f');
@@ -258,7 +258,7 @@ TEST_CASE("quotes are found wherever in 64 bytes they stand") {
   }
 }
 
-TEST_CASE("several tables are one dataset, and one that was changed since is an error") {
+TEST_CASE("several tables are one dataset, and a changed file is an error") {
   const Scratch dir;
   fs::create_directory(dir / "parts");
   write(dir / "parts/1.csv", "a,b\n1,x\n2,yy\n");

@@ -156,7 +156,7 @@ TEST_CASE("a JSON lines dataset of one sample works, and an epoch resumes after 
   CHECK_THROWS_WITH(open({{"source", dir / "y.jsonl"}, {"delimiter", ","}}), Contains("delimiter"));
 }
 
-TEST_CASE("JSON lines are found again, whatever is read when and by whom") {
+TEST_CASE("JSON lines are read back, in any order and by several threads") {
   const Scratch dir;
   const auto keys = checked_for("jsonl", {});
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -185,7 +185,7 @@ TEST_CASE("JSON lines are found again, whatever is read when and by whom") {
   }
 }
 
-TEST_CASE("lines that are not as the first ones are errors that name file, row and key") {
+TEST_CASE("lines that differ in form from the first ones are errors that name file, row and key") {
   const Scratch dir;
   const std::string first = "{\"a\": 1, \"b\": [1, 2]}\n\n";
   const auto row_3 = Contains("x.jsonl', row 3");

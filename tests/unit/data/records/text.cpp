@@ -35,7 +35,7 @@ TEST_CASE("a text of one line works, a NUL is kept, and an epoch resumes after a
   CHECK_THROWS_WITH(open({{"source", dir / "x.txt"}, {"columns", "text"}}), Contains("columns"));
 }
 
-TEST_CASE("lines of any length are found again, whatever is read when and by whom") {
+TEST_CASE("lines of any length are read back, in any order and by several threads") {
   const Scratch dir;
   const auto keys = checked_for("text", {{"drop_empty_lines", "false"}});
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

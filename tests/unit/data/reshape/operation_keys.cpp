@@ -1,4 +1,4 @@
-// Keys of [data.NAME] that make other samples of its: explode, sequence, pack, subset_after, draw_by_weight.
+// Keys of [data.NAME] that make new samples from its samples: explode, sequence, pack, subset_after, draw_by_weight.
 #include <trainrt/error.hpp>
 
 #include "core/process/memory.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using Sections = std::map<std::string, std::map<std::string, std::string>>;
 
-/// Sections of one config, as a run takes them.
+/// The sections of one config, read as a run reads them.
 class Config {
  public:
   explicit Config(const Sections& sections) {
@@ -84,7 +84,7 @@ TEST_CASE("a preprocessor sees the samples after explode, and sequences are made
   CHECK(gathered<double>(*dataset, 0, {1}) == std::vector<double>{0, 1});
 }
 
-TEST_CASE("the keys pack and draw_by_weight do what the calls do, and random changes come after them") {
+TEST_CASE("the keys pack and draw_by_weight act like the calls, and random changes come after them") {
   const Scratch dir;
   write(dir / "documents.jsonl", "{\"t\":[1,2,3]}\n{\"t\":[4]}\n");
   const auto packed =
@@ -93,7 +93,7 @@ TEST_CASE("the keys pack and draw_by_weight do what the calls do, and random cha
   const auto otherwise =
       Config({{"train", {{"source", dir / "documents.jsonl"}, {"types", "t:i64"}, {"pack", "t 2 separator=9"}}}});
   CHECK(packed.open("train")->plan().steps_text() !=
-        otherwise.open("train")->plan().steps_text());  // a place in an epoch hangs on it
+        otherwise.open("train")->plan().steps_text());  // the position in an epoch depends on it
   write(dir / "w.csv", "n,w\n1,0\n2,1\n3,0\n");
   const auto drawn = Config({{"train", {{"source", dir / "w.csv"}, {"draw_by_weight", "w"}}}});
   CHECK(whole_field(drawn.open("train"), "n") == std::vector<std::int64_t>{2, 2, 2});
@@ -125,7 +125,7 @@ TEST_CASE("where keeps the samples that meet a condition, before all other keys 
   refused(with({{"where", "user > 5"}}), {"where", "removes all 3 samples"});
 }
 
-TEST_CASE("keys that make samples are refused with section, key and what is wrong") {
+TEST_CASE("invalid keys that make samples are errors with section, key and cause") {
   const Scratch dir;
   write(dir / "a.csv", "id,x,name\n1,0.5,al\n2,1.5,bo\n");
   const auto one = [&](const std::string& key, const std::string& text) {

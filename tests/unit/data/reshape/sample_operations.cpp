@@ -1,4 +1,4 @@
-// What makes other samples of a dataset's: flat_map, pack, draw_by_weight.
+// Operations that make new samples from a dataset's samples: flat_map, pack, draw_by_weight.
 #include <cstring>
 #include <numeric>
 
@@ -25,7 +25,7 @@ std::vector<T> walked(const std::shared_ptr<DatasetImpl>& dataset, const std::st
   return seen;
 }
 
-/// Rows n = 0, 1, ...: n and its square; sample n becomes n % 3 samples n * 10 + k.
+/// Writes rows n = 0, 1, ... with n and its square. Sample n becomes n % 3 samples n * 10 + k.
 std::shared_ptr<DatasetImpl> table(const Scratch& dir, int rows, std::map<std::string, std::string> more = {}) {
   std::string text = "n,square\n";
   for (int n = 0; n < rows; ++n) text += std::to_string(n) + "," + std::to_string(n * n) + "\n";
@@ -129,7 +129,7 @@ TEST_CASE("a sample that becomes many samples is read once for all of them") {
   }
 }
 
-TEST_CASE("a flat_map that makes parts of samples, no samples, or other samples later is an error that says so") {
+TEST_CASE("a flat_map that makes parts of samples, no samples, or another number later is an error with the cause") {
   const Scratch dir;
   const auto make = [&](const Dataset::FlatFunction& function) {
     Dataset(table(dir, 4)).flat_map("n", {"", DType::i64, {}}, function);
@@ -162,7 +162,7 @@ TEST_CASE("pack concatenates documents and cuts them into samples of one length"
   CHECK_THROWS_WITH(Dataset(table(dir, 3)).pack("n", 2), Contains("'n'") && Contains("same"));
 }
 
-TEST_CASE("pack leaves out a document that cannot be read, and no values of other documents") {
+TEST_CASE("pack skips a document that cannot be read, and no values of other documents") {
   const Scratch dir;
   write(dir / "documents.jsonl", "{\"t\":[1,2,3]}\n{\"t\":[1,\"x\"]}\n{\"t\":[4]}\n{\"t\":[\"y\"]}\n{\"t\":[5,6,7,8]}\n");
   for (const std::string threads : {"1", "4"}) {

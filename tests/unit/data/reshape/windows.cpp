@@ -1,4 +1,4 @@
-// Samples of neighbours: Dataset::window(), and pack() over long documents.
+// Windows of consecutive samples: Dataset::window(), and pack() over long documents.
 #include <atomic>
 
 #include <trainrt/error.hpp>
@@ -26,7 +26,7 @@ std::shared_ptr<DatasetImpl> opened(const std::map<std::string, std::string>& va
   return data::open_dataset("train", options(values), data::list_dataset("train", options(values)), shard, 1);
 }
 
-/// Rows t = 0, 1, ... of the stations 7, 7, 9, 7, 9, ... (as `stations` says), and t * 10.
+/// Rows t = 0, 1, ... of the stations 7, 7, 9, 7, 9, ... (`stations`), and t * 10.
 std::map<std::string, std::string> stations_table(const Scratch& dir, const std::string& stations,
                                                   std::map<std::string, std::string> more = {}) {
   std::string text = "station,t,x\n";
@@ -37,7 +37,7 @@ std::map<std::string, std::string> stations_table(const Scratch& dir, const std:
   return more;
 }
 
-/// Counts what is read of a source.
+/// Counts the reads of a source.
 class CountedSource final : public data::Source {
  public:
   CountedSource(std::shared_ptr<const data::Source> source, std::atomic<std::uint64_t>& reads)
@@ -77,7 +77,7 @@ TEST_CASE("padded windows have every sample, zeros after the last one, and a fie
   CHECK(padded("777777", 4, 3) == std::pair(Numbers{0, 1, 2, 3, 3, 4, 5, 0}, std::vector<std::int32_t>{4, 3}));
   CHECK(padded("77", 4, 1) == std::pair(Numbers{0, 1, 0, 0}, std::vector<std::int32_t>{2}));
   CHECK(padded("7777", 2, 2) == std::pair(Numbers{0, 1, 2, 3}, std::vector<std::int32_t>{2, 2}));
-  CHECK(padded("7777", 2, 4) == std::pair(Numbers{0, 1}, std::vector<std::int32_t>{2}));  // behind it there is nothing
+  CHECK(padded("7777", 2, 4) == std::pair(Numbers{0, 1}, std::vector<std::int32_t>{2}));  // no samples follow
 }
 
 TEST_CASE("all samples of a window are of one group, whether the samples of a group are consecutive or not") {

@@ -1,4 +1,4 @@
-// Datasets whose values the ranks of a node keep together: the same as without.
+// Datasets with values that the ranks of a node keep together. They must equal those without shared memory.
 #include "data/section/dataset_values.hpp"
 
 #include <minizip/zip.h>
@@ -21,7 +21,7 @@ namespace {
 
 using Keys = std::map<std::string, std::string>;
 
-/// As the trainer makes it, with pages that are taken when they are needed.
+/// Opens a dataset as the trainer does, with pages that are allocated when they are needed.
 data::NodeShare shared_memory(const data::UnitLayout& layout, int ranks) {
   const auto bytes = data::NodeCache::memory_bytes(layout);
   data::NodeShare share;
@@ -38,7 +38,7 @@ data::NodeShare shared_memory(const data::UnitLayout& layout, int ranks) {
   return share;
 }
 
-/// What two ranks of a node open.
+/// The datasets that two ranks of a node open.
 std::vector<std::shared_ptr<DatasetImpl>> open_together(const Keys& keys, int ranks = 2) {
   const auto listing = data::listing_of(data::bytes_of(data::list_dataset("train", options(keys))));
   const auto layout = data::shared_layout("train", options(keys), listing);
@@ -57,7 +57,7 @@ std::vector<std::uint64_t> in_any_order(std::uint64_t count) {
   return samples;
 }
 
-/// Where each sample's values end, of a field that varies in length.
+/// Returns the end of each sample's values, for a field that varies in length.
 std::vector<std::uint64_t> ends_of(const DatasetImpl& dataset, std::size_t field,
                                    const std::vector<std::uint64_t>& samples) {
   data::Column column{field, {}, {}};

@@ -28,7 +28,7 @@ TEST_CASE("the keys of a [data.NAME] section are checked, and errors name it and
   CHECK_THROWS_WITH(open({{"format", "synthetic"}, {"source", "x"}}), section && Contains("has no files"));
 }
 
-TEST_CASE("a removed key is an error that names line, key, section and what to use instead") {
+TEST_CASE("a removed key is an error that names line, key, section and replacement") {
   const auto text = options({{"format", "synthetic"}, {"tokenize", "text: tokenizer.json 256"}});
   for (const auto* call : {"list", "check"}) {
     INFO(call);
@@ -44,7 +44,7 @@ TEST_CASE("a removed key is an error that names line, key, section and what to u
   }
 }
 
-TEST_CASE("shuffle is off unless it is asked for, and the dataset knows its seed and shard") {
+TEST_CASE("shuffle is off by default, and the dataset knows its seed and shard") {
   CHECK_FALSE(open({{"format", "synthetic"}})->plan().order.shuffle);
   const auto section = options({{"format", "synthetic"}, {"shuffle", "true"}});
   const auto dataset = data::open_dataset("eval", section, data::list_dataset("eval", section), {2, 3}, 99);

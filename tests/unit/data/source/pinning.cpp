@@ -12,7 +12,7 @@ using namespace data_test;
 
 namespace {
 
-/// Stands for a GPU driver: records the memory that is locked.
+/// A fake GPU driver that records the locked memory.
 class Locks {
  public:
   std::shared_ptr<const data::Pinning> pinning() {

@@ -35,7 +35,7 @@ Column texts_of(std::size_t field, const std::vector<std::string>& texts) {
 const std::vector<Dataset::Field> example_fields{
     {"n", DType::i64, {}},         {"x", DType::f64, {}},          {"pair", DType::f32, {2}},  {"flag", DType::boolean, {}},
     {"word", DType::u8, {}, true}, {"list", DType::i64, {}, true}, {"odd name", DType::i8, {}}};
-constexpr std::int64_t large = (std::int64_t{1} << 53) + 1;  // that no double is
+constexpr std::int64_t large = (std::int64_t{1} << 53) + 1;  // not representable as a double
 const double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 /// Returns a view of the values of one sample.
@@ -71,7 +71,7 @@ std::string refusal(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("comparisons hold for the samples that they are true of") {
+TEST_CASE("comparisons select the samples for which they are true") {
   CHECK(holding("n > 0") == "101");
   CHECK(holding("0 < n") == "101");
   CHECK(holding("n == -2") == "010");
@@ -106,7 +106,7 @@ TEST_CASE("NaN equals nothing, and numbers compare by their exact values") {
   CHECK(holding("n > -1e300") == "111");
 }
 
-TEST_CASE("an expression that is wrong is refused with its place") {
+TEST_CASE("an invalid expression is an error with its position") {
   CHECK_THAT(refusal("n >"), Catch::Contains("at character 4 (the end)"));
   CHECK_THAT(refusal("n > > 3"), Catch::Contains("at character 5 ('> 3')"));
   CHECK_THAT(refusal("n > 3 n"), Catch::Contains("at character 7") && Catch::Contains("'and', 'or'"));
@@ -125,7 +125,7 @@ TEST_CASE("an expression that is wrong is refused with its place") {
   CHECK_THAT(refusal("and"), Catch::Contains("'and' is not a field"));
 }
 
-TEST_CASE("an expression has limits") {
+TEST_CASE("the length and depth of an expression are limited") {
   const auto nested = [](std::size_t deep) { return std::string(deep, '(') + "flag" + std::string(deep, ')'); };
   CHECK(holding(nested(90)) == "101");
   CHECK_THAT(refusal(nested(10000)), Catch::Contains("deep"));

@@ -11,7 +11,7 @@ using Catch::Contains;
 
 namespace {
 
-/// 300 images of 2 x 3 bytes 1 .. 6, and as many masks of the same bytes.
+/// Returns 300 images of 2 x 3 bytes 1 .. 6, and as many masks of the same bytes.
 std::map<std::string, std::string> images(const Scratch& dir) {
   using namespace std::string_literals;
   std::string image = "\1\2\3\4\5\6", all;
@@ -23,7 +23,7 @@ std::map<std::string, std::string> images(const Scratch& dir) {
 
 using Image = std::vector<std::uint8_t>;
 
-/// By sample: what each image of the epoch is.
+/// Returns each image of the epoch, by sample.
 std::map<std::uint64_t, Image> walk(const std::shared_ptr<DatasetImpl>& dataset, std::int64_t epoch, std::size_t batch_size,
                                     const std::string& field = "images") {
   std::map<std::uint64_t, Image> seen;
@@ -45,7 +45,7 @@ std::shared_ptr<DatasetImpl> with(const Scratch& dir, std::map<std::string, std:
 
 }  // namespace
 
-TEST_CASE("a flip mirrors about half of the images, other ones in each epoch, and a mask as its image") {
+TEST_CASE("a flip mirrors about half of the images, different ones in each epoch, and a mask together with its image") {
   const Scratch dir;
   const auto dataset = with(dir, {{"random_flip", "images: horizontal, labels: horizontal"}});
   const auto first = walk(dataset, 0, 10);
@@ -63,7 +63,7 @@ TEST_CASE("a flip mirrors about half of the images, other ones in each epoch, an
         std::set<Image>{plain, {4, 5, 6, 1, 2, 3}});
 }
 
-TEST_CASE("what is drawn for a sample hangs on neither the batch, the order, the rank nor on what is read ahead") {
+TEST_CASE("the random change of a sample depends on neither batch, order and rank nor on reading ahead") {
   const Scratch dir;
   const std::map<std::string, std::string> crop{{"random_crop", "images: 1"}};
   const auto all = walk(with(dir, crop), 3, 300);
@@ -76,17 +76,17 @@ TEST_CASE("what is drawn for a sample hangs on neither the batch, the order, the
   CHECK(std::set<Image>{all.at(0), all.at(1), all.at(2), all.at(3), all.at(4), all.at(5), all.at(6), all.at(7)}.size() > 2);
 }
 
-TEST_CASE("a crop moves the image, and zeros come in from outside") {
+TEST_CASE("a random crop shifts the image and fills with zeros") {
   const Scratch dir;
   std::set<Image> seen;
   for (const auto& [sample, image] : walk(with(dir, {{"random_crop", "images: 1"}}), 0, 300)) seen.insert(image);
   CHECK(seen.size() == 9);
   CHECK(seen.count({1, 2, 3, 4, 5, 6}) == 1);
-  CHECK(seen.count({5, 6, 0, 0, 0, 0}) == 1);  // from one lower and one further right
+  CHECK(seen.count({5, 6, 0, 0, 0, 0}) == 1);  // shifted up and left by one pixel
   CHECK(seen.count({0, 0, 0, 0, 1, 2}) == 1);
 }
 
-TEST_CASE("channels before and behind the pixels are known") {
+TEST_CASE("channels before and after the pixel axes are recognized") {
   const auto axes = [](Shape shape) { return data::image_axes({"x", DType::f32, std::move(shape)}); };
   CHECK(axes({3, 32, 16}).planes == 3);
   CHECK(axes({3, 32, 16}).width == 16);
@@ -99,7 +99,7 @@ TEST_CASE("channels before and behind the pixels are known") {
   CHECK_THROWS_WITH(axes({784}), Contains("x is not an image") && Contains("[784]"));
 }
 
-TEST_CASE("noise has the deviation that is asked for, after other keys have made the values") {
+TEST_CASE("noise has the requested deviation, and is added after other keys") {
   const Scratch dir;
   const auto dataset = with(dir, {{"cast", "images: f64"}, {"random_noise", "images: 0.5"}});
   double sum = 0, squares = 0;
@@ -114,7 +114,7 @@ TEST_CASE("noise has the deviation that is asked for, after other keys have made
   CHECK(std::sqrt(squares / 1800) == Approx(0.5).epsilon(0.1));
 }
 
-TEST_CASE("what an augmentation cannot do is an error that names section, key and field") {
+TEST_CASE("an invalid augmentation is an error that names section, key and field") {
   const Scratch dir;
   const auto says = [&](const std::string& key, const std::string& value, const std::string& what) {
     CHECK_THROWS_WITH(with(dir, {{key, value}}), Contains("[data.train]") && Contains(key) && Contains(what));
@@ -127,7 +127,7 @@ TEST_CASE("what an augmentation cannot do is an error that names section, key an
   says("random_noise", "images", "FIELD: DEVIATION");
 }
 
-TEST_CASE("a map in C++ changes type and shape, draws as its sample says, and leaves ranges that are walked alone") {
+TEST_CASE("a map in C++ changes type and shape, draws by sample, and does not change ranges that were made before") {
   const Scratch dir;
   Dataset dataset(with(dir, {{"memory", "0 B"}}));
   auto plain = dataset.epoch(0).batches(100);

@@ -7,7 +7,7 @@ using Catch::Contains;
 
 namespace {
 
-/// 3 samples of 2 x 1 bytes (0, 51, 102, 153, 204, 255), and their labels 2, 0, 1.
+/// Returns 3 samples of 2 x 1 bytes (0, 51, 102, 153, 204, 255), and their labels 2, 0, 1.
 std::map<std::string, std::string> idx_values(const Scratch& dir) {
   using namespace std::string_literals;
   write(dir / "x-idx3-ubyte", "\0\0\x8\x3\0\0\0\x3\0\0\0\x2\0\0\0\x1"s + "\0\x33\x66\x99\xcc\xff"s);
@@ -23,7 +23,7 @@ std::shared_ptr<DatasetImpl> with(std::map<std::string, std::string> values, con
 
 }  // namespace
 
-TEST_CASE("normalize makes bytes f32 as ToTensor and Normalize do, and other numbers less the mean, by the deviation") {
+TEST_CASE("normalize converts bytes like ToTensor and Normalize, and other numbers by mean and deviation") {
   const Scratch dir;
   const auto bytes = with(idx_values(dir), "normalize", "images: 0.5 0.25, labels: 1 2");
   CHECK(bytes->source()->fields()[0].dtype == DType::f32);
@@ -37,7 +37,7 @@ TEST_CASE("normalize makes bytes f32 as ToTensor and Normalize do, and other num
   CHECK(gathered<float>(*reals, 0, {7})[3] == (gathered<float>(*plain, 0, {7})[3] - 2) / 4);
 }
 
-TEST_CASE("cast changes the type, one_hot makes classes, and they work one after the other") {
+TEST_CASE("cast changes the type, one_hot encodes classes, and both can be combined") {
   const Scratch dir;
   auto values = idx_values(dir);
   values["cast"] = "labels: i64, images: f64";
@@ -50,7 +50,7 @@ TEST_CASE("cast changes the type, one_hot makes classes, and they work one after
         std::vector<std::int64_t>{1, 2});
 }
 
-TEST_CASE("what a transform cannot do is an error that names section, key, field and value") {
+TEST_CASE("an invalid transform is an error that names section, key, field and value") {
   const Scratch dir;
   const auto values = idx_values(dir);
   const auto says = [&](const std::string& key, const std::string& value, const std::string& what) {

@@ -51,7 +51,7 @@ double sum_in(const std::string& run_dir) {
   return std::get<double>(*records[0].find("sum"));
 }
 
-/// Sets the number of earlier failures while it lives.
+/// Sets the number of earlier failures while this object lives.
 class FailuresBefore {
  public:
   explicit FailuresBefore(const char* count) { setenv("TRAINRT_FAILURES", count, 1); }

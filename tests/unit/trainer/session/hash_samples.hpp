@@ -13,7 +13,7 @@ namespace trainrt::test {
 
 inline std::atomic<int> stop_at_step{-1};  ///< step at which a train function raises SIGUSR1; -1: never
 
-/// A train function whose State is a checksum of all samples that it has seen, in their order.
+/// A train function with a State that holds a checksum of all samples seen so far, in their order.
 inline void hash_samples(Context& ctx) {
   auto data = ctx.dataset("train");
   int epoch = 0;

@@ -101,7 +101,7 @@ TEST_CASE("a damaged checkpoint is skipped and returned as damaged") {
   CHECK(restored.damaged == std::vector<std::int64_t>{1});
 }
 
-TEST_CASE("a run whose checkpoints are all damaged begins at step 0 only if the config accepts that") {
+TEST_CASE("a run with only damaged checkpoints begins at step 0 only if the config accepts that") {
   const Scratch folder;
   const auto with = [&](const char* choice) {
     return spec_in(

@@ -82,7 +82,7 @@ std::vector<std::int64_t> saved_steps(const config::RunSpec& spec) {
   return steps;
 }
 
-/// Runs a run whose replicas diverge at step `at`. Returns the error with which it must fail.
+/// Runs with replicas that diverge at step `at`. Returns the error with which the run must fail.
 std::string error_of_divergence(const config::RunSpec& spec, int at, void (*function)(Context&) = train, int ranks = 3) {
   const Divergence divergence(at);
   std::string message;

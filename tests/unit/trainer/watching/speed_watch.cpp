@@ -22,7 +22,7 @@ namespace {
 
 constexpr int ranks = 4;
 
-/// Returns what rank 0 finds after `steps` steps. All ranks must find the same.
+/// Returns the finding of rank 0 after `steps` steps. All ranks must find the same.
 std::optional<SpeedWatch::Finding> found_after(int steps, const SleepingRank::Plan& plan, const std::string& log) {
   std::mutex mutex;
   std::vector<std::optional<SpeedWatch::Finding>> found;

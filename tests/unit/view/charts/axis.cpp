@@ -26,7 +26,7 @@ TEST_CASE("ticks are multiples of 1, 2 or 5 times a power of ten") {
   CHECK(tick_values(1, 1, 5).empty());
 }
 
-TEST_CASE("an axis has at least three ticks in its range, whatever the range is") {
+TEST_CASE("an axis has at least three ticks in its range, for any range") {
   for (const bool is_logarithmic : {false, true})
     for (const auto& [low, high] :
          {std::pair(1.0, 2.0), {1.0, 1.0}, {0.3, 0.35}, {1e-9, 1e12}, {7.0, 80.0}, {123456.0, 123457.0}}) {

@@ -115,7 +115,7 @@ TEST_CASE("parallel coordinates have an axis for each key that differs, with num
   CHECK(json["runs"][1]["values"][1].is_null());
 }
 
-TEST_CASE("numbers are shown short to people, and have all digits for programs") {
+TEST_CASE("number_text is short, and exact_text has all digits") {
   CHECK(number_text(1.0 / 3) == "0.333333");
   CHECK(number_text(NAN) == "NaN");
   CHECK(exact_text(0.1 + 0.2) == "0.30000000000000004");

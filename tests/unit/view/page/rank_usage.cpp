@@ -1,4 +1,4 @@
-// The rank records of an attempt.
+// Reading the rank records of an attempt.
 #include "view/page/rank_usage.hpp"
 
 #include <filesystem>

@@ -65,7 +65,7 @@ TEST_CASE("the output has name, state, progress, rates, metrics and ranks") {
   CHECK_THAT(text, !Contains("epoch"));
 }
 
-TEST_CASE("the output fits the canvas, whatever the names are") {
+TEST_CASE("the output fits the canvas, for any names") {
   for (const std::size_t ranks : {0, 4, 200, 5000})
     for (const auto& canvas : {Canvas{80, 24}, Canvas{300, 80}, Canvas{20, 8}, Canvas{2, 2}, Canvas{40, 5}}) {
       auto run = run_of(ranks);

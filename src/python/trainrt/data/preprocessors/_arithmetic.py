@@ -15,7 +15,7 @@ UNKNOWN = -1
 class Columnwise(RuntimePreprocessor):
     """Base class of preprocessors that transform each column independently."""
 
-    fills_missing = False  # whether convert() accepts missing strings (None)
+    fills_missing = False  # whether convert() accepts missing strings (`None`)
 
     @property
     def output_columns(self):
@@ -135,7 +135,7 @@ def _pow(value, power):
 
 
 class SimpleImputer(Columnwise):
-    """Replaces missing values. In transform_batch(), missing values are None and NaN; in datasets, NaN and empty strings."""
+    """Replaces missing values. In transform_batch(), missing values are `None` and NaN; in datasets, NaN and empty strings."""
 
     fills_missing = True
 
@@ -178,7 +178,7 @@ def _are_missing(column):
 
 
 def _number_in(text):
-    """Return the number that the string `text` contains, or None. Accepts the same strings as parse_real() of C++."""
+    """Return the number that the string `text` contains, or `None`. Accepts the same strings as parse_real() of C++."""
     try:
         number = float(text) if text.strip() == text and "_" not in text else math.nan
     except ValueError:

@@ -12,7 +12,7 @@ _SAMPLES_PER_FILE = 1 << 16  # in the temporary files of _written()
 
 
 def stats_learned_from(ds, description, columns):
-    """Fit a preprocessor to the dataset `ds` and return its stats as in JSON. `columns` are the names of the needed columns; None for all."""
+    """Fit a preprocessor to the dataset `ds` and return its stats as in JSON. `columns` are the names of the needed columns; `None` for all."""
     return _fitted(ds, description, columns).get("stats")
 
 
@@ -90,7 +90,7 @@ class _Parts:
             file.write(_files._as_lines(batch)) if has_objects else numpy.savez(file, **batch)
 
     def _other_shape(self, name, column):
-        """Return the row of the first sample whose shape differs from the column's first sample, or None if all shapes are equal."""
+        """Return the row of the first sample whose shape differs from the column's first sample, or `None` if all shapes are equal."""
         if column.dtype == object and isinstance(column[0], str):
             return None
         shape = self._shapes.setdefault(name, column[0].shape)

@@ -13,7 +13,7 @@ class Parameter(NamedTuple):
     """Specification of an argument of a preprocessor, a row of the C++ table (data::ParameterSpec)."""
     name: str
     type: str
-    is_optional: bool = False  # whether the argument may be None
+    is_optional: bool = False  # whether the argument may be `None`
     same_as: str = ""  # name of another argument whose value is the default
     choices: tuple = ()
     maximum: int = 0

@@ -22,7 +22,7 @@ class Preprocessor:
 
     def transform_columns(self, columns):
         """Return all columns after the transformation. `columns` is {name: array} of some samples. If transform_batch() calls, missing strings are
-        None."""
+        `None`."""
         raise NotImplementedError(f"{type(self).__name__} does not define transform_columns()")
 
     def fit(self, ds):
@@ -43,7 +43,7 @@ class Preprocessor:
 
     def transform_batch(self, data):
         """Return a transformed batch. The result is {name: array} for a dict, and a DataFrame with the same index for a DataFrame. Values may be missing
-        (None, NaN): SimpleImputer replaces missing values, and columns that are not transformed keep missing values."""
+        (`None`, NaN): SimpleImputer replaces missing values, and columns that are not transformed keep missing values."""
         self._require_fitted()
         changed = self.transform_columns(columns_of(data, f"{type(self).__name__}.transform_batch()", "was given", has_missing=True))
         return changed if isinstance(data, dict) else self._frame_of(type(data), changed, data.index)
@@ -262,7 +262,7 @@ class Tokenizer:
 
 
 def taken(of, name, columns, has_missing=False):
-    """Return the column `name`. Raise ValueError if the column does not exist, or contains None and `has_missing` is False."""
+    """Return the column `name`. Raise ValueError if the column does not exist, or contains `None` and `has_missing` is False."""
     if name not in columns:
         raise ValueError(f"{of}: there is no column '{name}'; there are: {', '.join(columns)}")
     column = numpy.asarray(columns[name])

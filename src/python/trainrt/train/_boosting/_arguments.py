@@ -4,7 +4,7 @@
 def is_older_form(trainer, function, older):
     """Returns whether the trainer was given the arguments of the older form. Raises ValueError if it was given both forms, or an incomplete one.
 
-    `function`: the train function, or None; `older`: arguments of the older form by name.
+    `function`: the train function, or `None`; `older`: arguments of the older form by name.
     """
     given = [name for name, value in older.items() if value is not None]
     if function is not None and given:

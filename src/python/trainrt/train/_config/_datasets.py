@@ -26,7 +26,7 @@ def checked(datasets, trainer):
 
 
 def settings(datasets, config, storage):
-    """Returns keys of trainrt's config. Writes datasets that are in memory below `storage`, or, if that is None, below the storage path of
+    """Returns keys of trainrt's config. Writes datasets that are in memory below `storage`, or, if that is `None`, below the storage path of
     the launch."""
     if not datasets or _is_other_rank():
         return {}

@@ -84,7 +84,7 @@ def _json_value(value, depth):
 
 
 def _array_value(value):
-    """Returns the value of a scalar of NumPy or torch, and type, shape and digest of an array, or None for other objects."""
+    """Returns the value of a scalar of NumPy or torch, and type, shape and digest of an array, or `None` for other objects."""
     try:
         if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
             return _json_value(value.item(), 0)

@@ -12,7 +12,7 @@ from ._sync import SyncConfig
 
 @dataclass
 class RunConfig:
-    """Name, storage path and options of a run. An option that is None is taken from the launch or the config file.
+    """Name, storage path and options of a run. An option that is `None` is taken from the launch or the config file.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class ScalingConfig:
 
     @property
     def num_cpus_per_worker(self) -> Optional[float]:
-        """Number of CPUs of each rank, or None if the launch decides."""
+        """Number of CPUs of each rank, or `None` if the launch decides."""
         return (self.resources_per_worker or {}).get("CPU")
 
     @property

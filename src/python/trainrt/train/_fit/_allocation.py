@@ -45,7 +45,7 @@ def can_launch(min_ranks):
 
 
 def task_count():
-    """Returns the number of tasks of the job, or None if it is unknown. In a shell that is a step, SLURM_NTASKS may be that of the step, so
+    """Returns the number of tasks of the job, or `None` if it is unknown. In a shell that is a step, SLURM_NTASKS may be that of the step, so
     that scontrol is called."""
     known = int(os.environ["SLURM_NTASKS"]) if "SLURM_NTASKS" in os.environ else None
     if not is_shell_step():

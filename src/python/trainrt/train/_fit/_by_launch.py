@@ -119,7 +119,7 @@ def _exit_text(code):
 
 
 def _error_stamp(run_dir):
-    """Returns a value that changes when a new error.txt is written, or None if the file does not exist."""
+    """Returns a value that changes when a new error.txt is written, or `None` if the file does not exist."""
     try:
         found = os.stat(os.path.join(run_dir, "error.txt"))
         return found.st_mtime_ns, found.st_size

@@ -72,9 +72,9 @@ class LaunchedCommand:
         self._send(os.kill, signal.SIGTERM)
 
     def _start(self):
-        """Returns the forwarders of standard output and standard error, or None for a stream that the process writes to directly."""
+        """Returns the forwarders of standard output and standard error, or `None` for a stream that the process writes to directly."""
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # Python sets it to None if the file descriptor was closed at the start
+            if stream is not None:  # Python sets it to `None` if the file descriptor was closed at the start
                 stream.flush()
         writes_out = _is_descriptor(sys.stdout, 1)
         writes_err = _is_descriptor(sys.stderr, 2) and os.isatty(2)  # a progress bar needs the terminal

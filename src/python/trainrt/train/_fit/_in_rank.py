@@ -91,7 +91,7 @@ def _is_inner(file):
 
 
 def _value_of_rank_zero(session, returned):
-    """Returns the value of rank 0 on all ranks. If it cannot be pickled, the other ranks get None."""
+    """Returns the value of rank 0 on all ranks. If it cannot be pickled, the other ranks get `None`."""
     try:
         return session.broadcast(returned)
     except TypeError as error:

@@ -13,7 +13,7 @@ _INSTALLED = ("site-packages", "dist-packages")
 
 def find(module, name, program):
     """Returns function `name` of `module` if the module is this script or was imported from the script's folder, and its file is `program`;
-    else None. Imports nothing."""
+    else `None`. Imports nothing."""
     loaded = _loaded(module)
     if loaded is None or not program or _trainer_record.file_of_module(module) != program:
         return None

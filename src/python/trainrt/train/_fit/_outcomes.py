@@ -40,7 +40,7 @@ def clear_failures(folder, rank, ranks):
 
 
 def returned_by(folder, rank):
-    """Returns the value that the train function returned on `rank`, or None if the rank wrote no value."""
+    """Returns the value that the train function returned on `rank`, or `None` if the rank wrote no value."""
     _name_main_as_ranks_do()
     return _private_folder.read_pickle(folder, _returned_name(rank))
 

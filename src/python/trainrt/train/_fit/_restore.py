@@ -50,7 +50,7 @@ def _recorded_config(kind, run_dir, record):
 
 
 def _recorded_stop(run_dir):
-    """Returns the stop rules of the run as RunConfig takes them: those with >=, or None."""
+    """Returns the stop rules of the run as RunConfig takes them: those with >=, or `None`."""
     rules = {key[len("stop."):]: text[3:] for key, text in _run_directory.stop_rules(run_dir).items() if text.startswith(">= ")}
     return {name: int(number) if number.lstrip("-").isdigit() else float(number) for name, number in rules.items()} or None
 

@@ -28,6 +28,6 @@ def name_in_job(name):
 
 
 def slurm_job():
-    """Returns the number of this Slurm job, which requeues keep, with the task of a job array, or None outside of a job."""
+    """Returns the number of this Slurm job, which requeues keep, with the task of a job array, or `None` outside of a job."""
     array = os.environ.get("SLURM_ARRAY_JOB_ID")
     return f"{array}_{os.environ.get('SLURM_ARRAY_TASK_ID')}" if array else os.environ.get("SLURM_JOB_ID")

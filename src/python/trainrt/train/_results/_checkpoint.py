@@ -25,14 +25,14 @@ class Checkpoint:
     path : str or path-like
         Directory in a file system that all nodes see. A `file://` URI is accepted, other URIs are not.
     filesystem : None
-        Not supported; other values than None raise an error.
+        Not supported; other values than `None` raise an error.
 
     Attributes
     ----------
     path : str
         Absolute path of the directory with the files.
     filesystem : None
-        Always None: the directory is read through the operating system.
+        Always `None`: the directory is read through the operating system.
 
     Raises
     ------
@@ -143,7 +143,7 @@ class Checkpoint:
         yield self._existing_path()
 
     def get_metadata(self) -> dict[str, Any]:
-        """Returns the metadata of the checkpoint, or {} if it has none.
+        """Returns the metadata of the checkpoint, or {} if it has no metadata.
 
         Raises
         ------
@@ -207,7 +207,7 @@ class Checkpoint:
 
 
 def _resolved(path: str) -> "tuple[str, Optional[str]]":
-    """Returns the directory with the user's files, and the directory of the run's checkpoint that it belongs to, or None."""
+    """Returns the directory with the user's files, and the directory of the run's checkpoint that it belongs to, or `None`."""
     path = os.path.abspath(os.path.expanduser(path))
     if _run_directory.is_checkpoint(path) and os.path.isdir(os.path.join(path, "files")):
         return os.path.join(path, "files"), path

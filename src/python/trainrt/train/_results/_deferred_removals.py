@@ -13,7 +13,7 @@ class DeferredRemovals:
         self._reported = {}  # by path: stamp of the directory at its report, and index of the newest checkpoint before it
 
     def add(self, checkpoint, index_before):
-        """Adds the directory of `checkpoint`. `index_before`: index of the newest committed checkpoint before the report, -1 if there was none."""
+        """Adds the directory of `checkpoint`. `index_before`: index of the newest committed checkpoint before the report, -1 without a checkpoint."""
         if not checkpoint.is_of_a_run():
             self._reported[checkpoint.path] = _stamp(checkpoint.path), index_before
 
@@ -31,7 +31,7 @@ class DeferredRemovals:
 
 
 def _stamp(path):
-    """Returns a value that changes when the directory is replaced or a file in it is added, removed or replaced, or None if it does not exist."""
+    """Returns a value that changes when the directory is replaced or a file in it is added, removed or replaced, or `None` if it does not exist."""
     try:
         found = os.stat(path)
         return found.st_dev, found.st_ino, found.st_mtime_ns

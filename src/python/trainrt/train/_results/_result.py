@@ -25,23 +25,23 @@ class Result:
     Attributes
     ----------
     metrics : dict
-        Metrics of the last report; {} if there was none.
+        Metrics of the last report; {} before the first report.
     reports : list of dict
         Metrics of all reports, oldest first.
     checkpoint : Checkpoint or None
-        Newest checkpoint that was kept: of the reported directories or, if there are none, of the run's State.
+        Newest checkpoint that was kept: of the reported directories, or of the run's State if no directory was reported.
     best_checkpoints : list of (Checkpoint, dict)
         Checkpoints that were kept, with their metrics. With `checkpoint_score_attribute` the best is the last, else the newest.
     error : TrainingFailedError or None
         Why the run failed.
     path : str or None
-        Run directory, or None for a run with `num_workers=0`.
+        Run directory, or `None` for a run with `num_workers=0`.
     config : dict or None
         The `train_loop_config`.
     return_value : object
-        Value that the train function returned on rank 0, or None in a Result that was read from a directory.
+        Value that the train function returned on rank 0, or `None` in a Result that was read from a directory.
     filesystem : None
-        Always None: run directories are read through the operating system.
+        Always `None`: run directories are read through the operating system.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Result:
         path : str or path-like
             Run directory.
         storage_filesystem : None
-            Not supported; other values than None raise an error.
+            Not supported; other values than `None` raise an error.
         return_value : object, optional
             Value for `return_value` of the Result.
 
@@ -139,7 +139,7 @@ class Result:
 
     @property
     def log_dir(self) -> Optional[Path]:
-        """`path` as a pathlib.Path (an older name of Ray Train), or None if the run has no directory."""
+        """`path` as a pathlib.Path (an older name of Ray Train), or `None` if the run has no directory."""
         return Path(self.path) if self.path is not None else None
 
     @property
@@ -205,7 +205,7 @@ def _is_score(value):
 
 
 def _kept_checkpoints(path, reports):
-    """Returns [(Checkpoint, metrics)] of the reported directories or, if there are none, of the run's State, oldest first."""
+    """Returns [(Checkpoint, metrics)] of the reported directories, or of the run's State if no directory was reported, oldest first."""
     by_iteration = {report.get("_training_iteration"): report for report in reports}
     found, make = _run_directory.reported(path), Checkpoint
     if not found:

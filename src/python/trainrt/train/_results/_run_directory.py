@@ -19,7 +19,7 @@ def _json(path):
 
 
 def run_record(run_dir):
-    """Returns run.json as a dict, or None if `run_dir` is not a run directory."""
+    """Returns run.json as a dict, or `None` if `run_dir` is not a run directory."""
     try:
         record = _json(os.path.join(run_dir, "run.json"))
     except (OSError, ValueError):
@@ -103,7 +103,7 @@ def own_metrics(run_dir):
 
 
 def manifest_of(path):
-    """Returns the manifest of a checkpoint of trainrt, or None if manifest.json has another format. Raises OSError or ValueError if it
+    """Returns the manifest of a checkpoint of trainrt, or `None` if manifest.json has another format. Raises OSError or ValueError if it
     cannot be read."""
     manifest = _json(os.path.join(path, "manifest.json"))
     return manifest if isinstance(manifest, dict) and manifest.get("format") == "trainrt checkpoint" else None

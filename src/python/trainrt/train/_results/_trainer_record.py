@@ -39,7 +39,7 @@ def read(run_dir):
 
 
 def config_in(record):
-    """Returns the train_loop_config of a record, and the reason why the record lacks it; the reason is None if it has it."""
+    """Returns the train_loop_config of a record, and the reason why the record lacks it; the reason is `None` if it has it."""
     try:
         return _value_json.decoded(record.get(_CONFIG)), record.get(_CONFIG_MISSING)
     except (ValueError, ImportError, RecursionError) as error:
@@ -47,7 +47,7 @@ def config_in(record):
 
 
 def reason_against(record):
-    """Returns why the code of a record from read() is not valid, or None if it is."""
+    """Returns why the code of a record from read() is not valid, or `None` if it is."""
     try:
         return _user_key.reason_against(record.get(_CODE), _signed_bytes(record))
     except RecursionError:
@@ -55,7 +55,7 @@ def reason_against(record):
 
 
 def file_of_module(module):
-    """Returns the real path of the file that this process loaded the module from, or None if it has no file."""
+    """Returns the real path of the file that this process loaded the module from, or `None` if it has no file."""
     path = getattr(sys.modules.get("__main__" if module == "__mp_main__" else module), "__file__", None)
     return os.path.realpath(path) if path else None
 
@@ -93,7 +93,7 @@ def _json_or_none(value):
 
 
 def _file_digest(path):
-    """Returns the SHA-256 digest of a file, or None if it cannot be read."""
+    """Returns the SHA-256 digest of a file, or `None` if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return hashlib.sha256(file.read()).hexdigest()

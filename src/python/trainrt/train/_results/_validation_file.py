@@ -20,7 +20,7 @@ def write(checkpoint, metrics, error=None):
 
 
 def read(checkpoint):
-    """Returns the metrics; {} if the validation failed. Returns None if the file is missing or damaged: the checkpoint must be validated."""
+    """Returns the metrics; {} if the validation failed. Returns `None` if the file is missing or damaged: the checkpoint must be validated."""
     try:
         with open(os.path.join(checkpoint, NAME), encoding="utf-8") as file:
             found = json.load(file)

@@ -62,7 +62,7 @@ class UserCallback:
         metrics : list of dict
             Metrics that each rank reported, by rank.
         checkpoint : Checkpoint or None
-            The reported checkpoint, after its commit, or None if no rank reported one.
+            The reported checkpoint, after its commit, or `None` if no rank reported one.
         """
 
     def after_exception(self, run_context: TrainRunContext, worker_exceptions: dict[int, BaseException]) -> None:

@@ -22,7 +22,7 @@ class StorageContext:
     experiment_dir_name : str
         Name of the run directory.
     storage_filesystem : None
-        Always None: run directories are read through the operating system.
+        Always `None`: run directories are read through the operating system.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class TrainContext:
         return _current.session().run_id
 
     def get_trial_dir(self) -> Optional[str]:
-        """Returns the run directory, or None in a process that trainrt did not start."""
+        """Returns the run directory, or `None` in a process that trainrt did not start."""
         return _current.session().run_dir
 
     def get_trial_resources(self) -> dict[str, float]:
@@ -115,7 +115,7 @@ class TrainContext:
         return StorageContext(os.path.dirname(run_dir), os.path.basename(run_dir))
 
     def get_train_run_context(self) -> "Optional[TrainRunContext]":
-        """Returns the description of the run that callbacks receive, or None in a process that trainrt did not start."""
+        """Returns the description of the run that callbacks receive, or `None` in a process that trainrt did not start."""
         session = _current.session()
         return session.run_context() if session.runtime is not None else None
 

@@ -6,7 +6,7 @@ from . import _current
 from ._report import report
 
 _VALUES = (bool, int, float, str)
-_loaded = None  # run directory and FrameworkState of the last load(), or None
+_loaded = None  # run directory and FrameworkState of the last load(), or `None`
 
 
 class FrameworkState(dict):
@@ -67,7 +67,7 @@ def checked_values(values):
 
 
 def runtime():
-    """Returns the Context of this rank, or None in a process that trainrt did not start."""
+    """Returns the Context of this rank, or `None` in a process that trainrt did not start."""
     return _current.session().runtime
 
 
@@ -84,7 +84,7 @@ def load(state):
 
 
 def loaded():
-    """Returns the FrameworkState of this run, or None."""
+    """Returns the FrameworkState of this run, or `None`."""
     return _loaded[1] if _loaded is not None and _loaded[0] == _run_dir(runtime()) else None
 
 

@@ -27,7 +27,7 @@ class LocalSession:
 
     def __init__(self, spec=None):
         self.spec = spec or TrainSpec()
-        self.reports = []  # metrics and checkpoint, or None, of each report
+        self.reports = []  # metrics and checkpoint, or `None`, of each report
         self._newest = None
         self._directory = []  # list with the newest temporary directory
         _newest_directories.append(self._directory)

@@ -16,7 +16,7 @@ class AllDamagedError(RuntimeError):
 
 
 def newest(run_dir):
-    """Returns the path of the newest intact checkpoint with files, or None, and the paths of newer ones, which are damaged.
+    """Returns the path of the newest intact checkpoint with files, or `None`, and the paths of newer ones, which are damaged.
 
     Raises AllDamagedError if all are damaged, and TimeoutError if one cannot be read in time.
     """
@@ -34,7 +34,7 @@ def newest(run_dir):
 
 
 def _damage(path, limit_s):
-    """Returns the output of `trainrt verify` if the checkpoint is damaged, else None."""
+    """Returns the output of `trainrt verify` if the checkpoint is damaged, else `None`."""
     try:
         process = subprocess.Popen([_executable.trainrt(), "verify", path, "--quiet"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, errors="replace")

@@ -74,7 +74,7 @@ def report(metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkp
     Parameters
     ----------
     metrics : dict, optional
-        Numbers, bools, strings, None, and dicts of these: `{"val": {"loss": 1.0}}` is reported as `val/loss`.
+        Numbers, bools, strings, `None`, and dicts of these: `{"val": {"loss": 1.0}}` is reported as `val/loss`.
     checkpoint : Checkpoint, optional
         Directory with the files of this rank.
     checkpoint_dir_name : str, optional
@@ -84,7 +84,7 @@ def report(metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkp
     delete_local_checkpoint_after_upload : bool, optional
         Whether to remove the directory after the commit. Default: only with ASYNC. A directory of a run is not removed.
     checkpoint_upload_fn : None
-        Not supported; other values than None raise an error.
+        Not supported; other values than `None` raise an error.
     validation : bool or ValidationTaskConfig, default False
         Whether the function of the Trainer's `validation_config` evaluates the checkpoint during the training. Its metrics are added to those of the
         checkpoint. All ranks pass the same value.
@@ -126,8 +126,8 @@ def get_checkpoint() -> Optional[Checkpoint]:
 
     Returns
     -------
-    Checkpoint or None
-        If the run has no checkpoint with files: the Trainer's `resume_from_checkpoint`, or None.
+    Checkpoint or `None`
+        If the run has no checkpoint with files: the Trainer's `resume_from_checkpoint`, or `None`.
 
     Raises
     ------
@@ -187,8 +187,8 @@ def get_dataset_shard(dataset_name: str = "train") -> "Optional[DataIterator]":
 
     Returns
     -------
-    trainrt.data.DataIterator or None
-        None if the run has no dataset.
+    trainrt.data.DataIterator or `None`
+        `None` if the run has no dataset.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def _check_checkpoint(checkpoint, upload_fn, validation):
 
 
 def _validation_request(session, validation):
-    """Returns the request for the checkpoint's manifest, or None."""
+    """Returns the request for the checkpoint's manifest, or `None`."""
     if not validation:
         return None
     if session.spec.validation is None:

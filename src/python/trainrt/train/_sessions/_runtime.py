@@ -27,7 +27,7 @@ class RuntimeSession:
         self.runtime = runtime
         self.spec = spec or TrainSpec()
         self._restored_from_files = False  # the runtime knows that the state is saved in files
-        self._first_found = _NOT_SEARCHED  # path of the newest intact checkpoint when the train function started, or None
+        self._first_found = _NOT_SEARCHED  # path of the newest intact checkpoint when the train function started, or `None`
         self._damaged = []  # paths of newer checkpoints, which are damaged
         self._removals = DeferredRemovals()
         self._validator = None  # set on rank 0 if the Trainer has a validation_config
@@ -140,12 +140,12 @@ class RuntimeSession:
         return Checkpoint(path) if path else self.spec.first_checkpoint
 
     def _newest_committed(self):
-        """Returns the path of the newest committed checkpoint with files, or None. The runtime verified the older ones and wrote the newer ones."""
+        """Returns the path of the newest committed checkpoint with files, or `None`. The runtime verified the older ones and wrote the newer ones."""
         intact = [path for path, _ in _run_directory.with_directories(self.run_dir) if path not in self._damaged]
         return intact[-1] if intact else None
 
     def _wait_for_commit(self):
-        """Waits for a commit in progress. Returns False before the first report and restore(), when none can be in progress."""
+        """Waits for a commit in progress. Returns False before the first report and restore(), when no commit can be in progress."""
         has_started = self._restored_from_files or self.runtime._state is not None
         if has_started:
             self._removals.carry_out(self.newest_index())
@@ -198,7 +198,7 @@ class RuntimeSession:
         return self.runtime.has_dataset(name)
 
     def shard(self, name, dataset):
-        """Returns this rank's shard of `dataset`, or of [data.NAME] of the config if `dataset` is None. Its position is restored before the first
+        """Returns this rank's shard of `dataset`, or of [data.NAME] of the config if `dataset` is `None`. Its position is restored before the first
         batch."""
         found = self.runtime.dataset(name, dataset, self.restore_from_files)
         if self.world_rank == 0 and self.world_size > 1:

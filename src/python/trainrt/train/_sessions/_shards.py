@@ -2,7 +2,7 @@
 
 
 def shard(session, name):
-    """Returns this rank's shard of dataset `name`, a DataIterator, or None if the run has no dataset. Raises KeyError if the run has others."""
+    """Returns this rank's shard of dataset `name`, a DataIterator, or `None` if the run has no dataset. Raises KeyError if the run has others."""
     datasets = session.spec.datasets
     if name in datasets:
         return session.shard(name, datasets[name])

@@ -51,7 +51,7 @@ def save_checkpoint(**values: Any) -> None:
     Parameters
     ----------
     **values
-        Numbers, strings, bytes, None, NumPy arrays, torch tensors, and dicts, lists and tuples of these. They are saved without pickle.
+        Numbers, strings, bytes, `None`, NumPy arrays, torch tensors, and dicts, lists and tuples of these. They are saved without pickle.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def save_checkpoint(**values: Any) -> None:
 
 
 def load_checkpoint() -> Optional[dict[str, Any]]:
-    """Returns the values of the newest `save_checkpoint()`; before the first, the `checkpoint` argument of `Trainer.run()`, or None.
+    """Returns the values of the newest `save_checkpoint()`; before the first, the `checkpoint` argument of `Trainer.run()`, or `None`.
 
     Examples
     --------

@@ -126,7 +126,7 @@ class Trainer:
         config : dict, optional
         callbacks : sequence of TrainingCallback, optional
         dataset : None
-            Not supported; other values than None raise an error.
+            Not supported; other values than `None` raise an error.
         checkpoint : dict, optional
             Values that `load_checkpoint()` returns before the first `save_checkpoint()`.
         checkpoint_strategy : CheckpointStrategy, optional
@@ -176,7 +176,7 @@ class Trainer:
 
     @property
     def latest_run_dir(self) -> Optional[Path]:
-        """Run directory of the last run, or None before the first."""
+        """Run directory of the last run, or `None` before the first."""
         return self.logdir / f"run_{self._runs:03d}" if self._runs else None
 
     @property
@@ -186,13 +186,13 @@ class Trainer:
 
     @property
     def latest_checkpoint(self) -> Optional[dict[str, Any]]:
-        """Values of the newest `save_checkpoint()` of the last run, or None."""
+        """Values of the newest `save_checkpoint()` of the last run, or `None`."""
         checkpoint = self._last_result().checkpoint if self._last_result() else None
         return _plain_tree.load(checkpoint.path) if checkpoint else None
 
     @property
     def best_checkpoint_path(self) -> Optional[Path]:
-        """Best checkpoint of the last run by its CheckpointStrategy; without a score, the newest; or None."""
+        """Best checkpoint of the last run by its CheckpointStrategy; without a score, the newest; or `None`."""
         best = self._last_result().best_checkpoints if self._last_result() else []
         return Path(best[-1][0].path) if best else None
 

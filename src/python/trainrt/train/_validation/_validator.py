@@ -28,7 +28,7 @@ class Validator:
         self._scan_done = threading.Condition()
         self._scans = 0  # number of scans after which no checkpoint was left
         self._ended = False
-        self._current = None  # path and SideProcess of the running validation, or None
+        self._current = None  # path and SideProcess of the running validation, or `None`
         self._thread = threading.Thread(target=self._run, name="trainrt-validation", daemon=True)
         self._thread.start()
 
@@ -52,7 +52,7 @@ class Validator:
                 self._scan_done.wait(min(left, 0.2))
 
     def current_path(self):
-        """Returns the path of the checkpoint that is being validated, or None."""
+        """Returns the path of the checkpoint that is being validated, or `None`."""
         current = self._current
         return current[0] if current else None
 
@@ -84,7 +84,7 @@ class Validator:
                 self._scan_done.notify_all()
 
     def _validate_oldest(self):
-        """Validates the oldest checkpoint that requests it. Returns False if there is none."""
+        """Validates the oldest checkpoint that requests it. Returns False if no checkpoint requests it."""
         path, request = next(iter(_run_directory.awaiting_validation(self._run_dir)), (None, None))
         if path is None:
             return False

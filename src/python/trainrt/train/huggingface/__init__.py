@@ -1,4 +1,4 @@
-"""Ray Train's names for Hugging Face's libraries. Accelerate needs none: call Accelerator() in the train function of a TorchTrainer."""
+"""Ray Train's names for Hugging Face's libraries. Accelerate needs no such name: call Accelerator() in the train function of a TorchTrainer."""
 
 import importlib
 

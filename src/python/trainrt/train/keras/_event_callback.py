@@ -6,7 +6,7 @@ _NUMBERED = ("epoch", "batch")
 
 
 class EventCallback:
-    """Base class. `_handle(event, number, logs)` is called for the events of `events`; `number` is that of the epoch or batch, otherwise None.
+    """Base class. `_handle(event, number, logs)` is called for the events of `events`; `number` is that of the epoch or batch, otherwise `None`.
 
     Raises ValueError for an unknown event.
     """

@@ -54,7 +54,7 @@ def fit(model: Any, data: Any, *, epochs: int, callbacks: Sequence[Any] = (), me
     Returns
     -------
     keras.callbacks.History
-        History of the epochs of this start, or None if no epoch was left.
+        History of the epochs of this start, or `None` if no epoch was left.
 
     Raises
     ------
@@ -108,7 +108,7 @@ class _PositionCallback(EventCallback):
     def __init__(self, state, counters, epoch_metrics, metrics, epoch, skipped):
         super().__init__(["train_begin", "train_batch_begin", "train_batch_end", "epoch_end"])
         self._state, self._counters, self._metrics = state, counters, metrics
-        self._restored_metrics = epoch_metrics if skipped else None  # set to None after they were added
+        self._restored_metrics = epoch_metrics if skipped else None  # set to `None` after they were added
         self._epoch, self._done, self._begun = epoch, skipped, 0
 
     def _handle(self, event, number, logs):

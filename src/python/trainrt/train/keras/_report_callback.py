@@ -82,7 +82,7 @@ class ReportCheckpointCallback(EventCallback):
         return None
 
     def _saved(self, folder):
-        """Saves the model, and returns the checkpoint on rank 0, else None. Under a strategy with several workers all ranks save, since some
+        """Saves the model, and returns the checkpoint on rank 0, else `None`. Under a strategy with several workers all ranks save, since some
         variables are read collectively."""
         model, is_first = self.model, _current.session().world_rank == 0
         if not is_first and not _has_several_workers(model):

@@ -62,7 +62,7 @@ class RayTrainReportCallback:
 def _flat(results):
     """Returns each metric by name: "train-binary_logloss", with lightgbm.cv() "...-mean" and "...-stdv".
 
-    `results`: tuples (data, metric, value, whether higher is better[, deviation]), or None.
+    `results`: tuples (data, metric, value, whether higher is better[, deviation]), or `None`.
     """
     found = {}
     for data, metric, value, _, *deviation in results or ():

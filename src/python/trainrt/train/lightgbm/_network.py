@@ -15,7 +15,7 @@ _Reduce = ctypes.CFUNCTYPE(None, _Bytes, _Bytes, ctypes.c_int, _Size)  # argumen
 _ReduceScatter = ctypes.CFUNCTYPE(None, _Bytes, _Size, ctypes.c_int, _Sizes, _Sizes, ctypes.c_int, _Bytes, _Size, ctypes.POINTER(_Reduce))
 _AllGather = ctypes.CFUNCTYPE(None, _Bytes, _Size, _Sizes, _Sizes, ctypes.c_int, _Bytes, _Size)
 
-_network = None  # the _Network of this process, or None
+_network = None  # the _Network of this process, or `None`
 
 
 class _Network:
@@ -75,7 +75,7 @@ def begin(session):
 
 
 def end():
-    """Closes the network. Does nothing if there is none."""
+    """Closes the network. Does nothing if no network is open."""
     global _network
     if _network is not None:
         _network.close()

@@ -24,7 +24,7 @@ def boxes(plan: Any) -> list[Any]:
 def gathered(session: Any, plan: Any, items: Sequence[Any] | None, planner: Any) -> tuple[_client.State, tuple[Any, Any, Any]]:
     """Returns the State of this rank, and the tensors, objects and paths of all ranks for dcp.json. Collective.
 
-    `items` are the items of `plan` that this rank writes. If `items` is None, this function assigns each unsharded tensor to one rank. If one rank
+    `items` are the items of `plan` that this rank writes. If `items` is `None`, this function assigns each unsharded tensor to one rank. If one rank
     raises an exception, all ranks raise one."""
     mine = {"tensors": {item.index.fqn: _dcp_index.described(item.tensor_data.size, item.tensor_data.properties.dtype)
                         for item in plan.items if item.type != WriteItemType.BYTE_IO},

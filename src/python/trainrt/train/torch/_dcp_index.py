@@ -15,7 +15,7 @@ FILE = "dcp.json"
 
 
 class _Plain(_plain_tree.Writer):
-    """Converts numbers, strings, None, and lists, tuples and dicts of these to JSON values."""
+    """Converts numbers, strings, `None`, and lists, tuples and dicts of these to JSON values."""
 
     def __init__(self) -> None:
         super().__init__(None)

@@ -105,7 +105,7 @@ class CheckpointReader(StorageReader):
             planner.commit_tensor(item, target)
 
     def _found(self) -> str | None:
-        """Returns the directory of the checkpoint to load, which rank 0 finds, or None if there is no such checkpoint. Collective."""
+        """Returns the directory of the checkpoint to load, which rank 0 finds, or `None` if there is no such checkpoint. Collective."""
         session = _current.session()
         if session.runtime is None:
             if self.checkpoint_id is not None:

@@ -106,7 +106,7 @@ class _Save:
 
     def __init__(self, runtime: Any, index_before: int) -> None:
         self._runtime, self._index_before = runtime, index_before
-        self._committed: bool | None = None  # None while the checkpoint is being saved
+        self._committed: bool | None = None  # `None` while the checkpoint is being saved
 
     def is_concluded(self) -> bool:
         """Returns whether the checkpoint is committed or has failed."""

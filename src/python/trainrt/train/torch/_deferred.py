@@ -21,7 +21,7 @@ class DeferredReductions:
         self._of_last_pass: list[_DeferredWork] = []  # keeps the Works alive: torch 1.13 holds no reference to them
 
     def defer(self, tensors: list[torch.Tensor], op: str) -> _DeferredWork | None:
-        """Returns a Work that completes at the end of the backward pass. Returns None, and defers nothing, outside of a backward pass or if user code
+        """Returns a Work that completes at the end of the backward pass. Returns `None`, and defers nothing, outside of a backward pass or if user code
         calls, since user code may wait for the future. DDP reads the results in a callback that runs after flush()."""
         if not sys._getframe(2).f_globals.get("__name__", "").startswith("torch.autograd"):
             return None

@@ -71,7 +71,7 @@ def plain_name(name: str) -> str:
 
 
 def named_parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, Share | None]]:
-    """Yields (name in the unwrapped module, parameter that the optimizer updates, Share) for each parameter. The Share is None for a parameter
+    """Yields (name in the unwrapped module, parameter that the optimizer updates, Share) for each parameter. The Share is `None` for a parameter
     outside flat arrays. With use_orig_params=False, the optimizer updates each flat array as one parameter."""
     held = _shares_by_part(module)
     for prefix, part in module.named_modules():
@@ -84,7 +84,7 @@ def named_parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tenso
 
 
 def named_tensors(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, Share | None]]:
-    """Yields (name, array, Share or None) for each tensor in state_dict() of the module, without gathering the shards. Raises TypeError for a
+    """Yields (name, array, Share or `None`) for each tensor in state_dict() of the module, without gathering the shards. Raises TypeError for a
     submodule with get_extra_state()."""
     held = _shares_by_part(module)
     for prefix, part in module.named_modules(remove_duplicate=False):
@@ -114,7 +114,7 @@ def _others(part: torch.nn.Module, parameters: Any, held: dict[int, dict[str, An
 
 def _shares_by_part(module: torch.nn.Module) -> dict[int, dict[str, Any]]:
     """Returns {id(submodule): {parameter name: (flat array, index of the parameter in the flat array, Share)}}. If two submodules have one parameter
-    in common, the index is None in the second submodule."""
+    in common, the index is `None` in the second submodule."""
     held: dict[int, dict[str, Any]] = {}
     for wrapper in module.modules():
         flat = _flat_of(wrapper) if _is_fsdp(wrapper) else None
@@ -136,7 +136,7 @@ def _share(wrapper: Any, shape: Any, where: Any) -> Share:
 
 
 def _flat_of(wrapper: Any) -> Any:
-    """Returns the flat array of a FullyShardedDataParallel, or None if there is no flat array. Raises TypeError for an unsupported version of torch."""
+    """Returns the flat array of a FullyShardedDataParallel, or `None` if there is no flat array. Raises TypeError for an unsupported version of torch."""
     handle = getattr(wrapper, "_handle", _flat_of)
     flat = getattr(handle, "flat_param", None)
     if handle is _flat_of or (flat is not None and not hasattr(flat, "_shard_param_infos")):

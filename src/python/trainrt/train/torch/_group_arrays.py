@@ -20,7 +20,7 @@ _HALVES = (torch.float16, torch.bfloat16)
 
 
 def of_runtime(op: Any) -> str | None:
-    """Returns the runtime's name of the reduction `op`. Returns None if the runtime does not support `op` and each rank must call reduced(). Raises
+    """Returns the runtime's name of the reduction `op`. Returns `None` if the runtime does not support `op` and each rank must call reduced(). Raises
     NotImplementedError if reduced() does not support `op` either."""
     if word := _found(_OF_RUNTIME, op):
         return word
@@ -55,7 +55,7 @@ def array_of(tensor: torch.Tensor, widened: bool = False) -> torch.Tensor:
 
 
 def put_back(tensors: Iterable[Any], arrays: Iterable[Any]) -> None:
-    """Copies each array, a result of array_of(), into its tensor. Skips an array that is None or the tensor itself."""
+    """Copies each array, a result of array_of(), into its tensor. Skips an array that is `None` or the tensor itself."""
     for tensor, array in zip(tensors, arrays):
         if array is not None and array.data_ptr() != tensor.data_ptr():
             tensor.detach().copy_(array)
@@ -83,5 +83,5 @@ def split_evenly(tensor: torch.Tensor, ranks: int) -> list[torch.Tensor]:
 
 
 def _found(table: dict[Any, Any], op: Any) -> Any:
-    """Returns the value of the reduction `op` in `table`, or None. Compares keys by ==, since torch's ReduceOp does not work as a key of a dict."""
+    """Returns the value of the reduction `op` in `table`, or `None`. Compares keys by ==, since torch's ReduceOp does not work as a key of a dict."""
     return next((value for known, value in table.items() if op == known), None)

@@ -88,7 +88,7 @@ def path_of(name: str) -> str:
 
 
 def named_parameters(module: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yields (name in the unwrapped module, parameter, Share) for each parameter. The Share is None for a parameter that is in no flat array."""
+    """Yields (name in the unwrapped module, parameter, Share) for each parameter. The Share is `None` for a parameter that is in no flat array."""
     module = unwrapped(module)
     if _flat_shards.is_wrapped(module):
         yield from _flat_shards.named_parameters(module)

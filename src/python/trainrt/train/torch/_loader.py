@@ -137,7 +137,7 @@ class PreparedDataLoader(DataLoader):
 
     @property
     def _ordering(self) -> Any:
-        """The sampler of single samples, or None."""
+        """The sampler of single samples, or `None`."""
         return getattr(self.batch_sampler, "sampler", None) if self.batch_size is None and self.batch_sampler is not None else self.sampler
 
     def __iter__(self) -> Iterator[Any]:

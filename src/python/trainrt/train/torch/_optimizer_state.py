@@ -160,7 +160,7 @@ class OptimizerPart:
 
 
 def _number_of(value: Any) -> Any:
-    """Returns the number in a tensor without axes, None for other tensors, and `value` itself if it is not a tensor."""
+    """Returns the number in a tensor without axes, `None` for other tensors, and `value` itself if it is not a tensor."""
     return value if not isinstance(value, torch.Tensor) else value.item() if value.dim() == 0 else None
 
 

@@ -24,7 +24,7 @@ def prepare_model(model: torch.nn.Module, move_to_device: bool | str | torch.dev
     move_to_device : bool or device
         Device to which the model is moved. True (default) means this rank's device.
     parallel_strategy : {"ddp", "fsdp", None}
-        Wrapper: "ddp" (default) is DistributedDataParallel, "fsdp" shards the parameters among the ranks, None does not wrap the model.
+        Wrapper: "ddp" (default) is DistributedDataParallel, "fsdp" shards the parameters among the ranks, `None` does not wrap the model.
     parallel_strategy_kwargs : dict, optional
         Arguments of the wrapper.
     wrap_ddp, ddp_kwargs

@@ -187,7 +187,7 @@ class ProcessGroup(dist.ProcessGroup):
     # ---- implementation ----
 
     def _reduce(self, inputs: Sequence[Any], outputs: Sequence[Any], op: Any) -> None:
-        """Reduces inputs[i] over the ranks into outputs[i]. If outputs[i] is None, this rank does not receive the result."""
+        """Reduces inputs[i] over the ranks into outputs[i]. If outputs[i] is `None`, this rank does not receive the result."""
         self._deferred.flush()
         if of_runtime(op):
             self._reduce_by_runtime(inputs, of_runtime(op), outputs)
@@ -225,7 +225,7 @@ class ProcessGroup(dist.ProcessGroup):
             self._ctx.broadcast(array, root)
 
     def _gather(self, outputs: Sequence[Any], tensor: torch.Tensor, first: Sequence[int] | None = None) -> None:
-        """Copies the tensor of each rank r, from element first[r], into outputs[r]. Skips outputs that are None."""
+        """Copies the tensor of each rank r, from element first[r], into outputs[r]. Skips outputs that are `None`."""
         self._deferred.flush()
         array = array_of(tensor)
         if self._ctx is None:

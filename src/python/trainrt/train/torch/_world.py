@@ -11,7 +11,7 @@ _chosen_seed: int | None = None  # argument of enable_reproducibility()
 
 
 def runtime() -> Any:
-    """Returns the Context of this rank, or None in a process that trainrt did not start."""
+    """Returns the Context of this rank, or `None` in a process that trainrt did not start."""
     return _current.session().runtime
 
 

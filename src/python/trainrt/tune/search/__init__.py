@@ -25,7 +25,7 @@ class Searcher:
 
 
 def seed_setting(seed: Any) -> dict[str, str]:
-    """Returns the key `seed` of [tune]; {} for None. Raises ValueError for an invalid seed."""
+    """Returns the key `seed` of [tune]; {} for `None`. Raises ValueError for an invalid seed."""
     if seed is None:
         return {}
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:

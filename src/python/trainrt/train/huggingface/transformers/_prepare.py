@@ -57,7 +57,7 @@ def prepare_trainer(trainer: "transformers.Trainer") -> "transformers.Trainer":
 
 
 def _loader_of(dataset):
-    """Returns a DataLoader over batches of a dataset shard, or None for another dataset."""
+    """Returns a DataLoader over batches of a dataset shard, or `None` for another dataset."""
     if not isinstance(dataset, Epochs):
         return None
     import torch
