@@ -237,8 +237,9 @@ def every_key_of_the_configs_exists():
 
 
 @test
-def the_guide_to_the_config_shows_what_help_prints():
-    check(block("ini", "[failure]", "src/config") == output("help", "config"), "src/config/README.md: replace the block [failure] with the output of `trainrt help config`")
+def the_page_of_all_keys_shows_the_output_of_help_config():
+    text = blocks("ini", [SOURCE / "src/config/all_keys.md"])[0].text
+    check(text == output("help", "config"), "src/config/all_keys.md: replace the block with the output of `trainrt help config`")
 
 
 @test
