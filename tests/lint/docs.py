@@ -306,10 +306,12 @@ def code_in_cpp_compiles():
         skip("mpicxx.mpich not found (package libmpich-dev)")
     found = blocks("cpp")
     check(len(found) >= 3, f"only {len(found)} blocks in C++ were found")
-    for item in found:
+    internal = [f"-I{SOURCE / folder}" for folder in ("src", "tests")]  # for blocks in the language cxx, which may include internal headers
+    for item in found + blocks("cxx"):
         unit = scratch() / "block.cpp"
         unit.write_text(item.text)
-        done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-I", str(SOURCE / "include"), str(unit)], capture_output=True, text=True)
+        folders = [f"-I{SOURCE / 'include'}", *(internal if item.language == "cxx" else [])]
+        done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", *folders, str(unit)], capture_output=True, text=True)
         check(done.returncode == 0, f"{item.guide}:{item.line}: {done.stderr[:800]}")
 
 
