@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs what needs a GPU.
 #   tests/gpu/run.sh [BUILD]           build test_gpu in BUILD (default: build), run its cases here, and print a table
-#   tests/gpu/run.sh --pack FOLDER     pack all parts for a machine with a GPU (tests/README.md); BUILD=DIR names another build folder
+#   tests/gpu/run.sh --pack FOLDER     pack all parts for a machine with a GPU (tests/gpu/packing.md); BUILD=DIR names another build folder
 #   tests/gpu/run.sh --rehearse FOLDER run that folder in a clean root, a minimal Debian 13 without a GPU; it is packed first if it is not
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,5 @@
 // Metrics sink "program": sends each report as a line of JSON to the standard input of a program, which the user or the
-// Python package trainrt.sinks provides (protocol: src/metrics/README.md).
+// Python package trainrt.sinks provides (protocol: src/metrics/programs.md).
 #include <filesystem>
 
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 namespace trainrt::tune {
 
 /// Records a scheduler's decisions in the journal, and in a second file how many bytes of each journal file had been read
-/// for each decision, so that it can be reproduced (src/tune/README.md).
+/// for each decision, so that it can be reproduced (src/tune/details.md).
 class DecisionLog {
  public:
   /// Appends to the files of `writer`. No other process may write them meanwhile.

@@ -11,8 +11,9 @@ from harness import Skipped
 
 HEAD = """# Results of `make test-frameworks`
 
-Unchanged scripts with frameworks of PyPI, and Ray Train's own examples with `trainrt` for `ray`. A cell has the seconds of a case that
-passed, on a machine with other load. The first case of a framework includes the undisturbed run, with which the other cases are compared.
+Scripts of PyPI's frameworks that do not use trainrt, and Ray Train's own examples with `trainrt` instead of `ray`. A cell has the seconds
+of a case that passed; the machine was also used for other work. The first case of a framework includes the run of one rank with which the
+other cases are compared.
 """
 FAILED = "**failed**"
 
