@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What a train function in C++ prints: every rank's log is whole, the terminal shows what run.output says, and no crash loses a line
-or hides what explains it."""
+"""Each rank's log contains everything that a train function in C++ prints, the terminal shows the ranks selected by run.output, and a
+crash loses no line of output."""
 import signal
 import socket
 import sys
@@ -15,7 +15,7 @@ LINES = 1000
 
 
 def config_of(end="return", rank=0, **more):
-    """`end`: how that rank ends (tests/support/programs/prints.cpp)."""
+    """Returns a config in which `rank` ends by `end` (see tests/support/programs/prints.cpp)."""
     folder = scratch()
     return write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("prints")},
                                              "loop": {"end": end, "rank": rank, **more}})
