@@ -80,6 +80,7 @@ STRICT = (
     "tests/README.md",
     "tests/fuzz",
     "tests/lint",
+    "tests/multirank",
     "tests/run.sh",
     "tests/support",
     "tests/unit/trainer/datasets",
@@ -105,7 +106,6 @@ RATES = {
     "tests/faults": (380, 370, 0),
     "tests/frameworks": (180, 260, 30),
     "tests/gpu": (160, 60, 60),
-    "tests/multirank": (280, 310, 0),
     "tests/slurm": (180, 270, 0),
     "tests/unit": (490, 280, 0),
 }

@@ -12,6 +12,7 @@ from harness import *  # noqa: E402,F403
 from runs.trouble import trouble_config  # noqa: E402
 
 RANKS = 2
+INTEGER = "a whole number"  # the type of a key in messages
 SHORT = {"epochs": 2}
 LONG = {"epochs": 100000}
 
@@ -116,12 +117,12 @@ def a_repeated_key_on_the_command_line_is_refused():
     refused(linear_config(scratch(), "run", SHORT), ("loop.epochs", "twice"), "--loop.epochs=1", "--loop.epochs=2")
 
 
-BAD_VALUES = (("checkpoint.num_to_keep", "many", "a whole number"), ("checkpoint.num_to_keep", "-1", "0 or more"),
+BAD_VALUES = (("checkpoint.num_to_keep", "many", INTEGER), ("checkpoint.num_to_keep", "-1", "0 or more"),
               ("checkpoint.score_order", "best", "max, min"), ("checkpoint.every", "3 apples", "steps"),
               ("failure.launch_timeout", "0", "from 0.001"),
               ("failure.hang_timeout", "1e-320 s", "from 0.001"), ("checkpoint.every", "1e300 steps", "steps"),
               ("scaling.num_workers", "4294967297", "to 2147483647"), ("metrics.detailed", "maybe", "true or false"),
-              ("run.seed", "1.5", "a whole number"), ("run.name", "../up", "plain name"), ("data.train.samples", "0", "a whole number, from 1 to 4611686018427387904"),
+              ("run.seed", "1.5", INTEGER), ("run.name", "../up", "plain name"), ("data.train.samples", "0", f"{INTEGER}, from 1 to 4611686018427387904"),
               ("data.train.format", "sintetic", "synthetic"), ("data.train.shuffle", "2", "true or false"))
 
 
@@ -133,8 +134,8 @@ for number, arguments in enumerate(BAD_VALUES):
     add_test(f"the_value_{arguments[1].replace(' ', '_')}_of_{arguments[0]}_is_refused", bad_value_is_refused, *arguments)
 
 
-BAD_LOOP = ((("epochs", "'two'", "a whole number", "command line"), "epochs=two"), (("optimizer", "'adam'", "sgd, adamw"), "optimizer=adam"),
-            (("batch_size", "'-3'", "a whole number, from 1 to 2147483647"), "batch_size=-3"), (("dropout", "'nan'", "less than 1"), "dropout=nan"),
+BAD_LOOP = ((("epochs", "'two'", INTEGER, "command line"), "epochs=two"), (("optimizer", "'adam'", "sgd, adamw"), "optimizer=adam"),
+            (("batch_size", "'-3'", f"{INTEGER}, from 1 to 2147483647"), "batch_size=-3"), (("dropout", "'nan'", "less than 1"), "dropout=nan"),
             (("unknown key 'learning_rate'", "linear", "there are: epochs, batch_size,"), "learning_rate=0.1"),
             (("unknown key 'batchsize'", "did you mean 'batch_size'"), "batchsize=8"))
 
@@ -174,7 +175,7 @@ def check_refuses_data_and_keys_unfit_for_a_train_function_without_loading_its_m
         check_refused(checked(more), None, words)
     check_refused(checked(data), None, ("cannot load the library", f"{modules}/torch.so"))
     listed = run([TRAINRT, "list"], env={"TRAINRT_MODULE_PATH": modules}).out
-    for word in ("loop.batch_size", "a whole number, from 1 to 2147483647", "one of: sgd, adamw", "needs [data.train], [data.test]"):
+    for word in ("loop.batch_size", f"{INTEGER}, from 1 to 2147483647", "one of: sgd, adamw", "needs [data.train], [data.test]"):
         check(word in listed, f"`trainrt list` lacks {word!r}:\n{listed}")
 
 
@@ -425,7 +426,7 @@ def a_storage_path_without_write_permission_is_refused():
         if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
             skip("cannot mount here")
         config = linear_config(folder, "run", SHORT, storage=locked)
-        job = run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o ro none {locked} && exec \"$@\"", "sh", *ranks_command(RANKS, config)])
+        job = run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o ro tmpfs {locked} && exec \"$@\"", "sh", *ranks_command(RANKS, config)])
         check_refused(job, config, ("storage_path", str(locked)))
     else:
         locked.chmod(0o500)

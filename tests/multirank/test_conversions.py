@@ -36,18 +36,18 @@ def replaced(path, data):
     return restore
 
 
-def refused_until_restored(output, words, change, says, env=None):
+def refused_until_restored(output, words, change, message, env=None):
     """Checks that a killed conversion is refused after change(), and that it resumes after the function that change() returns has
     undone the change. It must then write the same bytes as a conversion that was not killed."""
     begun(output, *words, slow=SLOW, env=env)
     undo = change()
-    refused("convert", *words, "-o", output, says=["from an earlier command", "--force", *says], env=env)
+    refused("convert", *words, "-o", output, message=["from an earlier command", "--force", *message], env=env)
     undo()
     job = tool("convert", *words, "-o", output, env=env)
     check("resuming after" in job.err, "it did not resume", job)
     whole = output.parent / f"whole{output.suffix}"
     tool("convert", *words, "-o", whole, env=env)
-    check(output.read_bytes() == whole.read_bytes(), f"different bytes after {says}")
+    check(output.read_bytes() == whole.read_bytes(), f"different bytes after {message}")
     nothing_left(output.parent)
     output.unlink(), whole.unlink()
 
@@ -185,17 +185,17 @@ def jsonl_refuses_strings_and_names_that_are_not_utf_8():
     source = folder / "a.txt"
     lines = [b"one", "Grüße".encode(), b"caf\xe9", b"end"]
     source.write_bytes(b"\n".join(lines) + b"\n")
-    job = refused("convert", source, "-o", folder / "out.jsonl", says=["line 3 of ", "out.jsonl'", "'text'", "not UTF-8", "--columns"])
+    job = refused("convert", source, "-o", folder / "out.jsonl", message=["line 3 of ", "out.jsonl'", "'text'", "not UTF-8", "--columns"])
     check(not (folder / "out.jsonl").exists(), "an output file was created", job)
     nothing_left(folder)
     tool("convert", source, "--subset=0:2, 3", "-o", folder / "out.jsonl")
     equal([json.loads(line)["text"] for line in (folder / "out.jsonl").read_text("utf-8").splitlines()], ["one", "Grüße", "end"], "the other lines")
     tool("convert", source, "-o", folder / "out.csv")
     equal((folder / "out.csv").read_bytes(), b"text\n" + b"\n".join(lines) + b"\n", "bytes of the .csv file")
-    refused("convert", folder / "out.csv", "-o", folder / "back.csv", says=["not valid UTF-8"])
+    refused("convert", folder / "out.csv", "-o", folder / "back.csv", message=["not valid UTF-8"])
     with h5py.File(folder / "b.h5", "w") as file:
         file.create_dataset(b"caf\xe9", data=[1, 2])
-    refused("convert", folder / "b.h5", "-o", folder / "b.jsonl", says=["is not UTF-8, which JSON requires", "--columns"])
+    refused("convert", folder / "b.h5", "-o", folder / "b.jsonl", message=["is not UTF-8, which JSON requires", "--columns"])
 
 
 @test
@@ -203,7 +203,7 @@ def csv_refuses_two_columns_with_the_same_name():
     folder = scratch()
     with h5py.File(folder / "a.h5", "w") as file:
         file["x"], file["x_0"], file["y"] = [[1, 2], [3, 4]], [5, 6], [7, 8]
-    refused("convert", folder / "a.h5", "-o", folder / "out.csv", says=["'x'", "'x_0'", "a column 'x_0'", "--columns"])
+    refused("convert", folder / "a.h5", "-o", folder / "out.csv", message=["'x'", "'x_0'", "a column 'x_0'", "--columns"])
     equal([path.name for path in folder.iterdir()], ["a.h5"], "files")
     tool("convert", folder / "a.h5", "--columns", "x,y", "-o", folder / "out.csv")
     equal((folder / "out.csv").read_text(), "x_0,x_1,y\n1,2,7\n3,4,8\n", "the selected columns")
@@ -222,15 +222,15 @@ def inspect_and_convert_apply_preprocessors():
     check(abs(last - 2**0.5) < 1e-12 and abs(first + 2**0.5) < 1e-12, f"x is from {first} to {last}")
     shown = tool("inspect", *words)
     check("made of them: 5 samples" in shown.out and "1.41421" in shown.out, "the scaled values are not shown", shown)
-    refused("convert", folder / "a.csv", "--preprocess=StandardScaler(columns: y)", "-o", folder / "no.csv", says=["StandardScaler", "no field 'y'"])
+    refused("convert", folder / "a.csv", "--preprocess=StandardScaler(columns: y)", "-o", folder / "no.csv", message=["StandardScaler", "no field 'y'"])
 
 
 @test
 def keys_that_repeat_or_skip_samples_are_an_error_that_names_the_key():
     folder = scratch()
     table = write_table(folder / "a.csv", 10)
-    refused("convert", table, "--weights=1", "--shuffle", "-o", folder / "out.csv", says=["[data.SOURCE]", "remove weights", "each sample once"])
-    refused("convert", table, "--on_error=skip", "-o", folder / "out.csv", says=["[data.SOURCE]", "on_error = stop", "each sample once"])
+    refused("convert", table, "--weights=1", "--shuffle", "-o", folder / "out.csv", message=["[data.SOURCE]", "remove weights", "each sample once"])
+    refused("convert", table, "--on_error=skip", "-o", folder / "out.csv", message=["[data.SOURCE]", "on_error = stop", "each sample once"])
     tool("convert", table, "--on_error=stop", "-o", folder / "out.csv")
 
 
@@ -244,7 +244,7 @@ def force_does_not_replace_files_named_by_keys():
     (folder / "link.csv").symlink_to(rows)
     for words, output in (([table, f"--data.subset=@{rows}"], rows), ([table, f"--data.subset=@{rows}"], folder / "link.csv"),
                           ([f"@{listed}", "--format=csv"], listed)):
-        refused("convert", *words, "-o", output, "--force", says=[output.name, "a key of [data.SOURCE] names"])
+        refused("convert", *words, "-o", output, "--force", message=[output.name, "a key of [data.SOURCE] names"])
     equal((rows.read_text(), listed.read_text()), ("0:5", f"{table}\n"), "the files")
     virtual, part = folder / "v.h5", folder / "part.h5"
     with h5py.File(part, "w") as file:
@@ -253,7 +253,7 @@ def force_does_not_replace_files_named_by_keys():
     layout[:] = h5py.VirtualSource(str(part), "x", (3,))
     with h5py.File(virtual, "w") as file:
         file.create_virtual_dataset("x", layout)
-    refused("convert", virtual, "-o", part, "--force", says=["is a source of"])
+    refused("convert", virtual, "-o", part, "--force", message=["is a source of"])
 
 
 # ---- failures before the first row ---------------------------------------------------------------------------------------
@@ -265,12 +265,12 @@ def a_failure_before_the_first_row_leaves_no_file():
     table = write_table(folder / "a.csv", 1000)
     train, test_ = folder / "train.csv", folder / "test.csv"
     test_.write_text("mine")
-    refused("convert", table, "--split", "0.5", "-o", f"{train},{test_}", says=["test.csv' exists already"])
+    refused("convert", table, "--split", "0.5", "-o", f"{train},{test_}", message=["test.csv' exists already"])
     nothing_left(folder)
     test_.unlink()
     for other in ("./train.csv", "../" + folder.name + "/train.csv", "here/train.csv"):
         (folder / "here").is_symlink() or (folder / "here").symlink_to(folder)
-        refused("convert", table, "--split", "0.5", "-o", f"{train},{folder}/{other}", says=["--split"])
+        refused("convert", table, "--split", "0.5", "-o", f"{train},{folder}/{other}", message=["--split"])
         nothing_left(folder)
     (folder / ".train.csv.part").write_text("")  # left by a command that was killed before its first part
     (folder / ".train.csv.part.json").write_text(json.dumps({"sources": ["a"], "job": "b", "parts": 0, "position": "", "complete": False}))
@@ -286,7 +286,7 @@ def a_refused_split_keeps_the_incomplete_file_of_an_earlier_command():
     words = [table, "--split", "0.5", "-o", f"{train},{test_}"]
     kill_after_first_note(train, *words, slow=SLOW)
     test_.write_text("mine")
-    refused("convert", *words, says=["test.csv' exists already"])
+    refused("convert", *words, message=["test.csv' exists already"])
     check(parts_noted(train) > 0, "the noted parts are lost")
     test_.unlink()
     check("resuming after" in tool("convert", *words).err, "it did not resume")
@@ -314,7 +314,7 @@ def a_query_can_be_inspected_converted_and_measured():
     equal((folder / "out.csv").read_text(), "id,x\n2,1.5\n3,2.5\n", "rows of the query")
     check("2 samples" in tool("inspect", *words, "--memory=1MiB").out, "samples")
     check("batches shuffled" in tool("bench", *words, "--seconds", 0.2).out, "rates")
-    refused("inspect", *words, "--memory=20 B", says=["query", "memory = 20 bytes"])
+    refused("inspect", *words, "--memory=20 B", message=["query", "memory = 20 bytes"])
 
 
 @test
@@ -334,7 +334,7 @@ def strings_of_a_utf_16_database_are_read_as_utf_8():
 def a_view_given_as_a_table_is_an_error_that_shows_the_query_to_use():
     folder = scratch()
     base = database(folder / "a.db", "CREATE TABLE t (x)", "INSERT INTO t VALUES (1), (2)", "CREATE VIEW v AS SELECT x * 2 AS y FROM t")
-    refused("inspect", base, "--table=v", says=["a.db", "table: 'v' has no rowids, or is a view", "query = SELECT * FROM"])
+    refused("inspect", base, "--table=v", message=["a.db", "table: 'v' has no rowids, or is a view", "query = SELECT * FROM"])
     equal("2 samples" in tool("inspect", base, "--table=t").out, True, "the table")
 
 

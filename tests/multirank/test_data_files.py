@@ -142,15 +142,15 @@ def safetensors_files(folder):
 
 
 def database(folder, rows=9500):
-    """Writes a table that is read in three blocks and whose rowids have gaps; returns the expected fields."""
+    """Writes a table that is read in three blocks and has gaps in its rowids; returns the expected fields."""
     names, reals = texts(rows), numpy.random.default_rng(6).normal(size=rows)
     with contextlib.closing(sqlite3.connect(folder / "x.db")) as db:
-        db.execute('CREATE TABLE "the rows" (name TEXT, whole INTEGER, "re""al" REAL, holes NUMERIC, mixed)')
-        db.executemany('INSERT INTO "the rows" (rowid, name, whole, "re""al", holes, mixed) VALUES (?, ?, ?, ?, ?, ?)',
+        db.execute('CREATE TABLE "the rows" (name TEXT, integer INTEGER, "re""al" REAL, holes NUMERIC, mixed)')
+        db.executemany('INSERT INTO "the rows" (rowid, name, integer, "re""al", holes, mixed) VALUES (?, ?, ?, ?, ?, ?)',
                        [(n * 3 - 40, names[n], n * 2**40, float(reals[n]), None if n % 3 == 0 else n, n if n % 2 else f"m{n}") for n in range(rows)])
         db.commit()
     holes = numpy.array([numpy.nan if n % 3 == 0 else n for n in range(rows)], "f8")
-    return {"name": as_bytes(names), "whole": numpy.arange(rows) * 2**40, 're"al': reals, "holes": holes,
+    return {"name": as_bytes(names), "integer": numpy.arange(rows) * 2**40, 're"al': reals, "holes": holes,
             "mixed": as_bytes([str(n) if n % 2 else f"m{n}" for n in range(rows)])}
 
 
@@ -163,16 +163,16 @@ def tables_of_databases(folder):
 @written
 def large_tables_of_databases_that_are_not_kept_in_memory(folder):
     expected = database(folder)
-    return ({"source": folder / "x.db", "table": "the rows", "memory": "0 B", "columns": 'whole, holes, mixed', "vector": "x", "types": "whole:f32"},
-            {"whole": expected["whole"].astype("f4"), "x": expected["holes"].astype("f4")[:, None], "mixed": expected["mixed"]})
+    return ({"source": folder / "x.db", "table": "the rows", "memory": "0 B", "columns": 'integer, holes, mixed', "vector": "x", "types": "integer:f32"},
+            {"integer": expected["integer"].astype("f4"), "x": expected["holes"].astype("f4")[:, None], "mixed": expected["mixed"]})
 
 
 @written
 def results_of_queries(folder):
     expected = database(folder, 200)
     kept = slice(199, 149, -1)
-    return ({"source": folder / "x.db", "query": 'SELECT whole AS w, name || \'!\' AS n FROM "the rows" WHERE rowid >= 410 ORDER BY rowid DESC'},
-            {"w": expected["whole"][kept], "n": as_bytes([text + "!" for text in texts(200)[kept]])})
+    return ({"source": folder / "x.db", "query": 'SELECT integer AS w, name || \'!\' AS n FROM "the rows" WHERE rowid >= 410 ORDER BY rowid DESC'},
+            {"w": expected["integer"][kept], "n": as_bytes([text + "!" for text in texts(200)[kept]])})
 
 
 @test

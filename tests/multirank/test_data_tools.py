@@ -189,12 +189,12 @@ def inspect_draws_images_and_accepts_keys_and_sections_of_a_config():
     equal(fields_of(inspected("--config", folder / "train.ini", "train"))["v"]["shape"], [4], "the vector")
     equal(list(fields_of(inspected("--config", folder / "train.ini", "train", "--vector=w"))), ["w", "city"], "fields")
     equal(inspected(folder / "a.csv", "--subset=10:20", "--rows", 5)["samples"], 10, "samples")
-    refused("inspect", "--config", folder / "train.ini", "tain", says=["no section [data.tain]", "train"])
-    refused("inspect", folder / "a.csv", "--vectr=v", says=["unknown key 'vectr'"])
-    refused("inspect", folder / "a.csv", "--keep=0:2", says=["the key keep of [data.NAME] is now named subset_after"])
-    refused("inspect", folder / "none.csv", says=["none.csv"])
-    refused("inspect", folder / "a.csv", "--rows", "none", says=["--rows", "not an integer"])
-    refused("inspect", says=["missing argument: SOURCE"])
+    refused("inspect", "--config", folder / "train.ini", "tain", message=["no section [data.tain]", "train"])
+    refused("inspect", folder / "a.csv", "--vectr=v", message=["unknown key 'vectr'"])
+    refused("inspect", folder / "a.csv", "--keep=0:2", message=["the key keep of [data.NAME] is now named subset_after"])
+    refused("inspect", folder / "none.csv", message=["none.csv"])
+    refused("inspect", folder / "a.csv", "--rows", "none", message=["--rows", "not an integer"])
+    refused("inspect", message=["missing argument: SOURCE"])
 
 
 @test
@@ -210,9 +210,9 @@ def check_inspect_and_convert_use_the_samples_after_operations_and_transforms():
     equal(fields_of(inspected("--config", config, "train"))["t"]["shape"], [3], "the field of the sequences")
     tool("convert", "--config", config, "train", "-o", folder / "made.npz")
     equal(numpy.load(folder / "made.npz")["t"][:2].tolist(), [[0, 3, 6], [3, 6, 9]], "converted sequences")
-    refused("inspect", "--config", config, "train", "--sequence=3 within=stat", says=["[data.train]", "sequence", "'stat'"])
+    refused("inspect", "--config", config, "train", "--sequence=3 within=stat", message=["[data.train]", "sequence", "'stat'"])
     removed = ["the key 'join' in [data.train] was removed", "DuckDB or pandas"]
-    refused("inspect", "--config", config, "train", "--join=stations on station", says=removed)
+    refused("inspect", "--config", config, "train", "--join=stations on station", message=removed)
     config.write_text(config.read_text() + "join = stations on station\n")
     failed = run([TRAINRT, "check", "--config", config])
     check(failed.code != 0 and all(words in failed.out + failed.err for words in removed), "check accepts a removed key", failed)
@@ -270,7 +270,7 @@ def a_table_converted_to_any_file_type_and_back_has_the_same_values():
                     same(held(folder / f"out.{ending}")[name], values()[name], f"{source.name} to {ending}: {name}")
                     same(held(folder / f"back.{back}")[name], values()[name], f"{source.name} to {ending} to {back}: {name}")
     nothing_left(folder)
-    job = refused("convert", folder / "a.csv", "-o", folder / "x.h5", says=["city", "vary in length", "--columns", ".jsonl"])
+    job = refused("convert", folder / "a.csv", "-o", folder / "x.h5", message=["city", "vary in length", "--columns", ".jsonl"])
     check(not (folder / "x.h5").exists(), "an output file was created", job)
     nothing_left(folder)
 
@@ -346,11 +346,11 @@ def where_selects_the_same_samples_as_numpy():
     tool("convert", folder / "a.h5", "-o", folder / "out.h5", "--where", "f4[2] > 0 and images[0] < 100", "--columns", "labels")
     held_ = arrays()
     same(held(folder / "out.h5")["labels"], held_["labels"][(held_["f4"][:, 2] > 0) & (held_["images"][:, 0, 0] < 100)], "an element of a vector")
-    for text, says in {"x > > 3": ["at character 5", "expected"], "y > 3": ["at character 1", "no field 'y'", "x, label"], "x > 'a'": ["cannot be compared"],
+    for text, message in {"x > > 3": ["at character 5", "expected"], "y > 3": ["at character 1", "no field 'y'", "x, label"], "x > 'a'": ["cannot be compared"],
                        "(x > 3": ["at character 7", "')'"], "x": ["only a bool"], "x = 3": ["at character 3", "=="], "x[1] > 2": ["numbered from 0"],
                        "x > 3 or": ["at character 9"], "city == 'Par": ["not closed"], "x > 1e9": ["removes all 3000"], "": []}.items():
         if text:
-            refused("convert", source, "-o", folder / "no.csv", "--where", text, says=["where", *says])
+            refused("convert", source, "-o", folder / "no.csv", "--where", text, message=["where", *message])
     check(not (folder / "no.csv").exists(), "an output file was created")
     nothing_left(folder)
 
@@ -379,8 +379,8 @@ def split_and_shuffle_write_every_sample_once_and_repeat_for_the_same_seed():
     check(len({tuple(order) for order in orders}) == 4, "another seed or block does not change the order")
     blocks = {number // 10 for number in orders[5][:200]}
     equal(len(blocks), 20, "blocks of a window")
-    for words, says in {("--split", "1.5"): ["--split", "between 0 and 1"], ("--split", "0.00001"): ["empty"], ("--columns", "id,idd"): ["unknown field 'idd'", "did you mean 'id'"]}.items():
-        refused("convert", source, "-o", folder / "none.csv", *words, says=says)
+    for words, message in {("--split", "1.5"): ["--split", "between 0 and 1"], ("--split", "0.00001"): ["empty"], ("--columns", "id,idd"): ["unknown field 'idd'", "did you mean 'id'"]}.items():
+        refused("convert", source, "-o", folder / "none.csv", *words, message=message)
 
 
 @test
@@ -389,17 +389,17 @@ def an_invalid_output_is_an_error_that_explains_what_to_do():
     source = write_csv(folder / "a.csv")
     tool("convert", source, "-o", folder / "out.csv")
     before = (folder / "out.csv").read_bytes()
-    refused("convert", source, "-o", folder / "out.csv", "--where", "id > 5", says=["exists already", "--force"])
+    refused("convert", source, "-o", folder / "out.csv", "--where", "id > 5", message=["exists already", "--force"])
     equal((folder / "out.csv").read_bytes(), before, "the existing file")
-    refused("convert", source, "-o", source, "--force", says=["is a source of"])
-    refused("convert", source, "-o", folder / "out.xls", says=[".h5, .jsonl"])
-    refused("convert", source, "-o", folder / "none/out.csv", says=["does not exist"])
-    refused("convert", source, "-o", folder / "out.npz", "--columns", "id", "--compress", "gzip", says=["--compress gzip"])
-    refused("convert", source, says=["missing option: -o FILE"])
-    refused("convert", source, "-o", folder / "sums.csv", "--checksums", says=["--checksums", ".csv", ".h5, .parquet or .npz"])
+    refused("convert", source, "-o", source, "--force", message=["is a source of"])
+    refused("convert", source, "-o", folder / "out.xls", message=[".h5, .jsonl"])
+    refused("convert", source, "-o", folder / "none/out.csv", message=["does not exist"])
+    refused("convert", source, "-o", folder / "out.npz", "--columns", "id", "--compress", "gzip", message=["--compress gzip"])
+    refused("convert", source, message=["missing option: -o FILE"])
+    refused("convert", source, "-o", folder / "sums.csv", "--checksums", message=["--checksums", ".csv", ".h5, .parquet or .npz"])
     bad = folder / "bad.csv"
     bad.write_text("a\n" + "1\n" * 20000 + "x\n")
-    refused("convert", bad, "-o", folder / "bad.h5", says=["bad.csv", "20002", "'x'"])
+    refused("convert", bad, "-o", folder / "bad.h5", message=["bad.csv", "20002", "'x'"])
     nothing_left(folder)
     if os.geteuid() != 0:
         (folder / "closed").mkdir(mode=0o500)
@@ -454,9 +454,9 @@ def an_incomplete_file_of_other_sources_or_options_is_an_error_and_force_starts_
     source = big_source(folder)
     output = folder / "out.csv"
     begun(output, source)
-    refused("convert", source, "-o", output, "--where", "n > 5", says=["from an earlier command", "other options", "--force"])
+    refused("convert", source, "-o", output, "--where", "n > 5", message=["from an earlier command", "other options", "--force"])
     os.utime(source)
-    refused("convert", source, "-o", output, says=["from an earlier command", "a source has changed", "big.csv", "--force"])
+    refused("convert", source, "-o", output, message=["from an earlier command", "a source has changed", "big.csv", "--force"])
     job = tool("convert", source, "-o", output, "--force")
     check("resuming after" not in job.err, "it resumed", job)
     tool("convert", source, "-o", folder / "whole.csv")
@@ -473,7 +473,7 @@ def two_conversions_cannot_write_the_same_file():
         time.sleep(0.005)
     if first.poll() is None:
         os.kill(first.pid, signal.SIGSTOP)
-        refused("convert", source, "-o", folder / "out.csv", says=["being written by another process"])
+        refused("convert", source, "-o", folder / "out.csv", message=["being written by another process"])
         os.kill(first.pid, signal.SIGCONT)
     first.communicate()
     equal(first.returncode, FINISHED, "exit code of the first conversion")
@@ -540,7 +540,7 @@ def bench_measures_bytes_samples_and_batches_within_the_given_time():
         check(rate["samples"] > 0 or rate["what"].startswith("bytes"), f"no samples: {rate}")
     check(any("memory = " in line for line in found["advice"]), f"advice: {found['advice']}")
     check("batches shuffled" in tool("bench", write_csv(folder / "a.csv"), "--seconds", 0.5).out, "the table is missing")
-    refused("bench", folder / "a.csv", "--seconds", "0", says=["--seconds"])
+    refused("bench", folder / "a.csv", "--seconds", "0", message=["--seconds"])
 
 
 main()

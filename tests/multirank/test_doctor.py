@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """`trainrt doctor` prints one line per check, with advice for each problem and the ranks and hosts that have it, exits with 70 if it found an
-error, and leaves no files behind. With a program it also checks the requirements of the program."""
+error, and leaves no files. With a program it also checks the requirements of the program."""
 import json
 import os
 import signal

@@ -84,9 +84,9 @@ def a_run_of_4_ranks_continues_with_3_then_2_then_4_and_gets_the_same_results():
     finish(4, whole)
     loss_falls(whole)
     config = config_of(folder, "elastic", {"min_workers": 2, "num_workers": 4}, step_pause=0.02)
-    for ranks, said in ((4, False), (3, True), (2, True)):
+    for ranks, shown in ((4, False), (3, True), (2, True)):
         job = interrupt(ranks, config)
-        equal(f"elastic: {ranks} ranks share the global batches of 4 workers" in job.err, said, "the message about shared global batches is printed", job)
+        equal(f"elastic: {ranks} ranks share the global batches of 4 workers" in job.err, shown, "the message about shared global batches is printed", job)
         check_seen(config)
     finish(4, config, "--loop.step_pause=0")
     check_like(config, whole)

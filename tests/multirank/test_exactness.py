@@ -43,7 +43,7 @@ def stop(ranks, config, signal_number, whom):
     equal(attempts(run_dir_of(config))[-1]["exit_code"], STOPPED, "exit_code of the attempt", job)
     text = job.out + job.err
     equal(text.count(f"stopped by {signal.Signals(signal_number).name}"), 1, "messages that name the signal", job)
-    check("Run the same command again" in text.splitlines()[-1], "the last line does not tell the user to run the command again", job)
+    check("Run the same command again" in text.splitlines()[-1], "the last line does not ask the user to run the command again", job)
     equal(run_state(run_dir_of(config)), "stopped", "state in run.json", job)
 
 

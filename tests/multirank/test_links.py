@@ -20,7 +20,7 @@ OLD_KERNEL = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "openat2:ENOSYS"}
 
 
 def home_of_somebody():
-    """Creates a folder with files whose names also occur in a run; returns its path and its contents."""
+    """Creates a folder with files of the same names as in a run; returns its path and its contents."""
     home = scratch("home")
     for name in ("manifest.json", "run.json", "result.json", "sweep.json", "000001.json", "shard-00000.h5", "thesis.tex", "photos/a.jpg", "checkpoint_000000/manifest.json"):
         (home / name).parent.mkdir(exist_ok=True)
