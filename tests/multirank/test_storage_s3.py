@@ -533,11 +533,11 @@ def each_trial_of_a_sweep_is_restored_from_its_own_folder_in_a(mirror):
             found = mirror.names(f"{run_dir_of(config).name}/trial_{number:05}")
             check({"run.json", "params.json"} <= set(found) and any(name.endswith("manifest.json") for name in found), f"files of trial {number} are missing: {found}")
     # Without its directory, the sweep has the same trials again, and each is restored from its own copy.
-    whole = [state_of(trial["path"]) for trial in trials_of(first)]
+    before = [state_of(trial["path"]) for trial in trials_of(first)]
     shutil.rmtree(run_dir_of(first))
     run_sweep(first, mirror)
     trials = check_each_once(first, 3)
-    equal([state_of(trial["path"]) for trial in trials], whole, "states of the trials")
+    equal([state_of(trial["path"]) for trial in trials], before, "states of the trials")
     logs = [path.read_text() for path in sorted(run_dir_of(first).glob("trial_*.log"))]
     check(all("restored: the run continues from" in log for log in logs), f"not all trials were restored: {logs}")
     # One trial is missing, and the sweep gets one more.

@@ -40,9 +40,9 @@ def slices_train_at_the_same_time_without_starting_processes():
     log = (run_dir_of(config) / "trial_00003.log").read_text()
     check("2 ranks on 1 node" in log and "trial_00003" in log and "trial_00003" not in "".join(line for line in job.err.splitlines() if "a new run" in line),
           "the output of a trial is not in its log", job)
-    whole = [trial for trial in trials if "stopped early" not in trial.get("why", "")]
-    check(0 < len(whole) < 8, f"{len(whole)} of 8 trials were not stopped early")
-    check_as_alone(config, whole[0], ranks=2)
+    complete = [trial for trial in trials if "stopped early" not in trial.get("why", "")]
+    check(0 < len(complete) < 8, f"{len(complete)} of 8 trials were not stopped early")
+    check_as_alone(config, complete[0], ranks=2)
     check("is complete" in run(command(config, 4)).err, "a complete sweep is not reported as complete")
     equal(list((run_dir_of(config) / "journal").glob("*.stop")), [], "remaining files of the step")
 
