@@ -1,8 +1,7 @@
 // Measures the cost of timing the phases of a step, and tests that slow ranks are named, and only those. Ranks are threads.
 //   phases_probe cost STEPS           two ranks compute steps of 1 ms; prints the cost of timing one step in us
-//   phases_probe clean WINDOWS DIR    groups of four ranks sleep for equally long steps; prints the number of windows in
-//   which
-//                                     a rank was named
+//   phases_probe clean WINDOWS DIR    groups of four ranks sleep for equally long steps; prints in how many windows a rank
+//                                     was named
 //   phases_probe planted RUNS DIR     like `clean`, but one rank takes 2 ms more than 10 ms; prints how often it was named
 //                                     after 50 steps
 #include <algorithm>
