@@ -222,7 +222,7 @@ def a_start_without_file_descriptors_or_memory_fails_and_loads_no_older_checkpoi
     check_like_whole(run_dir_of(config), run_ranks(RANKS, config_of(config.parent, "run")))
     job = run([TRAINRT, "verify", run_dir_of(config)], env={"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "open:EMFILE:shard-"})
     check_exit(job, FAILED)
-    check("ulimit -n" in job.err and "DAMAGED" not in job.out, "verify takes it for damage", job)
+    check("ulimit -n" in job.err and "DAMAGED" not in job.out, "verify reports damage", job)
 
 
 # ---- a view that cannot be written ------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def without_view(run_dir):
 
 
 @test
-def a_view_that_could_not_be_written_is_written_again_after_the_next_checkpoint_or_at_the_end():
+def a_failed_view_is_written_again_after_the_next_checkpoint_or_at_the_end():
     for after in (0, EPOCHS - 1):  # the first and the last checkpoint
         config = config_of(scratch(), "run", num_to_keep=0)
         job = run_with(config, f"open:ENOSPC:.attempt_000001/state.h5:{after}:1")
@@ -243,7 +243,7 @@ def a_view_that_could_not_be_written_is_written_again_after_the_next_checkpoint_
 
 
 @test
-def a_view_that_is_missing_is_noted_by_verify_and_made_at_the_next_start():
+def verify_notes_a_missing_view_and_the_next_start_writes_it():
     config = config_of(scratch(), "run", num_to_keep=0)
     run_dir = run_dir_of(config)
     check_exit(run_with(config, "open:ENOSPC:/state.h5"), FINISHED)
@@ -267,22 +267,22 @@ def a_view_that_is_missing_is_noted_by_verify_and_made_at_the_next_start():
 
 
 @test
-def a_limit_on_file_sizes_kills_no_rank_but_drops_checkpoints_and_is_named():
+def a_file_size_limit_drops_checkpoints_with_an_error_but_kills_no_rank():
     config = config_of(scratch(), "run")
     alone = [TRAINRT, "--config", config]  # shared memory of MPI needs larger files
     job = run(["prlimit", f"--fsize={20 << 10}", *alone])
     check_exit(job, FAILED)
     check("File too large" in job.err and "ulimit -f" in job.err, "the limit is not named", job)
-    check(lost(job) == 3 and "checkpoint.max_failed" in job.err, "it is not a checkpoint that is dropped", job)
+    check(lost(job) == 3 and "checkpoint.max_failed" in job.err, "no checkpoint was dropped", job)
     check_exit(run(alone), FINISHED)
     check_verifies(run_dir_of(config))
 
 
-# ---- files that a link leads out of the run directory ----------------------------------------------------------------------------
+# ---- links out of the run directory ----------------------------------------------------------------------------
 
 
 @test
-def links_in_the_run_directory_lead_no_attempt_out_of_it_and_a_run_directory_may_be_a_link():
+def nothing_is_written_through_links_in_the_run_directory_which_may_itself_be_a_link():
     folder = scratch()
     (folder / "precious").mkdir()
     (folder / "precious/data").write_text("kept")
@@ -297,7 +297,7 @@ def links_in_the_run_directory_lead_no_attempt_out_of_it_and_a_run_directory_may
     for name in ("progress.csv", "error.txt"):
         (run_dir / name).symlink_to(folder / "precious/data")
     check_like_whole(run_dir, run_ranks(RANKS, config_of(folder, "run")))
-    check(run_dir.is_symlink() and not (run_dir / "progress.csv").is_symlink(), "the links")
+    check(run_dir.is_symlink() and not (run_dir / "progress.csv").is_symlink(), "the run directory is no longer a link, or progress.csv still is")
     equal([(path.name, path.read_text()) for path in (folder / "precious").iterdir()], [("data", "kept")], "files outside the run directory")
 
 
@@ -305,20 +305,20 @@ def links_in_the_run_directory_lead_no_attempt_out_of_it_and_a_run_directory_may
 
 
 @test
-def a_log_that_stays_on_a_full_disk_costs_every_checkpoint_and_ends_the_run_with_the_reason_and_it_continues():
+def a_log_on_a_full_disk_ends_the_run_with_the_reason_and_the_next_start_continues():
     config = config_of(scratch(), "run")
     run_dir = run_dir_of(config)
     job = run_with(config, "write:ENOSPC:/result.json:2")
     check_exit(job, FAILED)
     check("No space left" in job.err and "result.json" in job.err, "the cause is missing", job)
-    for directory in checkpoints(run_dir):  # the log has the reports of each checkpoint
+    for directory in checkpoints(run_dir):  # the log must contain the reports of each checkpoint
         iteration = int.from_bytes(read_checkpoint(directory)["trainrt/iteration"][2], "little")
-        check(iteration <= len(reports(run_dir)), f"{directory} is of iteration {iteration}, and the log ends at {len(reports(run_dir))}", job)
+        check(iteration <= len(reports(run_dir)), f"{directory} is of iteration {iteration}, but the log ends at {len(reports(run_dir))}", job)
     check_like_whole(run_dir, run_ranks(RANKS, config))
 
 
 @test
-def a_stop_whose_checkpoint_meets_a_fault_that_passes_is_saved():
+def a_stop_is_saved_in_spite_of_a_temporary_fault():
     config = config_of(scratch(), "run", {"epochs": 5000}, every="off")
     job = start(config, "open:EIO:manifest.json:0:2")
     wait_for_reports(run_dir_of(config), 2, job)
@@ -334,12 +334,12 @@ def tmpfs(megabytes):
     folder = scratch("tmpfs")
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder], capture_output=True, text=True)
     if mounted.returncode != 0:
-        skip(f"a file system cannot be mounted here: {mounted.stderr.strip()}")
+        skip(f"this machine cannot mount a file system: {mounted.stderr.strip()}")
     return folder
 
 
 def fill(folder):
-    """Uses all remaining space and returns the file that has it."""
+    """Fills the file system; returns the file that uses the space."""
     filler = folder / "filler"
     with open(filler, "wb", buffering=0) as file:
         try:
@@ -351,7 +351,7 @@ def fill(folder):
 
 
 @test
-def a_disk_that_really_fills_and_has_room_again_costs_checkpoints_but_no_report_and_not_a_bit():
+def a_disk_that_is_full_for_a_while_costs_checkpoints_but_no_report_and_no_bit():
     folder = tmpfs(16)
     try:
         config = config_of(scratch(), "run", {"step_pause": 0.05}, storage=folder)
@@ -369,7 +369,7 @@ def a_disk_that_really_fills_and_has_room_again_costs_checkpoints_but_no_report_
 
 
 @test
-def a_disk_that_is_full_to_the_end_fails_the_run_and_the_same_command_ends_it_when_there_is_room():
+def a_run_on_a_full_disk_fails_and_the_same_command_finishes_it_with_free_space():
     folder = tmpfs(16)
     try:
         config = config_of(scratch(), "run", {"step_pause": 0.02}, storage=folder)
