@@ -84,7 +84,7 @@ def run_plan(arena, plan, tally):
         count(tally, broken)
         broken.tear_down()
     if kept:
-        notes = "".join(f", {count} {what}" for what, count in (("by hand", len(broken.by_hand)), ("late", len(broken.late))) if count)
+        notes = "".join(f", {count} {label}" for label, count in (("by hand", len(broken.by_hand)), ("late", len(broken.late))) if count)
         print(f"ok {plan} ({time.monotonic() - begin:.1f} s{notes})")
         broken.clear()
     return kept
