@@ -190,7 +190,7 @@ std::string loading_error(const std::string& run_dir, std::int64_t least) {
       finding =
           "loaded number " + std::to_string(loaded->meta.number) + ", but " + std::to_string(least) + " was committed";
     else if (loaded->notes.empty() != checkpoint::has_view(loaded->directory))
-      finding = "expected one note if the view is missing, else none";
+      finding = "expected one note if the view is missing, and no note otherwise";
     else if (const auto what = model.difference(static_cast<std::uint64_t>(loaded->meta.number), ranks); !what.empty())
       finding = "'" + what + "' differs";
   });
@@ -207,7 +207,7 @@ std::string debris_in(const std::string& run_dir) {
   return "";
 }
 
-/// Checks the run directory after a kill. Returns problems, "" if there are none.
+/// Checks the run directory after a kill. Returns the problems, or "" if the directory is correct.
 std::string broken(const std::string& run_dir, std::int64_t least, int& views_made) {
   auto finding = loading_error(run_dir, least);
   if (finding.empty()) finding = damage_in(run_dir, views_made);

@@ -48,7 +48,7 @@ def changed_since(before, config):
 
 
 def frozen_at(config, phase, times=1):
-    """Returns attempt 1 with all its ranks stopped after rank 0 has reached the phase; None if it ends before."""
+    """Returns attempt 1 with all its ranks stopped after rank 0 has reached the phase. Returns None if the attempt ends before."""
     first = start_ranks(RANKS, config, first_env={"TRAINRT_STOP_AT": f"{phase}:{times}"}, env=job(0))
     wait_until(lambda: first.ended() or is_stopped(first.ranks().get(0, 0)), 60, f"rank 0 to reach {phase}, {times} time(s)", first)
     if first.ended():

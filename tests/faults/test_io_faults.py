@@ -23,7 +23,7 @@ def setup():
 
 
 def faulty(faults, rank=None):
-    """Returns the environment in which the given calls fail on one rank, or on all ranks if `rank` is None."""
+    """Returns the environment in which the given calls fail on the rank `rank`, or without one on all ranks."""
     env = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": faults}
     return {"env": env} if rank is None else {"rank_env": {rank: env}}
 
@@ -91,7 +91,7 @@ def check_like_whole(config, job):
 
 
 # ---- temporary faults: the run drops a checkpoint, continues, and has the results of a run without faults ---------------------
-# name: fault, rank with the fault (None: all ranks), number of lost checkpoints, words that each message must contain
+# name: fault, rank with the fault (or all ranks), number of lost checkpoints, words that each message must contain
 
 RANK_1 = r"rank 1 on \S+: "
 RANK_0 = r"rank 0 on \S+: "

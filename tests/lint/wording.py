@@ -106,7 +106,7 @@ RATES = {
     "src/frameworks": (370, 180, 260),
     "tests/contract": (0, 160, 0),
     "tests/frameworks": (180, 260, 30),
-    "tests/gpu": (160, 60, 60),
+    "tests/gpu": (0, 0, 60),
     "tests/unit": (490, 280, 0),
 }
 
