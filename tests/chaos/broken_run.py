@@ -22,7 +22,7 @@ ENDED_BADLY = ("FAILED", "NODE_FAIL", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "
 @dataclass
 class Event:
     """A disturbance that was carried out, and the state of the run before it."""
-    time: float      # since the epoch
+    time: float      # seconds since the Unix epoch
     disturbance: object
     text: str
     attempts: int    # number of attempts with a record

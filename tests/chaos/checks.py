@@ -7,7 +7,7 @@ from harness import (FINISHED, STOPPED, TRAINRT, Failure, attempts, check, check
                      wait_until)
 from plans import REPORTS
 
-# How an attempt may end after each kind of disturbance: patterns of "why" in its record.
+# Patterns of "why" in the record of an attempt, for each kind of disturbance that may end it.
 NO_END = r"^killed: it wrote no end"  # written by the next attempt
 KILLED = (r"^killed: rank", r"^killed by SIGKILL", r"^failed: .*(has exited|has ended)")
 HUNG = r"^failed: .*did not answer"

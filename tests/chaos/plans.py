@@ -15,7 +15,7 @@ LAYOUTS = {2: {"1+1": "-N2 -n2 --ntasks-per-node=1", "2+0": "-N1 -n2"},
            4: {"2+2": "-N2 -n4 --ntasks-per-node=2"}}
 
 SIGNALS = ("USR1", "USR2", "TERM", "INT")
-# In the order of a run; those of a save as in src/checkpoint/save/phases.hpp.
+# Phases in the order of a run. The phases of a save have the names of src/checkpoint/save/phases.hpp.
 PHASES = ("start", "load", "step", "report", "reported", "prepared", "staged", "shard_written", "shard_synced", "gathered", "manifest_written",
           "directory_synced", "renamed", "committed", "view_written", "retired", "deleted")
 DAMAGES = ("shard_flipped", "shard_cut", "shard_gone", "manifest_flipped", "manifest_cut", "view_flipped")

@@ -59,7 +59,7 @@ def the_error_of_a_run_without_free_space_names_the_key_that_needs_less():
 def storage_without_free_inodes_is_an_error_before_the_first_step():
     storage = scratch()
     job = in_small(storage, "size=100m,nr_inodes=1", config_of(scratch(), storage))
-    check(job.code != 0, "it did not fail", job)
+    check(job.code != 0, "the command did not fail", job)
     says(job, NO_INODES, FEWER_FILES)
 
 
@@ -70,7 +70,7 @@ def the_error_of_a_sweep_without_free_inodes_names_them():
         "run": {"name": "sweep", "storage_path": storage}, "train": {"function": "linear"}, "loop": {"epochs": 2},
         "data.train": {"format": "synthetic", "samples": 64}, "tune": {"metric": "loss", "num_samples": 2}, "tune.space": {"lr": "uniform(0.001, 0.01)"}})
     job = in_small(storage, "size=100m,nr_inodes=10", config, "tune")
-    check(job.code != 0, "it did not fail", job)
+    check(job.code != 0, "the command did not fail", job)
     says(job, NO_INODES)
 
 

@@ -23,7 +23,7 @@ def setup():
 
 
 def faulty(faults, rank=None):
-    """Returns the environment in which the given calls fail on the rank `rank`, or without one on all ranks."""
+    """Returns the environment in which the given calls fail on one rank, or on all ranks without `rank`."""
     env = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": faults}
     return {"env": env} if rank is None else {"rank_env": {rank: env}}
 
@@ -178,7 +178,7 @@ def a_full_disk_ends_the_run_after_max_failed_checkpoints_and_it_continues_with_
         check_committed_whole(run_dir_of(config), job)
         equal(run_state(run_dir_of(config)), "failed", "state of the run")
         second = check_continues(config)
-        check(f"continuing from {checkpoints(run_dir_of(config))[committed - 1]}" in second.err, "it did not continue from the newest checkpoint", second)
+        check(f"continuing from {checkpoints(run_dir_of(config))[committed - 1]}" in second.err, "the run did not continue from the newest checkpoint", second)
 
 
 @test
@@ -267,7 +267,7 @@ def a_stop_during_a_slow_save_waits_for_it_and_exits_75():
         kill(job.ranks().values(), signal.SIGTERM)
         code = job.wait(30)
         equal(code, STOPPED, "exit code of a stop during a slow save", job)
-        check(time.monotonic() - begun > 0.5, "it did not wait for the disk", job)
+        check(time.monotonic() - begun > 0.5, "the run did not wait for the disk", job)
         run_dir = run_dir_of(config)
         check_committed_whole(run_dir, job)
         check_named(job, 0)

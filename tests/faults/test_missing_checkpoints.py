@@ -174,7 +174,7 @@ def damaged(ranks=1, **keys):
 
 
 def flip(path):
-    """Changes a few bytes in the middle, so that the bytes before can be read."""
+    """Changes a few bytes in the middle of the file. The bytes before them remain readable."""
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 0x55
     path.write_bytes(data)
@@ -330,7 +330,7 @@ def a_checkpoint_that_reappears_later_is_neither_deleted_nor_overwritten():
     wait_until(lambda: "continuing from" in job.err or job.ended(), 30, "the run to continue", job)
     shutil.copytree(away / "checkpoint_000001", run_dir_of(config) / "checkpoint_000001")
     equal(job.wait(60), FINISHED, "exit code", job)
-    check("checkpoint_000001" in names_of(config), f"it was deleted: {names_of(config)}", job)
+    check("checkpoint_000001" in names_of(config), f"the checkpoint was deleted: {names_of(config)}", job)
     equal(content(run_dir_of(config) / "checkpoint_000001"), content(away / "checkpoint_000001"), "contents of the checkpoint")
     check_same_bits(run_dir_of(config), finished())
 
@@ -348,7 +348,7 @@ def a_run_killed_before_its_first_commit_starts_at_step_0_without_a_message():
     kill([job.process.pid], signal.SIGTERM)
     job.wait(30)
     equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "first step of the attempt", job)
-    check("trying again" not in job.err, "it waited", job)
+    check("trying again" not in job.err, "the start waited", job)
 
 
 main()

@@ -181,7 +181,7 @@ def a_run_whose_directory_stays_missing_ends_after_the_storage_timeout():
     began = time.monotonic()
     job.code = job.wait(90)
     check_exit(job, FAILED)
-    check(time.monotonic() - began >= 4, f"it ended after {time.monotonic() - began:.1f} s", job)
+    check(time.monotonic() - began >= 4, f"the run ended after {time.monotonic() - began:.1f} s", job)
     check("No such file or directory" in job.err and "another attempt owns" not in job.err, "the reason is missing", job)
 
 
@@ -203,7 +203,7 @@ def an_attempt_that_loses_only_its_private_directory_ends_promptly_with_its_own_
     job.code = job.wait(60)
     check(job.code not in (FINISHED, STOPPED), f"it exits {job.code}", job)
     check(re.search("another attempt owns this run now|a newer attempt has taken over", job.err), "the reason is missing", job)
-    check("storage does not answer" not in job.err, "it waited for the storage", job)
+    check("storage does not answer" not in job.err, "the run waited for the storage", job)
 
 
 @test

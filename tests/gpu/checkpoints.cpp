@@ -1,4 +1,4 @@
-// Checkpoints of tensors on a GPU.
+// Tests checkpoints of tensors on GPUs.
 #include "checkpoint/load/load.hpp"
 #include "gpu/gpu_test.hpp"
 #include "unit/checkpoint/device_model.hpp"

@@ -70,7 +70,7 @@ def a_part_that_hangs_or_fails_keeps_its_rows_and_does_not_stop_the_others():
     check(parts["hangs"]["seconds"] < 50 and "stopped after 6 s" in parts["hangs"]["end"] and parts["hangs"]["rows"], f"the part that hangs: {parts['hangs']}", job)
     check("exited with 1" in parts["fails"]["end"], f"the part that fails: {parts['fails']}", job)
     equal(parts["works"]["end"], "done", "end of the last part", job)
-    check("broken" in (out / "log.txt").read_text(), "the log lacks what the failed part printed", job)
+    check("broken" in (out / "log.txt").read_text(), "the log lacks the output of the failed part", job)
 
 
 @test

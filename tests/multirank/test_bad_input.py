@@ -583,7 +583,7 @@ def a_start_after_kill_9_of_the_previous_run_continues_at_once():
     start = time.monotonic()
     second = start_ranks(RANKS, config)
     second.wait_for("continuing from", 20)
-    check(time.monotonic() - start < 15, "it waited for the heartbeat of the killed process", second)
+    check(time.monotonic() - start < 15, "the second attempt waited for the heartbeat of the killed process", second)
     kill([second.ranks()[1]], signal.SIGTERM)
     second.code = second.wait(30)
     check_exit(second, STOPPED)

@@ -31,7 +31,7 @@ def run_heat(ranks, directory, files="node", may_warn=None):
     equal(job.wait(60), 0, f"exit code of {ranks} ranks", job)
     unexpected = [line for line in job.err.splitlines() if may_warn is None or may_warn not in line]
     equal(unexpected, [], "unexpected lines on standard error", job)
-    check(f"step {STEPS} in {directory}" in job.out, "it did not reach the last step", job)
+    check(f"step {STEPS} in {directory}" in job.out, "the program did not reach the last step", job)
     return job
 
 
@@ -52,7 +52,7 @@ def killed_heat(ranks, directory, files="node", index=4):
     job = start_heat(ranks, directory, files, pause_ms=20)
     wait_until(lambda: (directory / f"checkpoint_{index:06d}").exists() or job.ended(), 30, f"checkpoint {index}", job)
     time.sleep(random.uniform(0, 0.15))
-    check(not job.ended(), "it ended before it could be killed", job)
+    check(not job.ended(), "the program ended before it could be killed", job)
     kill(job.ranks().values())
     check(job.wait(30) != 0, "exit 0 after kill -9 of all ranks", job)
 
@@ -83,7 +83,7 @@ def killed_on_a_continues_on_b(before, after, files):
     directory = scratch() / "heat"
     killed_heat(before, directory, files)
     job = run_heat(after, directory, files, may_warn="state.h5 is missing")
-    check(re.search(rf"restored step \d+ of {before} ranks", job.out), "it did not resume from a checkpoint of the killed run", job)
+    check(re.search(rf"restored step \d+ of {before} ranks", job.out), "the program did not resume from a checkpoint of the killed run", job)
     check_field(directory)
     shards = len(list((directory / "checkpoint_000011").glob("shard-*.h5")))
     equal(shards, after if files == "rank" else 1, f"shard files in the layout {files}")

@@ -60,7 +60,7 @@ def without_shared_memory_the_ranks_fall_back_to_mpi_with_one_warning():
         skip("the fault shim is not built")
     done = run_ranks(2, "auto", "", "name", env={"LD_PRELOAD": str(shim), "TRAINRT_FAULTS": "fallocate:ENOSPC:memfd"})
     equal(done.returncode, 0, f"exit code\n{done.stdout}{done.stderr}")
-    check("backend mpi" in done.stdout, f"it did not fall back: {done.stdout}")
+    check("backend mpi" in done.stdout, f"the ranks did not fall back: {done.stdout}")
     equal(done.stderr.count("cannot share memory"), 1, f"warnings\n{done.stderr}")
     check("No space left on device" in done.stderr and "rank 0" in done.stderr, f"the reason is not named: {done.stderr}")
 

@@ -44,7 +44,7 @@ def refused_until_restored(output, words, change, message, env=None):
     refused("convert", *words, "-o", output, message=["from an earlier command", "--force", *message], env=env)
     undo()
     job = tool("convert", *words, "-o", output, env=env)
-    check("resuming after" in job.err, "it did not resume", job)
+    check("resuming after" in job.err, "the conversion did not resume", job)
     whole = output.parent / f"whole{output.suffix}"
     tool("convert", *words, "-o", whole, env=env)
     check(output.read_bytes() == whole.read_bytes(), f"different bytes after {message}")
@@ -289,7 +289,7 @@ def a_refused_split_keeps_the_incomplete_file_of_an_earlier_command():
     refused("convert", *words, message=["test.csv' exists already"])
     check(parts_noted(train) > 0, "the noted parts are lost")
     test_.unlink()
-    check("resuming after" in tool("convert", *words).err, "it did not resume")
+    check("resuming after" in tool("convert", *words).err, "the conversion did not resume")
     nothing_left(folder)
 
 

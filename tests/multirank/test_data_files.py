@@ -242,7 +242,7 @@ def a_language_model_learns_from_a_token_file_on_two_ranks():
     job = run_ranks(2, config, timeout=120)
     check_exit(job, FINISHED)
     losses = [row["loss"] for row in reports(run_dir_of(config))]
-    check(losses[-1] < 0.5 * losses[0], f"it does not learn: {losses}", job)
+    check(losses[-1] < 0.5 * losses[0], f"the model does not learn: {losses}", job)
 
 
 # ---- stops -------------------------------------------------------------------------------------------------------------------

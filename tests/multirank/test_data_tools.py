@@ -442,7 +442,7 @@ def a_killed_conversion_resumes_and_writes_the_same_bytes():
             job.communicate()
         resumed = not output.exists() and parts_noted(output) > 0
         job = tool("convert", *command, "--force") if output.exists() and not parts_noted(output) else tool("convert", *command)
-        check(not resumed or "resuming after" in job.err, "it did not resume", job)
+        check(not resumed or "resuming after" in job.err, "the conversion did not resume", job)
         equal(output.read_bytes() == whole.read_bytes(), True, f"{output.name} has the same bytes")
         nothing_left(folder)
         output.unlink(), whole.unlink()
@@ -490,7 +490,7 @@ def a_conversion_interrupted_by_ctrl_c_can_be_resumed():
     _, err = job.communicate()
     equal(job.returncode, FAILED, f"exit code; {err}")
     check("ended by SIGINT" in err and "to resume" in err, err)
-    check("resuming after" in tool("convert", source, "-o", folder / "out.csv").err, "it did not resume")
+    check("resuming after" in tool("convert", source, "-o", folder / "out.csv").err, "the conversion did not resume")
 
 
 def tmpfs(megabytes):
@@ -531,7 +531,7 @@ def bench_measures_bytes_samples_and_batches_within_the_given_time():
     folder = scratch()
     began = time.monotonic()
     found = json.loads(tool("bench", write_h5(folder / "a.h5"), "--seconds", 1, "--threads", 2, "--memory=10 kB", "--json").out)
-    check(time.monotonic() - began < 20, "it takes too long")
+    check(time.monotonic() - began < 20, "bench takes too long")
     names = {rate["what"] for rate in found["rates"]}
     check({"bytes in order by pread", "bytes at random by pread", "bytes at random by mmap", "samples in order", "batches in order", "batches shuffled"} <= names, f"{names}")
     equal({rate["threads"] for rate in found["rates"] if rate["what"] == "batches shuffled"}, {1, 2}, "threads")

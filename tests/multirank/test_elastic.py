@@ -74,7 +74,7 @@ def check_like(config, whole):
 
 def loss_falls(config):
     rows = reports(run_dir_of(config))
-    check(rows[-1]["loss"] < 0.2 * rows[0]["loss"], f"it does not learn: {rows[0]['loss']} to {rows[-1]['loss']}")
+    check(rows[-1]["loss"] < 0.2 * rows[0]["loss"], f"the model does not learn: {rows[0]['loss']} to {rows[-1]['loss']}")
 
 
 @test

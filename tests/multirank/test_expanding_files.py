@@ -21,7 +21,7 @@ def limited(*words, timeout=60):
 
 
 def check_named(job, *says):
-    """Checks for a normal exit with an error that contains all words `says`."""
+    """Checks for a normal exit with an error that contains all words of `says`."""
     check(job.code in (USAGE, FAILED), f"exit {job.code}", job)
     for word in says:
         check(word in job.out + job.err, f"the message lacks {word!r}", job)
@@ -71,7 +71,7 @@ def a_damaged_hdf5_file_that_makes_libhdf5_take_all_memory_is_an_error_that_name
         begin = time.monotonic()
         job = limited(*words)
         check_named(job, "circle.h5", "HDF5 needs more memory than")
-        check(time.monotonic() - begin < 20, "it took too long", job)
+        check(time.monotonic() - begin < 20, "the command took too long", job)
     equal(sorted(entry.name for entry in folder.iterdir()), ["circle.h5", "run.ini"], "remaining files")
 
 

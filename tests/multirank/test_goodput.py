@@ -64,7 +64,7 @@ def result_of_a_finished_run_is_correct():
     (only,) = check_standing(run_dir_of(config), "finished", ["finished"])["attempts"]
     equal((only["first_step"], only["last_step"], only["saved_step"], only["exit_code"], only["why"]), (0, 30, 30, 0, "finished"), "the attempt")
     equal(only["time"]["lost_s"], 0, "lost time")
-    check(only["time"]["startup_s"] > 0 and only["time"]["productive_s"] > 0 and only["time"]["checkpoint_s"] > 0, f"its time: {only['time']}")
+    check(only["time"]["startup_s"] > 0 and only["time"]["productive_s"] > 0 and only["time"]["checkpoint_s"] > 0, f"wrong time of the first attempt: {only['time']}")
     check_no_debris(run_dir_of(config))
 
 
@@ -80,7 +80,7 @@ def result_of_a_stopped_run_is_correct_and_nothing_is_lost():
     job.code = job.wait(60)
     check_exit(job, STOPPED)
     (only,) = check_standing(run_dir_of(config), "stopped", ["stopped"])["attempts"]
-    equal((only["exit_code"], only["why"]), (STOPPED, "stopped by SIGUSR1"), "its end")
+    equal((only["exit_code"], only["why"]), (STOPPED, "stopped by SIGUSR1"), "end of the attempt")
     check(only["saved_step"] == only["last_step"] > 0, f"not all steps are saved: {only}")
     equal(only["time"]["lost_s"], 0, "lost time")
 
@@ -96,8 +96,8 @@ def result_of_a_killed_run_is_correct_and_shows_the_lost_time():
     numbers = heartbeat(run_dir)
     killed = check_standing(run_dir, "killed", ["killed"])["attempts"][0]
     check("killed: it wrote no end" in killed["why"], killed["why"])
-    equal((killed["first_step"], killed["last_step"], killed["saved_step"]), (0, numbers["last_step"], numbers["saved_step"]), "its steps")
-    check(killed["saved_step"] >= 50 and killed["last_step"] >= killed["saved_step"], f"its steps: {killed}")
+    equal((killed["first_step"], killed["last_step"], killed["saved_step"]), (0, numbers["last_step"], numbers["saved_step"]), "steps of the killed attempt")
+    check(killed["saved_step"] >= 50 and killed["last_step"] >= killed["saved_step"], f"wrong steps of the killed attempt: {killed}")
 
     job = start_ranks(2, config)
     wait_until(lambda: heartbeat(run_dir, 2)["last_step"] or job.ended(), 60, "the first step of the second attempt", job)
@@ -106,11 +106,11 @@ def result_of_a_killed_run_is_correct_and_shows_the_lost_time():
     shown = check_standing(run_dir, "stopped", ["killed", "stopped"])
     first, second = shown["attempts"]
     equal((first["end"], first["exit_code"]), (numbers["seen"], None), "the end of the first attempt, as recorded by the second")
-    equal((first["last_step"], first["saved_step"]), (numbers["last_step"], numbers["saved_step"]), "its steps after the second attempt")
+    equal((first["last_step"], first["saved_step"]), (numbers["last_step"], numbers["saved_step"]), "steps of the first attempt after the second")
     # A checkpoint may be committed just before the kill, too late to be recorded in the heartbeat.
     check(second["first_step"] >= numbers["saved_step"], f"the second attempt began before the saved step of the first: {second}, {numbers}")
-    check(first["time"]["productive_s"] > 0, f"its time: {first['time']}")
-    check((first["time"]["lost_s"] > 0) == (numbers["last_step"] > second["first_step"]), f"its lost time: {first['time']}, {numbers}")
+    check(first["time"]["productive_s"] > 0, f"wrong time of the first attempt: {first['time']}")
+    check((first["time"]["lost_s"] > 0) == (numbers["last_step"] > second["first_step"]), f"wrong lost time: {first['time']}, {numbers}")
     check_no_debris(run_dir)
     check_verifies(run_dir)
 
@@ -163,7 +163,7 @@ def calls_of_a_start(folder, checkpoint_count, attempt_count):
     job = run([TRAINRT, "--config", config, "--loop.epochs=3", "--checkpoint.every=auto"],
               env={"LD_PRELOAD": SHIM, "TRAINRT_COUNT_CALLS": calls, "TRAINRT_COUNT_PATH": run_dir_of(config)})
     check_exit(job, FINISHED)
-    check("continuing from" in job.out + job.err, "it does not continue", job)
+    check("continuing from" in job.out + job.err, "the run does not continue", job)
     counted = {name: int(number) for name, number in (line.split() for line in calls.read_text().splitlines())}
     return sum(counted[name] for name in ("open", "openat", "openat2", "stat", "lstat", "fstatat", "access", "opendir"))
 

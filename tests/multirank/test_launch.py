@@ -95,7 +95,7 @@ def the_mpiexec_of_another_mpi_is_refused_or_forms_the_world():
         equal([attempt["ranks"] for attempt in attempts(run_dir_of(config))], [2], "ranks of the attempts")
     else:
         check(not run_dir_of(config).exists(), "a run directory was left", job)
-        check("error:" in job.err, "it failed without a message", job)
+        check("error:" in job.err, "the start failed without a message", job)
 
 
 # ---- ports and shared memory of MPI ----------------------------------------------------------------------------------

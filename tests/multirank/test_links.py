@@ -101,7 +101,7 @@ def the_mirror_in_the_config_may_be_a_link():
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config, "--loop.epochs=5")
     check_exit(job, FINISHED)
-    check("restored" in job.err, "it was not restored", job)
+    check("restored" in job.err, "the run was not restored", job)
 
 
 # ---- run directories ---------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def a_linked_checkpoint_is_not_loaded_and_only_the_link_is_removed():
     before = contents(elsewhere)
     job = run_ranks(2, config, "--loop.epochs=5", "--checkpoint.num_to_keep=2")
     check_exit(job, FINISHED)
-    check("continuing from" in job.out + job.err and "checkpoint_000001" in job.out + job.err, "it does not continue from the previous checkpoint", job)
+    check("continuing from" in job.out + job.err and "checkpoint_000001" in job.out + job.err, "the run does not continue from the previous checkpoint", job)
     check(f"'{newest}' is a symbolic link" in job.err, "the link is not named", job)
     equal(contents(elsewhere), before, "the target of the link", job)
 
@@ -279,7 +279,7 @@ def permissions_obey_the_umask(umask):
         shutil.rmtree(run_dir_of(config))
         job = run_ranks(2, config, "--loop.epochs=5")
         check_exit(job, FINISHED)
-        check("restored" in job.err, "it was not restored", job)
+        check("restored" in job.err, "the run was not restored", job)
     finally:
         os.umask(before)
     check_rights(folder, umask)

@@ -199,7 +199,7 @@ def a_mirror_without_a_valid_record_of_the_run_is_refused_and_not_changed():
         mirror.change(name, data)
     job = run_ranks(1, config)  # all records are valid again
     check_exit(job, FINISHED)
-    check("has finished already" in job.out + job.err, "it was trained again", job)
+    check("has finished already" in job.out + job.err, "the run was trained again", job)
 
 
 @test
@@ -253,7 +253,7 @@ def a_killed_restore_is_repeated_and_its_temporary_folder_is_removed():
     check(shown.code == USAGE, "result treats the temporary folder of a killed restore as a run", shown)
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
-    check("has finished already" in job.out + job.err, "it was trained again", job)
+    check("has finished already" in job.out + job.err, "the run was trained again", job)
     check(not left.exists(), f"{left} still exists")
 
 

@@ -124,11 +124,11 @@ def a_mirror_of_another_user_is_not_restored():
     for part in (mirror / "run/run.json", mirror / "run"):
         give(part)
         refused(["--config", config], f"{part} belongs to nobody", of=mirror)
-        check(not run_dir_of(config).exists(), "it was restored")
+        check(not run_dir_of(config).exists(), "the run was restored")
         os.chown(part, 0, -1)
     give(mirror / "run")
     check_exit(run([TRAINRT, "--config", config, "--trust-owner=nobody"]), FINISHED)
-    check(run_dir_of(config).exists(), "it was not restored")
+    check(run_dir_of(config).exists(), "the run was not restored")
 
 
 @test

@@ -170,7 +170,7 @@ def a_stalled_transfer_is_given_up_and_repeated():
     own.fail("stall", times=2)
     begun = time.monotonic()
     job, _ = read_by(1, section, own.environment(), "--failure.storage_timeout=8")
-    check(time.monotonic() - begun < 25, "it waited for the stalled transfer", job)
+    check(time.monotonic() - begun < 25, "the run waited for the stalled transfer", job)
 
 
 @test
@@ -319,7 +319,7 @@ def a_killed_run_without_its_directory_ends_with_the_same_bits():
         shutil.rmtree(run_dir_of(config))
     job = run_ranks(2, config, env=mirror.env)
     check_exit(job, FINISHED)
-    check("restored" in job.err, "it was not restored", job)
+    check("restored" in job.err, "the run was not restored", job)
     check_same_bits(run_dir_of(config), run_dir_of(whole))
     check_iterations(run_dir_of(config), 60)
 
@@ -376,7 +376,7 @@ def records_that_a_store_does_not_accept_delay_the_end_at_most_by_mirror_wait():
     begun = time.monotonic()
     job = run_ranks(1, config, "--checkpoint.mirror_wait=3", env=mirror.env)
     check_exit(job, FINISHED)
-    check(time.monotonic() - begun < 20, f"it took {time.monotonic() - begun:.0f} s", job)
+    check(time.monotonic() - begun < 20, f"the run took {time.monotonic() - begun:.0f} s", job)
     check("the records of the run could not be copied" in job.err and "within 3 s" in job.err, "the warning is missing", job)
 
 
@@ -390,7 +390,7 @@ def a_start_of_a_finished_run_copies_missing_checkpoints_to_the_mirror():
     mirror.store.faults.clear()
     job = run_ranks(2, config, env=mirror.env)
     check_exit(job, FINISHED)
-    check("has finished already" in job.out + job.err, "it was trained again", job)
+    check("has finished already" in job.out + job.err, "the run was trained again", job)
     equal(mirrored(mirror), ["checkpoint_000005"], "mirrored checkpoints", job)
     equal(mirror.read("run.json"), (run_dir_of(config) / "run.json").read_bytes(), "the mirrored run.json", job)
     status, sent = (run_dir_of(config) / "mirror.json").read_text(), mirror.store.count("PUT")
@@ -578,7 +578,7 @@ def large_files_are_sent_in_verified_parts():
     check_exit(job, FINISHED)
     shard = next((run_dir_of(config) / "checkpoint_000000").glob("shard*"))
     check(mirror.read(f"checkpoint_000000/{shard.name}") == shard.read_bytes(), "the mirrored bytes differ", job)
-    check(mirror.store.count("PUT", "partNumber=3") >= 1, "it was not sent in parts", job)
+    check(mirror.store.count("PUT", "partNumber=3") >= 1, "the shard was not sent in parts", job)
     check(not mirror.store.uploads or mirror.store.count("POST", "uploads=") > 1, "an upload was left open", job)
 
 
@@ -723,7 +723,7 @@ def datasets_and_mirrors_work_with_the_server_of_moto():
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config, env=env)
     check_exit(job, FINISHED)
-    check("restored" in job.err, "it was not restored", job)
+    check("restored" in job.err, "the run was not restored", job)
     equal(read_checkpoint(checkpoints(run_dir_of(config))[-1]) == before, True, "the same bits", job)
 
 

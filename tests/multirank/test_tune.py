@@ -207,7 +207,7 @@ def a_new_start_retries_a_sweep_whose_trials_all_failed():
         job = tune(config)
         equal(job.code, 70, "exit", job)
         equal([(trial["state"], trial["attempts"]) for trial in trials_of(config)], [("failed", attempts_so_far)] * 2, "trials", job)
-        check("all trials have failed" in job.err and "is complete" not in job.err, "it is reported as complete", job)
+        check("all trials have failed" in job.err and "is complete" not in job.err, "the sweep is reported as complete", job)
     check("all trials of the sweep had failed and are retried" in job.err, "the retry is not reported", job)
     (folder / "fixed").touch()
     check_exit(tune(config), 0)

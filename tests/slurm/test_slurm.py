@@ -62,7 +62,7 @@ def srun_without_mpi_is_refused_within_30_s():
     config = linear_config(scratch(), "run", {"epochs": 2})
     start = time.monotonic()
     job = CLUSTER.run_srun(["--mpi=none", "-N2", "-n2"], config, timeout=40)
-    check(time.monotonic() - start < 30, "it took longer than 30 s", job)
+    check(time.monotonic() - start < 30, "the step took longer than 30 s", job)
     check_exit(job, USAGE)
     equal(job.err.count("error: SLURM_STEP_NUM_TASKS=2 requests 2 ranks"), 1, "number of messages", job)
     check("srun --mpi=pmix" in job.err, "the hint is missing", job)
@@ -167,7 +167,7 @@ def MPI_Abort_of_a_program_ends_its_step_with_its_code():
     start = time.monotonic()
     job = heat(["srun", "--mpi=pmix", "--kill-on-bad-exit=0", "-N2", "-n3"], scratch() / "heat", 100000, 5, 2)
     equal(job.code, 9, "exit code of srun", job)
-    check(time.monotonic() - start < 30, "it took longer than 30 s", job)
+    check(time.monotonic() - start < 30, "the step took longer than 30 s", job)
 
 
 @test
@@ -455,7 +455,7 @@ def a_requeued_fashion_mnist_on_3_2_1_ranks_has_the_same_bits_as_an_uninterrupte
     check_ended_like(run_dir, run_dir_of(whole), job)
     check_continued(job, 1)
     accuracy = reports(run_dir)[-1]["test_accuracy"]
-    check(accuracy > 0.3, f"it does not learn: test accuracy {accuracy}")
+    check(accuracy > 0.3, f"the model does not learn: test accuracy {accuracy}")
 
 
 main(setup=CLUSTER.up, teardown=CLUSTER.down)

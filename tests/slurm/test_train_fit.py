@@ -68,7 +68,7 @@ def a_requeued_job_continues_the_run_named_after_its_job_id():
     job.wait_for_restart(1)
     equal(job.wait_for_state("COMPLETED", "FAILED", timeout=120), "COMPLETED", "state", job)
     equal(result_in(job)[1:], [40, str(run_dir)], "result", job)
-    check("continuing from" in job.text, "it started again at step 0", job)
+    check("continuing from" in job.text, "the run started again at step 0", job)
     check_iterations(run_dir, 40)
 
 

@@ -61,7 +61,7 @@ def two_nodes_give_the_same_model_as_one(config_with):
     wait_until(lambda: job.state() in ("COMPLETED", "FAILED"), 90, "the job to end", job)
     equal(run_state(run_dir_of(there)), "finished", "state", job)
     equal(len(attempts(run_dir_of(there))), 2, "attempts", job)
-    check(re.search(f"{RANKS} ranks on 2 nodes", job.text), "it did not run on two nodes", job)
+    check(re.search(f"{RANKS} ranks on 2 nodes", job.text), "the ranks did not run on two nodes", job)
     check(bytes_of_model(there, name) == bytes_of_model(here, name), "the model differs from that of one node", job)
     equal(reported_metrics(run_dir_of(there)), reported_metrics(run_dir_of(here)), "metrics")
 
