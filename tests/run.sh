@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Runs the tests that are built under BUILD, or only the named suites, and ends with "N passed, N failed, N skipped".
+# Runs the tests that are built in BUILD, or only the given suites, and prints "N passed, N failed, N skipped" at the end.
 #   tests/run.sh BUILD [lint] [unit] [contract] [fuzz] [multirank] [faults] [frameworks] [gpu] [slurm]
 #
-# tests/budgets.txt gives each test program a lane and a budget of seconds. Four workers run side by side: one for the lane `slurm`,
-# whose programs share the machine's Slurm, two for `waiting` (programs that mostly wait), one for `busy`. Each takes the programs
-# with the largest budgets first, and helps the other lanes, except `slurm`, when its own is empty.
+# tests/budgets.txt gives each test program a lane and a budget in seconds. Four workers run at the same time: one for the lane `slurm`,
+# since its programs share the Slurm of the machine, two for `waiting` (programs that mostly wait) and one for `busy`. A worker starts
+# the programs with the largest budgets first. When its lane is empty, it takes programs of the other lanes, except `slurm`.
 #
-# A program that takes 1.5 times its budget counts as a failure on a quiet machine. The machine is quiet if a busy loop on each core
-# gets at least 85 % of that core, both before the first test and after the last. Otherwise, and in a build with sanitizers, the
-# budgets are only printed.
+# On a quiet machine, a program that takes 1.5 times its budget counts as a failure. The machine is quiet if a busy loop on each core
+# gets at least 85 % of that core, both before the first test and after the last. On other machines, and in a build with sanitizers,
+# the budgets are only printed.
 #
-# Catch2 programs count their test cases (one without assertions fails), Python tests their checks. A line "skipped: REASON" counts
-# as skipped.
+# A Catch2 program counts its test cases (a case without assertions fails), and a Python program its tests. A line "skipped: REASON"
+# counts as one skipped test.
 set -u
 [ -f "${1:-}/build.ninja" ] || { echo "usage: tests/run.sh BUILD [SUITE...]: BUILD is a folder that cmake has configured" >&2; exit 64; }
 build=$(cd "$1" && pwd)
@@ -23,7 +23,7 @@ default_budget=20
 logs=$build/test-logs
 mkdir -p "$logs"
 totals=$(mktemp -d)
-export XDG_STATE_HOME=$totals/state XDG_CONFIG_HOME=$totals/config # a user's own settings must not steer the tests
+export XDG_STATE_HOME=$totals/state XDG_CONFIG_HOME=$totals/config # the user's settings must not influence the tests
 trap 'rm -rf "$totals"' EXIT
 child=
 
@@ -57,7 +57,7 @@ named_failures() { # named_failures LOG: prints the failures of a log in a few l
   fi | cut -c 1-300 | sed 's/^/    /'
 }
 
-count() { # count NAME LOG EXIT_CODE SECONDS BUDGET: reads the last totals of a program, and prints them with its failures
+count() { # count NAME LOG EXIT_CODE SECONDS BUDGET: prints the last totals in the log of a program, and its failures
   local name=$1 log=$2 code=$3 seconds=$4 budget=$5 good bad skip
   skip=$(grep -c '^ *skipped: ' "$log")
   if line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) && [ -n "$line" ]; then
@@ -71,7 +71,7 @@ count() { # count NAME LOG EXIT_CODE SECONDS BUDGET: reads the last totals of a 
   else
     good=0 bad=1
   fi
-  [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1 # it crashed or timed out after its totals
+  [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1 # it crashed or timed out after it had printed totals
   printf '%-44s %4d passed %3d failed %3d skipped  %4d s of %4d s\n' "$name" "$good" "$bad" "$skip" "$seconds" "$budget"
   grep '^ *skipped: ' "$log" | sed 's/^ */    /'
   if [ "$bad" != 0 ]; then
@@ -83,7 +83,7 @@ count() { # count NAME LOG EXIT_CODE SECONDS BUDGET: reads the last totals of a 
   echo "$name $seconds $budget" >>"$totals/seconds"
 }
 
-run() { # run NAME BUDGET: runs a program that no other worker has taken
+run() { # run NAME BUDGET: runs the program unless another worker has taken it
   local name=$1 budget=$2 code file command log="$logs/${1//\//_}.log"
   mkdir "$totals/taken.${name//\//_}" 2>/dev/null || return 0
   file=$here/$name
@@ -98,10 +98,10 @@ run() { # run NAME BUDGET: runs a program that no other worker has taken
   code=$?
   child=
   count "$name" "$log" "$code" "$SECONDS" "$budget" >"$totals/text.$BASHPID"
-  cat "$totals/text.$BASHPID" # at once, so that workers do not mix their lines
+  cat "$totals/text.$BASHPID" # in one call, so that lines of different workers do not mix
 }
 
-run_worker() { # run_worker LANE: runs the programs of its lane, then helps the others
+run_worker() { # run_worker LANE: runs the programs of the lane, then programs of other lanes
   local helps seconds lane name
   trap 'trap "" TERM; [ -z "$child" ] || { kill "$child"; wait "$child"; }; exit 143' TERM
   for helps in no yes; do
@@ -112,7 +112,7 @@ run_worker() { # run_worker LANE: runs the programs of its lane, then helps the 
   return 0
 }
 
-print_budgets() { # prints seconds and budgets per suite, and each program above 1.5 times its budget; fails if there is one
+print_budgets() { # prints seconds and budgets per suite, and each program that took over 1.5 times its budget; fails if there is one
   awk '{ suite = $1; sub("/.*", "", suite); used[suite] += $2; given[suite] += $3
          if ($2 > 1.5 * $3) over[++n] = sprintf("over budget: %s took %d s of %d s", $1, $2, $3) }
        END { printf "%-12s %8s %8s\n", "suite", "seconds", "budget"
@@ -137,7 +137,7 @@ for pid in $workers; do
 done
 [ $quiet = no ] || cores_are_free || quiet=no
 
-[ ! -f "$totals/failures" ] || cat "$totals/failures" # again, at the end of a long log
+[ ! -f "$totals/failures" ] || cat "$totals/failures" # repeated here because the log is long
 if print_budgets; then
   :
 elif [ $quiet = yes ]; then

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Attacks a small run at each system call on its storage: it is killed before or after the call, stopped in it, or the call fails
-once. After each point the same command runs again, and the run must end as if nothing had happened.
+"""Attacks a small run at each system call on its storage: the run is killed before or after the call, or stopped in it, or the call
+fails once. After each attack the same command runs again, and the run must end as if it had not been attacked.
 
   attack.py BUILD [--seed N] [--points N] [--one POINT] [--scene NAME] [--errors all] [--time SECONDS] [--jobs N]
 
-The points are those of a quiet run. The seed chooses the way in which each call fails, and with --points which of them are attacked;
---one repeats a point as it was printed.
+A point is one call of a quiet run and one action. The seed chooses how each call fails, and with --points also which points are
+attacked. --one repeats a point as printed.
 """
 import argparse
 import os
@@ -26,7 +26,7 @@ from sweep_scene import SWEEPS, AttackedSweep, SweepStage  # noqa: E402
 from tally import Progress, Tally  # noqa: E402
 
 
-# Of each kind of scene: its scenes, where they begin, and one attack on them.
+# Per kind of scene: the scenes, the class of their starting state, and the class of one attack.
 KINDS = ((SCENES, Stage, AttackedRun), (CONVERSIONS, ConversionStage, AttackedConversion), (SWEEPS, SweepStage, AttackedSweep))
 ALL_SCENES = [name for scenes, _, _ in KINDS for name in scenes]
 
@@ -36,7 +36,7 @@ def kind_of(name):
 
 
 def attack(stage, point, tally):
-    """One point, from the attack to the judgement."""
+    """Attacks one point, runs the command again, checks the result, and adds it to the tally."""
     attacked, why = attacked_at(stage, point), None
     try:
         attacked.carry_out()
@@ -45,12 +45,12 @@ def attack(stage, point, tally):
         attacked.check_finished()
     except Failure as failure:
         why = str(failure)
-    except Exception:  # noqa: BLE001  a file that cannot be read any more, or an error of the harness: a miss too, and the next point is to be attacked
+    except Exception:  # noqa: BLE001  an unreadable file or an error of the harness also counts as a miss, and the next point follows
         why = traceback.format_exc()
     if why is not None:
-        place = BUILD / "attack" / f"{tally.number_of_miss():03d}"
-        attacked.keep(place)
-        print(f"FAILED {point}: {why}\n    again: make attack ONE='{point}'\n{attacked.output()}\n    kept in {place}")
+        folder = BUILD / "attack" / f"{tally.number_of_miss():03d}"
+        attacked.keep(folder)
+        print(f"FAILED {point}: {why}\n    again: make attack ONE='{point}'\n{attacked.output()}\n    kept in {folder}")
     tally.add(point, attacked.hit, why)
     attacked.clear()
 
@@ -70,7 +70,7 @@ def choose(stages, seed, count, errors):
 
 
 def attack_points(points, stages, jobs=2, time_s=None):
-    """All of them, so many at a time; the tally. Points that the time does not allow are not attacked."""
+    """Attacks the points, `jobs` at a time, until `time_s` seconds have passed; returns the tally."""
     tally, end = Tally(len(points)), time.monotonic() + (time_s or 1e9)
 
     def one(point):
@@ -88,19 +88,19 @@ def attack_points(points, stages, jobs=2, time_s=None):
 
 
 def work_in_memory():
-    """What a killed process has written stays in the kernel, so a disk would only cost time."""
+    """Puts scratch folders into /dev/shm: data written by a killed process survives there as on a disk, and it is faster."""
     if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 1 << 30:
         put_scratch_into("/dev/shm")
 
 
 def run(seed, count=None, scenes=None, errors=None, jobs=2, time_s=None):
-    """Points that the seed chooses."""
+    """Attacks the points that the seed chooses; returns the tally."""
     work_in_memory()
     require_tracing()
     stages = {name: stage_of(name) for name in scenes or ALL_SCENES}
     points = choose(stages, seed, count, errors)
     calls = ", ".join(f"{name} {len(stage.calls)}" for name, stage in stages.items())
-    print(f"attack: seed {seed}, {len(points)} points; calls of a quiet run: {calls}")
+    print(f"attack: seed {seed}, {len(points)} points; calls in a run without an attack: {calls}")
     return attack_points(points, stages, jobs, time_s)
 
 

@@ -1,4 +1,4 @@
-"""One run that is attacked at one point, and the same command again until it is finished."""
+"""One run that is attacked at one point, and the next attempt with the same command."""
 import re
 import shutil
 
@@ -8,8 +8,8 @@ from scenes import EPOCHS, NAME
 
 
 class AttackedRun:
-    """`attacked` and `finished` are its two jobs; `safe` what was committed before each, as {name of checkpoint: step}, and `known` the
-    number of attempts before them."""
+    """`attacked` and `finished` are the jobs of the two attempts. `safe` holds the checkpoints that were committed before each job, as
+    {name: step}; `known` is the number of attempts before them."""
 
     def __init__(self, stage, point):
         self.stage, self.point = stage, point
@@ -28,11 +28,11 @@ class AttackedRun:
         self.safe.append(self.committed())
         steps = [max(safe.values(), default=0) for safe in self.safe]
         if steps[1] < steps[0]:
-            raise Failure(f"the checkpoint of step {steps[0]} was committed, and is gone")
+            raise Failure(f"the checkpoint of step {steps[0]} was committed but no longer exists")
 
     def finish(self):
         if self.stage.scene.beginning == "sends":
-            shutil.rmtree(self.run_dir, ignore_errors=True)  # what the mirror has is to be enough
+            shutil.rmtree(self.run_dir, ignore_errors=True)  # the mirror must suffice
         self.finished = self.stage.run(self.folder, epochs=EPOCHS + 1)
 
     def check_attacked(self):
@@ -42,24 +42,24 @@ class AttackedRun:
         check_finished(self)
 
     def committed(self):
-        place = self.mirror if self.stage.scene.has_mirror() else self.run_dir
-        return {directory.name: step_of_checkpoint(directory) for directory in checkpoints(place) if (directory / "manifest.json").exists()}
+        folder = self.mirror if self.stage.scene.has_mirror() else self.run_dir
+        return {directory.name: step_of_checkpoint(directory) for directory in checkpoints(folder) if (directory / "manifest.json").exists()}
 
     def dropped_steps(self):
-        """Of checkpoints that could not be written, as the run named them."""
+        """Returns the steps of the checkpoints that the run reported as not written."""
         return {int(step) for step in re.findall(r"checkpoint at step (\d+) could not be written", self.attacked.err)}
 
     def output(self):
         parts = []
-        for title, job in (("the attacked attempt", self.attacked), ("the next one", self.finished)):
+        for title, job in (("the attacked attempt", self.attacked), ("the next attempt", self.finished)):
             if job is not None:
                 parts.append(f"    --- {title}: exit {job.code}\n{job.tail()}")
         return "\n".join(parts)
 
-    def keep(self, place):
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(self.folder, place, symlinks=True)
-        (place / "output").write_text("\n".join(job.out + job.err for job in (self.attacked, self.finished) if job is not None))
+    def keep(self, folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.folder, folder, symlinks=True)
+        (folder / "output").write_text("\n".join(job.out + job.err for job in (self.attacked, self.finished) if job is not None))
 
     def clear(self):
         shutil.rmtree(self.folder, ignore_errors=True)

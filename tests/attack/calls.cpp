@@ -17,7 +17,7 @@ namespace {
 constexpr int none = -1;
 constexpr int cwd = -2;
 
-/// A file named by two arguments: a directory descriptor (or `cwd`) and a path; by a descriptor alone if there is no path.
+/// Indices of the arguments that name a file: a directory descriptor (or `cwd`) and a path, or only a descriptor.
 struct Place {
   int directory = none;
   int path = none;
@@ -84,12 +84,12 @@ std::string text_at(pid_t tid, std::uint64_t address) {
   std::string text(PATH_MAX, '\0');
   const iovec here{text.data(), text.size()};
   const iovec there{reinterpret_cast<void*>(address), text.size()};
-  const auto length = ::process_vm_readv(tid, &here, 1, &there, 1, 0);  // what follows the path may lie outside its memory
+  const auto length = ::process_vm_readv(tid, &here, 1, &there, 1, 0);  // the read may cross the end of mapped memory
   text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
   return text.substr(0, text.find('\0'));
 }
 
-/// The flags of openat2(2) are the first word of its struct.
+/// Reads a word of the thread's memory, or returns 0. The first word of the struct of openat2(2) holds its flags.
 std::uint64_t word_at(pid_t tid, std::uint64_t address) {
   std::uint64_t word = 0;
   const iovec here{&word, sizeof(word)};
@@ -112,7 +112,7 @@ std::string absolute(pid_t tid, const Place& place, const std::array<std::uint64
   return path.empty() ? base : base + "/" + path;
 }
 
-/// Without what differs from run to run: ".NAME.tmp.HOST.PID", "NAME.PID.part".
+/// Removes host and pid from names of temporary files (".NAME.tmp.HOST.PID", "NAME.PID.part"), which differ between runs.
 std::string steady(const std::string& path) {
   static const std::regex owner(R"(\.tmp\.[^/>]*\.\d+)"), process(R"(\.\d+\.part)");
   return std::regex_replace(std::regex_replace(path, owner, ".tmp"), process, ".part");
@@ -132,7 +132,7 @@ bool open_for_writing(pid_t tid, std::uint64_t descriptor) {
   return false;
 }
 
-/// `rule.kind`, or what the arguments make of it; "" for a call that is of no interest.
+/// Returns the kind of the call, which may depend on its arguments; "" for a call that is not attacked.
 std::string kind_of(pid_t tid, const Rule& rule, const std::array<std::uint64_t, 6>& arguments) {
   if (rule.number == SYS_unlinkat && (arguments[2] & AT_REMOVEDIR) != 0) return "rmdir";
   if (rule.number == SYS_close && !open_for_writing(tid, arguments[0])) return "";

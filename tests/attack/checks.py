@@ -1,4 +1,4 @@
-"""What must be true of a run that was attacked, after the attack and when it is finished."""
+"""Checks of a run after the attack, and after the next attempt has finished it."""
 import json
 import re
 
@@ -9,14 +9,14 @@ RAW = r"terminate called|what\(\):|Segmentation fault|std::\w+ ?(error|exception
 
 
 def check_attacked(attacked):
-    """How the attempt ended that the attack was made on."""
+    """Checks how the attacked attempt ended."""
     job, point = attacked.attacked, attacked.point
     if point.sort() in ("kill", "lose") and attacked.hit:
         return
     allowed = {FINISHED, STOPPED} if point.action == "stop" else {FINISHED, FAILED, *([USAGE] if point.action in ("EACCES", "EPERM") else [])}
-    check(job.code in allowed, f"exit {job.code}, which is none of {sorted(allowed)}")
-    check(not re.search(RAW, job.err), "it ended with the words of a library, not with a sentence")
-    check(job.code == FINISHED or re.search(r"^trainrt: .+", job.err, re.M), f"exit {job.code} without a sentence")
+    check(job.code in allowed, f"exit {job.code}, expected one of {sorted(allowed)}")
+    check(not re.search(RAW, job.err), "the error is a raw message of a library")
+    check(job.code == FINISHED or re.search(r"^trainrt: .+", job.err, re.M), f"exit {job.code} without a message of trainrt")
     check(not list((attacked.run_dir / "logs").glob("crash-*")), "a rank crashed")
     if job.code == FINISHED and attacked.point.is_error():
         check_same_bits(attacked.run_dir, attacked.stage.quiet)
@@ -26,22 +26,22 @@ def check_attacked(attacked):
 def check_attempts(attacked):
     records = attempts(attacked.run_dir)
     numbers = [record["attempt"] for record in records]
-    check(numbers == sorted(set(numbers)), f"attempts are numbered {numbers}")
+    check(numbers == sorted(set(numbers)), f"numbers of the attempts: {numbers}")
     for record in records:
-        check(record["end"] and record["why"], f"attempt {record['attempt']} has no end, and is over")
+        check(record["end"] and record["why"], f"the record of attempt {record['attempt']} has no end")
     equal((records[-1]["why"], records[-1]["exit_code"]), ("finished", FINISHED), "end of the last attempt")
 
 
 def check_lost_work(attacked):
-    """No attempt computes again what a checkpoint held when it began, but for a checkpoint that it could not read, and that it named.
-    Of a run with a mirror: what the mirror held."""
+    """Checks that no attempt repeats steps of a checkpoint that was committed before its start (with a mirror: that was mirrored), unless it
+    reported that it cannot read this checkpoint."""
     records = attempts(attacked.run_dir)
     known = attacked.known if not attacked.stage.scene.has_mirror() else EPOCHS - 1
     for job, safe, theirs in zip((attacked.attacked, attacked.finished), attacked.safe, (records[known:-1], records[-1:])):
         for record in theirs:
-            computed = record["exit_code"] in (FINISHED, STOPPED) and record["last_step"] > 0  # else it may have ended before it had loaded
+            computed = record["exit_code"] in (FINISHED, STOPPED) and record["last_step"] > 0  # otherwise it may have ended before it loaded a checkpoint
             unread = [name for name, step in safe.items() if step > record["first_step"] and not re.search(rf"warning: ((file:\S*/)?{name}:? |the run (had saved|finished with) {name}\b)", job.err)]
-            check(not computed or not unread, f"attempt {record['attempt']} went on from step {record['first_step']}, and these were committed: {unread}")
+            check(not computed or not unread, f"attempt {record['attempt']} continued from step {record['first_step']}, but newer checkpoints were committed: {unread}")
 
 
 def _meta(directory):
@@ -49,7 +49,7 @@ def _meta(directory):
 
 
 def check_kept(attacked):
-    """The best of all checkpoints that were committed and the latest, as config_in() asks for."""
+    """Checks that the run keeps the best committed checkpoint and the latest, as its config requires (config_in())."""
     kept = [_meta(directory) for directory in checkpoints(attacked.run_dir)]
     an_epoch = attacked.stage.scene.steps_an_epoch()
     equal(max(meta["step"] for meta in kept), (EPOCHS + 1) * an_epoch, "step of the latest checkpoint")
@@ -57,21 +57,21 @@ def check_kept(attacked):
     equal(len(kept), len(quiet), "number of checkpoints kept")
     if not attacked.dropped_steps():
         best = max(meta["metrics"]["loss"] for meta in quiet)
-        check(any(meta["metrics"].get("loss") == best for meta in kept), f"the best checkpoint, of loss {best}, is not kept: {[meta['metrics'] for meta in kept]}")
-        if attacked.point.action != "stop":  # a stop takes one more
+        check(any(meta["metrics"].get("loss") == best for meta in kept), f"the best checkpoint, with loss {best}, is not kept: {[meta['metrics'] for meta in kept]}")
+        if attacked.point.action != "stop":  # a stop saves one more checkpoint
             equal([meta["step"] for meta in kept], [meta["step"] for meta in quiet], "steps of the checkpoints kept")
 
 
 def check_mirror(attacked):
-    """It holds the run as it is: the newest checkpoint, whole, and the records."""
+    """Checks that the mirror holds the complete newest checkpoint and the records of the run."""
     newest = checkpoints(attacked.run_dir)[-1]
     names = ["run.json", "result.json", *(f"{newest.name}/{path.name}" for path in newest.iterdir() if path.name != "state.h5")]
     wrong = [name for name in names if not (attacked.mirror / name).exists() or (attacked.mirror / name).read_bytes() != (attacked.run_dir / name).read_bytes()]
-    check(not wrong, f"the mirror does not hold these files as they are: {wrong}")
+    check(not wrong, f"files that are missing or differ in the mirror: {wrong}")
 
 
 def check_finished(attacked):
-    """The attempt after it: as if nothing had happened."""
+    """Checks that the next attempt finished the run as if it had not been attacked."""
     check_exit(attacked.finished, FINISHED)
     check_lost_work(attacked)
     equal(run_state(attacked.run_dir), "finished", "state in run.json")

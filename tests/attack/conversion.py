@@ -1,5 +1,5 @@
-"""`trainrt data convert`, attacked as runs are: at each system call on the folder of its output. Whatever happens, a file of the output's
-name is complete, and the same command again ends with the bytes of a conversion that nothing happened to."""
+"""Attacks `trainrt data convert` at each system call on the folder of its output. An output file, if it exists, must be complete, and the
+same command must then write the same bytes as a conversion that was not attacked."""
 import re
 import shutil
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ CONVERSIONS = {scene.name: scene for scene in (
 
 
 class ConversionStage:
-    """Of one conversion: the calls that can be attacked, and the files of one that nothing happened to."""
+    """One conversion without an attack: the calls that can be attacked, and the resulting files."""
 
     def __init__(self, scene):
         self.scene = scene
@@ -34,7 +34,7 @@ class ConversionStage:
         check_exit(self.run(quiet, "--log", log), FINISHED)
         self.calls = [tuple(line.split("\t")) for line in log.read_text().splitlines()]
         self.quiet = files_in(quiet)
-        check(self.quiet and not any(name.startswith(".") for name in self.quiet), f"a conversion leaves {sorted(self.quiet)}")
+        check(self.quiet and not any(name.startswith(".") for name in self.quiet), f"unexpected files of a conversion: {sorted(self.quiet)}")
 
     def folder(self):
         folder = scratch("point")
@@ -54,7 +54,7 @@ def files_in(folder):
 
 
 class AttackedConversion:
-    """As AttackedRun: the two jobs, and what lay in the folder after the first."""
+    """Like AttackedRun: the jobs of both conversions, and the files in the folder after the first."""
 
     def __init__(self, stage, point):
         self.stage, self.point = stage, point
@@ -74,20 +74,20 @@ class AttackedConversion:
 
     def output(self):
         return "\n".join(f"    --- {title}: exit {job.code}\n{job.tail()}"
-                         for title, job in (("the attacked conversion", self.attacked), ("the next one", self.finished)) if job is not None)
+                         for title, job in (("the attacked conversion", self.attacked), ("the next conversion", self.finished)) if job is not None)
 
-    def keep(self, place):
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(self.folder, place, symlinks=True)
-        (place / "output").write_text(self.output())
+    def keep(self, folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.folder, folder, symlinks=True)
+        (folder / "output").write_text(self.output())
 
     def clear(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def check_complete(self, files, when):
-        """Files of the outputs' names are complete."""
+        """Checks that each existing output file is complete."""
         for name, data in files.items():
-            check(name.startswith(".") or data == self.stage.quiet.get(name), f"{name} {when} is not the file of a conversion that nothing happened to")
+            check(name.startswith(".") or data == self.stage.quiet.get(name), f"{name} {when} differs from the file of a conversion without an attack")
 
     def check_attacked(self):
         job = self.attacked
@@ -95,17 +95,17 @@ class AttackedConversion:
         if self.point.sort() == "kill" and self.hit:
             return
         check(self.point.action == "stop" or job.code in (FINISHED, FAILED, USAGE), f"exit {job.code}")
-        check(not re.search(RAW, job.err), "it ended with the words of a library, not with a sentence")
-        check(self.point.action == "stop" or job.code == FINISHED or re.search(r"^trainrt: .+", job.err, re.M), f"exit {job.code} without a sentence")
+        check(not re.search(RAW, job.err), "the error is a raw message of a library")
+        check(self.point.action == "stop" or job.code == FINISHED or re.search(r"^trainrt: .+", job.err, re.M), f"exit {job.code} without a message of trainrt")
         if job.code == FINISHED:
-            equal(sorted(set(self.stage.quiet) - set(self.left)), [], "files that are missing after exit 0")
+            equal(sorted(set(self.stage.quiet) - set(self.left)), [], "missing files after exit 0")
 
     def check_finished(self):
-        """An output that was complete may be refused; else it is made, and nothing is left beside it."""
+        """Checks that the second conversion wrote the output without leaving other files. If the output was already complete, it may be refused."""
         found = files_in(self.folder)
         self.check_complete(found, "after the second conversion")
         was_complete = set(self.stage.quiet) <= set(self.left)
         check(self.finished.code == FINISHED or (was_complete and self.finished.code == USAGE), f"the second conversion: exit {self.finished.code}")
-        equal(sorted(set(self.stage.quiet) - set(found)), [], "files that are missing")
+        equal(sorted(set(self.stage.quiet) - set(found)), [], "missing files")
         if self.finished.code == FINISHED:
-            equal(sorted(name for name in found if name not in self.stage.quiet), [], "what is left beside the output")
+            equal(sorted(name for name in found if name not in self.stage.quiet), [], "other files in the folder")

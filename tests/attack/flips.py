@@ -4,7 +4,7 @@ the file, or the same values; only bytes that have no checksum may give other va
 
   flips.py BUILD [--seed N] [--bits N] [--format NAME]
 
---bits: number of bits per file, which the seed chooses; all of them by default.
+--bits: number of bits per file, chosen by the seed; default: all.
 """
 import argparse
 import gzip
@@ -37,12 +37,12 @@ EVERYWHERE, NOWHERE = (lambda _: True), (lambda _: False)
 
 @dataclass
 class Case:
-    """A file, and which of its bytes (`has_checksum(offset)`) a checksum protects."""
+    """A file of a format. `has_checksum(offset)` returns whether a checksum protects the byte at that offset."""
     name: str
     path: Path
     keys: dict
     has_checksum: object
-    source: Path = None  # if it is not the file itself
+    source: Path = None  # source of the dataset, if it is not `path`
     values: dict = field(default_factory=dict)
 
 
@@ -52,7 +52,7 @@ class Result:
     bits: int = 0
     errors: int = 0
     same: int = 0
-    other: int = 0  # values, by bytes without a checksum
+    other: int = 0  # flips that changed values without an error
     missed: list = field(default_factory=list)
 
 
@@ -94,7 +94,7 @@ def parquet(folder):
     path = converted(folder, "x.parquet")
     values = arrays()["x"].tobytes()
     at = path.read_bytes().find(values)
-    yield Case("parquet", path, {}, lambda offset: at <= offset < at + len(values))  # headers of pages and the footer have none
+    yield Case("parquet", path, {}, lambda offset: at <= offset < at + len(values))  # page headers and the footer have no checksum
 
 
 def idx(folder):
@@ -203,7 +203,7 @@ def _too_long(*_):
 
 
 def read(case):
-    """The values of all fields, as bytes."""
+    """Reads the dataset; returns the types, shapes and bytes of all fields as strings."""
     found = {}
     keys = {"memory": "0 B", "threads": "0", **case.keys}
     for batch in Dataset(FileSource(source=str(case.source or case.path), **keys), encoding="latin-1").iter_batches(batch_size=16):
@@ -213,7 +213,7 @@ def read(case):
 
 
 def outcome(case, bit):
-    """"same", "other" (values), or the message of the error."""
+    """Reads a file with a flipped bit; returns "same", "other" (different values), or the error message."""
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(TIME_LIMIT_S)
     try:
@@ -223,15 +223,15 @@ def outcome(case, bit):
         raise Failure(f"bit {bit}: the reader hangs") from None
     except (ValueError, RuntimeError, TypeError) as error:
         if "is gone, exit" in str(error):
-            serving._server._process.wait(TIME_LIMIT_S)  # a report of a crash takes a moment
-            raise Failure(f"bit {bit}: the reader has ended: {error}") from None
+            serving._server._process.wait(TIME_LIMIT_S)  # the crash report needs a moment
+            raise Failure(f"bit {bit}: the reader exited: {error}") from None
         return str(error)
     finally:
         signal.alarm(0)
 
 
 def flip_bits(case, bits, seed):
-    """Every bit, or so many of them."""
+    """Flips all bits of the file, or `bits` of them; returns the result."""
     data = bytearray(case.path.read_bytes())
     case.values = read(case)
     every = range(len(data) * 8)
@@ -250,7 +250,7 @@ def flip_bits(case, bits, seed):
         result.same += found == "same"
         result.other += found == "other"
         if found == "other" and case.has_checksum(bit // 8):
-            result.missed.append(f"bit {bit}: other values, without an error")
+            result.missed.append(f"bit {bit}: different values without an error")
         elif found not in ("same", "other") and case.path.name not in found:
             result.missed.append(f"bit {bit}: the error does not name the file: {found}")
     case.path.write_bytes(data)
@@ -258,7 +258,7 @@ def flip_bits(case, bits, seed):
 
 
 def run(seed, bits=None, formats=None):
-    """The results of all cases, which are printed as they come."""
+    """Runs all cases and prints each result; returns the results."""
     results = []
     if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK):
         put_scratch_into("/dev/shm")
@@ -268,8 +268,8 @@ def run(seed, bits=None, formats=None):
                 start = time.monotonic()
                 result = flip_bits(case, bits, seed)
                 results.append(result)
-                print(f"{result.name}: {result.bits} bits: {result.errors} errors, {result.same} the same values, {result.other} other values where "
-                      f"there is no checksum ({time.monotonic() - start:.0f} s)" + "".join(f"\n    MISSED {missed}" for missed in result.missed[:20]))
+                print(f"{result.name}: {result.bits} bits: {result.errors} errors, {result.same} with the same values, {result.other} with different "
+                      f"values ({time.monotonic() - start:.0f} s)" + "".join(f"\n    MISSED {missed}" for missed in result.missed[:20]))
         except Skipped as reason:
             print(f"skipped: {name}: {reason}")
     return results

@@ -1,22 +1,20 @@
-// Runs a program and attacks one of the system calls by which it, or any thread or child of it, changes or looks at a
-// directory. It sees calls that the C library makes inside itself too (ptrace; only the calls in question stop, by a
-// seccomp filter).
+// Runs a program and attacks one of the system calls by which the program, its threads or its children read or change a
+// directory. ptrace also sees the calls inside the C library; a seccomp filter lets the program stop only at the watched
+// calls.
 //
 //   attack_injector --watch DIR [--log FILE] [--at KIND PATH N ACTION] PROGRAM ARGUMENT...
 //
-//   --log FILE  gets a line "KIND<tab>PATH" for each call below DIR (calls.hpp says what they are), and "hit" before the
-//   one
-//               that is attacked
-//   --at        the N-th call (from 1) of that kind on that path, as FILE has them
-//   ACTION      kill-before, kill-after   SIGKILL for the whole job, before the call or when it has been made: all
-//   processes
-//                                         that have the same TRAINRT_JOB in their environment as this one
-//               lose-before, lose-after   SIGKILL for this program alone
-//               signal:NUMBER             the program gets the signal, and the call is made
-//               fail:ERRNO                the call is not made and returns that error (a number); a close is made
-//               empty                     the call is not made and returns 0
-//               short                     half of the bytes are asked for
-// It ends as the program does; with 97 and a sentence if it may not trace, or was called wrongly.
+//   --log FILE  file for a line "KIND<tab>PATH" per call below DIR (see calls.hpp), and a line "hit" before the attacked
+//               call
+//   --at        attacks the N-th call (from 1) of KIND on PATH, as written to FILE
+//   ACTION      kill-before, kill-after   kills all processes of the job, before or after the call: those with the same
+//                                         TRAINRT_JOB in their environment as this process
+//               lose-before, lose-after   kills only this program
+//               signal:NUMBER             sends the signal to the program, and makes the call
+//               fail:ERRNO                returns this error (a number) without making the call; a close is made
+//               empty                     returns 0 without making the call
+//               short                     requests half of the bytes
+// Exits like the program, or with 97 and a message if tracing is not permitted or the arguments are wrong.
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -85,7 +83,7 @@ Order order_of(char** words) {
   return order;
 }
 
-/// From here on this thread, its later threads and children stop at the watched calls, and at no other.
+/// Makes this thread and its future threads and children stop at the watched calls only.
 void stop_at_watched_calls() {
   std::vector<sock_filter> code = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
                                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
@@ -103,7 +101,7 @@ void stop_at_watched_calls() {
   }
 }
 
-/// Starts the program, traced with all that it will start. Throws std::runtime_error if that is not permitted.
+/// Starts the program; traces it and all its threads and children. Throws std::runtime_error if that is not permitted.
 pid_t start(char** program) {
   int gate[2];
   if (::pipe2(gate, O_CLOEXEC) != 0) throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
@@ -133,7 +131,7 @@ pid_t start(char** program) {
   ::_exit(128 + SIGKILL);
 }
 
-/// All processes of this one's job but this one.
+/// Kills all other processes of this process's job.
 void kill_job() {
   const char* job = std::getenv("TRAINRT_JOB");
   if (job == nullptr) return;
@@ -151,7 +149,7 @@ class Injector {
  public:
   explicit Injector(Order order) : order_(std::move(order)), log_(order_.log), main_(start(order_.program)) {}
 
-  /// Until the program ends; the exit code that it had.
+  /// Handles events until the program ends; returns its exit code, or ends by the same signal.
   int run() {
     for (;;) {
       int status = 0;
@@ -159,7 +157,7 @@ class Injector {
       if (tid < 0 && errno == EINTR) continue;
       if (tid < 0) throw std::runtime_error(std::string("cannot wait for the program: ") + std::strerror(errno));
       if (WIFSTOPPED(status)) {
-        go_on(tid, status);
+        handle_stop(tid, status);
       } else if (tid == main_) {
         if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
         ::signal(WTERMSIG(status), SIG_DFL);
@@ -172,7 +170,7 @@ class Injector {
   pid_t program() const { return main_; }
 
  private:
-  void go_on(pid_t tid, int status) {
+  void handle_stop(pid_t tid, int status) {
     const auto signal = WSTOPSIG(status);
     const auto event = status >> 16;
     if (event == PTRACE_EVENT_SECCOMP) return at_call(tid);
@@ -210,7 +208,7 @@ class Injector {
   void attack(pid_t tid) {
     const auto& target = order_.target;
     if (target.after()) {
-      ::ptrace(PTRACE_SYSCALL, tid, 0, 0);  // it stops again when the call has been made
+      ::ptrace(PTRACE_SYSCALL, tid, 0, 0);  // the thread stops again after the call
       return;
     }
     if (target.is("kill-before") || target.is("lose-before")) strike();
@@ -233,7 +231,7 @@ class Injector {
     end_as_killed();
   }
 
-  static void set(pid_t tid, std::size_t place, long value) { ::ptrace(PTRACE_POKEUSER, tid, place, value); }
+  static void set(pid_t tid, std::size_t offset, long value) { ::ptrace(PTRACE_POKEUSER, tid, offset, value); }
 
   static void skip(pid_t tid, long result) {
     set(tid, offsetof(user_regs_struct, orig_rax), -1);
@@ -251,7 +249,7 @@ class Injector {
   int seen_ = 0;
 };
 
-/// A signal for this process is meant for the program.
+/// The program that gets the signals sent to this process.
 pid_t receiver = 0;
 void pass_on(int signal) { ::kill(receiver, signal); }
 

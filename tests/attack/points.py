@@ -1,11 +1,11 @@
-"""What a point is: one system call of a run, and what is done to it. All points of a scene, and some of them drawn by a seed."""
+"""A point is one system call of a run and an action on it. Lists all points of a scene, and samples of them chosen by a seed."""
 import errno
 import random
 import signal
 from collections import Counter
 from dataclasses import dataclass
 
-# What a call of each kind (tests/attack/calls.hpp) may well answer.
+# Errors that a call of each kind (tests/attack/calls.hpp) may return.
 READING = ("EIO", "ENOENT", "ESTALE", "EACCES")
 ERRORS = {
     "open": (*READING, "EMFILE", "EINTR"), "create": ("EIO", "ENOSPC", "EACCES", "ENOENT", "ESTALE", "EMFILE", "EINTR", "EDQUOT"),
@@ -20,7 +20,7 @@ ALL_ERRORS = "all"
 
 @dataclass(frozen=True)
 class Point:
-    """The `times`-th call of that kind on that path. `action`: kill-before, kill-after (the whole job); lose-before, lose-after (the rank);
+    """The `times`-th call of `kind` on `path`. `action`: kill-before, kill-after (kill the job); lose-before, lose-after (kill the rank);
     stop (SIGTERM); short, empty, or the name of an errno."""
     scene: str
     kind: str
@@ -32,20 +32,20 @@ class Point:
         return f"{self.scene} {self.kind} {self.path} {self.times} {self.action}"
 
     def sort(self):
-        """The column of the table of results."""
+        """Returns the column of this action in the table of results."""
         return self.action.split("-")[0] if self.action.startswith(("kill", "lose")) or self.action in ("stop", "short", "empty") else "error"
 
     def is_error(self):
         return self.sort() in ("error", "short", "empty")
 
     def words(self):
-        """For the injector."""
+        """Returns the arguments of the injector."""
         action = {"stop": f"signal:{signal.SIGTERM.value}"}.get(self.action) or (f"fail:{getattr(errno, self.action)}" if self.sort() == "error" else self.action)
         return "--at", self.kind, self.path, str(self.times), action
 
 
 def point_of(text):
-    """The point that str() gave."""
+    """Parses a point as printed by str()."""
     scene, kind, path, times, action = text.split()
     return Point(scene, kind, path, int(times), action)
 
@@ -55,12 +55,12 @@ def _kills(kind, ranks):
         yield from ("kill-before", "kill-after", "stop")
         if ranks > 1:
             yield "lose-before"
-    elif kind not in ("stat", "touch"):  # they change nothing: killed before them is killed after the call before
+    elif kind not in ("stat", "touch"):  # these change no data, so a kill before them equals a kill after the previous call
         yield "kill-before"
 
 
 def points_of(stage, seed, errors=None):
-    """Every point of a scene. Each call fails in one way that the seed chooses; in all ways if `errors` is ALL_ERRORS."""
+    """Returns every point of a scene. Each call fails with one error chosen by the seed, or with each error if `errors` is ALL_ERRORS."""
     times, points = Counter(), []
     rng = random.Random(f"{seed}/{stage.scene.name}")
     for kind, path in stage.calls:
@@ -71,5 +71,5 @@ def points_of(stage, seed, errors=None):
 
 
 def sample(points, count, seed):
-    """So many of them, all if count is None, in an order by chance: if the time ends early, those before are a sample too."""
+    """Returns `count` points, or all if it is None, in random order, so that any first part of them is also a random sample."""
     return random.Random(seed).sample(points, len(points) if count is None else min(count, len(points)))

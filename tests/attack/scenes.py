@@ -1,4 +1,4 @@
-"""What is attacked: a small run of `linear`, which ranks of it, and how it began."""
+"""Scenes: a small run of `linear`, the rank that is attacked, and the state in which the attack begins."""
 import itertools
 import shutil
 import signal
@@ -10,12 +10,12 @@ from harness import BUILD, FINISHED, MPIEXEC, TRAINRT, Job, Skipped, check, chec
 INJECTOR = BUILD / "tests/attack_injector"
 CANNOT_TRACE = 97
 NAME = "run"
-EPOCHS = 3  # of the attempt that is attacked; the next one goes on to EPOCHS + 1, so that it always has work to do
-TIME_LIMIT_S = 180  # of each attempt, which takes a tenth of a second on a quiet machine
+EPOCHS = 3  # epochs of the attacked attempt; the next one continues to EPOCHS + 1, so that it always has work to do
+TIME_LIMIT_S = 180  # per attempt, which takes a tenth of a second on an idle machine
 
-# The first attempt of a run that was killed ends here: two checkpoints are committed, the second one's state.h5 is not there yet.
+# The call at which the first attempt of a "killed" run ends: two checkpoints are committed, the second one still without state.h5.
 KILLED_AT = ("rename", f"{NAME}/.attempt_000001/checkpoint_000001>{NAME}/checkpoint_000001", "1", "kill-after")
-# And the one of a run that was stopped gets its signal here, in the second epoch.
+# The call at which the first attempt of a "stopped" run gets its signal, in the second epoch.
 STOPPED_AT = ("write", f"{NAME}/result.json", "1", f"signal:{signal.SIGTERM.value}")
 
 
@@ -24,8 +24,8 @@ class Scene:
     name: str
     ranks: int
     attacked: int   # rank
-    # "new": the first attempt is attacked; else the second, after one that was "killed" or "stopped"; "sends": the second, as it copies its
-    # checkpoint to a mirror; "restores": one whose run directory is gone, as it brings the run from the mirror.
+    # Attempt that is attacked. "new": the first one; "killed", "stopped": the second one, after a first one that ended so; "sends": the third
+    # one, while it copies its checkpoint to a mirror; "restores": the same without a run directory, while it restores the run from the mirror.
     beginning: str
 
     def steps_an_epoch(self):
@@ -38,7 +38,7 @@ class Scene:
         return folder if self.has_mirror() else folder / "runs"
 
     def attacks(self, path):
-        """Whether calls on a path below the watched directory are points of this scene."""
+        """Returns whether calls on `path`, relative to the watched directory, are points of this scene."""
         return not self.has_mirror() or path.startswith("mirror") or self.beginning == "restores" and path.startswith("runs/.")
 
 
@@ -49,25 +49,25 @@ SCENES = {name: Scene(name, *rest) for name, *rest in (
 
 
 def require_tracing():
-    """Skipped if the injector cannot work here."""
+    """Skips the tests if the injector does not work on this machine."""
     if not INJECTOR.exists():
-        raise Skipped("the injector was not built: it knows Linux on x86-64 only")
+        raise Skipped("the injector was not built: it supports only Linux on x86-64")
     job = run([INJECTOR, "--watch", "/nowhere", "true"])
     if job.code == CANNOT_TRACE:
-        raise Skipped(f"system calls cannot be traced here: {job.err.strip()}")
+        raise Skipped(f"this machine does not allow tracing of system calls: {job.err.strip()}")
     check_exit(job, 0)
 
 
 def config_in(folder, scene):
-    """The best checkpoint is the first, so that later ones are deleted. A run with a mirror takes one at its end: how many of several are
-    copied depends on the time."""
+    """Writes a config in which the first checkpoint is the best, so that later ones are deleted. A run with a mirror saves only at its end,
+    because the number of copies of several checkpoints would depend on timing."""
     mirror = {"mirror": folder / "mirror", "every": "100 reports"} if scene.has_mirror() else {}
     return linear_config(folder, NAME, {"epochs": EPOCHS, "optimizer": "adamw", "dropout": 0.1}, {"samples": 64},
                          {"num_to_keep": 1, "score_attribute": "loss", "score_order": "max", **mirror})
 
 
 def command(scene, config, *injector_words, epochs=EPOCHS):
-    """One attempt; with words for the injector around the attacked rank."""
+    """Returns the command of one attempt. With `injector_words`, the injector starts the attacked rank."""
     program = [TRAINRT, "--config", config, f"--loop.epochs={epochs}"]
     ranks = [program] * scene.ranks
     if injector_words:
@@ -75,12 +75,12 @@ def command(scene, config, *injector_words, epochs=EPOCHS):
     if scene.ranks == 1:
         return ranks[0]
     if MPIEXEC is None:
-        raise Skipped("mpiexec.mpich is not there (package mpich)")
+        raise Skipped("mpiexec.mpich is not installed (package mpich)")
     return [MPIEXEC, *itertools.chain(*(([":"] if rank else []) + ["-n", "1", *words] for rank, words in enumerate(ranks)))]
 
 
 class Stage:
-    """Of one scene: what lies there when the attack begins, the calls that can be attacked, and the run that nothing happened to."""
+    """The starting state of a scene, the calls that can be attacked, and a run that is not attacked."""
 
     def __init__(self, scene):
         self.scene = scene
@@ -95,7 +95,7 @@ class Stage:
         self.longer = longer / "runs" / NAME
 
     def folder(self, source=None):
-        """A new one, as it is when the attack begins."""
+        """Creates a new folder with the starting state, or with the state of `source`; returns its path."""
         folder = scratch("point")
         config_in(folder, self.scene)
         for name in ("runs", "mirror"):
@@ -104,7 +104,7 @@ class Stage:
         return folder
 
     def run(self, folder, *injector_words, epochs=EPOCHS):
-        """One attempt in that folder, to its end."""
+        """Runs one attempt in `folder` to its end; returns the job."""
         job = Job(command(self.scene, folder / f"{NAME}.ini", *map(str, injector_words), epochs=epochs))
         job.code = job.wait(TIME_LIMIT_S)
         return job
@@ -116,16 +116,16 @@ class Stage:
             return folder
         if self.scene.has_mirror():
             return self._mirrored(folder)
-        first = Scene("", self.scene.ranks, 0, "new")  # rank 0 writes the files that KILLED_AT and STOPPED_AT name
+        first = Scene("", self.scene.ranks, 0, "new")  # rank 0 writes the files in KILLED_AT and STOPPED_AT
         at = KILLED_AT if self.scene.beginning == "killed" else STOPPED_AT
         job = Job(command(first, folder / f"{NAME}.ini", "--log", str(folder / "calls"), "--at", *at))
         job.code = job.wait(TIME_LIMIT_S)
-        check("hit\n" in (folder / "calls").read_text(), f"the first attempt has no {' '.join(at)} any more", job)
+        check("hit\n" in (folder / "calls").read_text(), f"the first attempt does not make the call {' '.join(at)}", job)
         check(checkpoints(folder / "runs" / NAME), "the first attempt should have left checkpoints", job)
         return folder
 
     def _mirrored(self, folder):
-        """Two checkpoints of a run are in its mirror."""
+        """Runs until two checkpoints are in the mirror; returns the folder."""
         for epochs in range(1, EPOCHS):
             check_exit(self.run(folder, epochs=epochs), FINISHED)
         if self.scene.beginning == "restores":

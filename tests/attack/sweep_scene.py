@@ -1,4 +1,4 @@
-"""A sweep that is attacked: two trials of `linear`, one after the other. Calls of `trainrt tune` and of its trials are all points."""
+"""A sweep of two trials of `linear`, one after the other. The calls of `trainrt tune` and of its trials are attacked."""
 import re
 
 from attacked_run import AttackedRun
@@ -11,7 +11,7 @@ SWEEPS = {name: Scene(name, 1, 0, "new") for name in ("sweep/new",)}
 
 
 class SweepStage:
-    """As Stage (scenes.py): a folder with a config, the calls that can be attacked, and the sweep that nothing happened to."""
+    """Like Stage (scenes.py): a folder with a config, the calls that can be attacked, and a sweep that is not attacked."""
 
     def __init__(self, scene):
         self.scene = scene
@@ -23,13 +23,13 @@ class SweepStage:
 
     def folder(self):
         folder = scratch("point")
-        # It writes decisions, and with so few trials ends none: what a trial computes depends on no other.
+        # The scheduler writes decisions but stops no trial, because there are too few, so trials do not depend on each other.
         sweep_config(folder, NAME, tune={"num_samples": TRIALS, "scheduler": "median"}, loop={"epochs": EPOCHS}, data={"samples": 64},
                      **{"tune.median": {"min_samples_required": 2 * TRIALS}})
         return folder
 
     def run(self, folder, *injector_words, epochs=None):
-        """One start, to its end; the one after the attack (`epochs`) tries trials again that the attack has made fail for good."""
+        """Runs the sweep to its end; returns the job. After an attack (`epochs` is given), it may retry trials that the attack made fail."""
         words = ["--tune.max_failures=9"] if epochs else []
         injector = [INJECTOR, "--watch", folder / "runs", *injector_words] if injector_words else []
         job = Job([*injector, TRAINRT, "tune", "--config", folder / f"{NAME}.ini", *words])
@@ -38,24 +38,24 @@ class SweepStage:
 
 
 class AttackedSweep(AttackedRun):
-    """One point of it."""
+    """A sweep that is attacked at one point, and the next start."""
 
     def check_attacked(self):
-        """How the start ended that the attack was made on."""
+        """Checks how the attacked start ended."""
         job, point = self.attacked, self.point
         if point.sort() == "kill" and self.hit:
             return
         allowed = {FINISHED, STOPPED} if point.action == "stop" else {FINISHED, FAILED, *([USAGE] if point.action in ("EACCES", "EPERM") else [])}
-        check(job.code in allowed, f"exit {job.code}, which is none of {sorted(allowed)}")
-        check(job.code == FINISHED or re.search(r"^trainrt: .+", job.err, re.M), f"exit {job.code} without a sentence")
+        check(job.code in allowed, f"exit {job.code}, expected one of {sorted(allowed)}")
+        check(job.code == FINISHED or re.search(r"^trainrt: .+", job.err, re.M), f"exit {job.code} without a message of trainrt")
 
     def check_finished(self):
-        """The start after it: every trial as if nothing had happened."""
+        """Checks that the next start finished every trial as if the sweep had not been attacked."""
         check_exit(self.finished, FINISHED)
         trials = trials_of(self.folder / f"{NAME}.ini")
         equal([trial["state"] for trial in trials], ["finished"] * TRIALS, "states of the trials", self.finished)
         for number, trial in enumerate(trials):
             quiet = self.stage.quiet / f"trial_{number:05d}"
             check_same_bits(trial["path"], quiet)
-            # What is derived from this log may be missing: a trial that has finished is not started again.
+            # Files derived from the reports may be missing, because a finished trial is not started again.
             equal(reported_metrics(trial["path"]), reported_metrics(quiet), f"reports of trial {number}")

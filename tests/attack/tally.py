@@ -1,4 +1,4 @@
-"""What came of the points: counted while they are attacked, and as a table at the end."""
+"""Counts the results of the attacked points, and prints them as a table."""
 import shutil
 import sys
 import threading
@@ -25,7 +25,7 @@ class Tally:
                 self.missed.append(point)
 
     def number_of_miss(self):
-        """Another one for each call."""
+        """Returns a new number at each call."""
         with self._lock:
             self._kept += 1
             return self._kept - 1
@@ -34,7 +34,7 @@ class Tally:
         return sum(self.done.values())
 
     def table(self):
-        """Points by scene and by what was done, with the misses among them."""
+        """Returns a table of the number of points and misses by scene and action."""
         rows = [("scene", *SORTS, "all"), ("---",) * (len(SORTS) + 2)]
         scenes = sorted({scene for scene, _ in self.done})
         for scene in (*scenes, None):
@@ -48,14 +48,14 @@ class Tally:
 
     def print_report(self):
         print(self.table())
-        late = f"; {self.late} calls were not made again" if self.late else ""
-        of = f" of {self.total}, then the time was over" if self.count() < self.total else ""
+        late = f"; {self.late} calls did not occur" if self.late else ""
+        of = f" of {self.total} (time limit)" if self.count() < self.total else ""
         print(f"attack: {self.count()} points{of}, {len(self.missed)} misses{late}")
         print(f"{self.count() - len(self.missed)} passed, {len(self.missed)} failed")
 
 
 class Progress:
-    """A bar on a terminal, else a line a minute."""
+    """Shows a progress bar on a terminal, else prints a line per minute."""
 
     def __init__(self, tally):
         self._tally, self._total, self._begin = tally, tally.total, time.monotonic()

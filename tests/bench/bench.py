@@ -1,12 +1,12 @@
-"""What every bench shares: where things lie, timed commands, medians, claims, and the JSON with the raw figures.
+"""Shared parts of all benchmarks: paths, timed commands, medians, claims, and a JSON file with the raw figures.
 
-    bench = Bench("train", "what is compared")
+    bench = Bench("train", "description of the comparison")
     figures = bench.interleaved(3, {"trainrt": run_ours, "peer": run_peer})      # each returns a number
     bench.claim("ours_vs_peer", median(figures["peer"]) / median(figures["trainrt"]), ">=", 1.0)
     bench.finish()
 
-A claim prints `ratio NAME VALUE >= TARGET ok` (or `short`); `skip(reason)` prints `skipped: reason` and ends with 0.
-The build directory is the first argument, else $TRAINRT_BUILD, else `build` in this checkout. Standard library only.
+claim() prints `ratio NAME VALUE >= TARGET ok`, or `short` instead of `ok`; skip(reason) prints `skipped: reason` and exits with 0.
+The build directory is the first argument, else $TRAINRT_BUILD, else `build` in this checkout. Uses only the standard library.
 """
 import json
 import os
@@ -29,12 +29,12 @@ median = statistics.median
 
 
 def repetitions_or(default):
-    """$TRAINRT_BENCH_REPETITIONS, or `default` if it is not set."""
+    """Returns $TRAINRT_BENCH_REPETITIONS, or `default` if it is not set."""
     return int(os.environ.get("TRAINRT_BENCH_REPETITIONS", default))
 
 
 def ratio(over, under):
-    """Median of the ratios of each repetition, in which both met the same neighbours."""
+    """Returns the median of the ratios of the repetitions. Both values of a repetition were measured under about the same load."""
     return median(a / b for a, b in zip(over, under))
 
 
@@ -44,13 +44,13 @@ def skip(reason):
 
 
 def need(path, what):
-    """Ends as skipped if a file is not there."""
+    """Ends the benchmark as skipped if a file does not exist."""
     if path is None or not Path(path).exists():
-        skip(f"{what} is not there ({path})")
+        skip(f"{what} does not exist ({path})")
 
 
 def blas_file():
-    """The BLAS that Debian's libtorch and numpy load: it decides what a training step costs."""
+    """Returns the path of the BLAS library that Debian's libtorch and NumPy load, which determines the time of a training step."""
     listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout
     for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
         if folder and (Path(folder) / "libblas.so.3").exists():
@@ -76,23 +76,23 @@ class Bench:
     def __init__(self, name, about):
         self.name = name
         self.folder = BUILD / "bench"
-        self.work = self.folder / f"{name}.work"  # run directories, configs; made anew
+        self.work = self.folder / f"{name}.work"  # run directories and configs; emptied at the start
         shutil.rmtree(self.work, ignore_errors=True)
         self.work.mkdir(parents=True)
         self.record = {"bench": name, "about": about, "hardware": hardware(), "commands": {}, "figures": {}, "claims": []}
         if self.record["hardware"]["load_average"] > self.record["hardware"]["cores"] / 2:
-            print(f"# load average {os.getloadavg()[0]:.1f} on {self.record['hardware']['cores']} cores: other work was "
-                  "running, and may disturb what is measured", flush=True)
+            print(f"# load average {os.getloadavg()[0]:.1f} on {self.record['hardware']['cores']} cores: other programs are "
+                  "running and may disturb the measurement", flush=True)
 
     def fresh(self, name):
-        """A folder of this bench that is empty."""
+        """Returns an empty folder of this benchmark."""
         path = self.work / name
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)
         return path
 
     def run(self, label, command, timeout_s=900, **environment):
-        """Runs a command to its end; returns (seconds, stdout and stderr). A command that fails ends the bench."""
+        """Runs a command to its end; returns (seconds, stdout and stderr). A failed command ends the benchmark."""
         command = [str(word) for word in command]
         self.note_command(label, command, environment)
         start = time.monotonic()
@@ -100,12 +100,12 @@ class Bench:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         seconds = time.monotonic() - start
         if done.returncode != 0:
-            sys.exit(f"{self.name}: {shlex.join(command)} ended with {done.returncode}:\n{done.stdout[-3000:]}")
+            sys.exit(f"{self.name}: {shlex.join(command)} exited with {done.returncode}:\n{done.stdout[-3000:]}")
         return seconds, done.stdout
 
     def run_together(self, label, commands, timeout_s=1800, **environment):
-        """Starts (command, environment of its own) at once; returns the seconds until all have ended. One that fails ends the
-        bench."""
+        """Starts all commands, given as (command, environment), at once; returns the seconds until all have ended. A failed command
+        ends the benchmark."""
         commands = [([str(word) for word in command], {**environment, **own}) for command, own in commands]
         self.note_command(label, *commands[0])
         start = time.monotonic()
@@ -119,7 +119,7 @@ class Bench:
         seconds = time.monotonic() - start
         for rank, output in zip(ranks, outputs):
             if rank.returncode != 0:
-                sys.exit(f"{self.name}: {shlex.join(rank.args)} ended with {rank.returncode}:\n{output[-3000:]}")
+                sys.exit(f"{self.name}: {shlex.join(rank.args)} exited with {rank.returncode}:\n{output[-3000:]}")
         return seconds
 
     def note_command(self, label, command, environment=None):
@@ -127,8 +127,8 @@ class Bench:
         self.record["commands"].setdefault(label, " ".join(words + [shlex.join(command)]))
 
     def interleaved(self, repetitions, work):
-        """Calls each entry of `work` in turn, `repetitions` times; returns the numbers of each by name. Machines are shared:
-        what runs in turn meets the same neighbours."""
+        """Calls all functions of `work` in turn, `repetitions` times; returns the numbers of each by name. The order gives all
+        functions about the same load by other programs on the machine."""
         figures = {name: [] for name in work}
         for _ in range(repetitions_or(repetitions)):
             for name, measure in work.items():
@@ -136,7 +136,7 @@ class Bench:
         return self.note(figures)
 
     def note(self, figures):
-        """Keeps and prints the numbers of each repetition, by name; returns them."""
+        """Records, prints and returns the numbers of each repetition by name."""
         self.record["figures"].update(figures)
         for name, values in figures.items():
             print(f"# {name}: median {median(values):.4g} of {', '.join(f'{v:.4g}' for v in values)}", flush=True)

@@ -1,17 +1,17 @@
 #!/usr/bin/python3
-"""Ray Train's API over the runtime, beside what torch does alone; ratios within each repetition.
+"""Compares Ray Train's API in trainrt with torch alone and with Ray Train; a ratio is taken within each repetition.
 
-    make bench-api ONLY=ddp     without ONLY all parts
+    make bench-api ONLY=ddp     default: all parts
 
-ddp      a step of DistributedDataParallel of prepare_model(), whose gradients the runtime averages, beside gloo: 2 ranks, one thread each
-group    the same of a script that wraps DDP itself over init_process_group("trainrt"), beside gloo
-state    save_state() of a module of 1 GiB (256 MiB if memory or disk are short) beside torch.save and fsync, the disk alone, and on torch 2
-         async_save of torch.distributed.checkpoint: until training goes on, and until it is durable
-report   train.report() of ten numbers on 2 ranks, in microseconds, beside a barrier()
-directory    a checkpoint of 1 GiB in 8 files by train.report() from one of 2 ranks, beside cp -r and sync of the same; the time that
-             report() takes, beside that of reading these files out of the page cache once
-ray      TorchTrainer.fit() in a plain script, FashionMNIST's MLP on 2 workers, beside Ray Train: from the script's start to the first step,
-             and an epoch but the first. Only if Python has ray
+ddp      a step of DistributedDataParallel by prepare_model(), where the runtime averages the gradients; peer: gloo; 2 ranks, one thread each
+group    the same for a script that wraps its model in DDP with init_process_group("trainrt"); peer: gloo
+state    save_state() of a module of 1 GiB (256 MiB if memory or disk are short), until training continues and until the data is durable; peers:
+         torch.save with fsync, the raw disk, and on torch 2 async_save of torch.distributed.checkpoint
+report   microseconds of train.report() with ten numbers on 2 ranks; also those of a barrier()
+directory    a checkpoint of 1 GiB in 8 files by train.report() of one of 2 ranks; peer: cp -r and sync of the same files. The time of
+             report() is compared with reading these files once from the page cache
+ray      TorchTrainer.fit() in a plain script with FashionMNIST's MLP on 2 workers, from the start of the script to the first step, and the
+         later epochs; peer: Ray Train. Requires a Python with ray
 
 Python is $TRAINRT_PYTHON, else /usr/bin/python3, with torch.
 """
@@ -42,7 +42,7 @@ def need_torch():
 
 
 def program(bench, label, ranks, script, *words):
-    """What a program of so many ranks prints; the run is a new one."""
+    """Runs a script on `ranks` ranks in a new run; returns its output."""
     storage = bench.fresh(label)
     command = [TRAINRT, "-n", ranks, f"--run.storage_path={storage}", "--failure.max_failures=0", "--", PYTHON, FOLDER / script, *words]
     return bench.run(label, command, **ONE_THREAD)[1]
@@ -59,14 +59,14 @@ def group(bench):
     bench.claim("ddp_step_over_our_group_vs_gloo", step_vs_gloo(bench, "group"), "<=", 0.9)
 
 
-def step_vs_gloo(bench, who):
+def step_vs_gloo(bench, backend):
     need_torch()
 
-    def step_ms(who):
-        return float(re.search(r"step_ms ([0-9.]+)", program(bench, f"ddp_{who}", 2, "api_ddp.py", STEPS, who))[1])
+    def step_ms(backend):
+        return float(re.search(r"step_ms ([0-9.]+)", program(bench, f"ddp_{backend}", 2, "api_ddp.py", STEPS, backend))[1])
 
-    figures = bench.interleaved(7, {f"{each}_step_ms": lambda each=each: step_ms(each) for each in (who, "torch")})
-    return ratio(figures[f"{who}_step_ms"], figures["torch_step_ms"])
+    figures = bench.interleaved(7, {f"{each}_step_ms": lambda each=each: step_ms(each) for each in (backend, "torch")})
+    return ratio(figures[f"{backend}_step_ms"], figures["torch_step_ms"])
 
 
 def state(bench):
@@ -78,11 +78,11 @@ def state(bench):
     stall, durable, torch_save, disk, dcp_stall, dcp_durable = (list(map(float, re.findall(rf" {name}_ms ([0-9.]+)", out)))
                                                           for name in ("stall", "durable", "torch", "disk", "dcp_stall", "dcp_durable"))
     bench.record["figures"].update(state_mib=mib, state_stall_ms=stall, state_durable_ms=durable, state_torch_save_ms=torch_save, state_disk_ms=disk)
-    print(f"# the disk alone takes {ratio(disk, torch_save):.2f} of torch.save and fsync, and we {ratio(durable, disk):.2f} of the disk", flush=True)
+    print(f"# time of the raw disk / torch.save and fsync: {ratio(disk, torch_save):.2f}; time of save_state() / raw disk: {ratio(durable, disk):.2f}", flush=True)
     bench.claim("save_state_stall_vs_torch_save", ratio(stall, torch_save), "<=", 0.5)
     bench.claim("save_state_durable_vs_torch_save", ratio(durable, torch_save), "<=", 0.5)
     if not dcp_stall:
-        return print(f"# no async_save of torch.distributed.checkpoint: {PYTHON} has an older torch", flush=True)
+        return print(f"# async_save of torch.distributed.checkpoint is not measured: {PYTHON} has an older torch", flush=True)
     bench.record["figures"].update(state_dcp_stall_ms=dcp_stall, state_dcp_durable_ms=dcp_durable)
     bench.claim("save_state_stall_vs_dcp_async_save", ratio(stall, dcp_stall), "<=", 0.5)
     return bench.claim("save_state_durable_vs_dcp_async_save", ratio(durable, dcp_durable), "<=", 0.5)
@@ -104,9 +104,9 @@ def directory(bench):
 
 def ray(bench):
     if not has("ray.train"):
-        print(f"skipped: {PYTHON} has no ray; TRAINRT_PYTHON names one that has (make test-frameworks makes one)", flush=True)
+        print(f"skipped: {PYTHON} has no ray; set TRAINRT_PYTHON to a Python with ray (make test-frameworks installs one)", flush=True)
         return
-    figures = bench.note(dict(zip(RAY_FIGURES, map(list, zip(*(beside_ray(bench) for _ in range(3)))))))
+    figures = bench.note(dict(zip(RAY_FIGURES, map(list, zip(*(compared_with_ray(bench) for _ in range(3)))))))
     for what, target in (("epoch", 0.8), ("first_step", 0.3)):
         bench.claim(f"fit_{what}_vs_ray_train", ratio(figures[f"trainrt_{what}_s"], figures[f"ray_{what}_s"]), "<=", target)
 
@@ -114,8 +114,8 @@ def ray(bench):
 RAY_FIGURES = [f"{package}_{what}_s" for package in ("trainrt", "ray") for what in ("first_step", "epoch")]
 
 
-def beside_ray(bench):
-    """Once each: the seconds of RAY_FIGURES."""
+def compared_with_ray(bench):
+    """Runs both packages once; returns the seconds of RAY_FIGURES."""
     seconds = []
     for package in ("trainrt", "ray"):
         command = [PYTHON, FOLDER / "api_fashion.py", package, 3, bench.fresh(f"fashion_{package}"), time.time()]
@@ -131,7 +131,7 @@ def main():
     arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     options = arguments.parse_args([word for word in sys.argv[1:] if Path(word).resolve() != BUILD])
     if unknown := set(options.parts) - set(parts):
-        arguments.error(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(parts)}")
+        arguments.error(f"unknown part {', '.join(sorted(unknown))}; valid parts: {', '.join(parts)}")
     need(TRAINRT, "trainrt")
     bench = Bench("api", __doc__.strip())
     for name, measure in parts.items():

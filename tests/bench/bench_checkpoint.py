@@ -1,17 +1,17 @@
 #!/usr/bin/python3
-"""Checkpoints against the disk's own rate and against torch.save: state of 1 and 4 GiB in 32 tensors, 1 and 2 ranks.
+"""Compares checkpoints with the raw rate of the disk and with torch.save: a state of 1 and 4 GiB in 32 tensors on 1 and 2 ranks.
 
-In every repetition, in turn (the order rotates): raw O_DIRECT writes of as many bytes by as many processes and threads and an
-fsync; a durable save, from Saver.start() until it is committed; torch.save and fsync, a process a rank; one memcpy of the
-tensors into touched memory; raw O_DIRECT reads; a load, with nothing in the page cache. A ratio is taken within a repetition,
-where both met the same neighbours, and the median of the ratios counts. The first save of a run, which makes the staging
-memory, is not counted. What checksums cost: all threads' time in digests during a load, against what the load would take
-without, were nothing done at the same time: digest_s / (threads * load_s - digest_s).
+Each repetition measures the following, in a rotating order: raw O_DIRECT writes of the same bytes by the same number of processes
+and threads, with an fsync; a durable save, from Saver.start() to its commit; torch.save and fsync in one process per rank; one
+memcpy of the tensors into touched memory; raw O_DIRECT reads; a load with an empty page cache. A ratio is taken within each
+repetition, where both sides have about the same load by other programs, and the median of the ratios is claimed. The first save
+of a run is not counted, because it allocates the staging memory. The cost of checksums is the time of all threads in digests
+during a load, divided by the time of all threads in the rest of the load: digest_s / (threads * load_s - digest_s).
 
     bench_checkpoint.py [BUILD]
 
-TRAINRT_BENCH_SIZES: sizes in GiB ("1,4"). TRAINRT_BENCH_REPETITIONS: 5. TRAINRT_BENCH_CASES: only these ("1gib_1rank,4gib_1rank";
-a wrong name is answered with those that there are).
+TRAINRT_BENCH_SIZES: sizes in GiB (default: "1,4"). TRAINRT_BENCH_REPETITIONS: default 5. TRAINRT_BENCH_CASES: the cases to measure
+("1gib_1rank,4gib_1rank"); an unknown name is an error that lists the valid names.
 """
 import os
 import shutil
@@ -27,27 +27,27 @@ PEER = SOURCE / "tests/bench/peers/peer_torch_save.py"
 GIB, MIB = 1 << 30, 1 << 20
 SIZES = [float(word) for word in os.environ.get("TRAINRT_BENCH_SIZES", "1,4").split(",")]
 REPETITIONS = repetitions_or(5)
-CASES = [word for word in os.environ.get("TRAINRT_BENCH_CASES", "").split(",") if word]  # none: all
-THREADS = 4  # of a rank, as in the probe and in a load
+CASES = [word for word in os.environ.get("TRAINRT_BENCH_CASES", "").split(",") if word]  # all if empty
+THREADS = 4  # per rank, as in the probe and in a load
 
 
 class Case:
-    """A state on some ranks."""
+    """Size of a state and its number of ranks and tensors."""
 
     def __init__(self, name, size, ranks, tensors=32, placement="sharded"):
         self.name, self.size, self.ranks, self.tensors, self.placement = name, int(size), ranks, tensors, placement
-        self.share = self.size // ranks if placement == "sharded" else self.size  # bytes that a rank holds
+        self.share = self.size // ranks if placement == "sharded" else self.size  # bytes per rank
 
 
 class Probe:
-    """The ranks of checkpoint_probe: told by a pipe each, rank 0 answers."""
+    """The ranks of checkpoint_probe. Each gets its commands through a pipe; rank 0 prints the answer."""
 
     def __init__(self, bench, case, staging=None):
         self.bench, self.folder, self.index = bench, bench.fresh("probe"), 0
         self.pipes = []
         for rank in range(case.ranks):
             os.mkfifo(self.folder / f"commands.{rank}")
-            self.pipes.append(os.open(self.folder / f"commands.{rank}", os.O_RDWR))  # so that no opening waits
+            self.pipes.append(os.open(self.folder / f"commands.{rank}", os.O_RDWR))  # O_RDWR opens without waiting for a reader
         command = [MPIEXEC, "-n", case.ranks, PROBE, self.folder, case.size, case.tensors, case.placement,
                    staging or case.share + 64 * MIB]
         command = [str(word) for word in command]
@@ -57,15 +57,15 @@ class Probe:
     def ask(self, command):
         for pipe in self.pipes:
             os.write(pipe, f"{command}\n".encode())
-        said = []
+        output = []
         for line in self.process.stdout:
             if line.startswith("= "):
                 return [float(word) for word in line.split()[1:]]
-            said.append(line)
-        sys.exit(f"checkpoint: the probe ended at '{command}':\n{''.join(said)[-3000:]}")
+            output.append(line)
+        sys.exit(f"checkpoint: the probe ended at '{command}':\n{''.join(output)[-3000:]}")
 
     def save(self, command="save"):
-        """A checkpoint; the one before is removed first, outside the clock. The attempt's own directory stays."""
+        """Saves a checkpoint. Removes the previous one first, which is not timed, but keeps the directory of the attempt."""
         (self.folder / "run").mkdir(exist_ok=True)
         for checkpoint in (self.folder / "run").glob("checkpoint_*"):
             shutil.rmtree(checkpoint)
@@ -89,7 +89,7 @@ class Probe:
 
 
 class Peer:
-    """torch.save of each rank's share, by a process a rank."""
+    """Processes that save the share of each rank by torch.save, one process per rank."""
 
     def __init__(self, bench, case):
         self.folder = bench.fresh("peer")
@@ -114,7 +114,7 @@ class Peer:
         return max(end for _, end in times) - min(begin for begin, _ in times)
 
     def __enter__(self):
-        self.lines()  # the tensors are made
+        self.lines()  # waits until the tensors are created
         return self
 
     def __exit__(self, *_):
@@ -125,7 +125,7 @@ class Peer:
 
 
 def measure(bench, case):
-    """Seconds by name, a list each, in the order of the repetitions."""
+    """Measures a case; returns {name: seconds of each repetition}."""
     figures = {}
 
     def note(names, values):
@@ -137,7 +137,7 @@ def measure(bench, case):
                   lambda: note(["durable", "stall"], probe.save()),
                   lambda: note(["torch"], [peer.save()])]
         reads = [lambda: note(["raw_read"], probe.ask("raw_read")), lambda: note(["load", "digest"], probe.ask("load"))]
-        probe.save()  # the first makes the staging memory
+        probe.save()  # the first save allocates the staging memory
         probe.ask("copy")
         for turn in range(REPETITIONS):
             note(["copy"], probe.ask("copy"))
@@ -152,7 +152,8 @@ def measure(bench, case):
 
 
 def has_room(bench, case):
-    """Memory for the state, its staging copy, the peer's tensors and what the page cache has of the peer's file."""
+    """Returns whether memory suffices for the state, its staging copy, the tensors of the peer and its file in the page cache, and the
+    disk for the files."""
     free = next(int(line.split()[1]) * 1024 for line in open("/proc/meminfo") if line.startswith("MemAvailable"))
     held = case.share * case.ranks
     disk = shutil.disk_usage(bench.work).free
@@ -173,10 +174,10 @@ def bench_large(bench, case):
 
 
 def bench_replicated(bench, case):
-    """For information: each rank holds all, each writes a part; each reads all."""
+    """Prints figures without a claim: each rank holds all tensors, writes a part of them and reads all of them."""
     seconds = measure(bench, case)
     print(f"# {case.name}: save {ratio(seconds['raw_write'], seconds['durable']):.3g} of the raw rate, "
-          f"stall {ratio(seconds['stall'], seconds['copy']) * case.ranks:.3g} memcpys of what the rank writes, "
+          f"stall {ratio(seconds['stall'], seconds['copy']) * case.ranks:.3g} memcpys of the bytes that the rank writes, "
           f"load {ratio(seconds['raw_read'], seconds['load']):.3g} of the raw rate of one copy", flush=True)
 
 
@@ -188,7 +189,7 @@ def bench_small(bench, case):
 
 
 def bench_memory(bench, case, staging=256 * MIB):
-    """Most memory of a process beyond its state, against what is promised."""
+    """Compares the peak memory of a process, in addition to its state, with the documented limit."""
     with Probe(bench, case, staging) as probe:
         saved = probe.save("peak_save")[0]
     with Probe(bench, case, staging) as probe:
@@ -199,14 +200,14 @@ def bench_memory(bench, case, staging=256 * MIB):
         (bench.work / "kept").rename(probe.folder / "run")
         loaded = probe.ask("peak_load")[0]
     bench.record["figures"][f"memory_{case.name}"] = {"save_extra_bytes": saved, "load_extra_bytes": loaded}
-    print(f"# {case.name}: beyond the state {saved / MIB:.0f} MiB in a save with {staging // MIB} MiB of staging memory, "
+    print(f"# {case.name}: in addition to the state {saved / MIB:.0f} MiB in a save with {staging // MIB} MiB of staging memory, "
           f"{loaded / MIB:.0f} MiB in a load", flush=True)
     bench.claim(f"save_peak_memory_{case.name}", (case.share + saved) / (case.share + staging + 64 * MIB), "<=", 1)
     bench.claim(f"load_peak_memory_{case.name}", (case.share + loaded) / (case.share + 64 * MIB), "<=", 1)
 
 
 def work_by_name():
-    """What there is to measure, in order: name -> (function, case)."""
+    """Returns all measurements in order, as {name: (function, case)}."""
     work = {"10000_tensors": (bench_small, Case("10000_tensors", 10000 * 4096, 1, tensors=10000))}
     for size in SIZES:
         for ranks in (1, 2):
@@ -224,7 +225,7 @@ def work_by_name():
 def chosen(work):
     unknown = [name for name in CASES if name not in work]
     if unknown:
-        sys.exit(f"checkpoint: TRAINRT_BENCH_CASES: no case {unknown[0]!r}; there are: {', '.join(work)}")
+        sys.exit(f"checkpoint: TRAINRT_BENCH_CASES: no case {unknown[0]!r}; valid cases: {', '.join(work)}")
     return {name: work[name] for name in CASES or work}
 
 
@@ -235,7 +236,7 @@ def main():
     if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode != 0:
         skip(f"{PYTHON} has no torch (package python3-torch)")
     bench = Bench("checkpoint", __doc__.strip())
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("checkpoint: stopped"))  # so that what was written is removed
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("checkpoint: stopped"))  # so that the files are removed
     try:
         for measured, case in work.values():
             if measured is not bench_large or has_room(bench, case):

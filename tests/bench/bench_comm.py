@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""Collectives on 2 ranks of one machine: the backend that a run would take, MPI's own, and two plain threads.
+"""Collectives on 2 ranks of one machine: the default backend of a run, MPI, and two plain threads.
 
-comm_probe times all three in one run, a block of calls of each in turn, round after round. All-reduce is a sum of f32, in
-place: the backend on memory from Communicator::allocate(); MPI_Allreduce on malloc'ed memory, in place and out of place, of
-which the faster one counts at each size; two threads of one process, each of which adds up a half of both buffers, into
-both, between two barriers, while the other rank sleeps: what the hardware could do. A ratio is taken within a round, and the
-median of the ratios counts.
+comm_probe times all three methods in one run: each round times a block of calls of each method. An all-reduce is a sum of f32 in
+place. The methods are: the backend on memory from Communicator::allocate(); MPI_Allreduce on memory from malloc(), in place and
+out of place, where the faster one counts at each size; and two threads of one process, as a limit of the hardware. Each thread
+adds one half of both buffers and writes the sum to both, between two barriers, while the other rank sleeps. A ratio is taken
+within each round, and the median of the ratios is claimed.
 
-Claims are made on hot memory, for all three alike: call after call on the same buffers, nothing in between, so that what fits
-into the caches is there. "written" is printed beside it: each rank writes its buffer before each call, outside the clock, as
-a backward pass does.
+Claims use hot memory for all methods: calls on the same buffers without a pause, so that buffers that fit into the caches stay
+there. The figures "written" are only printed: each rank writes its buffer before each call, like a backward pass, and the write is
+not timed.
 
     bench_comm.py [BUILD] [--backend NAME] [--rounds N] [--sizes NAMES]
 """
@@ -24,15 +24,15 @@ KIB, MIB = 1 << 10, 1 << 20
 MLP = 669706 * 4  # the gradients of the FashionMNIST MLP
 SMALL = (8, 64, KIB, 8 * KIB, 64 * KIB)
 VS_MPI = {MLP: 4, 128 * MIB: 5}
-# 25 MiB fit into no cache of a core and nearly fill a shared one: memory sets the pace there, for MPI as for two threads that do
-# nothing else, so that the threads are the measure.
+# 25 MiB do not fit into the caches of a core and nearly fill a shared cache. Memory then limits all methods, so this size is compared
+# with the threads only.
 VS_THREADS = {MLP: 0.60, 25 * MIB: 0.90, 128 * MIB: 0.60}
 
 
 def read_options():
     options = argparse.ArgumentParser()
     options.add_argument("build", nargs="?", help="build directory, read in bench.py")
-    options.add_argument("--backend", default="", help="the one that a run would take by default")
+    options.add_argument("--backend", default="", help="backend to measure; default: that of a run")
     options.add_argument("--rounds", type=int, default=15)
     options.add_argument("--sizes", default="", help="measure only all-reduces of these sizes, for example 64KiB,128MiB")
     return options.parse_args()
@@ -45,7 +45,7 @@ def name_of(size):
 
 
 def bytes_of(name):
-    """The size that claims call `name`."""
+    """Returns the size in bytes that `name` stands for in claims."""
     sizes = {name_of(size): size for size in (*SMALL, MLP, 25 * MIB, 128 * MIB)}
     if name not in sizes:
         sys.exit(f"comm: no size {name!r}; valid sizes: {', '.join(sizes)}")
@@ -53,14 +53,14 @@ def bytes_of(name):
 
 
 def caches():
-    """Each cache of the first core, as the kernel tells it: level, size, how many cores share it."""
+    """Returns the name and size of each data cache, as lscpu lists them."""
     listing = subprocess.run(["lscpu", "--caches=NAME,ONE-SIZE,TYPE"], capture_output=True, text=True).stdout
     return ", ".join(f"{words[0]} {words[1]}" for words in map(str.split, listing.splitlines()[1:])
                      if len(words) == 3 and words[2] != "Instruction")
 
 
 def measure(bench, options):
-    """Seconds of a call, a list in the order of the rounds, by (kind, treatment, size) and method."""
+    """Runs comm_probe; returns {(kind, treatment, size): {method: seconds per call of each round}}."""
     command = [MPIEXEC, "-n", 2, PROBE, "--rounds", options.rounds]
     if options.backend:
         command += ["--backend", options.backend]
@@ -100,7 +100,7 @@ def claim_all_reduce(bench, series):
 
 
 def print_the_rest(series):
-    """For information: nothing is claimed of these."""
+    """Prints figures without a claim."""
     for (kind, treatment, size), methods in series.items():
         ours, name = methods["allocated"], f"{kind} {name_of(size)} {treatment}"
         if kind != "all_reduce":
@@ -120,11 +120,11 @@ def main():
     bench = Bench("comm", __doc__.strip())
     bench.record["caches"] = caches()
     if bench.record["hardware"]["cores"] < 2:
-        print("# 1 core for 2 ranks: these figures say little", flush=True)
+        print("# 2 ranks share 1 core, so the figures have little meaning", flush=True)
     series = measure(bench, options)
     if "backend" not in bench.record:
-        sys.exit("comm: the probe did not say which backend it took")
-    print(f"# backend {bench.record['backend']}; caches {bench.record['caches']}; hot: the same memory call after call; "
+        sys.exit("comm: the probe did not print its backend")
+    print(f"# backend {bench.record['backend']}; caches {bench.record['caches']}; hot: all calls use the same memory; "
           "written: each rank writes its buffer before each call", flush=True)
     for case, methods in series.items():
         describe(case, methods)

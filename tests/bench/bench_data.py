@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Samples per second that a train function gets from [data.train] on one rank: 784 bytes and a label each, batches of 64, warm page cache.
-They are compared with limits of the machine, measured in the same process over the same rows, and with torch's DataLoader over h5py.
-Arguments after the build directory choose rows of this table.
+"""Samples per second that a train function gets from [data.train] on one rank: 784 bytes and a label per sample, batches of 64, data in
+the page cache. The rates are compared with limits of the machine, measured in the same process with the same rows, and with torch's
+DataLoader over h5py. Arguments after the build directory select rows of this table.
 
-shuffled    contiguous HDF5, nothing kept in memory, all samples shuffled; limit: pread of each row in the same order
+shuffled    contiguous HDF5, no data kept in memory, all samples shuffled; limit: pread of each row in the same order
 blocks      the same file, shuffled in blocks; limit: copying the same rows in memory in the same order
 memory      the same file, kept in memory; the same limit
-gzip        HDF5 with gzip chunks, in order; peer: h5py reads the same in slices of one chunk
+gzip        HDF5 with gzip chunks, in order; peer: h5py, slices of one chunk
 python      row `shuffled`, images and labels as torch tensors of iter_torch_batches() in a program
 tokens      windows of 1,025 tokens of a flat file, shuffled; peer: NumPy's memmap
 sequential  the first file, in order; limit: pread of each batch
@@ -76,7 +76,7 @@ def write_tables(folder):
 
 
 def walked(bench, label, data, loop=""):
-    """Runs data_loop and returns what it measured: {name: number per second}."""
+    """Runs data_loop; returns its measurements as {name: number per second}."""
     keys = "".join(f"{key} = {value}\n" for key, value in data.items())
     config = with_file(bench.work / "data.ini", f"[run]\nname = {label}\nstorage_path = {bench.fresh('runs')}\n[train]\nlibrary = {LIBRARY}\n"
                        f"[loop]\nbatch_size = 64\n{loop}\n[checkpoint]\nevery = off\n[data.train]\n{keys}")
@@ -142,7 +142,7 @@ def memmap_windows(file, windows=None):
 
 
 def forget(file):
-    """Removes the file from the page cache."""
+    """Drops a file from the page cache."""
     with open(file, "rb") as opened:
         os.fdatasync(opened.fileno())
         os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -213,10 +213,10 @@ def main():
               ("csv", "vs_pandas", "csv_samples", "csv_pandas", 5), ("csv_exact", "vs_pandas", "csv_exact_samples", "csv_exact_pandas", 5))
     asked = sys.argv[2:] or list(rows)
     if set(asked) - set(rows):
-        sys.exit(f"no such row: {', '.join(sorted(set(asked) - set(rows)))}; there are: {', '.join(rows)}")
+        sys.exit(f"no such row: {', '.join(sorted(set(asked) - set(rows)))}; valid rows: {', '.join(rows)}")
     for row, module in (("small", "ray.data"), ("csv", "pandas"), ("csv_exact", "pandas")):
         if row in asked and not has(module):
-            print(f"skipped: {row}: {PYTHON} has no {module}; TRAINRT_PYTHON names one that has (make test-frameworks makes one)", flush=True)
+            print(f"skipped: {row}: {PYTHON} has no {module}; set TRAINRT_PYTHON to a Python that has it (make test-frameworks installs one)", flush=True)
             asked.remove(row)
     if "waiting" in asked:
         need_fashion_mnist()

@@ -1,17 +1,18 @@
 #!/usr/bin/python3
-"""Other frameworks' own loops under trainrt, beside their own launchers; 2 ranks, one thread each, ratios within each repetition.
+"""Compares other frameworks under trainrt with the same scripts under their own launchers: 2 ranks, one thread each. A ratio is taken
+within each repetition.
 
-    make bench-frameworks ONLY='jax group'     without ONLY all parts
+    make bench-frameworks ONLY='jax group'     default: all parts
 
 lightning, accelerate, transformers, deepspeed
-             an epoch of each as a script that knows no trainrt, beside torchrun; over gloo both
-horovod      an epoch of Horovod, beside horovodrun
-jax          an epoch of JAX, beside two processes with a coordinator's address by hand
-tensorflow   an epoch of Keras' fit() under MultiWorkerMirroredStrategy (Ray Train's TensorFlow benchmark), beside two processes with a TF_CONFIG by hand
-group        an epoch of Lightning and Accelerate over trainrt's process group, beside gloo
-callbacks    microseconds of a call of a report callback without a checkpoint, of Keras and of XGBoost
+             an epoch of an unchanged script of each framework over gloo; peer: torchrun
+horovod      an epoch of Horovod; peer: horovodrun
+jax          an epoch of JAX; peer: two processes that get the address of a coordinator
+tensorflow   an epoch of Keras' fit() with MultiWorkerMirroredStrategy (Ray Train's TensorFlow benchmark); peer: two processes that get a TF_CONFIG
+group        an epoch of Lightning and Accelerate with trainrt's process group; peer: gloo
+callbacks    microseconds per call of a report callback without a checkpoint, for Keras and XGBoost
 
-The environments are those of `make test-frameworks` ($TRAINRT_FRAMEWORKS, else trainrt-frameworks of the user's cache folder): run that first.
+Run `make test-frameworks` first, which creates the Python environments (in $TRAINRT_FRAMEWORKS, else in ~/.cache/trainrt-frameworks).
 """
 import argparse
 import json
@@ -35,12 +36,12 @@ REPETITIONS = 5
 def python_of(environment):
     python = ROOT / environment / "bin/python3"
     if not python.exists():
-        skip(f"there is no environment {environment} in {ROOT}: make test-frameworks makes it")
+        skip(f"{ROOT} has no environment {environment}; make test-frameworks creates it")
     return python
 
 
 def epoch_s(printed):
-    """The median of the epochs but the first."""
+    """Returns the median seconds of all epochs except the first."""
     return median([float(text) for text in re.findall(r"epoch_s=([0-9.]+)", printed)][1:])
 
 
@@ -55,30 +56,30 @@ def under_torchrun(bench, *words):
     return epoch_s(bench.run("torchrun_" + "_".join(words), command, **ONE_THREAD)[1])
 
 
-def free_places(count):
+def free_addresses(count):
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    places = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
+    addresses = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
     for each in sockets:
         each.close()
-    return places
+    return addresses
 
 
 def by_hand(environment, name, variables):
-    """Two processes, each with variables(its number)."""
+    """Starts two processes with the environment variables(number) each; returns the seconds of an epoch of the first."""
     processes = [subprocess.Popen([python_of(environment), SCRIPT, name], env={**os.environ, **ONE_THREAD, **variables(number)}, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for number in range(2)]
     return epoch_s([process.communicate(timeout=600)[0] for process in processes][0])
 
 
 def under_tf_config():
-    """TensorFlow has no launcher: the variable by hand, as its guide says."""
-    cluster = {"worker": free_places(2)}
+    """Runs TensorFlow with TF_CONFIG set as in its guide, because it has no launcher."""
+    cluster = {"worker": free_addresses(2)}
     return by_hand("tensorflow", "tensorflow", lambda number: {"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": "worker", "index": number}})})
 
 
 def under_coordinator():
-    [place] = free_places(1)
-    return by_hand("torch", "jax", lambda number: {"COORDINATOR": place, "RANK": str(number), "WORLD_SIZE": "2"})
+    [address] = free_addresses(1)
+    return by_hand("torch", "jax", lambda number: {"COORDINATOR": address, "RANK": str(number), "WORLD_SIZE": "2"})
 
 
 def under_horovodrun(bench):
@@ -89,7 +90,7 @@ def under_horovodrun(bench):
 # ---- the parts ---------------------------------------------------------------------------------------------------------------------
 
 
-def beside_torchrun(bench, name):
+def compared_with_torchrun(bench, name):
     figures = bench.interleaved(REPETITIONS, {f"{name}_trainrt_epoch_s": lambda: under_trainrt(bench, "torch", name),
                                               f"{name}_torchrun_epoch_s": lambda: under_torchrun(bench, name)})
     bench.claim(f"{name}_epoch_vs_torchrun", ratio(*figures.values()), "<=", 1.02)
@@ -131,13 +132,13 @@ def callbacks(bench):
 
 
 def main():
-    parts = {**{name: partial(beside_torchrun, name=name) for name in ("lightning", "accelerate", "transformers", "deepspeed")},
+    parts = {**{name: partial(compared_with_torchrun, name=name) for name in ("lightning", "accelerate", "transformers", "deepspeed")},
              "horovod": horovod, "jax": jax, "tensorflow": tensorflow, "group": group, "callbacks": callbacks}
     arguments = argparse.ArgumentParser(prog="bench_frameworks.py BUILD")
     arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     options = arguments.parse_args([word for word in sys.argv[1:] if Path(word).resolve() != BUILD])
     if unknown := set(options.parts) - set(parts):
-        arguments.error(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(parts)}")
+        arguments.error(f"unknown part {', '.join(sorted(unknown))}; valid parts: {', '.join(parts)}")
     need(TRAINRT, "trainrt")
     bench = Bench("frameworks", __doc__.strip())
     for name, measure in parts.items():

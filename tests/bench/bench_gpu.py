@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""A step on one GPU: the train functions resnet18 and gpt (124 M parameters) against the same models in plain PyTorch, which has
-its data ready on the device and neither runtime nor checkpoints around it. Each side reports the time of its epochs, of which the
-first does not count; checkpoints are off. fp32 has TF32 off, bf16 is autocast on both sides. Peak device memory is what
-nvidia-smi shows beyond what was in use before. trainrt takes the GPU without being told to: the torch module must be built with the
-CUDA libtorch of the same PyTorch (cmake -DTORCH_ROOT=.../site-packages/torch).
+"""Compares a step on one GPU of the train functions resnet18 and gpt (124 M parameters) with the same models in plain PyTorch, which has
+its data on the device and uses no runtime and no checkpoints. Each side reports the time of its epochs; the first one is not counted.
+Checkpoints are off. fp32 has TF32 off, and bf16 is autocast on both sides. Peak device memory is measured by nvidia-smi, without the
+memory in use before. trainrt selects the GPU automatically. Build the torch module with the CUDA libtorch of the same PyTorch (cmake
+-DTORCH_ROOT=.../site-packages/torch).
 
     bench_gpu.py [BUILD] [--python PYTHON] [--repetitions N] [--precisions fp32,bf16] [--models resnet18,gpt]
-    --try-on-cpu    tiny models on the CPU: only to see that both sides run; nothing is claimed
+    --try-on-cpu    run tiny models on the CPU, to test that both sides work; makes no claims
 """
 import argparse
 import json
@@ -19,7 +19,7 @@ from bench import BUILD, SOURCE, TRAINRT, Bench, median, need, ratio, skip, with
 from fashion_data import data_sections, first_samples, need_fashion_mnist
 
 TRACE = BUILD / "tests/kernel_trace.so"
-EPOCHS = 4  # of which the first warms up
+EPOCHS = 4  # the first one warms up
 GPT_124M = {"vocabulary": 50257, "block": 1024, "layers": 12, "heads": 12, "width": 768}
 GPT_TINY = {"vocabulary": 97, "block": 16, "layers": 2, "heads": 2, "width": 32}
 KEYS = {"vocabulary": "vocab_size", "block": "block_size", "layers": "n_layer", "heads": "n_head", "width": "n_embd"}
@@ -34,7 +34,8 @@ def write_windows(path, count, shape):
 
 
 class UsedMemory:
-    """Most device memory in use while it lives, in MiB beyond what was in use before; 0 if nvidia-smi is missing."""
+    """Measures the peak device memory in MiB from its construction to most(), without the memory in use before; 0 if nvidia-smi is
+    missing."""
 
     def __init__(self):
         program = shutil.which("nvidia-smi")
@@ -51,7 +52,7 @@ class UsedMemory:
 
 
 class Side:
-    """One model on both sides."""
+    """Runs one model with trainrt and with plain PyTorch."""
 
     def __init__(self, bench, options, function, steps, loop, sections, peer):
         self.bench, self.options, self.function, self.steps, self.loop, self.sections, self.peer = bench, options, function, steps, loop, sections, peer
@@ -79,7 +80,8 @@ class Side:
         return json.loads(self.run("pytorch", precision, self.command_of_plain(precision, words=words)).splitlines()[-1])
 
     def explain(self, precision):
-        """Where a claim was missed: the time of PyTorch with deterministic algorithms, the largest kernels of both sides, and how long none ran."""
+        """After a missed claim, prints the time of PyTorch with deterministic algorithms, the largest kernels of both sides, and the time
+        without a running kernel."""
         epochs = self.plain(precision, "--deterministic")
         self.bench.note({f"{self.function}_{precision}_pytorch_deterministic_step_ms": [1e3 * median(epochs[1:]) / self.steps]})
         if not TRACE.exists():
@@ -113,7 +115,7 @@ class Side:
 
 def resnet(bench, options):
     data = bench.fresh("images")
-    batch, steps = (8, 2) if options.try_on_cpu else (128, 75)  # the packed images are 10,000
+    batch, steps = (8, 2) if options.try_on_cpu else (128, 75)  # 10,000 images are packed
     first_samples(data, {"train": batch * steps, "test": batch})
     return Side(bench, options, "resnet18", steps, {"batch_size": batch, "eval_batch_size": batch, "lr": 0.01, "momentum": 0.9},
                 data_sections(data), ["--data", data, "--batch-size", batch])
@@ -131,7 +133,7 @@ def gpt(bench, options):
 def read_options():
     options = argparse.ArgumentParser()
     options.add_argument("build", nargs="?", help="build directory, read in bench.py")
-    options.add_argument("--python", default="/usr/bin/python3", help="one that has PyTorch with CUDA")
+    options.add_argument("--python", default="/usr/bin/python3", help="a Python with PyTorch and CUDA")
     options.add_argument("--repetitions", type=int, default=3)
     options.add_argument("--precisions", default="fp32,bf16")
     options.add_argument("--models", default="resnet18,gpt")

@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""An unchanged script under `trainrt -n N -- python3 s.py` beside `torchrun --nproc-per-node N s.py` of PyPI's torch.
+"""Compares an unchanged script under `trainrt -n N -- python3 s.py` with `torchrun --nproc-per-node N s.py` of PyPI's torch.
 
-    make bench-program ONLY='port --starts 100'     without ONLY all parts, and 500 starts
+    make bench-program ONLY='port --starts 100'     default: all parts, 500 starts
 
-python   a start of 2 ranks of a script on Debian's Python, beside the same two interpreters started by hand
-start    from the launcher's start to the first line of the last rank, 2 and 8 ranks
-step     a step of DistributedDataParallel over gloo, 2 ranks, one thread each; a ratio within each repetition
-restart  from the kill -9 of a worker to the first line of the last rank, less the start of an interpreter
-port     starts of a program that binds MASTER_PORT and ends, 4 at once, beside a thief that takes every port that the kernel gives away
-cost     CPU time of the trainrt processes of 2 ranks while their programs train, as a share of a core a rank, and their memory (PSS)
+python   start of 2 ranks of a script with Debian's Python; peer: two interpreters started without a launcher
+start    from the start of the launcher to the first line of the last rank, 2 and 8 ranks
+step     a step of DistributedDataParallel over gloo, 2 ranks, one thread each; the ratio is taken within each repetition
+restart  from the kill -9 of a worker to the first line of the last rank, minus the start of an interpreter
+port     failed starts of a program that binds MASTER_PORT and exits, 4 at once, while another process takes every free port
+cost     CPU time of the trainrt process of a rank while its program trains, as a share of one core, and its memory (PSS); 2 ranks
 
-torch comes from the environments of `make test-frameworks`, which are made if they are not there; `python` and `port` need none.
+torch comes from the environments of `make test-frameworks`, which are created if they are missing; `python` and `port` do not need it.
 """
 import argparse
 import concurrent.futures
@@ -23,7 +23,7 @@ from pathlib import Path
 from bench import BUILD, SOURCE, TRAINRT, Bench, median, need, ratio
 
 WORDS = sys.argv[2:]
-sys.argv[1:] = [str(BUILD)]  # the harness of the tests takes it from there
+sys.argv[1:] = [str(BUILD)]  # read by the harness of the tests
 sys.path.insert(0, str(SOURCE / "tests/support"))
 sys.path.insert(0, str(SOURCE / "tests/frameworks/pypi"))
 import environments  # noqa: E402
@@ -39,7 +39,7 @@ PYTHON = "/usr/bin/python3"
 
 
 class Launchers:
-    """Both, with the same interpreter, and what is measured of each."""
+    """Runs scripts with trainrt and torchrun on the same interpreter, and measures them."""
 
     def __init__(self, bench):
         self.bench = bench
@@ -85,7 +85,7 @@ class Launchers:
         return self.bench.run("interpreter", [self.python, "-c", "pass"])[0]
 
     def cost_of_a_rank(self):
-        """(share of a core, PSS in MB): means over the ranks while the programs train."""
+        """Returns the share of a core and the PSS in MB, as means over the ranks while the programs train."""
         job = self.job("trainrt", 2, "program_ddp.py", 2 * TRAIN_S)
         job.wait_for("training", START_LIMIT_S)
         ranks = list(job.ranks().values())
@@ -98,7 +98,7 @@ class Launchers:
 
 
 def failed_binds(bench, starts):
-    """Of so many starts."""
+    """Starts the program `starts` times; returns the number of failed starts."""
     thief = harness.Job([PYTHON, FOLDER / "port_thief.py"])
     thief.wait_for("ready", START_LIMIT_S)
     folder = bench.fresh("binds")
@@ -119,7 +119,7 @@ def _ended_well(job):
 
 
 def _first_lines(out, ranks, count, job):
-    """The time of the so-manieth start of each rank, once all are there."""
+    """Waits until each rank has started `count` times; returns the time of that start for each rank."""
     def times():
         lines = [(out / str(rank)).read_text().split("\n")[:-1] if (out / str(rank)).exists() else [] for rank in range(ranks)]
         return [float(each[count - 1]) for each in lines if len(each) >= count]
@@ -169,7 +169,7 @@ def python(bench):
 
 
 def python_start_s(bench, launcher):
-    """Seconds until the first line of both ranks, started by `launcher` or, without one, as two processes."""
+    """Returns the seconds until both ranks have printed their first line, started by `launcher` or, if that is None, as two processes."""
     out = bench.fresh("starts")
     script = [PYTHON, FOLDER / "program_starts.py", out, "0"]
     start = time.time()
@@ -200,10 +200,10 @@ def main():
              "port": lambda: port(bench, options.starts), "cost": lambda: cost(bench, launchers())}
     arguments = argparse.ArgumentParser(prog="bench_program.py BUILD")
     arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
-    arguments.add_argument("--starts", type=int, default=500, help="of the part `port`")
+    arguments.add_argument("--starts", type=int, default=500, help="number of starts of the part `port`")
     options = arguments.parse_args(WORDS)
     if unknown := set(options.parts) - set(parts):
-        arguments.error(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(parts)}")
+        arguments.error(f"unknown part {', '.join(sorted(unknown))}; valid parts: {', '.join(parts)}")
     need(TRAINRT, "trainrt")
     bench = Bench("program", __doc__.strip())
     launchers = functools.cache(lambda: Launchers(bench))

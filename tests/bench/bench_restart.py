@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""From a rank's death to the first report of the restart in the same allocation: jobs/train.sbatch on a minicluster of 2 nodes, one
-rank on each, of which one is killed -9. There Slurm's PMIx plugin tells nobody: `trainrt supervise` ends the step.
+"""Time from the kill -9 of a rank to the first report after the restart in the same allocation: jobs/train.sbatch on the tests' Slurm
+with 2 nodes and one rank per node. Slurm's PMIx plugin does not report the killed rank there, so `trainrt supervise` ends the step.
 
-The time holds 3 s in which a step may end by itself, 1 s before the restart, srun, MPI's start, the load and the steps of a report.
+The time includes 3 s in which a step may end on its own, 1 s before the restart, the start of srun and MPI, the load, and the steps
+until the first report.
 """
 import sys
 import time
@@ -10,14 +11,14 @@ from pathlib import Path
 
 from bench import BUILD, TRAINRT, Bench, median, need
 
-sys.argv[1:] = [str(BUILD)]  # the harness of the tests takes it from there
+sys.argv[1:] = [str(BUILD)]  # read by the harness of the tests
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import cluster  # noqa: E402
 import harness  # noqa: E402
 
 
 def seconds_to_restart(nodes, folder, number):
-    """One run: a rank is killed after some reports; until the next attempt has made a report of its own."""
+    """Kills a rank of a new run after some reports; returns the seconds until the first report of the next attempt."""
     config = harness.linear_config(folder, f"run{number}", {"epochs": 100000, "batch_size": 16, "step_pause": 0.001}, {"samples": 512, "features": 64},
                                    {"every": "2 reports"})
     run_dir = harness.run_dir_of(config)
@@ -25,7 +26,8 @@ def seconds_to_restart(nodes, folder, number):
     harness.wait_until(lambda: harness.report_count(run_dir) >= 10, 60, "10 reports", job)
     start, wall = time.monotonic(), time.time()
     harness.kill([job.ranks()[1]])
-    # The restart drops the reports after its checkpoint; the first with a later time is its own. The rank that lives makes none.
+    # The restart drops the reports after its checkpoint, so the first report with a later time is its own: the surviving rank of the
+    # first attempt makes no report.
     harness.wait_until(lambda: len(harness.attempts(run_dir)) == 2 and any(row["_timestamp"] > wall + 0.5 for row in harness.reports(run_dir)[-3:]), 90,
                        "a report of the second attempt", job)
     took = time.monotonic() - start

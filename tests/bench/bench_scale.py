@@ -1,28 +1,28 @@
 #!/usr/bin/python3
-"""How the parts of a run that all ranks take part in grow with the ranks, and what the stop vote costs a short step.
+"""Measures how the collective operations of a run grow with the number of ranks, and the cost of the stop vote in a short step.
 
-scale_probe runs 64, 256 and 1,024 ranks as threads of one process, on "nodes" of 8, and counts what rank 0 takes part in
-for a start, a restore, two steps, a report and a commit (of replicated tensors, four sharded and four of each rank), all
-of them at each number of ranks. Rounds are waits that follow each other: a collective counts as the depth of the one tree
-over rank numbers and two, a gather as three. They may grow by some rounds for each doubling of the ranks. Bytes are what
-gathers and broadcasts put into rank 0's memory: at a commit some for each rank, whatever the number of tensors; at a
-restore the index of each rank's part, which is taken in and let go in rounds of at most 64 MiB. Seconds are printed beside
-them and mean little: a thousand threads share a few cores. The memory of the process is that of all ranks: stacks, what
-they meet in, and what each holds for itself. 1,024 ranks take about 2.5 GB and a minute on 2 cores, most of it the restore:
-every rank opens every file, as each holds a replicated tensor.
+scale_probe runs 64, 256 and 1,024 ranks as threads of one process, on "nodes" of 8 ranks. At each number of ranks, it counts the
+collectives of rank 0 in a start, a restore, two steps, a report and a commit (of replicated tensors, four sharded tensors and four
+tensors per rank). "Rounds" is the number of successive waits: a collective counts as the depth of the tree over all ranks plus two,
+a gather as three. It may grow by a few rounds per doubling of the ranks. "Bytes" is the amount of data that gathers and broadcasts
+store on rank 0: in a commit some bytes per rank for any number of tensors; in a restore the index of each rank's part, which is
+processed in rounds of at most 64 MiB. Seconds are also printed but have little meaning, because a thousand threads share a few
+cores. The memory of the process is that of all ranks: stacks, communication buffers and the data of each rank. 1,024 ranks take
+about 2.5 GB and a minute on 2 cores. The restore takes most of the time, because each rank holds a replicated tensor and so opens
+every file.
 
-vote_loop runs on 2 ranks of this machine: steps of a millisecond of arithmetic and a small all-reduce, with step() and without,
-block by block.
+vote_loop runs on 2 ranks of this machine: steps of one millisecond of arithmetic and a small all-reduce, in alternating blocks with
+and without step().
 
-The model for 10,000 ranks, on paper. n nodes, p ranks; L = ceil(log2 p) = 14; a message of MPI takes 2 us.
-  start     PMIx: one fence without data (a tree of slurmstepds, depth log_width(n): 2 at TreeWidth 50); MPI_Init and
-            connections as they are used. Then the rounds below: 30 to 40 collectives of L messages, about 1 ms.
-  vote      MPI_Iallreduce of 48 bytes: recursive doubling, L rounds, 28 us, which overlap with the step.
-  report    four reductions of L rounds: about 0.1 ms. No gather, unless the keys differ.
-  commit    one reduction, then one gather of 120 bytes a rank: 1.2 MB on every rank. Backend mpi posts it as p messages a
-            rank in one round: that is linear in messages, not in rounds: 10,000 x 1 us = 10 ms, once a checkpoint.
-  manifest  a line a rank and one a file: 2 MB that rank 0 writes.
-  restore   indices are read by their homes and told to all in rounds of at most 64 MiB.
+A model for 10,000 ranks, not measured: n nodes, p ranks, L = ceil(log2 p) = 14, 2 us per MPI message.
+  start     PMIx: one fence without data (a tree of slurmstepds of depth log_width(n): 2 at TreeWidth 50); MPI_Init, and connections
+            at their first use. Then the collectives below: 30 to 40 with L messages each, about 1 ms.
+  vote      MPI_Iallreduce of 48 bytes by recursive doubling: L rounds, 28 us, which overlap with the step.
+  report    four reductions of L rounds: about 0.1 ms. No gather, unless the keys differ between ranks.
+  commit    one reduction, then one gather of 120 bytes per rank: 1.2 MB on every rank. The backend mpi posts it as p messages per
+            rank in one round, so the cost is linear in messages, not in rounds: 10,000 x 1 us = 10 ms per checkpoint.
+  manifest  one line per rank and one per file: rank 0 writes 2 MB.
+  restore   each index is read by one rank and sent to all in rounds of at most 64 MiB.
 
     bench_scale.py [BUILD] [--ranks 64,256,1024] [--tensors 1000]
 """
@@ -37,7 +37,7 @@ PROBE = BUILD / "bench/scale_probe"
 LIBRARY = BUILD / "bench/vote_loop.so"
 BYTES_A_RANK = 200  # at a commit
 VOTE_PERCENT = 1
-MEGABYTES_A_RANK = 4  # its stacks and buffers, and its share of the one process
+MEGABYTES_A_RANK = 4  # stacks, buffers and a share of the memory of the process
 
 
 def read_options():
@@ -49,7 +49,7 @@ def read_options():
 
 
 def probe(bench, ranks, tensors):
-    """Counts by operation and name, and the process's peak memory in MB."""
+    """Runs scale_probe; returns the counts by operation and name, and the peak memory of the process in MB."""
     command = [PROBE, ranks, tensors, bench.fresh("runs")]
     _, output = bench.run(f"{ranks} ranks, {tensors} tensors", command, timeout_s=1800)
     peak = re.search(r"^peak_megabytes (\d+)$", output, re.MULTILINE)
@@ -64,12 +64,12 @@ def probe(bench, ranks, tensors):
 
 
 def claim_rounds(bench, series):
-    """Between the least and the most ranks: rounds for each doubling, against those that the first doublings took."""
+    """Compares the rounds per doubling between the smallest and the largest number of ranks with those of the first doublings."""
     least, most = min(series), max(series)
     doublings = math.log2(most / least)
     for operation, counts in series[least].items():
         grown = (series[most][operation]["rounds"] - counts["rounds"]) / doublings
-        # a + b log2(ranks) with b of the least number of ranks: what grows faster than the logarithm exceeds it
+        # The target is the average per doubling up to the smallest number; faster than logarithmic growth exceeds it.
         bench.claim(f"scale_{operation}_rounds_a_doubling", grown, "<=", counts["rounds"] / math.log2(least))
 
 
@@ -88,7 +88,7 @@ def vote_percent(bench):
     found = re.search(r"step_ms=([0-9.]+) vote_percent=([-0-9.]+)", output)
     if not found:
         sys.exit(f"scale: no figure of the vote in the output:\n{output[-2000:]}")
-    print(f"# a step of {found.group(1)} ms: the vote adds {found.group(2)} %", flush=True)
+    print(f"# the vote adds {found.group(2)} % to a step of {found.group(1)} ms", flush=True)
     return float(found.group(2))
 
 
@@ -108,7 +108,7 @@ def main():
         for operation, counts in operations.items():
             print(f"# {ranks} ranks, {options.tensors} tensors, {operation}: "
                   + ", ".join(f"{name} {value:g}" for name, value in counts.items()), flush=True)
-        print(f"# {ranks} ranks: {peaks[ranks]} MB in the one process", flush=True)
+        print(f"# {ranks} ranks: {peaks[ranks]} MB in one process", flush=True)
     bench.record["figures"]["counts"] = {str(ranks): operations for ranks, operations in series.items()}
     bench.record["figures"]["peak_megabytes"] = {str(ranks): peak for ranks, peak in peaks.items()}
     claim_rounds(bench, series)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""What looking at a run costs: pages of trainrt report of a million steps and of 5,000 ranks, in bytes and until a browser has loaded
-them; measuring the phases of a step of 1 ms; reports to a program that hangs. And who is slow: whether a rank that
-takes a fifth of a step longer is named after 50 steps, and none in 1,000 windows of even ranks (threads that sleep; a window has the
-medians of its steps, which leave out what the machine interrupts)."""
+"""Cost of observing a run: size and loading time of pages of `trainrt report` for a million steps and for 5,000 ranks; the overhead of
+measuring the phases of a step of 1 ms; reports to a program that hangs. Also checks the detection of slow ranks: a rank whose steps take
+a fifth longer is named after 50 steps, and no rank is named in 1,000 windows of equally fast ranks. The ranks are threads that sleep; a
+window uses the medians of its steps, so that interruptions by other programs do not count."""
 import json
 import random
 import re
@@ -23,7 +23,7 @@ def moment(seconds):
 
 
 def made_up_run(run_dir, ranks, reports, windows):
-    """A run of two attempts, the first of which was killed; one line of step times every 12 s."""
+    """Writes a run of two attempts, the first of which was killed, with one record of step times every 12 s."""
     for folder in ("attempts", "logs"):
         (run_dir / folder).mkdir(parents=True)
     random.seed(1)
@@ -62,9 +62,9 @@ def write_attempt(run_dir, attempt, ranks, windows, seconds, reports):
 
 
 def pages(bench):
-    """Ten are opened one after the other; the load event counts, and that all charts are drawn."""
+    """Opens each page ten times; measures the time until the load event and until all charts are drawn."""
     if PROGRAM is None:
-        print("skipped: pages: chromium is not there (package chromium)")  # other parts need none
+        print("skipped: pages: chromium is not installed (package chromium)")  # the other parts do not need it
         return
     for name, ranks, reports, windows in (("million_steps", 4, 1_000_000, 2000), ("5000_ranks", 5000, 1000, 300)):
         run_dir, page = bench.fresh(name) / "run", bench.work / f"{name}.html"
@@ -87,7 +87,7 @@ def opened(name, path, profile):
             page.wait_until("charts.size === document.querySelectorAll('figure[data-chart]').length")
             drawn.append(time.monotonic() - start)
             if page.complaints():
-                sys.exit(f"see: the console says {page.complaints()}")
+                sys.exit(f"see: messages of the console: {page.complaints()}")
             page.close()
     return {f"page_{name}_opens_s": opens, f"page_{name}_drawn_s": drawn}
 

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""program.stage beside `cp -r` by the program of every rank: an environment of 20,000 files, 500 MB, on the 2 nodes of a minicluster.
+"""Compares program.stage with `cp -r` by the program of every rank: an environment of 20,000 files, 500 MB, on the tests' Slurm with 2
+nodes.
 
-ready    from srun's start until the program of the last rank has the tree on its node's storage, 2 and 8 ranks
-opens    how often a file of the source is opened, on average, counted by strace with a tree of 500 files
+ready    from the start of srun until the program of the last rank has the tree on the storage of its node, 2 and 8 ranks
+opens    average number of times that a file of the source is opened, counted by strace with a tree of 500 files
 
-The source lies in this machine's page cache, and the nodes' storage is a folder each in /dev/shm (8 copies take 4 GB): no disk is
-measured. A file system that many nodes share takes much longer for each open, and serves all readers together.
+The source is in the page cache, and the storage of each node is a folder in /dev/shm (8 copies take 4 GB), so no disk is measured. A
+shared file system takes much longer per open, and all readers share its rate.
 """
 import os
 import re
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from bench import BUILD, SOURCE, TRAINRT, Bench, need, ratio
 
-sys.argv[1:] = [str(BUILD)]  # the harness of the tests takes it from there
+sys.argv[1:] = [str(BUILD)]  # read by the harness of the tests
 sys.path.insert(0, str(SOURCE / "tests/support"))
 import cluster  # noqa: E402
 import harness  # noqa: E402
@@ -30,7 +31,7 @@ COPIES = "cp -r $1 $2/$RANK && " + NOTES_THE_TIME
 
 
 def make_tree(folder, files):
-    """Folders of 100 files, as packages are."""
+    """Creates folders of 100 files, like Python packages; returns `folder`."""
     for number in range(files):
         path = folder / f"package_{number // 100}/module_{number}.py"
         path.parent.mkdir(exist_ok=True)
@@ -39,13 +40,13 @@ def make_tree(folder, files):
 
 
 class Starts:
-    """Both ways to a tree on each node."""
+    """Starts programs that need the tree on their node, by program.stage or by copies."""
 
     def __init__(self, bench, nodes):
         self.bench, self.nodes = bench, nodes
 
     def run(self, way, ranks, source, prefix=()):
-        """The seconds until all are ready."""
+        """Returns the seconds until all ranks have the tree."""
         out, runs = self.bench.fresh("out"), self.bench.fresh("runs")
         NODE_STORAGE.mkdir()
         words = {"stage": [f"--program.stage={source}", f"--program.stage_dir={NODE_STORAGE}", "--", "/bin/sh", "-c", NOTES_THE_TIME, out],
@@ -57,12 +58,12 @@ class Starts:
         code = job.wait(LIMIT_S)
         harness.check(code == 0, f"{way}: exit {code}", job)
         times = [float(path.read_text()) for path in out.iterdir()]
-        harness.equal(len(times), ranks, "ranks that were ready", job)
+        harness.equal(len(times), ranks, "ranks with the tree", job)
         shutil.rmtree(NODE_STORAGE)
         return max(times) - began
 
     def opens_of_a_file(self, way, ranks, source):
-        """By all processes of all ranks."""
+        """Returns how often a file is opened on average, counted over all processes of all ranks."""
         log = self.bench.fresh("trace") / "trace"
         trace = ["sh", "-c", "exec strace -ff -e trace=open,openat -e signal=none -o $0.$SLURM_PROCID \"$@\"", log]
         self.run(way, ranks, source, trace)

@@ -1,15 +1,14 @@
 #!/usr/bin/python3
-"""From the start of the process to the first line of the train function, 2 local ranks: without and with the torch module.
+"""Time of a start on 2 local ranks.
 
-The program says it itself with TRAINRT_TIMING=1 (`timing: train_function_started_s=0.123`, measured from process start).
-Then to the first step of a run that goes on, with 5 and with 500 old checkpoints, 300 attempts and the same reports: the
-attempt's record tells that (timing.startup_s).
+    make bench-start ONLY=linear     default: all parts
 
-    make bench-start ONLY=linear     without ONLY all parts
+linear  from the start of the process to the first line of the train function, without a module; peer: `mpiexec -n 2 true`
+old     until the first step of a continued run with 5 or 500 old checkpoints, 300 attempts and the same reports, from the record of the
+        attempt (timing.startup_s)
+torch   like linear, with the torch module
 
-linear  start without a module, beside `mpiexec -n 2 true`
-old     the first step of a run that goes on
-torch   start with the torch module
+With TRAINRT_TIMING=1, trainrt prints the time since the start of its process: `timing: train_function_started_s=0.123`.
 """
 import json
 import re
@@ -35,7 +34,7 @@ def start_seconds(bench, name, config):
 
 
 class OldRun:
-    """A run with a history, which each start continues by an epoch."""
+    """A run with a long history, which each start continues for one epoch."""
 
     def __init__(self, bench, checkpoints, attempts=300):
         self.bench, self.epochs = bench, 0

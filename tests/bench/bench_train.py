@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""Training on 2 ranks, one thread each, on FashionMNIST, against PyTorch's DistributedDataParallel over gloo.
+"""Compares training on 2 ranks, one thread each, on FashionMNIST with PyTorch's DistributedDataParallel over gloo.
 
-An epoch's time is (a run of 3 epochs - a run of 1) / 2, taken from outside, so start and end count for nobody; evaluation
-after every epoch counts, checkpoints are off on both sides. What is compared runs in turn; a ratio is taken within a
-repetition, where both met the same neighbours, and the median of the ratios counts.
+The time of an epoch is (time of a run of 3 epochs - time of a run of 1 epoch) / 2, so the start and end of a process are not
+counted. It includes the evaluation after every epoch; checkpoints are off on both sides. Both sides run in turn. A ratio is
+taken within each repetition, where both have about the same load by other programs, and the median of the ratios is claimed.
 
-fashion  the seeds' benchmark: 784-512-512-10 with a ReLU on the logits, global batch 64, SGD lr 1e-3. The peer takes its
-         batches from DataLoader and DistributedSampler, as the seeds' script does; and, second, finds them ready in memory.
-cost     what communication costs: an epoch of the 2 ranks against one of two runs of 1 rank each, both at once so that both
-         cores are as busy, each with half of the data and the same batch a rank: as many steps of the same size, and as much
-         to evaluate, with nobody to wait for.
-resnet   ResNet-18 (3x3 stem, 28x28), batch 32 a rank, SGD with momentum, on the first samples.
+fashion  the MLP 784-512-512-10 of Ray's torch_benchmark.py, with a ReLU on the logits, global batch 64, SGD lr 1e-3. The peer
+         gets its batches from DataLoader and DistributedSampler, like that script; a second peer has them in memory.
+cost     cost of communication: an epoch of 2 ranks, compared with two runs of 1 rank each at the same time, each with half of
+         the data and the same batch size per rank. Both sides have the same load, steps and evaluation per rank; only the 2
+         ranks communicate.
+resnet   ResNet-18 (3x3 stem, 28x28), batch 32 per rank, SGD with momentum, on the first samples.
 
     bench_train.py [BUILD] [--part fashion|cost|resnet] [--repetitions N] [--samples N]
 """
@@ -26,12 +26,12 @@ RANKS, FEW, MANY = 2, 1, 3
 PYTHON = "/usr/bin/python3"
 PEER = SOURCE / "tests/bench/peers/peer_ddp.py"
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-RESNET_STEPS, RESNET_BATCH, RESNET_TEST = 24, 32, 256  # of an epoch; a rank; images to evaluate
+RESNET_STEPS, RESNET_BATCH, RESNET_TEST = 24, 32, 256  # steps per epoch; batch per rank; images to evaluate
 PARTS = ("fashion", "cost", "resnet")
 
 
 class Task:
-    """What both sides train: a train function, its [loop] section, the peer's words for the same, and the data."""
+    """Training that both sides do: a train function, its data, its [loop] section, and the same options for the peer."""
 
     def __init__(self, function, data, loop, peer):
         self.function, self.data, self.loop, self.peer = function, data, loop, peer
@@ -62,14 +62,14 @@ def free_port():
 
 
 def run_ours(bench, task, epochs):
-    """Seconds, and what the run said."""
+    """Runs trainrt; returns the seconds and the output."""
     config = task.config(bench, "ours", bench.fresh("runs"))
     command = [MPIEXEC, "-n", RANKS, TRAINRT, "--config", config, f"--loop.epochs={epochs}"]
     return bench.run(f"trainrt {task.function}", command, **ONE_THREAD)
 
 
 def run_apart(bench, task, epochs):
-    """Runs of one rank, as many as there are ranks, at once."""
+    """Starts one run of one rank for each of the RANKS, all at once; returns the seconds."""
     storage = bench.fresh("runs")
     commands = [([TRAINRT, "--config", task.config(bench, f"alone{rank}", storage), f"--loop.epochs={epochs}"], {})
                 for rank in range(RANKS)]
@@ -89,7 +89,7 @@ def epoch_seconds(run):
 
 
 def claim_ratio(bench, name, over, under, relation, target):
-    """A difference of two runs may come out as nothing if other work disturbs them."""
+    """Claims a ratio, or skips it if other load on the machine made the difference of two runs zero or negative."""
     if min(over + under) <= 0:
         print(f"skipped: {name}: the machine is too busy to time an epoch", flush=True)
     else:
@@ -108,19 +108,19 @@ def bench_fashion(bench, options, task):
 
 
 def bench_cost(bench, options, task, half):
-    """Runs are short here: more of them."""
+    """Takes two more repetitions, because these runs are short."""
     figures = bench.interleaved(options.repetitions + 2, {
         "together_epoch_s": lambda: epoch_seconds(lambda epochs: run_ours(bench, task, epochs)[0]),
         "apart_epoch_s": lambda: epoch_seconds(lambda epochs: run_apart(bench, half, epochs))})
-    print("# step cost: an epoch of 2 ranks over one of two lone runs of 1 rank at once, each on half of the data: the same "
-          "steps and evaluation a rank, without communication", flush=True)
+    print("# step cost: time of an epoch of 2 ranks / time of an epoch of two runs of 1 rank at the same time, each on half of the "
+          "data: the same steps and evaluation per rank, without communication", flush=True)
     claim_ratio(bench, "fashion_mnist_step_vs_no_communication", figures["together_epoch_s"], figures["apart_epoch_s"], "<=",
                 1.25)
 
 
-def overlapped(said):
-    """The share of the gradients' bytes, in percent, that was averaged while backward passes ran: the train function tells."""
-    share = re.search(r"([0-9.]+) % of their bytes, averaging finished before", said)
+def overlapped(output):
+    """Returns the percentage of the bytes of gradients that were averaged during backward passes, as the train function printed it."""
+    share = re.search(r"([0-9.]+) % of their bytes, averaging finished before", output)
     return float(share[1]) if share else None
 
 
@@ -131,16 +131,16 @@ def bench_resnet(bench, options):
     shares = []
 
     def ours(epochs):
-        seconds, said = run_ours(bench, task, epochs)
-        shares.append(overlapped(said))
+        seconds, output = run_ours(bench, task, epochs)
+        shares.append(overlapped(output))
         return seconds
 
     figures = bench.interleaved(options.repetitions, {
         "resnet18_trainrt_epoch_s": lambda: epoch_seconds(ours),
         "resnet18_ddp_epoch_s": lambda: epoch_seconds(lambda epochs: run_peer(bench, task, epochs, "memory"))})
     bench.record["figures"]["resnet18_overlapped_percent"] = shares
-    print(f"# resnet18: {RESNET_STEPS} steps an epoch; overlapped share of communication: "
-          f"{', '.join('not told' if share is None else f'{share:.3g} %' for share in shares)}", flush=True)
+    print(f"# resnet18: {RESNET_STEPS} steps per epoch; overlapped share of communication: "
+          f"{', '.join('unknown' if share is None else f'{share:.3g} %' for share in shares)}", flush=True)
     claim_ratio(bench, "resnet18_vs_ddp_gloo", figures["resnet18_ddp_epoch_s"], figures["resnet18_trainrt_epoch_s"], ">=", 1)
 
 
@@ -149,8 +149,8 @@ def read_options():
     options.add_argument("build", nargs="?", help="build directory, read in bench.py")
     options.add_argument("--part", choices=PARTS, action="append", dest="parts")
     options.add_argument("--repetitions", type=int, default=3)
-    options.add_argument("--samples", type=int, help="first samples of the training set; all by default, "
-                         "6400 where the BLAS is the slow reference one")
+    options.add_argument("--samples", type=int, help="number of samples of the training set; default: all, or "
+                         "6400 with the slow reference BLAS")
     options = options.parse_args()
     options.parts = options.parts or PARTS
     return options
@@ -169,7 +169,7 @@ def main():
     samples = options.samples or (6400 if slow else 60000)
     tests = 10000 if samples == 60000 else max(1000, samples // 6)
     if samples < 60000:
-        print(f"# the first {samples} samples; BLAS {blas_file()}{' (the slow reference one)' if slow else ''}", flush=True)
+        print(f"# training on the first {samples} samples; BLAS {blas_file()}{' (the slow reference one)' if slow else ''}", flush=True)
     bench.record["training_samples"] = samples
     data, half = bench.fresh("data"), bench.fresh("half")
     if samples == 60000:

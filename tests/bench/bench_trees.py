@@ -1,19 +1,19 @@
 #!/usr/bin/python3
-"""Boosted trees as train functions, beside the libraries' own Python API; the same rows, parameters and threads, ratios within each repetition.
+"""Compares boosted trees as train functions with the Python APIs of the libraries, with the same rows, parameters and threads. A ratio is
+taken within each repetition.
 
-    make bench-trees ONLY='train memory'     without ONLY all parts
+    make bench-trees ONLY='train memory'     default: all parts
 
-train     reading a synthetic HIGGS-like table (1,000,000 x 28) from HDF5 and 50 rounds, on 1 rank with 2 threads and on 2 ranks with one each
-memory    the largest resident memory of one rank, of the same training
-scaling   2 ranks with one thread each, of 1 rank with 2 threads
-read      rows a second from HDF5, CSV and Parquet into the library's matrix, beside pandas and DMatrix, or Dataset: read_csv, read_parquet, and
-          for HDF5 a DataFrame of the array that h5py reads. Printed besides: that array handed over without pandas, and how much of the peer's
-          time the library needs to make its matrix of rows that are in memory: what no reader can save
+train     reading a synthetic table like HIGGS (1,000,000 x 28) from HDF5, and 50 rounds, on 1 rank with 2 threads and on 2 ranks with 1 thread each
+memory    peak resident memory of one rank in the same training
+scaling   2 ranks with 1 thread each, compared with 1 rank with 2 threads
+read      rows per second from HDF5, CSV and Parquet into the matrix of the library; peer: pandas with DMatrix or Dataset (read_csv, read_parquet,
+          and for HDF5 a DataFrame of the array that h5py reads). Also prints the rate of that array without pandas, and the share of the peer's
+          time in which the library creates its matrix from rows in memory, which no reader can avoid
 
-XGBoost is Debian's (python3-xgboost); LightGBM that of $TRAINRT_LIGHTGBM, a folder of Python packages, else of an environment of
-`make test-frameworks`. Parquet needs pyarrow for Debian's NumPy: $TRAINRT_PYARROW, a folder that
-`pip install --no-deps --target FOLDER pyarrow==18.1.0` makes. Times are those of the work itself: starting Python and importing packages is
-not counted.
+XGBoost is Debian's (python3-xgboost). LightGBM is in $TRAINRT_LIGHTGBM, a folder of Python packages, else in an environment of
+`make test-frameworks`. Parquet needs pyarrow for Debian's NumPy in $TRAINRT_PYARROW, a folder that
+`pip install --no-deps --target FOLDER pyarrow==18.1.0` creates. The start of Python and the import of packages are not timed.
 """
 import itertools
 import os
@@ -36,7 +36,7 @@ PARAMETERS = {"xgboost": "objective = binary:logistic\neval_metric = logloss\nma
 
 
 def lightgbm_packages():
-    """The folder of Python packages that has LightGBM; None if there is none."""
+    """Returns the folder of Python packages that contains LightGBM, or None."""
     root = Path(os.environ.get("TRAINRT_FRAMEWORKS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trainrt-frameworks")
     given = [os.environ["TRAINRT_LIGHTGBM"]] if "TRAINRT_LIGHTGBM" in os.environ else []
     for folder in [*given, *root.glob("torch/lib/python3*/site-packages")]:
@@ -47,11 +47,11 @@ def lightgbm_packages():
 
 LIGHTGBM = lightgbm_packages()
 PYARROW = [os.environ["TRAINRT_PYARROW"]] if "TRAINRT_PYARROW" in os.environ else []
-FIRST_PORTS = itertools.count(13400 + os.getpid() % 500, 2)  # of each training: those of the one before may still be taken
+FIRST_PORTS = itertools.count(13400 + os.getpid() % 500, 2)  # the ports of the previous training may still be in use
 
 
 def table(rows):
-    """Signal in some columns, noise in others, and missing values, as in HIGGS (Baldi, Sadowski, Whiteson, 2014)."""
+    """Returns features and labels with signal in some columns, noise in others, and missing values, like HIGGS (Baldi, Sadowski, Whiteson, 2014)."""
     random = numpy.random.default_rng(7)
     x = random.standard_normal((rows, FEATURES), numpy.float32)
     score = x[:, 0] * x[:, 1] + numpy.sin(2 * x[:, 2]) + 0.5 * x[:, 3] * (x[:, 4] > 0) + 0.3 * x[:, 5] ** 2 - 0.3
@@ -61,7 +61,7 @@ def table(rows):
 
 
 def write_tables(folder):
-    """FILE of each kind by its suffix; Parquet only if pyarrow is there."""
+    """Writes the table in each format; returns the paths by suffix. Parquet is left out without pyarrow."""
     import h5py
 
     x, label = table(ROWS)
@@ -82,30 +82,31 @@ def write_tables(folder):
         pyarrow.parquet.write_table(pyarrow.table({**columns, "label": label}), str(folder / "table.parquet"), row_group_size=100_000)
         paths["parquet"] = str(folder / "table.parquet")
     except ImportError:
-        print("# Parquet is left out: TRAINRT_PYARROW names no folder that has it", flush=True)
+        print("# Parquet is left out: set TRAINRT_PYARROW to a folder with pyarrow", flush=True)
     return paths
 
 
 class Trees:
-    """One library, ours and its own API."""
+    """Trains with one library, by trainrt and by the Python API of the library."""
 
     def __init__(self, bench, library):
         self.bench, self.library = bench, library
 
     def environment(self, source):
-        """Of the peer; XGBoost takes in all of pyarrow if it is there, and its memory is measured."""
+        """Returns the environment of the peer. pyarrow is in the path only for Parquet, because XGBoost imports it if it is found, and
+        its memory is measured."""
         packages = [*(PYARROW if source.endswith(".parquet") else []), *([LIGHTGBM] if self.library == "lightgbm" else [])]
         return {"OMP_NUM_THREADS": "2", "PYTHONPATH": ":".join([*packages, os.environ.get("PYTHONPATH", "")])}
 
     def config(self, source, rounds, threads):
-        matrix = "matrix = plain\n" if self.library == "xgboost" and rounds == 0 else ""  # a DMatrix, as the peer's
+        matrix = "matrix = plain\n" if self.library == "xgboost" and rounds == 0 else ""  # a DMatrix, as in the peer
         library = f"[lightgbm]\nlibrary = {LIGHTGBM}\n" if self.library == "lightgbm" else ""
         return (f"[run]\nname = trees\nstorage_path = {self.bench.fresh('runs')}\n[train]\nfunction = {self.library}\n[loop]\nlabel = label\n"
                 f"num_boost_round = {rounds}\n{matrix}{PARAMETERS[self.library].format(threads=threads)}\n"
                 f"[data.train]\nsource = {source}\n[checkpoint]\nevery = off\n{library}")
 
     def ours(self, source, rounds, threads, ranks=1):
-        """{read_s, train_s, peak_mib} of trainrt; the memory is that of the largest process."""
+        """Runs trainrt; returns {read_s, train_s, peak_mib}, where the memory is that of the largest process."""
         path = with_file(self.bench.work / "trees.ini", self.config(source, rounds, threads))
         command = [str(TRAINRT), *(["-n", str(ranks)] if ranks > 1 else []), "--config", str(path)]
         self.bench.note_command(f"{self.library}_{ranks}_ranks", command)
@@ -114,7 +115,7 @@ class Trees:
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
-            sys.exit(f"trees: {' '.join(command)} ended with {child.returncode}:\n{printed[-3000:]}")
+            sys.exit(f"trees: {' '.join(command)} exited with {child.returncode}:\n{printed[-3000:]}")
         return {"read_s": float(re.search(r"read in ([0-9.]+) s", printed)[1]),
                 "train_s": float((re.search(r"rounds? in ([0-9.]+) s", printed) or [0, 0])[1]), "peak_mib": usage.ru_maxrss / 1024}
 
@@ -175,7 +176,7 @@ class Trees:
             self.bench.claim(f"{name}_rows_vs_pandas", ratio(figures[0], figures[1]), ">=", 2.0)
             for other in figures[2:]:
                 print(f"# {name}_rows_vs_h5py_array: {ratio(figures[0], other):.3g}")
-            print(f"# {name}: the library's own making of its matrix is {median(made):.0%} of the peer's time")
+            print(f"# {name}: creating the matrix takes {median(made):.0%} of the peer's time")
 
 
 def figures_in(printed):
@@ -183,7 +184,7 @@ def figures_in(printed):
 
 
 def start_tracker(ranks):
-    """XGBoost's own tracker, as its users start it."""
+    """Starts the tracker of XGBoost; returns it and its port."""
     from xgboost.tracker import RabitTracker
 
     tracker = RabitTracker(host_ip="127.0.0.1", n_workers=ranks)
@@ -193,13 +194,13 @@ def start_tracker(ranks):
 
 def main():
     wanted = [word for word in sys.argv[1:] if word in PARTS] or PARTS
-    bench = Bench("trees", "boosted trees as train functions and by the libraries' own Python API")
+    bench = Bench("trees", "boosted trees as train functions, compared with the Python APIs of the libraries")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with ProcessPoolExecutor(1) as other:  # its memory would count as that of the processes that are started from here
+    with ProcessPoolExecutor(1) as other:  # in another process, because child processes inherit the peak memory of this one
         paths = other.submit(write_tables, bench.fresh("tables")).result()
     libraries = ["xgboost"] + (["lightgbm"] if LIGHTGBM else [])
     if not LIGHTGBM:
-        print("# LightGBM is left out: TRAINRT_LIGHTGBM names no folder that has it")
+        print("# LightGBM is left out: set TRAINRT_LIGHTGBM to a folder with LightGBM")
     for library in libraries:
         trees = Trees(bench, library)
         for part in wanted:

@@ -1,15 +1,14 @@
 #!/usr/bin/python3
-"""Sweeps by trainrt tune.
+"""Measures sweeps of `trainrt tune`.
 
-    make bench-tune ONLY='groups journal'     without ONLY all parts
+    make bench-tune ONLY='groups journal'     default: all parts
 
-groups     24 trials of about 4 s on 2 groups, as processes and as slices of one step: how much of the time they train, and what a trial costs
-           besides (its end, the decision, the next one's start)
-journal    10,000 finished trials of 32 groups: the time of a decision, which is made durable, and of the first look at them all
-asha       24 configs on FashionMNIST, one rank: the reports that ASHA makes until it has the best accuracy of all, less a point, over
-           those of running all
-ray        the same sweep by Ray Tune's names, with Ray and with trainrt, from the script's start to its end (PyPI's ray, as
-           make test-frameworks ONLY=Ray_Tune installs it into $TRAINRT_FRAMEWORKS)
+groups     24 trials of about 4 s on 2 groups, as processes and as slices of one step: share of the time in training, and seconds between
+           two trials (the end of one, the decision, the start of the next)
+journal    10,000 finished trials of 32 groups: the time of a decision, including its write to disk, and of the first read of the journal
+asha       24 configs on FashionMNIST, one rank, with ASHA and without a scheduler: best accuracy and time of ASHA relative to running all
+ray        the same sweep with Ray Tune and with trainrt's API of the same names, from the start of the script to its end (PyPI's ray,
+           installed into $TRAINRT_FRAMEWORKS by make test-frameworks ONLY=Ray_Tune)
 """
 import argparse
 import json
@@ -81,7 +80,7 @@ def asha(bench):
 def ray(bench):
     root = Path(os.environ.get("TRAINRT_FRAMEWORKS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trainrt-frameworks")
     python = root / "ray_tune/bin/python"
-    need(python, "Ray Tune: make test-frameworks ONLY=Ray_Tune installs it")
+    need(python, "Ray Tune (make test-frameworks ONLY=Ray_Tune)")
     script = Path(__file__).resolve().parent / "peers/ray_tune_sweep.py"
 
     def seconds(name):
@@ -98,7 +97,7 @@ def main():
     arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     options = arguments.parse_args([word for word in sys.argv[1:] if Path(word).resolve() != BUILD])
     if unknown := set(options.parts) - set(parts):
-        arguments.error(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(parts)}")
+        arguments.error(f"unknown part {', '.join(sorted(unknown))}; valid parts: {', '.join(parts)}")
     need(TRAINRT, "trainrt")
     bench = Bench("tune", __doc__.strip())
     for name, measure in parts.items():

@@ -15,7 +15,7 @@ def need_fashion_mnist():
 
 
 def first_samples(folder, counts):
-    """Writes the first samples of each part as idx.gz files of the same names into `folder`."""
+    """Writes the first `counts[part]` samples of each part into `folder`, as idx.gz files with the same names."""
     for part, names in FILES.items():
         for name in names:
             data = gzip.decompress((FASHION_MNIST / name).read_bytes())

@@ -22,7 +22,7 @@ TOLERANCE = 0.15
 
 
 class Part(NamedTuple):
-    """A short part of a benchmark, and the claims of it that are compared: name -> whether a larger ratio is better."""
+    """A short part of a benchmark. `claims` holds the names of the ratios to compare, and whether a larger ratio is better."""
 
     bench: str
     arguments: list
@@ -45,7 +45,7 @@ PARTS = [
 
 
 def measured(build, part):
-    """Runs a part; returns the ratios of its claims by name. A claim that the bench skipped is missing."""
+    """Runs a part; returns the ratios of its claims by name. A claim that the benchmark skipped is left out."""
     command = [sys.executable, str(FOLDER / f"bench_{part.bench}.py"), str(build), *part.arguments]
     done = subprocess.run(command, env={**os.environ, **part.environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:

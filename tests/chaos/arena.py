@@ -1,4 +1,4 @@
-"""Where plans are carried out: a cluster of three nodes, a disk that can be filled, and the quiet runs that all others must equal."""
+"""The environment of the plans: a cluster of three nodes, a small disk, and the undisturbed runs with which all others are compared."""
 import os
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ DISK_MIB = 48
 
 
 def config_of(plan_model, folder, name, images, storage=None, checkpoint=None, step_pause=0.0, failure=None):
-    """The same training each time: only what does not change a bit may differ."""
+    """Writes a config. All configs of a model train the same: only settings without an effect on the bits may differ."""
     sections = {"checkpoint": {"num_to_keep": 2, **(checkpoint or {})}, "scaling": {"on_resize": "keep_batch"}, **({"failure": failure} if failure else {})}
     if plan_model == "program":
         return write_config(Path(folder) / f"{name}.ini", {
@@ -30,7 +30,7 @@ def config_of(plan_model, folder, name, images, storage=None, checkpoint=None, s
 
 
 def linear_data(folder):
-    """Three HDF5 files of 384 samples together, read where their rows lie, ahead of the steps, and shuffled in blocks."""
+    """Writes three HDF5 files with 384 samples in all; returns a section that reads them ahead from the files, shuffled in blocks."""
     import h5py
     import numpy
     numbers = numpy.random.default_rng(7)
@@ -45,10 +45,10 @@ def linear_data(folder):
 
 
 class Arena:
-    """`up` before the first plan; `down` in any case."""
+    """Call up() before the first plan, and down() in any case."""
 
     def __init__(self, name, kept):
-        self.kept = Path(kept)  # run directories of plans that failed
+        self.kept = Path(kept)  # folder for the run directories of failed plans
         self.cluster = Cluster(name)
         self.disk = None
         self._name = name
@@ -58,11 +58,11 @@ class Arena:
 
     def up(self):
         self._images = scratch("images")
-        self.small_disk()  # nodes with a /tmp of their own see what is mounted there when they start
+        self.small_disk()  # must be mounted before the nodes start: a node with its own /tmp sees only earlier mounts
         self.cluster.up(3, "--kill-wait", "5")
 
     def renew(self):
-        """A new cluster, after a plan that may have left anything behind."""
+        """Replaces the cluster after a failed plan, which may have left it in any state."""
         self.cluster.down()
         self._clusters += 1
         self.cluster = Cluster(f"{self._name}{self._clusters}x")
@@ -78,7 +78,7 @@ class Arena:
         return config_of(plan.model, folder, name, self._images, **options)
 
     def quiet(self, plan):
-        """The run directory of the run that nothing happened to."""
+        """Returns the directory of the undisturbed run of the plan's model and number of ranks."""
         key = (plan.model, plan.ranks)
         if key not in self._quiet:
             config = self.config(plan, scratch("quiet"), "quiet", checkpoint={"every": "10 reports"})
@@ -87,7 +87,7 @@ class Arena:
         return self._quiet[key]
 
     def small_disk(self):
-        """A folder on a disk of its own; None if one cannot be made."""
+        """Returns a folder on its own small disk, or None if it cannot be mounted."""
         if self.disk is None and os.geteuid() == 0:
             folder = scratch("disk")
             if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MIB}m", "trainrt-chaos", folder], capture_output=True).returncode == 0:
@@ -95,7 +95,7 @@ class Arena:
         return self.disk
 
     def settle(self, timeout=60):
-        """Until the cluster is as new: no job, every node idle."""
+        """Waits until the cluster has no job and every node is idle; restarts nodes that are down."""
         asked = [0.0]
 
         def idle():
@@ -112,15 +112,15 @@ class Arena:
         wait_until(idle, timeout, "all nodes to be idle")
 
     def keep(self, plan, run_dir, folder):
-        """Saves what a failed plan left; returns where."""
-        place = self.kept / f"{plan.seed}-{plan.number}"
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(parents=True)
+        """Saves the files of a failed plan; returns their folder."""
+        target = self.kept / f"{plan.seed}-{plan.number}"
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
         for source in {Path(run_dir), Path(folder)}:
             if source.exists():
-                shutil.copytree(source, place / source.name, symlinks=True, ignore_dangling_symlinks=True, dirs_exist_ok=True)
+                shutil.copytree(source, target / source.name, symlinks=True, ignore_dangling_symlinks=True, dirs_exist_ok=True)
         logs = Path(self.cluster.env.get("SLURM_CONF", "/nonexistent")).parent / "log"
         if logs.exists():
-            shutil.copytree(logs, place / "cluster-log")
-        (place / "plan.json").write_text(plan.as_json() + "\n")
-        return place
+            shutil.copytree(logs, target / "cluster-log")
+        (target / "plan.json").write_text(plan.as_json() + "\n")
+        return target

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Breaks sweeps by seeded plans, and checks after each that every trial ended once, with the bits of its config or its line run alone.
+"""Disturbs sweeps by seeded plans. After each plan, every trial must have ended exactly once with the same bits as a single run.
 
   break_sweeps.py BUILD [--slurm] [--seed N] [--plans N] [--plan N] [--time SECONDS]
 
-A plan depends on the seed and its number only: --seed 7 --plan 31 breaks that one again. Moments of the kills are the machine's.
+A plan depends only on the seed and its number, so --seed 7 --plan 31 repeats a plan. The exact moments of the kills vary.
 """
 import argparse
 import random
@@ -23,7 +23,7 @@ SCHEDULERS = {"fifo": {}, "asha": {"max_t": EPOCHS, "reduction_factor": 3}, "med
 
 
 class Plan:
-    """What is run, and how it is broken."""
+    """A sweep and the disturbances of it."""
 
     def __init__(self, seed, number, place):
         self.draws = random.Random(f"{seed}:{number}")
@@ -53,7 +53,7 @@ def break_sweep(place, plan, config, tally):
         jobs += started
         time.sleep(plan.draws.uniform(0.1, 0.9) + place.START_S * bool(started))
         alive = [job for job in alive + started if place.is_alive(job)]
-        tally[kind if alive and place.disturb(kind, alive, plan) else "came too late"] += 1
+        tally[kind if alive and place.disturb(kind, alive, plan) else "too late"] += 1
     for job in jobs:
         place.wait(job)
 
@@ -78,8 +78,8 @@ def main():
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--plans", type=int, default=20)
     arguments.add_argument("--plan", type=int)
-    arguments.add_argument("--time", type=float, help="seconds after which no further plan begins")
-    arguments.add_argument("--slurm", action="store_true", help="as jobs of a minicluster")
+    arguments.add_argument("--time", type=float, help="seconds after which no further plan starts")
+    arguments.add_argument("--slurm", action="store_true", help="run the sweeps as jobs of the tests' Slurm")
     options = arguments.parse_args(sys.argv[2:])
     place = OnCluster() if options.slurm else Here()
     numbers = [options.plan] if options.plan is not None else range(options.plans)
@@ -90,7 +90,7 @@ def main():
 
 
 def carry_out_all(seed, numbers, place, time_s=None):
-    """How often what was done, and the plans whose sweep was not as it should be. No plan begins after time_s."""
+    """Runs the plans; returns the count of each disturbance and the numbers of the failed plans. No plan starts after `time_s` seconds."""
     tally, missed, began = Counter(), [], time.monotonic()
     done = 0
     for number in numbers:

@@ -1,4 +1,4 @@
-"""One run under jobs/train.sbatch while a plan breaks things, and the user who starts it again if Slurm does not."""
+"""One run under jobs/train.sbatch that a plan disturbs. A simulated user starts it again if Slurm does not."""
 import os
 import re
 import shutil
@@ -10,9 +10,9 @@ from cluster import BatchJob
 from harness import Failure, checkpoints, is_stopped, kill, name_of_process, report_count, run_dir_of, run_state, scratch
 from plans import LAYOUTS
 
-STEP_PAUSE = 0.004  # seconds, of `linear`: so that a run lasts several seconds
-LONGER_PAUSE = {"time_limit": 0.05, "kill_node": 0.015}  # Slurm looks at limits every 30 s; a cut-off node works on beside the next attempt
-FAILURE = {"max_failures": 8, "max_no_progress": 8}  # a plan may end more attempts than that many accidents would
+STEP_PAUSE = 0.004  # seconds per step of `linear`, so that a run lasts several seconds
+LONGER_PAUSE = {"time_limit": 0.05, "kill_node": 0.015}  # Slurm checks limits every 30 s; an isolated node keeps working during the next attempt
+FAILURE = {"max_failures": 8, "max_no_progress": 8}  # a plan may end more attempts than the defaults allow
 HANG_TIMEOUT = "8 s"
 PLAN_LIMIT_S = 240
 BY_HAND_LIMIT = 6
@@ -21,16 +21,16 @@ ENDED_BADLY = ("FAILED", "NODE_FAIL", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "
 
 @dataclass
 class Event:
-    """A disturbance that was carried out, and what there was before it."""
-    time: float      # since the epoch
+    """A disturbance that was carried out, and the state of the run before it."""
+    time: float      # seconds since the Unix epoch
     disturbance: object
     text: str
-    attempts: int    # that had a record
-    safe_step: int   # of the newest committed checkpoint that was not damaged, else 0
+    attempts: int    # number of attempts with a record
+    safe_step: int   # step of the newest undamaged committed checkpoint, else 0
 
 
 class BrokenRun:
-    """`events` tells what was done to it, `late` which disturbances found nothing left to disturb."""
+    """`events` holds the disturbances that were carried out, `late` those that came after the end of the run."""
 
     def __init__(self, arena, plan):
         self.arena, self.plan, self.cluster = arena, plan, arena.cluster
@@ -44,15 +44,15 @@ class BrokenRun:
         self.config = arena.config(plan, self.folder, name, storage=disk, checkpoint=plan.checkpoint, step_pause=pause, failure=failure)
         self.run_dir = disk / name if disk else run_dir_of(self.config)
         self.events, self.late, self.skipped = [], [], []
-        self.damaged = []      # names of checkpoints that were damaged on purpose
-        self.accepts = []      # what the user adds to the command once the run has said that all its checkpoints are damaged
-        self.by_hand = []      # how the job had ended each time that the user started it again
-        self.frozen = set()    # pids that are to stand still
-        self.old_ranks = set()  # pids of attempts that a disturbance was to end
+        self.damaged = []      # names of checkpoints that the plan damaged
+        self.accepts = []      # options that the user adds after the run reports that all its checkpoints are damaged
+        self.by_hand = []      # state of the job each time that the user started it again
+        self.frozen = set()    # pids that must stay stopped
+        self.old_ranks = set()  # pids of attempts that a disturbance should have ended
         self.cancelled = False
         self.jobs = []
         self.shown = {}
-        self._undos = []       # (ready, undo, whether the user waits for it)
+        self._undos = []       # (ready(), undo(), whether the user waits for it)
         self._asked = 0.0
         self._scanned = 0.0
         self._limit = time.monotonic() + PLAN_LIMIT_S
@@ -60,19 +60,19 @@ class BrokenRun:
         self._write_wrapper()
 
     def safe_step(self):
-        """What no disturbance may take away: the step of the newest committed checkpoint, but for those damaged on purpose."""
+        """Returns the step of the newest committed checkpoint that the plan has not damaged, which no disturbance may lose; else 0."""
         for directory in reversed(checkpoints(self.run_dir)):
             try:
                 if directory.name not in self.damaged:
                     return int(re.search(r'"step": (\d+)', (directory / "manifest.json").read_text())[1])
             except FileNotFoundError:
-                continue  # retired meanwhile
+                continue  # deleted meanwhile
         return 0
 
-    # ---- how it is started ----
+    # ---- starts ----
 
     def _write_wrapper(self):
-        """Stands in the place of srun: each start takes its layout, and the phase to stop in, as they are then."""
+        """Writes a wrapper of srun that reads the layout, and the phase to stop in, at each start."""
         wrapper = self.folder / "bin/srun"
         wrapper.parent.mkdir()
         stop_at = self.folder / "stop_at"
@@ -103,17 +103,17 @@ class BrokenRun:
         return self.shown.get("JobState", "")
 
     def over(self):
-        """The run is what counts: if the job's time ends just as the run does, Slurm calls the job TIMEOUT, and nobody needs it any more."""
+        """Returns whether the run is over. If the time of the job ends together with the run, Slurm reports TIMEOUT for a finished run."""
         return self.state() == "COMPLETED" or (self.state() == "TIMEOUT" and self.has_finished())
 
     def has_finished(self):
         try:
             return run_state(self.run_dir) == "finished"
         except (FileNotFoundError, ValueError):
-            return False  # before its first attempt, or on a disk that is full
+            return False  # before the first attempt, or on a full disk
 
     def wait(self, condition, timeout, what):
-        """Until the condition holds, or the run is over; tends to the job meanwhile. A Failure if either takes too long."""
+        """Waits until the condition holds or the run is over, and calls tend() meanwhile. Raises Failure after `timeout` seconds."""
         limit = min(time.monotonic() + timeout, self._limit)
         while not condition():
             self.tend()
@@ -143,7 +143,7 @@ class BrokenRun:
                 entry[1]()
 
     def tend(self, every=0.4):
-        """What goes on beside the plan: disturbances that end, a job that waits or has failed."""
+        """Ends disturbances that are due, speeds up a job that waits, and starts a failed job again."""
         self.undo_all()
         if time.monotonic() < self._asked + every:
             return
@@ -151,7 +151,7 @@ class BrokenRun:
         self.shown = self.job.show()
         if self.state() == "PENDING" and self.shown.get("Reason") == "BeginTime":
             self.job.hurry()
-        elif self.state() in ENDED_BADLY and not self.over() and not any(waits for _, _, waits in self._undos):  # nobody starts again on a disk that is full
+        elif self.state() in ENDED_BADLY and not self.over() and not any(waits for _, _, waits in self._undos):  # the user does not start a run on a full disk
             self.start_by_hand()
         if any("phase" in each.when for each in self.plan.disturbances[:len(self.events) + len(self.late)]):
             kill([pid for pid in self.ranks().values() if pid not in self.frozen and is_stopped(pid)], signal.SIGCONT)
@@ -161,9 +161,9 @@ class BrokenRun:
     def start_by_hand(self):
         state = self.state()
         if len(self.by_hand) >= BY_HAND_LIMIT:
-            raise Failure(f"started by hand {len(self.by_hand)} times, after {', '.join(self.by_hand)}, and it is {state} again")
+            raise Failure(f"started by hand {len(self.by_hand)} times, after {', '.join(self.by_hand)}, and the job is {state} again")
         if not self.events:
-            raise Failure(f"the job is {state} before anything was done to it")
+            raise Failure(f"the job is {state} before the first disturbance")
         self.by_hand.append(f"{state} {self.shown.get('ExitCode', '')}")
         if self.damaged and not self.accepts and "all its checkpoints are damaged" in self.job.text:
             self.accepts = ["--run.missing_checkpoints=accept"]
@@ -177,11 +177,11 @@ class BrokenRun:
         return self.job.ranks()
 
     def processes(self, name):
-        """pids of the job's processes whose program, or script, has that name."""
+        """Returns the pids of the job's processes with this name of program or script."""
         return [pid for pid in self.job.processes() if name in map(os.path.basename, name_of_process(pid).split()[:2])]
 
     def nodes(self):
-        """Of the job, the batch script's first."""
+        """Returns the nodes of the job, that of the batch script first."""
         text = self.job.show()
         found = self.cluster.call("scontrol", "show", "hostnames", text.get("NodeList", "")).split() if text.get("NodeList", "(null)") != "(null)" else []
         return sorted(found, key=lambda node: node != text.get("BatchHost"))
@@ -189,11 +189,11 @@ class BrokenRun:
     # ---- the plan ----
 
     def wait_for_moment(self, when):
-        """False if the run ended before."""
+        """Waits for the moment of a disturbance; returns False if the run ended before."""
         if "after" in when:
             self.pause(when["after"])
         elif "phase" in when:
-            self.wait(lambda: any(is_stopped(pid) for pid in self.new_ranks()), 90, f"a rank to enter {when['phase']} for the {when['times']}. time")
+            self.wait(lambda: any(is_stopped(pid) for pid in self.new_ranks()), 90, f"a rank to enter {when['phase']} {when['times']} time(s)")
         else:
             self.wait(self.new_ranks, 90, "ranks to run (again)")
             if "running" in when:
@@ -203,13 +203,13 @@ class BrokenRun:
         return not self.over()
 
     def new_ranks(self):
-        if time.monotonic() < self._scanned + 0.05:  # it reads all of /proc
+        if time.monotonic() < self._scanned + 0.05:  # the scan reads all of /proc
             return []
         self._scanned = time.monotonic()
         return [pid for pid in self.ranks().values() if pid not in self.old_ranks]
 
     def finish(self):
-        """Until the job has completed and all that was broken is whole again."""
+        """Waits until the job has completed, and ends all disturbances."""
         self.wait(self.over, 150, "the job to complete")
         self.undo_all(at_once=True)
 
@@ -218,13 +218,13 @@ class BrokenRun:
             try:
                 undo[1]()
             except Failure:
-                pass  # the cluster is renewed after a failure
+                pass  # the cluster is replaced after a failure
         self._undos.clear()
         for job in self.jobs:
             job.cancel()
 
     def clear(self):
-        """Nobody needs it any more."""
+        """Removes all files of the run."""
         shutil.rmtree(self.run_dir, ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 

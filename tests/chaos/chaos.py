@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Breaks runs by seeded plans, and checks after each that nothing was lost.
+"""Disturbs runs by seeded plans, and checks after each that no work was lost.
 
   chaos.py BUILD [--seed N] [--plans N] [--plan N] [--json PLAN] [--time SECONDS]
 
-A plan depends on the seed and its number only: --seed 7 --plan 31 runs that one again; --json takes one as it was printed, and
-perhaps changed.
+A plan depends only on the seed and its number, so --seed 7 --plan 31 repeats a plan. --json takes a plan as printed, which may be
+edited.
 """
 import argparse
 import sys
@@ -23,7 +23,7 @@ from plans import make_plan, plan_of  # noqa: E402
 
 
 class Tally:
-    """What was done in all plans."""
+    """Counts the disturbances and results of all plans."""
 
     def __init__(self):
         self.kinds, self.late, self.skipped = Counter(), 0, Counter()
@@ -31,13 +31,13 @@ class Tally:
 
     def line(self):
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(self.kinds.items()))
-        extra = f"; {self.late} came when the run was over" if self.late else ""
+        extra = f"; {self.late} came after the end of the run" if self.late else ""
         return (f"chaos: {self.passed + len(self.missed)} plans, {sum(self.kinds.values())} disturbances ({kinds}){extra}; started by hand "
                 f"{self.by_hand} times; {len(self.missed)} misses")
 
 
 def carry_out(broken):
-    """All disturbances of the plan, each at its moment."""
+    """Carries out all disturbances of the plan, each at its moment."""
     disturbances = broken.plan.disturbances
     broken.stop_next_start_in(disturbances[0].when)
     broken.submit()
@@ -65,7 +65,7 @@ def disturb(broken, each):
 
 
 def run_plan(arena, plan, tally):
-    """True if every promise was kept."""
+    """Runs and checks one plan; returns whether all checks passed."""
     begin = time.monotonic()
     broken, kept = None, False
     try:
@@ -78,13 +78,13 @@ def run_plan(arena, plan, tally):
         kept = True
     except Failure as failure:
         print_miss(arena, plan, broken, str(failure))
-    except Exception:  # noqa: BLE001  an error of the harness is a miss too, and the next plan is to run
+    except Exception:  # noqa: BLE001  an error of the harness also counts as a miss, and the next plan follows
         print_miss(arena, plan, broken, traceback.format_exc())
     if broken is not None:
         count(tally, broken)
         broken.tear_down()
     if kept:
-        notes = "".join(f", {count} {what}" for what, count in (("by hand", len(broken.by_hand)), ("late", len(broken.late))) if count)
+        notes = "".join(f", {count} {label}" for label, count in (("by hand", len(broken.by_hand)), ("late", len(broken.late))) if count)
         print(f"ok {plan} ({time.monotonic() - begin:.1f} s{notes})")
         broken.clear()
     return kept
@@ -110,13 +110,13 @@ def print_miss(arena, plan, broken, why):
 
 
 def run_plans(plans, arena, time_s=None):
-    """Carries them out until the time is over; the tally."""
+    """Runs the plans until `time_s` seconds have passed; returns the tally."""
     tally, end = Tally(), time.monotonic() + (time_s or 1e9)
     try:
         arena.up()
         for plan in plans:
             if time.monotonic() > end:
-                print(f"the time is over before plan {plan.number}")
+                print(f"time limit reached before plan {plan.number}")
                 break
             if run_plan(arena, plan, tally):
                 tally.passed += 1

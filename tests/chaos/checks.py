@@ -1,4 +1,4 @@
-"""What must be true of a run when its plan is over."""
+"""Checks of a run after its plan."""
 import calendar
 import re
 import time
@@ -7,8 +7,8 @@ from harness import (FINISHED, STOPPED, TRAINRT, Failure, attempts, check, check
                      wait_until)
 from plans import REPORTS
 
-# How an attempt may end after each kind: patterns of its record's "why".
-NO_END = r"^killed: it wrote no end"  # nobody was left to write it down but the next attempt
+# Patterns of "why" in the record of an attempt, for each kind of disturbance that may end it.
+NO_END = r"^killed: it wrote no end"  # written by the next attempt
 KILLED = (r"^killed: rank", r"^killed by SIGKILL", r"^failed: .*(has exited|has ended)")
 HUNG = r"^failed: .*did not answer"
 
@@ -27,10 +27,10 @@ WHY = {"kill_rank": KILLED, "kill_step": KILLED, "kill_srun": (*KILLED, r"^stopp
 
 
 def _needs_user(event):
-    """After this the job may not come back by itself."""
+    """Returns whether the user may have to start the job again after this event."""
     kind, options = event.disturbance.kind, event.disturbance.options
     if kind == "signal":
-        return options == {"name": "INT", "to": "script"}  # as Ctrl-C of somebody at the terminal: it stops for good
+        return options == {"name": "INT", "to": "script"}  # like Ctrl-C at a terminal: the run is not started again
     return kind in ("kill_script", "cancel", "fill_disk") or kind == "kill_node" and options["node"] == 0 and options["with_processes"]
 
 
@@ -40,13 +40,13 @@ def _seconds(utc):
 
 def _patterns(event):
     if event.disturbance.kind == "signal":
-        passed_on = "|USR1" if event.disturbance.options["to"] == "script" else ""  # by supervise
+        passed_on = "|USR1" if event.disturbance.options["to"] == "script" else ""  # supervise forwards the signal as SIGUSR1
         return (rf"^stopped by SIG({event.disturbance.options['name']}{passed_on})\b",)
     return WHY[event.disturbance.kind]
 
 
 def check_attempts(broken):
-    """Numbers without a gap; each that did not finish ended in a way that something done to it explains."""
+    """Checks that the attempts are numbered without a gap, and that a disturbance explains the end of each unfinished attempt."""
     records = attempts(broken.run_dir)
     equal([record["attempt"] for record in records], list(range(1, len(records) + 1)), "numbers of the attempts")
     last = records[-1]
@@ -57,35 +57,35 @@ def check_attempts(broken):
         near = [event for event in broken.events if since <= event.time <= until]
         why = record["why"] or ""
         check(any(re.search(pattern, why) for event in near for pattern in _patterns(event)),
-              f"attempt {record['attempt']} ended with {why!r}; what was done to it is {[event.text for event in near]}")
+              f"attempt {record['attempt']} ended with {why!r}; disturbances at that time: {[event.text for event in near]}")
         if why.startswith("stopped") and "not saved" not in why:
             equal(record["exit_code"], STOPPED, f"exit code of attempt {record['attempt']}, which {why}")
 
 
 def check_lost_work(broken):
-    """What was committed before a disturbance is where later attempts begin, or further; but for those before which a checkpoint was
-    damaged."""
+    """Checks that later attempts begin at or after the newest checkpoint committed before a disturbance, unless a checkpoint was damaged
+    before them."""
     records = attempts(broken.run_dir)
     damages = [event.attempts for event in broken.events if event.disturbance.kind == "corrupt"]
     for event in broken.events:
         for index, record in enumerate(records[event.attempts:], event.attempts):
-            damaged = any(before <= index + 1 for before in damages)  # the newest attempt may not have loaded yet
-            ran = record["exit_code"] in (FINISHED, STOPPED) and record["last_step"] > 0  # else it was stopped before it had loaded
+            damaged = any(before <= index + 1 for before in damages)  # the newest attempt may not have loaded its checkpoint yet
+            ran = record["exit_code"] in (FINISHED, STOPPED) and record["last_step"] > 0  # otherwise it was stopped before it loaded a checkpoint
             if ran and not damaged:
-                check(record["first_step"] >= event.safe_step, f"attempt {record['attempt']} began at step {record['first_step']}, and the checkpoint of step "
+                check(record["first_step"] >= event.safe_step, f"attempt {record['attempt']} began at step {record['first_step']}, but the checkpoint of step "
                                                                f"{event.safe_step} had been committed before: {event.text}")
 
 
 def check_by_hand(broken):
-    """The user was needed only if the plan explains it."""
+    """Checks that the user had to start the job only if the plan explains it."""
     explained = any(map(_needs_user, broken.events)) or bool(broken.accepts)
-    check(not broken.by_hand or explained, f"the job had ended as {broken.by_hand}, and nothing of the plan explains it")
+    check(not broken.by_hand or explained, f"the job ended as {broken.by_hand}, which the plan does not explain")
     if broken.accepts and not any(map(_needs_user, broken.events)):
         equal([end.split()[-1] for end in broken.by_hand], ["64:0"], "exit codes after which the user was needed")
 
 
 def check_verified(broken):
-    """Whole, but for what the plan itself damaged and the run still keeps."""
+    """Checks the run with `trainrt verify`: only checkpoints that the plan damaged may be damaged."""
     job = run([TRAINRT, "verify", str(broken.run_dir)])
     blamed = set(re.findall(r"checkpoint_\d{6}", "\n".join(line for line in (job.out + job.err).splitlines() if "DAMAGED" in line)))
     kept = {directory.name for directory in checkpoints(broken.run_dir)} & set(broken.damaged)
@@ -98,7 +98,7 @@ def check_nothing_runs(broken):
         time.sleep(0.05)
         return [name_of_process(pid) for job in broken.jobs for pid in job.processes()]
 
-    wait_until(lambda: not running(), 30, f"the processes of the job to be gone: {running()}")
+    wait_until(lambda: not running(), 30, f"the processes of the job to end: {running()}")
 
 
 def check_plan(broken):
@@ -107,7 +107,7 @@ def check_plan(broken):
     if broken.state() == "COMPLETED":
         equal(broken.shown.get("ExitCode"), "0:0", "exit code of the job")
     else:
-        check(any(event.disturbance.kind == "time_limit" for event in broken.events), f"the job is {broken.state()}, and nothing of the plan explains it")
+        check(any(event.disturbance.kind == "time_limit" for event in broken.events), f"the job is {broken.state()}, which the plan does not explain")
     check_attempts(broken)
     check_lost_work(broken)
     check_by_hand(broken)

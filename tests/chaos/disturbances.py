@@ -1,5 +1,5 @@
-"""What is done to a run, by the name of its kind. Each takes the run and its options, and says what it did; "" if there was
-nothing to disturb. What lasts is undone later by the run."""
+"""Disturbances of a run by their kind. Each function disturbs the run and returns a description, or "" if there was nothing to
+disturb. Lasting disturbances are undone later by BrokenRun."""
 import os
 import signal
 
@@ -159,7 +159,7 @@ def kill_node(broken, node, with_processes, noticed, back_after):
         cluster.start_node(name)
         cluster.call("scontrol", "update", f"NodeName={name}", "State=RESUME")
 
-    if noticed == "by_slurm":  # it stays away until Slurm has given it up
+    if noticed == "by_slurm":  # the node returns after Slurm has declared it down
         broken.when(lambda: broken.job is not job or broken.over() or int(broken.shown.get("Restarts", 0)) > restarts or
                     broken.state() not in ("RUNNING", "COMPLETING"), back)
     else:
@@ -173,7 +173,7 @@ def kill_node(broken, node, with_processes, noticed, back_after):
 @doer
 def fill_disk(broken, seconds):
     if not broken.on_small_disk:
-        raise Skipped("a disk of its own can be mounted by root only")
+        raise Skipped("needs root, to mount a small disk")
     filler = broken.run_dir.parent / "filler"
     with open(filler, "wb", buffering=0) as file:
         for size in (1 << 20, 1 << 12):
@@ -196,7 +196,7 @@ def _flip(path, where):
 
 @doer
 def corrupt(broken, what):
-    """The newest checkpoint that is still there when its file is opened."""
+    """Damages the newest checkpoint that still exists when its file is opened."""
     part, how = what.split("_")
     pattern = {"shard": "shard-*.h5", "manifest": "manifest.json", "view": "state.h5"}[part]
     for directory in reversed(checkpoints(broken.run_dir)):
@@ -210,7 +210,7 @@ def corrupt(broken, what):
             else:
                 _flip(path, size // 2)
         except (OSError, IndexError):
-            continue  # retired meanwhile, or its view is not there yet
+            continue  # deleted meanwhile, or its view does not exist yet
         broken.damaged.append(directory.name)
         return f"{what}: {directory.name}/{path.name}"
     return ""

@@ -1,21 +1,21 @@
-"""What a plan is, and how a seed makes one: a run, and one to four disturbances with their moments.
+"""Plans: a run, and one to four disturbances with their moments, chosen by a seed.
 
-The same seed and number give the same plan on every machine: whether a disturbance is possible here is decided when it is due.
+The same seed and number give the same plan on every machine. Whether a machine allows a disturbance is decided when it is due.
 """
 import json
 import random
 from dataclasses import asdict, dataclass, field
 
-MODELS = {"fashion_mnist": 6, "linear": 4, "program": 2}  # how often; the last is tests/support/programs/program_linear.py, in Python
-REPORTS = 120  # of a run of any model
+MODELS = {"fashion_mnist": 6, "linear": 4, "program": 2}  # relative frequency; `program` is tests/support/programs/program_linear.py, in Python
+REPORTS = 120  # reports per run of any model
 
-# Layouts of the ranks over the two nodes of a job, as words for srun; by number of ranks.
+# Layouts of the ranks on the two nodes of a job, as options of srun, by number of ranks.
 LAYOUTS = {2: {"1+1": "-N2 -n2 --ntasks-per-node=1", "2+0": "-N1 -n2"},
            3: {"2+1": "-N2 -n3 -m block"},
            4: {"2+2": "-N2 -n4 --ntasks-per-node=2"}}
 
 SIGNALS = ("USR1", "USR2", "TERM", "INT")
-# In the order of a run; those of a checkpoint as in src/checkpoint/save/phases.hpp.
+# Phases in the order of a run. The phases of a save have the names of src/checkpoint/save/phases.hpp.
 PHASES = ("start", "load", "step", "report", "reported", "prepared", "staged", "shard_written", "shard_synced", "gathered", "manifest_written",
           "directory_synced", "renamed", "committed", "view_written", "retired", "deleted")
 DAMAGES = ("shard_flipped", "shard_cut", "shard_gone", "manifest_flipped", "manifest_cut", "view_flipped")
@@ -23,20 +23,20 @@ DAMAGES = ("shard_flipped", "shard_cut", "shard_gone", "manifest_flipped", "mani
 
 @dataclass
 class Disturbance:
-    """`when`: {"reports": k} from the k-th report on; {"running": s} so many seconds after the ranks run (again); {"phase": name,
-    "times": n} when a rank enters that phase of the attempt for the n-th time; {"after": s} so long after the last disturbance,
-    whatever there is then."""
+    """`when`: {"reports": k} at the k-th report; {"running": s} s seconds after the ranks run (again); {"phase": name, "times": n} when a
+    rank enters this phase of the attempt for the n-th time; {"after": s} s seconds after the last disturbance, in any state of the
+    job."""
     kind: str
     when: dict
     options: dict = field(default_factory=dict)
 
     def ends_attempt(self):
-        """So that an attempt follows, and a phase of it can be waited for."""
+        """Returns whether the disturbance ends the attempt. The next disturbance can then wait for a phase of the new attempt."""
         return self.kind in ENDING or self.only_the_run_notices()
 
     def only_the_run_notices(self):
-        """A rank stands still, or is gone with its slurmstepd under a slurmd that returns before Slurm has missed it: nobody tells
-        srun, and the hang watch has to find out."""
+        """Returns whether only the hang watch of the run detects the disturbance: a rank is frozen, or it was killed together with its
+        slurmstepd and slurmd returns before Slurm misses it, so srun gets no report."""
         lost = self.kind == "kill_node" and self.options["with_processes"] and self.options["noticed"] == "never"
         return lost or (self.kind == "freeze" and self.options["seconds"] is None)
 
@@ -68,13 +68,13 @@ class Plan:
 
 
 def plan_of(text):
-    """The plan that as_json() wrote."""
+    """Parses a plan as written by as_json()."""
     found = json.loads(text)
     return Plan(**{**found, "disturbances": [Disturbance(**each) for each in found["disturbances"]]})
 
 
-# ---- disturbances, by chance ----------------------------------------------------------------------------------------------
-# kind: how often, and what else there is to choose. "end": it ends the attempt, so that the next one starts again.
+# ---- random disturbances --------------------------------------------------------------------------------------------------
+# kind: relative frequency, and a function that chooses the options.
 
 
 def _rank(rng, ranks):
@@ -86,13 +86,13 @@ def _signal(rng, ranks):
 
 
 def _freeze(rng, ranks):
-    """For some seconds, or for good: then the run itself must notice."""
+    """Freezes a rank for some seconds, or forever, which only the run itself detects."""
     return {**_rank(rng, ranks), "seconds": round(rng.uniform(0.5, 4), 1) if rng.random() < 0.5 else None}
 
 
 def _kill_node(rng, _):
-    """The node of the batch script, or the other; with all that runs on it, or the daemon alone (a node off the network: its ranks
-    live on); and who finds out: Slurm after its SlurmdTimeout, somebody who sets it down, or nobody."""
+    """Kills the node of the batch script or the other one: all its processes, or only slurmd, like a node without network whose ranks
+    keep running. The loss is detected by Slurm after its SlurmdTimeout, declared by an administrator, or never detected."""
     return {"node": rng.randrange(2), "with_processes": rng.random() < 0.5, "noticed": rng.choice(("declared",) * 4 + ("by_slurm", "never")),
             "back_after": round(rng.uniform(2, 8), 1)}
 
@@ -111,15 +111,15 @@ KINDS = {
     "cancel": (4, _nothing), "relayout": (5, _nothing), "resize": (3, lambda rng, ranks: {"ranks": rng.choice([n for n in LAYOUTS if n != ranks])}),
     "time_limit": (1, _nothing), "fill_disk": (6, lambda rng, _: {"seconds": round(rng.uniform(0.5, 3), 1)}), "corrupt": (9, _damage)}
 ENDING = ("kill_rank", "kill_step", "kill_srun", "kill_script", "signal", "preempt", "requeue", "cancel", "relayout", "resize")
-# They do nothing by themselves that the run would notice.
+# Kinds that the run does not notice immediately.
 QUIET = ("corrupt",)
 ONCE = ("corrupt", "time_limit", "kill_node", "resize", "fill_disk")
-# What may come when a rank stands still in a phase.
+# Kinds that may occur while a rank is stopped in a phase.
 IN_PHASE = ("kill_rank", "kill_step", "signal", "requeue", "kill_script")
 
 
 def _moment(rng, earlier, kind, reached):
-    """`reached`: the reports that the disturbances before have waited for."""
+    """Chooses the moment of a disturbance. `reached` is the number of reports for which earlier disturbances wait."""
     follows_start = not earlier or earlier[-1].ends_attempt()
     choice = rng.random()
     if earlier and choice < 0.2 and kind not in ("time_limit",):
@@ -144,7 +144,7 @@ def _disturbances(rng, ranks):
         when = _moment(rng, found, kind, reached)
         reached = max(reached, when.get("reports", 0))
         found.append(Disturbance(kind, when, KINDS[kind][1](rng, ranks)))
-    if found[-1].kind in QUIET:  # a damaged checkpoint shows when it is loaded
+    if found[-1].kind in QUIET:  # a damaged checkpoint is noticed only when it is loaded
         found.append(Disturbance(rng.choice(("kill_step", "requeue", "kill_rank")), {"after": round(rng.uniform(0, 0.3), 2)}, {}))
         if found[-1].kind == "kill_rank":
             found[-1].options.update(_rank(rng, ranks))
@@ -158,5 +158,5 @@ def make_plan(seed, number):
                 {"every": rng.choice(("1 reports", "3 reports", "25 steps", "1 s")), "layout": rng.choice(("node", "node", "rank", "single")),
                  "async": rng.random() < 0.85}, _disturbances(rng, ranks))
     if any(each.kind == "time_limit" for each in plan.disturbances):
-        plan.model = "linear"  # it can be made to last
+        plan.model = "linear"  # its duration can be increased
     return plan

@@ -1,4 +1,4 @@
-"""Where a sweep runs that is broken, and how it is broken there: processes of this machine, or jobs of a minicluster."""
+"""Places in which a disturbed sweep runs: processes of this machine, or jobs of the tests' Slurm. Each place has its disturbances."""
 import os
 import signal
 
@@ -16,13 +16,13 @@ def is_trainrt(pid):
 
 
 class Here:
-    """`trainrt tune` as a process, whose trials are processes; or, as slices, under mpiexec."""
+    """`trainrt tune` as a process that starts its trials as processes, or with slices under mpiexec."""
 
     KINDS = ("kill the sweep", "kill a rank", "stop the sweep")
-    START_S, STEP_PAUSE_S = 0, 0.004  # until a start has ranks; so that trials last longer than the disturbances
+    START_S, STEP_PAUSE_S = 0, 0.004  # seconds until a start has ranks; pause per step, so that trials outlast the disturbances
 
     def down(self):
-        """There is nothing to tear down."""
+        """Does nothing."""
 
     def start(self, config, plan):
         ranks = [MPIEXEC, "-n", plan.workers * plan.at_once] if plan.slices else []
@@ -32,7 +32,7 @@ class Here:
         return not job.ended()
 
     def disturb(self, kind, jobs, plan):
-        """True if there was somebody to disturb."""
+        """Disturbs one of the jobs; returns False if there was no process to disturb."""
         job = plan.draws.choice(jobs)
         ranks = sorted(pid for pid in processes_with(job.token) if pid != job.process.pid and is_trainrt(pid))
         if kind == "kill a rank":
@@ -41,7 +41,7 @@ class Here:
         if kind == "kill the sweep":
             kill([job.process.pid])
         elif plan.slices:
-            kill(ranks, signal.SIGTERM)  # as srun passes it on
+            kill(ranks, signal.SIGTERM)  # like srun forwards it
         else:
             job.process.send_signal(signal.SIGTERM)
         return True
@@ -57,7 +57,7 @@ class Here:
 
 
 class OnCluster:
-    """jobs/tune.sbatch on two nodes of a minicluster: trials are steps, or slices of one."""
+    """jobs/tune.sbatch on two nodes of the tests' Slurm. Trials are job steps, or slices of one step."""
 
     KINDS = ("kill the sweep", "kill a rank", "kill a job", "cancel a job", "requeue a job")
     START_S, STEP_PAUSE_S = 1.5, 0.03

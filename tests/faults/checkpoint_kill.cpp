@@ -3,8 +3,8 @@
 // incomplete checkpoint may be visible, and the next attempt must remove the remaining files and write missing views.
 //
 //   checkpoint_kill [KILLS]            the driver: prints a table, exits with 1 if a check fails (default: 200 kills)
-//   checkpoint_kill save RUN ATTEMPT PHASE SAVES FD     the killed process: kills itself at PHASE (-1: never) after SAVES
-//   saves have begun
+//   checkpoint_kill save RUN ATTEMPT PHASE SAVES FD     the killed process: kills itself at PHASE (-1: never) after it has
+//                                                       started SAVES saves
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ constexpr unsigned char saved_mark = 100;    // written to the pipe when all ran
 constexpr unsigned char started_mark = 101;  // written to the pipe when a save begins
 
 std::vector<Spec> model_specs() {
-  return {{"whole", DType::f32, {20000}},
+  return {{"replicated", DType::f32, {20000}},
           {"split", DType::f64, {10001}, Placement::sharded, 0},
           {"own", DType::i16, {500}, Placement::per_rank},
           {"scalar", DType::f64, {}}};
@@ -77,7 +77,7 @@ checkpoint::SaverOptions saver_options(const std::string& run_dir, const std::st
   return options;
 }
 
-int save_for_ever(const std::string& run_dir, int attempt, int kill_phase, int kill_save, int fd) {
+int save_forever(const std::string& run_dir, int attempt, int kill_phase, int kill_save, int fd) {
   std::atomic<int> saves{0};
   const auto private_dir = run_dir + "/" + checkpoint::private_directory_name();
   auto options = saver_options(run_dir, private_dir, attempt);
@@ -162,12 +162,12 @@ std::string damage_in(const std::string& run_dir, int& views_made) {
     const auto directory = run_dir + "/" + checkpoint::directory_name(number);
     if (!checkpoint::has_view(directory)) {
       if (const auto findings = checkpoint::verify(directory); !findings.empty())
-        return "without its view: " + findings.front();
+        return "checkpoint without a view: " + findings.front();
       const auto private_dir = run_dir + "/" + checkpoint::private_directory_name();
       io::make_directory(private_dir);
       checkpoint::restore_view(directory, checkpoint::view_aside(private_dir));
       ++views_made;
-      if (!checkpoint::has_view(directory)) return "no view was made";
+      if (!checkpoint::has_view(directory)) return "the view was not written";
     }
     if (const auto findings = checkpoint::verify(directory); !findings.empty()) return findings.front();
   }
@@ -183,13 +183,14 @@ std::string loading_error(const std::string& run_dir, std::int64_t least) {
     const auto loaded = checkpoint::load_latest(model.state(), run_dir, communicator);
     const std::lock_guard lock(mutex);
     if (!loaded)
-      finding = least < 0 ? finding : "nothing is left";
+      finding = least < 0 ? finding : "no checkpoint was loaded";
     else if (!loaded->skipped.empty())
       finding = loaded->skipped.front();
     else if (loaded->meta.number < least)
-      finding = "the newest is " + std::to_string(loaded->meta.number) + ", " + std::to_string(least) + " was committed";
+      finding =
+          "loaded number " + std::to_string(loaded->meta.number) + ", but " + std::to_string(least) + " was committed";
     else if (loaded->notes.empty() != checkpoint::has_view(loaded->directory))
-      finding = "a missing view is not the one note";
+      finding = "expected one note if the view is missing, and no note otherwise";
     else if (const auto what = model.difference(static_cast<std::uint64_t>(loaded->meta.number), ranks); !what.empty())
       finding = "'" + what + "' differs";
   });
@@ -198,15 +199,15 @@ std::string loading_error(const std::string& run_dir, std::int64_t least) {
 
 /// Removes abandoned files as the next attempt does. Returns "" if only checkpoints remain.
 std::string debris_in(const std::string& run_dir) {
-  std::string said;
-  checkpoint::remove_abandoned(run_dir, [&](const std::string& text) { said = text; });
-  if (!said.empty()) return said;
+  std::string message;
+  checkpoint::remove_abandoned(run_dir, [&](const std::string& text) { message = text; });
+  if (!message.empty()) return message;
   for (const auto& name : io::list_directory(run_dir))
-    if (!checkpoint::number_of(name)) return "'" + name + "' is left";
+    if (!checkpoint::number_of(name)) return "'" + name + "' was not removed";
   return "";
 }
 
-/// Checks the run directory after a kill. Returns problems, "" if there are none.
+/// Checks the run directory after a kill. Returns the problems, or "" if the directory is correct.
 std::string broken(const std::string& run_dir, std::int64_t least, int& views_made) {
   auto finding = loading_error(run_dir, least);
   if (finding.empty()) finding = damage_in(run_dir, views_made);
@@ -226,7 +227,7 @@ struct Row {
 using Rows = std::array<Row, checkpoint::phase_count + 1>;
 
 void print_table(const Rows& rows) {
-  std::printf("%-18s %6s %10s %6s\n", "killed after", "kills", "at random", "whole");
+  std::printf("%-18s %6s %10s %6s\n", "killed after", "kills", "at random", "intact");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto phase = i == 0 ? "(the beginning)" : std::string(name_of(static_cast<Phase>(i - 1)));
     std::printf("%-18s %6d %10d %6d\n", phase.c_str(), rows[i].kills, rows[i].at_random, rows[i].good);
@@ -251,7 +252,7 @@ int drive(int kills) {
     const auto before = checkpoint::highest_number(run_dir);
     const auto killed = run_and_kill(run_dir, n, phase, save, static_cast<int>(random() % 60000));
     auto finding = broken(run_dir, before + killed.saved, views_made);
-    if (!killed.by_signal) finding = "the saver ended by itself";
+    if (!killed.by_signal) finding = "the saving process was not killed";
     if (!at_random && !killed.reached[static_cast<std::size_t>(phase)])
       finding = "phase " + std::string(name_of(static_cast<Phase>(phase))) + " was never reached";
     auto& row = rows[static_cast<std::size_t>((at_random ? killed.phase : phase) + 1)];
@@ -275,7 +276,7 @@ int drive(int kills) {
 
 int main(int argc, char** argv) try {
   if (argc == 7 && std::string(argv[1]) == "save")
-    return save_for_ever(argv[2], std::atoi(argv[3]), std::atoi(argv[4]), std::atoi(argv[5]), std::atoi(argv[6]));
+    return save_forever(argv[2], std::atoi(argv[3]), std::atoi(argv[4]), std::atoi(argv[5]), std::atoi(argv[6]));
   return drive(argc > 1 ? std::atoi(argv[1]) : 200);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "checkpoint_kill: %s\n", error.what());

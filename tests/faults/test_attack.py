@@ -30,7 +30,7 @@ for line in b"1\\n", b"2\\n", b"3\\n":
 
 
 @test
-def an_attack_hits_the_call_that_it_names_and_no_other():
+def an_attack_affects_only_the_given_call():
     require_tracing()
     for action, expected in ONE_CALL.items():
         folder = scratch()
@@ -40,16 +40,16 @@ def an_attack_hits_the_call_that_it_names_and_no_other():
 
 
 @test
-def an_attack_at_any_system_call_leaves_no_trace_in_the_results():
+def an_attack_at_any_system_call_does_not_change_the_results():
     tally = attack.run(SEED, POINTS, scenes=(*SCENES, *SWEEPS), time_s=TIME_S)
     tally.print_report()
     check(tally.count(), "no point was attacked")
-    check(tally.late <= tally.count() // 5, f"{tally.late} of {tally.count()} calls were not repeated: the points differ from those of an undisturbed run")
+    check(tally.late <= tally.count() // 5, f"{tally.late} of {tally.count()} calls did not occur: the calls differ from those of an undisturbed run")
     check(not tally.missed, f"{len(tally.missed)} points of seed {SEED} failed, see above")
 
 
 @test
-def an_attack_at_any_system_call_of_a_conversion_leaves_no_file_that_looks_complete():
+def an_attack_at_any_system_call_of_a_conversion_leaves_no_incomplete_output():
     tally = attack.run(SEED, CONVERSION_POINTS, scenes=CONVERSIONS, time_s=TIME_S)
     tally.print_report()
     check(tally.count(), "no point was attacked")

@@ -48,9 +48,9 @@ def changed_since(before, config):
 
 
 def frozen_at(config, phase, times=1):
-    """Returns attempt 1 with all its ranks stopped after rank 0 has reached the phase; None if it ends before."""
+    """Returns attempt 1 with all its ranks stopped after rank 0 has reached the phase. Returns None if the attempt ends before."""
     first = start_ranks(RANKS, config, first_env={"TRAINRT_STOP_AT": f"{phase}:{times}"}, env=job(0))
-    wait_until(lambda: first.ended() or is_stopped(first.ranks().get(0, 0)), 60, f"rank 0 to reach {phase} for the {times}. time", first)
+    wait_until(lambda: first.ended() or is_stopped(first.ranks().get(0, 0)), 60, f"rank 0 to reach {phase}, {times} time(s)", first)
     if first.ended():
         first.code = first.wait()
         return None
@@ -60,15 +60,15 @@ def frozen_at(config, phase, times=1):
     return first
 
 
-def go_on(first):
+def continue_ranks(first):
     kill(first.ranks().values(), signal.SIGCONT)
 
 
-def check_ends_itself(first):
+def check_exits(first):
     first.code = first.wait(60)
     check(first.code not in (FINISHED, STOPPED), f"the old attempt exits {first.code}, which a batch script takes for success", first)
     check(re.search(TAKEN_OVER, first.err) or "another attempt owns this run now" in first.err, "the message about the newer attempt is missing", first)
-    check(not re.search(r"report it to the administrators of this file system|could not be written and is dropped|Traceback", first.err), "the message names the disk", first)
+    check(not re.search(r"report it to the administrators of this file system|could not be written and is dropped|Traceback", first.err), "the message blames the storage", first)
 
 
 def check_run(config):
@@ -91,8 +91,8 @@ def a_zombie(phase, times=1):
     check_exit(second, FINISHED)
     check_run(config)
     before = bytes_of(run_dir_of(config))
-    go_on(first)
-    check_ends_itself(first)
+    continue_ranks(first)
+    check_exits(first)
     equal(changed_since(before, config), [], "files that the old attempt changed", first)
     return True
 
@@ -102,21 +102,21 @@ def first_of(config):
 
 
 for _phase in PHASES:
-    add_test(f"an_attempt_frozen_at_{_phase}_changes_nothing_once_it_is_taken_over", a_zombie, _phase, 1 if _phase in ("retired", "deleted") else 2)
+    add_test(f"an_attempt_frozen_at_{_phase}_changes_nothing_after_it_is_taken_over", a_zombie, _phase, 1 if _phase in ("retired", "deleted") else 2)
 for _phase in ("claimed", "step", "append", "reported", "finish", "close"):
-    add_test(f"an_attempt_frozen_at_{_phase}_changes_nothing_once_it_is_taken_over", a_zombie, _phase)
+    add_test(f"an_attempt_frozen_at_{_phase}_changes_nothing_after_it_is_taken_over", a_zombie, _phase)
 
 
 @test
-def an_attempt_frozen_before_any_of_its_files_is_put_in_place_changes_nothing():
+def an_attempt_frozen_before_it_renames_any_of_its_files_changes_nothing():
     times = 1
     while a_zombie("replace", times):
         times += 1
-    check(times > 7, f"only {times - 1} files were put in place: run.json twice, params.json, result.json, progress.csv, metrics.h5, the record")
+    check(times > 7, f"only {times - 1} files were renamed; expected run.json twice, params.json, result.json, progress.csv, metrics.h5, the record")
 
 
 @test
-def an_attempt_that_is_continued_while_its_successor_runs_does_it_no_harm():
+def an_old_attempt_that_continues_does_not_disturb_the_new_attempt():
     for phase in ("append", "manifest_written", "directory_synced", "retired"):
         folder = scratch()
         config = config_of(folder, "run", step_pause=0.2)
@@ -126,15 +126,15 @@ def an_attempt_that_is_continued_while_its_successor_runs_does_it_no_harm():
         wait_until(lambda: second.ended() or len(attempts(run_dir_of(config))) == 2, 30, "attempt 2", second)
         wait_until(lambda: second.ended() or "continuing from" in second.err or report_count(run_dir_of(config)) > 0, 30, "attempt 2 to load", second)
         check(not second.ended(), "attempt 2 ended too soon for this test", second)
-        go_on(first)
-        check_ends_itself(first)
+        continue_ranks(first)
+        check_exits(first)
         second.code = second.wait(60)
         check_exit(second, FINISHED)
         check_run(config)
 
 
 @test
-def an_attempt_that_crashes_once_it_is_taken_over_leaves_its_report_and_no_error_in_the_run():
+def an_old_attempt_that_crashes_leaves_only_its_crash_report():
     config = config_of(scratch(), "run")
     first = frozen_at(config, "step", 2)
     check_exit(run_ranks(RANKS, config, env=job(1)), FINISHED)
@@ -150,7 +150,7 @@ def an_attempt_that_crashes_once_it_is_taken_over_leaves_its_report_and_no_error
 
 
 @test
-def a_second_job_does_not_take_over_while_the_first_lives():
+def a_second_job_does_not_take_over_a_running_attempt():
     config = config_of(scratch(), "run", step_pause=0.4)
     first = start_ranks(RANKS, config, env=job(1))
     wait_for_reports(run_dir_of(config), 1, first)
@@ -164,7 +164,7 @@ def a_second_job_does_not_take_over_while_the_first_lives():
 
 
 @test
-def a_start_that_was_killed_between_its_directory_and_its_record_costs_a_number_and_nothing_else():
+def a_start_killed_before_its_record_costs_only_an_attempt_number():
     config = config_of(scratch(), "run")
     run_dir = run_dir_of(config)
     (run_dir / ".attempt_000003").mkdir(parents=True)

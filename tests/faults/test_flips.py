@@ -13,7 +13,7 @@ BITS = 150  # per file
 
 
 @test
-def a_flipped_bit_is_an_error_or_changes_nothing_where_the_format_has_a_checksum():
+def a_flipped_bit_protected_by_a_checksum_is_an_error_or_changes_no_value():
     results = flips.run(SEED, BITS)
     check(len(results) > 10, f"only {len(results)} files were flipped")
     missed = [f"{result.name}: {missed}" for result in results for missed in result.missed]
@@ -21,7 +21,7 @@ def a_flipped_bit_is_an_error_or_changes_nothing_where_the_format_has_a_checksum
 
 
 @test
-def every_format_of_files_has_its_bits_flipped():
+def bits_are_flipped_in_every_file_format():
     formats = set(re.findall(r"^data format (\w+):", run([TRAINRT, "list"]).out, re.M))
     equal(sorted(formats - {"range", "synthetic"}), sorted(flips.FORMATS), "formats with files")
 

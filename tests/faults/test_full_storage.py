@@ -36,7 +36,7 @@ def says(job, *words, never=()):
 
 
 @test
-def a_run_without_inodes_names_them_and_the_keys_that_need_fewer_files():
+def the_error_of_a_run_without_free_inodes_names_the_keys_that_need_fewer_files():
     storage = scratch()
     job = in_small(storage, "size=100m,nr_inodes=14", config_of(scratch(), storage))
     check_exit(job, FAILED)
@@ -48,7 +48,7 @@ def a_run_without_inodes_names_them_and_the_keys_that_need_fewer_files():
 
 
 @test
-def a_run_without_space_names_it_and_the_key_that_needs_less():
+def the_error_of_a_run_without_free_space_names_the_key_that_needs_less():
     storage = scratch()
     job = in_small(storage, "size=100k", config_of(scratch(), storage))
     check_exit(job, FAILED)
@@ -56,26 +56,26 @@ def a_run_without_space_names_it_and_the_key_that_needs_less():
 
 
 @test
-def a_storage_without_an_inode_at_the_start_is_named_before_anything_is_trained():
+def storage_without_free_inodes_is_an_error_before_the_first_step():
     storage = scratch()
     job = in_small(storage, "size=100m,nr_inodes=1", config_of(scratch(), storage))
-    check(job.code != 0, "it ran", job)
+    check(job.code != 0, "the command did not fail", job)
     says(job, NO_INODES, FEWER_FILES)
 
 
 @test
-def a_sweep_without_inodes_names_them():
+def the_error_of_a_sweep_without_free_inodes_names_them():
     folder, storage = scratch(), scratch()
     config = write_config(folder / "sweep.ini", {
         "run": {"name": "sweep", "storage_path": storage}, "train": {"function": "linear"}, "loop": {"epochs": 2},
         "data.train": {"format": "synthetic", "samples": 64}, "tune": {"metric": "loss", "num_samples": 2}, "tune.space": {"lr": "uniform(0.001, 0.01)"}})
     job = in_small(storage, "size=100m,nr_inodes=10", config, "tune")
-    check(job.code != 0, "it ran", job)
+    check(job.code != 0, "the command did not fail", job)
     says(job, NO_INODES)
 
 
 @test
-def tools_without_inodes_name_them():
+def errors_of_tools_without_free_inodes_name_them():
     folder, full = scratch(), scratch()
     (folder / "in.csv").write_text("x,y\n" + "1,2\n" * 100)
     config = config_of(folder, None)
@@ -87,12 +87,12 @@ def tools_without_inodes_name_them():
                 ["report", run_dir, "-o", full / "page.html"]]
     for command in commands:
         job = run([*own_mount(full, "size=10m,nr_inodes=1"), TRAINRT, *command])
-        check(job.code != 0, f"{command[:2]} ran", job)
+        check(job.code != 0, f"{command[:2]} did not fail", job)
         says(job, NO_INODES, "set -o to a file on another file system", never=["checkpoint."])
 
 
 @test
-def a_conversion_without_space_names_it_also_if_the_HDF5_library_writes():
+def the_error_of_a_conversion_without_free_space_names_it_also_if_libhdf5_writes():
     folder, full, drawn = scratch(), scratch(), random.Random(1)
     (folder / "in.csv").write_text("x,y\n" + "".join(f"{drawn.random()},{number}\n" for number in range(100_000)))
     for words in ([], ["--compress", "gzip"]):
@@ -102,9 +102,9 @@ def a_conversion_without_space_names_it_also_if_the_HDF5_library_writes():
 
 
 @test
-def a_quota_that_the_system_does_not_explain_is_named_as_one_of_space_or_files():
+def an_unknown_quota_is_reported_as_one_of_space_or_files():
     if not SHIM.exists():
-        skip("the library that injects faults was not built (it goes without the sanitizers)")
+        skip("the library that injects faults was not built (builds with sanitizers leave it out)")
     config = config_of(scratch(), scratch())
     job = alone(config, env={"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "pwrite:EDQUOT:shard-"})
     check_exit(job, FAILED)
@@ -112,7 +112,7 @@ def a_quota_that_the_system_does_not_explain_is_named_as_one_of_space_or_files()
 
 
 @test
-def a_real_quota_is_named():
+def a_quota_of_btrfs_is_reported():
     """Uses quotas of btrfs, which does not report them to users."""
     if shutil.which("mkfs.btrfs") is None or os.geteuid() != 0:
         skip("needs root and mkfs.btrfs (package btrfs-progs)")
@@ -123,13 +123,13 @@ def a_real_quota_is_named():
     config = config_of(folder, storage / "mine", num_to_keep=0, epochs=12)
     job = alone(config, prefix=["unshare", "-m", "sh", "-c", script, "sh"])
     if "mount:" in job.err:
-        skip("btrfs cannot be mounted here")
+        skip("this machine cannot mount btrfs")
     check_exit(job, FAILED)
     says(job, "Disk quota exceeded", "your quota of space or of the number of files is used up")
 
 
 @test
-def check_compares_what_num_to_keep_checkpoints_take_with_what_is_free():
+def check_compares_the_size_of_num_to_keep_checkpoints_with_the_free_space():
     storage = scratch()
     config = config_of(scratch(), storage, epochs=2)
     script = ["sh", "-c", '"$@" >/dev/null && exec "$1" check --config "$3" --checkpoint.num_to_keep="$NUMBER"', "sh", TRAINRT, "--config", config]
@@ -145,7 +145,7 @@ def check_compares_what_num_to_keep_checkpoints_take_with_what_is_free():
         for word in never:
             check(word not in job.out.replace("WARNING: files are in the memory", ""), f"the output contains {word!r}", job)
     fresh = alone(config, "check")
-    check("checkpoints     their size will be known after the first save" in fresh.out, "a new run", fresh)
+    check("checkpoints     their size will be known after the first save" in fresh.out, "the line for a new run is missing", fresh)
 
 
 main()

@@ -19,11 +19,11 @@ def setup():
     if MPIEXEC is None:
         skip("mpiexec.mpich is missing (package mpich)")
     if not SHIM.exists():
-        skip("the library that injects faults was not built (it goes without the sanitizers)")
+        skip("the library that injects faults was not built (builds with sanitizers leave it out)")
 
 
 def faulty(faults, rank=None):
-    """Returns the environment in which those calls fail on one rank, or on all."""
+    """Returns the environment in which the given calls fail on one rank, or on all ranks without `rank`."""
     env = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": faults}
     return {"env": env} if rank is None else {"rank_env": {rank: env}}
 
@@ -80,7 +80,7 @@ def check_committed_whole(run_dir, job=None):
         verified = run([TRAINRT, "verify", str(run_dir)])
         check(verified.code == FINISHED and "DAMAGED" not in verified.out, "a committed checkpoint is damaged", verified)
     seen = [path.name for path in Path(run_dir).iterdir() if path.name.startswith("checkpoint") and not re.fullmatch(r"checkpoint_\d{6}", path.name)]
-    check(not seen, f"incomplete: {seen}", job)
+    check(not seen, f"incomplete checkpoints are visible: {seen}", job)
 
 
 def check_like_whole(config, job):
@@ -91,26 +91,26 @@ def check_like_whole(config, job):
 
 
 # ---- temporary faults: the run drops a checkpoint, continues, and has the results of a run without faults ---------------------
-# name: fault, rank with the fault (None: all ranks), number of lost checkpoints, words that each message must contain
+# name: fault, rank with the fault (or all ranks), number of lost checkpoints, words that each message must contain
 
 RANK_1 = r"rank 1 on \S+: "
 RANK_0 = r"rank 0 on \S+: "
 TEMPORARY = {
-    "a_full_disk_in_the_data": ("pwrite:ENOSPC:shard-:1:1", 1, 1, [RANK_1, "write at byte", "shard-", "No space left"]),
-    "a_full_disk_when_room_is_reserved": ("fallocate:ENOSPC:shard-:0:1", 1, 1, [RANK_1, "reserve", "shard-", "No space left"]),
-    "a_full_disk_when_a_file_is_made": ("open:ENOSPC:shard-:0:1", 1, 1, [RANK_1, "open", "shard-", "No space left"]),
+    "a_full_disk_while_data_is_written": ("pwrite:ENOSPC:shard-:1:1", 1, 1, [RANK_1, "write at byte", "shard-", "No space left"]),
+    "a_full_disk_while_space_is_reserved": ("fallocate:ENOSPC:shard-:0:1", 1, 1, [RANK_1, "reserve", "shard-", "No space left"]),
+    "a_full_disk_while_a_file_is_created": ("open:ENOSPC:shard-:0:1", 1, 1, [RANK_1, "open", "shard-", "No space left"]),
     "a_full_disk_at_the_manifest": ("open:ENOSPC:manifest.json:0:1", 0, 1, [RANK_0, "create", "manifest.json", "No space left"]),
     "no_inode_for_the_first_directory": ("mkdir:ENOSPC:checkpoint_000000:0:1", 0, 1, [RANK_0, "make directory", "checkpoint_000000", "No space left"]),
     "no_inode_for_a_later_directory": ("mkdir:EDQUOT:checkpoint_000002:0:1", 0, 1, [RANK_0, "make directory", "checkpoint_000002", "quota"]),
     "an_io_error_in_a_write": ("pwrite:EIO:shard-:3:1", 1, 1, [RANK_1, "write at byte", "shard-", "Input/output error"]),
-    "an_io_error_in_a_shards_fsync": ("fsync:EIO:shard-:1:1", 1, 1, [RANK_1, "fsync", "shard-", "Input/output error"]),
-    "an_io_error_in_a_shards_close": ("close:EIO:shard-:1:1", 1, 1, [RANK_1, "close", "shard-", "Input/output error"]),
-    "a_full_disk_in_the_manifests_write": ("write:ENOSPC:manifest.json:1:1", 0, 1, [RANK_0, "write at byte", "manifest.json", "No space left"]),
-    "a_quota_in_the_manifests_fsync": ("fsync:EDQUOT:manifest.json:1:1", 0, 1, [RANK_0, "fsync", "manifest.json", "quota"]),
-    "an_io_error_in_the_directorys_fsync": ("fsync:EIO:checkpoint_000001:1:1", 0, 1, [RANK_0, "fsync", "checkpoint_000001", "Input/output error"]),
-    "a_rename_that_fails": ("renameat2:EIO:checkpoint_000001:0:1", 0, 1, [RANK_0, "rename", "checkpoint_000001", "Input/output error"]),
+    "an_io_error_in_the_fsync_of_a_shard": ("fsync:EIO:shard-:1:1", 1, 1, [RANK_1, "fsync", "shard-", "Input/output error"]),
+    "an_io_error_in_the_close_of_a_shard": ("close:EIO:shard-:1:1", 1, 1, [RANK_1, "close", "shard-", "Input/output error"]),
+    "a_full_disk_while_the_manifest_is_written": ("write:ENOSPC:manifest.json:1:1", 0, 1, [RANK_0, "write at byte", "manifest.json", "No space left"]),
+    "a_quota_in_the_fsync_of_the_manifest": ("fsync:EDQUOT:manifest.json:1:1", 0, 1, [RANK_0, "fsync", "manifest.json", "quota"]),
+    "an_io_error_in_the_fsync_of_the_directory": ("fsync:EIO:checkpoint_000001:1:1", 0, 1, [RANK_0, "fsync", "checkpoint_000001", "Input/output error"]),
+    "a_failed_rename": ("renameat2:EIO:checkpoint_000001:0:1", 0, 1, [RANK_0, "rename", "checkpoint_000001", "Input/output error"]),
     "errors_on_all_ranks": ("pwrite:EIO:shard-:2:1", None, 1, [RANK_0, RANK_1, "write at byte", "shard-", "Input/output error"]),
-    "two_lost_in_a_row": ("fsync:EIO:shard-:1:2", 1, 2, [RANK_1, "fsync", "shard-", "Input/output error"]),
+    "two_failed_saves_in_a_row": ("fsync:EIO:shard-:1:2", 1, 2, [RANK_1, "fsync", "shard-", "Input/output error"]),
 }
 
 
@@ -125,7 +125,7 @@ def a_temporary_fault(fault, rank, lost, words, layout, asynchronous):
 for _number, (_name, _case) in enumerate(TEMPORARY.items()):
     # Tests each layout, asynchronous and synchronous. The number of the fsync of the directory depends on the layout.
     _layout, _async = [("node", True), ("rank", False), ("rank", True), ("node", False)][_number % 4]
-    add_test(f"a_run_outlives_{_name}_{_layout}_{'async' if _async else 'sync'}", a_temporary_fault, *_case, _layout, _async)
+    add_test(f"a_run_survives_{_name}_{_layout}_{'async' if _async else 'sync'}", a_temporary_fault, *_case, _layout, _async)
 
 
 # ---- harmless faults: no checkpoint is lost -----------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ HARMLESS = {
     "a_file_system_without_flock": "flock:ENOSYS",
     "a_file_system_without_fallocate": "fallocate:EOPNOTSUPP",
     "a_file_system_without_renameat2": "renameat2:EINVAL",
-    "an_io_error_in_a_manifest_which_is_written_again": "write:EIO:manifest.json:1:1,fsync:EIO:manifest.json:3:1",
+    "an_io_error_in_a_manifest_that_is_written_again": "write:EIO:manifest.json:1:1,fsync:EIO:manifest.json:3:1",
     "a_slow_disk": "pwrite:slow=40:shard-,fsync:slow=40",
 }
 
@@ -152,7 +152,7 @@ def a_harmless_fault(fault):
 
 
 for _name, _fault in HARMLESS.items():
-    add_test(f"{_name}_cost_nothing", a_harmless_fault, _fault)
+    add_test(f"no_checkpoint_is_lost_with_{_name}", a_harmless_fault, _fault)
 
 
 # ---- permanent faults ---------------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def check_continues(config):
 
 
 @test
-def a_disk_that_stays_full_ends_the_run_after_max_failed_checkpoints_and_it_continues_when_there_is_room():
+def a_full_disk_ends_the_run_after_max_failed_checkpoints_and_it_continues_with_free_space():
     for asynchronous in (True, False):
         config = config_of(scratch(), "run", asynchronous=asynchronous, max_failed=2)
         job = run_to_end(config, **faulty("pwrite:ENOSPC:shard-:4", 1))
@@ -178,11 +178,11 @@ def a_disk_that_stays_full_ends_the_run_after_max_failed_checkpoints_and_it_cont
         check_committed_whole(run_dir_of(config), job)
         equal(run_state(run_dir_of(config)), "failed", "state of the run")
         second = check_continues(config)
-        check(f"continuing from {checkpoints(run_dir_of(config))[committed - 1]}" in second.err, "it did not continue from the newest checkpoint", second)
+        check(f"continuing from {checkpoints(run_dir_of(config))[committed - 1]}" in second.err, "the run did not continue from the newest checkpoint", second)
 
 
 @test
-def a_disk_that_is_full_from_the_beginning_leaves_no_checkpoint_and_the_run_begins_anew():
+def a_run_that_saved_nothing_on_a_full_disk_starts_again_at_step_0():
     config = config_of(scratch(), "run", max_failed=3)
     job = run_to_end(config, **faulty("fallocate:ENOSPC:shard-,pwrite:ENOSPC:shard-"))
     check_exit(job, FAILED)
@@ -192,17 +192,17 @@ def a_disk_that_is_full_from_the_beginning_leaves_no_checkpoint_and_the_run_begi
 
 
 @test
-def without_a_limit_the_run_goes_on_without_checkpoints_until_its_end_which_it_cannot_save():
+def max_failed_0_lets_a_run_continue_without_checkpoints_until_its_last_save_fails():
     config = config_of(scratch(), "run", max_failed=0)
     job = run_to_end(config, **faulty("fsync:EIO:shard-", 1))
     check_exit(job, FAILED)  # save() at the end
     equal(checkpoints(run_dir_of(config)), [], "checkpoints", job)
-    check(len(dropped(job)) >= EPOCHS, f"{len(dropped(job))} lines for {EPOCHS} checkpoints", job)
+    check(len(dropped(job)) >= EPOCHS, f"{len(dropped(job))} messages for {EPOCHS} checkpoints", job)
     check_continues(config)
 
 
 @test
-def a_directory_whose_name_may_not_last_is_not_taken_for_committed():
+def a_checkpoint_whose_directory_was_not_synced_does_not_count_as_committed():
     # Fails each fsync in the run directory in turn, including that of the run directory itself after the rename.
     for after in range(4, 12):
         config = config_of(scratch(), "run", asynchronous=False)
@@ -218,7 +218,7 @@ def a_directory_whose_name_may_not_last_is_not_taken_for_committed():
 
 
 @test
-def what_cannot_be_removed_is_named_and_harms_nothing():
+def a_file_that_cannot_be_removed_is_named_and_does_no_harm():
     config = config_of(scratch(), "run", num_to_keep=1)
     job = run_to_end(config, **faulty("unlinkat:EIO:shard-", 0))
     check_exit(job, FINISHED)
@@ -232,7 +232,7 @@ def what_cannot_be_removed_is_named_and_harms_nothing():
 
 
 @test
-def a_view_that_cannot_be_written_is_made_at_the_next_start_and_the_checkpoint_counts():
+def a_checkpoint_without_its_view_counts_and_the_next_start_writes_the_view():
     config = config_of(scratch(), "run")
     job = run_to_end(config, **faulty("open:ENOSPC:state.h5", 0))
     check_exit(job, FINISHED)
@@ -267,7 +267,7 @@ def a_stop_during_a_slow_save_waits_for_it_and_exits_75():
         kill(job.ranks().values(), signal.SIGTERM)
         code = job.wait(30)
         equal(code, STOPPED, "exit code of a stop during a slow save", job)
-        check(time.monotonic() - begun > 0.5, "it did not wait for the disk", job)
+        check(time.monotonic() - begun > 0.5, "the run did not wait for the disk", job)
         run_dir = run_dir_of(config)
         check_committed_whole(run_dir, job)
         check_named(job, 0)
@@ -280,7 +280,7 @@ def a_stop_during_a_slow_save_waits_for_it_and_exits_75():
 
 
 @test
-def a_stop_that_cannot_be_saved_is_no_success_and_costs_no_more_than_the_steps_since_the_last_checkpoint():
+def a_stop_that_cannot_be_saved_fails_and_keeps_the_last_checkpoint():
     config = config_of(scratch(), "run", loop={"epochs": 5000})
     job = start(config, **faulty("fsync:EIO:shard-:2", 1))
     wait_for_reports(run_dir_of(config), 2, job)

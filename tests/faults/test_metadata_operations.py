@@ -27,7 +27,7 @@ def setup():
     if MPIEXEC is None:
         skip("mpiexec.mpich is missing (package mpich)")
     if not SHIM.exists():
-        skip("the library that counts calls was not built (it goes without the sanitizers)")
+        skip("the library that counts calls was not built (builds with sanitizers leave it out)")
 
 
 def counted_run(layout, ranks, count, retention):
@@ -71,7 +71,7 @@ _table = {}
 
 def table():
     if not _table:
-        print(f"     {'layout':<8} {'ranks':>5} {'rank 0: by path':>16} {'by file':>8} {'others, most: by path':>22} {'by file':>8}")
+        print(f"     {'layout':<8} {'ranks':>5} {'rank 0: by path':>16} {'by file':>8} {'others, max: by path':>22} {'by file':>8}")
         for layout in ("rank", "node", "single"):
             for ranks in RANKS:
                 found = _table[layout, ranks] = calls_per_checkpoint(layout, ranks)
@@ -81,31 +81,31 @@ def table():
 
 
 @test
-def a_rank_other_than_the_first_asks_a_few_things_however_many_ranks_there_are():
+def other_ranks_than_0_make_few_calls_per_checkpoint_for_any_number_of_ranks():
     for (layout, ranks), found in table().items():
         for rank, (by_path, _) in enumerate(found[1:], 1):
-            check(by_path <= MOST_OF_OTHERS, f"layout {layout}, {ranks} ranks: rank {rank} makes {by_path} calls a checkpoint")
+            check(by_path <= MOST_OF_OTHERS, f"layout {layout}, {ranks} ranks: rank {rank} makes {by_path} calls per checkpoint")
 
 
 @test
-def the_first_rank_asks_as_much_with_many_ranks_as_with_one():
+def rank_0_makes_the_same_number_of_calls_with_many_ranks_as_with_one():
     for layout in ("rank", "node", "single"):
         found = {ranks: table()[layout, ranks][0][0] for ranks in RANKS}
         for ranks in [ranks for ranks in RANKS if found[ranks] > min(found.values()) + MORE_WITH_RANKS]:
             found[ranks] = calls_per_checkpoint(layout, ranks, runs=4)[0][0]
-        check(max(found.values()) <= min(found.values()) + MORE_WITH_RANKS, f"layout {layout}: calls of rank 0 a checkpoint by number of ranks: {found}")
-        check(max(found.values()) <= MOST_OF_FIRST, f"layout {layout}: rank 0 makes {max(found.values())} calls a checkpoint")
+        check(max(found.values()) <= min(found.values()) + MORE_WITH_RANKS, f"layout {layout}: calls of rank 0 per checkpoint by number of ranks: {found}")
+        check(max(found.values()) <= MOST_OF_FIRST, f"layout {layout}: rank 0 makes {max(found.values())} calls per checkpoint")
 
 
 @test
-def deleting_an_old_checkpoint_costs_the_first_rank_one_call_a_file_and_a_few_more():
+def deleting_a_checkpoint_costs_rank_0_one_call_per_file_and_a_few_more():
     """With num_to_keep, in the steady state each new checkpoint deletes an old one."""
     found = {}
     for layout, files in (("single", 1), ("rank", 4)):
         kept = calls_per_checkpoint(layout, 4, retention=1)[0][0]
         found[files] = kept - table()[layout, 4][0][0]
-        print(f"     retention, {files} shard files: {found[files]:.2f} calls a checkpoint more")
-    check(found[4] - found[1] <= 3 + 0.5, f"three more files cost {found[4] - found[1]} calls more")
+        print(f"     retention, {files} shard files: {found[files]:.2f} more calls per checkpoint")
+    check(found[4] - found[1] <= 3 + 0.5, f"three more files cost {found[4] - found[1]} more calls")
 
 
 main(setup)

@@ -21,7 +21,7 @@ def config_of(folder, name="lost", epochs=EPOCHS, pause=0.0, **failure):
 
 
 def finished(epochs=EPOCHS, ranks=1):
-    """Returns the run directory of a finished run, which is made once and copied."""
+    """Returns the directory of a finished run, which runs once; tests use copies."""
     if (epochs, ranks) not in _kept:
         config = config_of(scratch(), epochs=epochs)
         check_exit(run_ranks(ranks, config), FINISHED)
@@ -42,11 +42,11 @@ def content(folder):
 
 def start(config, faults, *words, ranks=1):
     if not SHIM.exists():
-        skip("the library that injects faults was not built (it goes without the sanitizers)")
+        skip("the library that injects faults was not built (builds with sanitizers leave it out)")
     return run_ranks(ranks, config, *words, first_env={"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": faults})
 
 
-def check_went_on(config, job):
+def check_continued(config, job):
     check_exit(job, FINISHED)
     run_dir = run_dir_of(config)
     check_same_bits(run_dir, finished())
@@ -65,7 +65,7 @@ def check_refused(config, job, *words):
 
 
 def move_away(config, *names):
-    """Returns the new folder."""
+    """Moves files of the run into another folder; returns that folder."""
     away = config.parent / "away"
     away.mkdir(exist_ok=True)
     for name in names:
@@ -81,8 +81,8 @@ def names_of(config):
 
 
 @test
-def a_listing_that_is_wrong_once_changes_nothing():
-    # Fails the n-th listing or opening: in the check before the start, in the claim, in the check after it, in the cleanup.
+def one_wrong_listing_does_not_change_a_start():
+    # Fails the n-th listing or open: in the check before the start, in the claim, in the check after it, or in the cleanup.
     faults = [f"readdir:end:/lost$:{n}:1" for n in (0, 4, 13, 26, 40, 60)] + [f"readdir:end:/lost/attempts$:{n}:1" for n in (0, 3, 7, 11)]
     faults += ["open:ENOENT:/lost$:0:1"] + [f"open:ENOENT:/lost/attempts$:{n}:1" for n in range(2)]
     faults += [f"lstat:ENOENT:/lost/run.json$:{n}:1" for n in range(3)]
@@ -90,16 +90,16 @@ def a_listing_that_is_wrong_once_changes_nothing():
         config = begun()
         job = start(config, fault)
         try:
-            check_went_on(config, job)
+            check_continued(config, job)
         except Failure as failure:
             raise Failure(f"{fault}: {failure}\n{job.tail()}") from None
 
 
 @test
-def a_listing_that_is_wrong_for_a_while_is_waited_for():
+def a_start_waits_while_a_listing_is_wrong():
     config = begun()
     job = start(config, "readdir:end:/lost$:0:5")
-    check_went_on(config, job)
+    check_continued(config, job)
     check("storage does not answer" in job.err and "storage answers again" in job.err, "the message about the wait is missing", job)
 
 
@@ -107,7 +107,7 @@ def a_listing_that_is_wrong_for_a_while_is_waited_for():
 
 
 @test
-def a_listing_that_stays_wrong_is_refused_on_all_ranks_and_nothing_is_changed():
+def a_start_is_refused_without_changes_if_a_listing_stays_wrong():
     for fault, words in (("readdir:end:/lost$", ["had saved checkpoint_000001 (step 4)", "shows no checkpoint", "at step 0"]),
                          ("open:ENOENT:/lost$", ["had saved checkpoint_000001", "shows no checkpoint"]),
                          ("readdir:end:/attempts$", ["attempts shows no record"])):
@@ -118,7 +118,7 @@ def a_listing_that_stays_wrong_is_refused_on_all_ranks_and_nothing_is_changed():
 
 
 @test
-def checkpoints_and_records_that_were_moved_away_are_missed_and_taken_up_again_when_they_are_back():
+def a_start_is_refused_while_checkpoints_or_records_are_missing_and_continues_when_they_are_back():
     for names, words in ((["checkpoint_000000", "checkpoint_000001"], ["shows no checkpoint"]),
                          (["checkpoint_000001"], ["the newest that", "is checkpoint_000000"]), (["attempts"], ["shows no record"]),
                          (["run.json"], ["shows no run.json"])):
@@ -129,11 +129,11 @@ def checkpoints_and_records_that_were_moved_away_are_missed_and_taken_up_again_w
         equal(content(run_dir_of(config)), before, "contents of the run directory")
         for name in names:
             (away / name).rename(run_dir_of(config) / name)
-        check_went_on(config, run_ranks(1, config))
+        check_continued(config, run_ranks(1, config))
 
 
 @test
-def a_finished_run_without_its_checkpoints_is_no_finished_run():
+def a_finished_run_without_its_checkpoints_is_refused():
     config = config_of(scratch(), storage_timeout=0.3)
     shutil.copytree(finished(), run_dir_of(config))
     away = move_away(config, *names_of(config))
@@ -146,7 +146,7 @@ def a_finished_run_without_its_checkpoints_is_no_finished_run():
 
 
 @test
-def check_and_result_say_what_is_missing():
+def check_and_result_report_missing_checkpoints():
     config = begun(storage_timeout=0.3)
     move_away(config, *names_of(config))
     job = run([TRAINRT, "check", "--config", config])
@@ -174,26 +174,26 @@ def damaged(ranks=1, **keys):
 
 
 def flip(path):
-    """Changes a few bytes in the middle, so that the bytes before can be read."""
+    """Changes a few bytes in the middle of the file. The bytes before them remain readable."""
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 0x55
     path.write_bytes(data)
 
 
 @test
-def a_run_whose_checkpoints_are_all_damaged_ends_with_64_at_once_and_names_the_choices():
+def a_run_with_only_damaged_checkpoints_exits_with_64_and_lists_the_choices():
     for ranks in (1, 2):
         config = damaged(ranks, max_failures=3)
         before = names_of(config)
         job = run([TRAINRT, "run", "-n", ranks, "--config", config]) if ranks > 1 else run_ranks(1, config)
         check_refused(config, job, "all its checkpoints are damaged", "A restart does not help", "from a backup", "--run.name=NAME")
-        equal([attempt["exit_code"] for attempt in attempts(run_dir_of(config))], [FINISHED, USAGE], "how the attempts ended", job)
+        equal([attempt["exit_code"] for attempt in attempts(run_dir_of(config))], [FINISHED, USAGE], "exit codes of the attempts", job)
         equal(names_of(config), before, "checkpoints", job)
 
 
 @test
-def damaged_checkpoints_that_are_accepted_are_kept_until_the_run_has_another_one():
-    config = damaged(2, pause=0.05)  # a part of each checkpoint can be read, but must not be loaded into the State
+def accepted_damaged_checkpoints_are_kept_until_the_run_has_a_new_one():
+    config = damaged(2, pause=0.05)  # the readable part of a damaged checkpoint must not be loaded into the State
     before = names_of(config)
     config.write_text(config.read_text().replace("num_to_keep = 2", "num_to_keep = 2\nevery = 5 steps"))
     job = start_ranks(2, config, "--run.missing_checkpoints=accept")
@@ -208,14 +208,14 @@ def damaged_checkpoints_that_are_accepted_are_kept_until_the_run_has_another_one
 
 
 @test
-def checkpoints_that_are_all_damaged_are_restored_from_a_mirror():
+def a_run_with_only_damaged_checkpoints_is_restored_from_its_mirror():
     config = damaged()
     mirror = config.parent / "mirror"
     shutil.copytree(finished(EPOCHS // 2), mirror / "lost", symlinks=True)
     words = [f"--checkpoint.mirror={mirror}"]
     job = run_ranks(1, config, *words)
     (run_dir_of(config) / "mirror.json").unlink()  # status of the copies
-    check_went_on(config, job)
+    check_continued(config, job)
     check("all checkpoints in" in job.err and "was restored from" in job.err, "the message is missing", job)
 
     config = damaged()  # the mirror has no intact checkpoint
@@ -227,26 +227,26 @@ def checkpoints_that_are_all_damaged_are_restored_from_a_mirror():
 
 
 @test
-def errors_of_the_storage_that_may_pass_are_no_damage_for_good():
+def temporary_storage_errors_do_not_count_as_damage():
     for fault in ("open:EIO:shard-", "open:ESTALE:manifest.json", "pread:EIO:shard-"):
         config = begun(ranks=2, storage_timeout=0.3)
         job = start(config, fault, ranks=2)
         check_exit(job, FAILED)
         check("reports temporary errors" in job.err, f"{fault}: the message is missing", job)
-        check_went_on_2(config, run_ranks(2, config))
+        check_continued_2(config, run_ranks(2, config))
 
 
-def check_went_on_2(config, job):
+def check_continued_2(config, job):
     check_exit(job, FINISHED)
     check_same_bits(run_dir_of(config), finished(ranks=2))
     check_iterations(run_dir_of(config), EPOCHS)
 
 
 @test
-def damage_that_one_rank_alone_sees_is_read_again_by_another():
+def damage_that_only_one_rank_sees_is_checked_by_another_rank():
     config = begun(ranks=2, storage_timeout=0.3)
     if not SHIM.exists():
-        skip("the library that injects faults was not built (it goes without the sanitizers)")
+        skip("the library that injects faults was not built (builds with sanitizers leave it out)")
     one = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "open:ENOENT:shard-"}
     job = run_ranks(2, config, other_env=one)
     check_exit(job, FAILED)
@@ -257,16 +257,16 @@ def damage_that_one_rank_alone_sees_is_read_again_by_another():
 
 
 @test
-def a_lost_log_of_record_is_made_anew_from_what_is_derived_from_it():
+def a_lost_result_json_is_restored_from_files_derived_from_it():
     for lost in (["result.json"], ["result.json", "metrics.h5"], ["result.json", "progress.csv"]):
         config = begun()
         log = (run_dir_of(config) / "result.json").read_bytes()
         for name in lost:
             (run_dir_of(config) / name).unlink()
         job = run_ranks(1, config)
-        check_went_on(config, job)
+        check_continued(config, job)
         check("result.json lacks 2 of the 2 records" in job.err, "the message is missing", job)
-        check((run_dir_of(config) / "result.json").read_bytes().startswith(log), f"without {lost} other records than before", job)
+        check((run_dir_of(config) / "result.json").read_bytes().startswith(log), f"different records after {lost} were lost", job)
     config = begun()
     for name in ("result.json", "metrics.h5", "progress.csv"):
         (run_dir_of(config) / name).unlink()
@@ -276,7 +276,7 @@ def a_lost_log_of_record_is_made_anew_from_what_is_derived_from_it():
 
 
 @test
-def a_damaged_record_of_an_attempt_is_named_and_passed_over_by_a_run_and_by_result():
+def run_and_result_name_and_ignore_a_damaged_record_of_an_attempt():
     config = begun()
     record = run_dir_of(config) / "attempts/000001.json"
     record.write_text(json.dumps({**json.loads(record.read_text()), "attempt": 7}))
@@ -290,7 +290,7 @@ def a_damaged_record_of_an_attempt_is_named_and_passed_over_by_a_run_and_by_resu
 
 
 @test
-def something_else_by_the_name_of_a_file_is_named_or_replaced_and_never_waited_for():
+def a_directory_or_pipe_instead_of_a_file_is_named_or_replaced_without_waiting():
     for name, make, code in (("params.json", Path.mkdir, None), ("params.json", os.mkfifo, FINISHED), ("run.json", os.mkfifo, None),
                              ("result.json", os.mkfifo, None), ("result.json", Path.mkdir, None), ("progress.csv", Path.mkdir, FINISHED),
                              ("metrics.h5", os.mkfifo, FINISHED), ("attempts/000001.json", os.mkfifo, FINISHED)):
@@ -308,14 +308,14 @@ def something_else_by_the_name_of_a_file_is_named_or_replaced_and_never_waited_f
 
 
 @test
-def what_is_accepted_begins_anew_and_the_next_start_needs_no_word():
+def an_accepted_run_starts_at_step_0_and_the_next_start_needs_no_option():
     config = begun(storage_timeout=0.3)
     move_away(config, *names_of(config))
     job = run_ranks(1, config, "--run.missing_checkpoints=accept", "--loop.epochs=1")
     check_exit(job, FINISHED)
     check("accepted (run.missing_checkpoints), the run continues from its beginning" in job.err, "the message is missing", job)
     equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "first step of the attempt", job)
-    equal(names_of(config), ["checkpoint_000002"], "numbers are not used again", job)
+    equal(names_of(config), ["checkpoint_000002"], "checkpoints (numbers are not reused)", job)
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
     check_same_bits(run_dir_of(config), finished())
@@ -323,20 +323,20 @@ def what_is_accepted_begins_anew_and_the_next_start_needs_no_word():
 
 
 @test
-def a_checkpoint_that_shows_up_later_is_neither_deleted_nor_overwritten():
+def a_checkpoint_that_reappears_later_is_neither_deleted_nor_overwritten():
     config = begun(storage_timeout=0.3, pause=0.1)
     away = move_away(config, "checkpoint_000001")
     job = start_ranks(1, config, "--run.missing_checkpoints=accept")
     wait_until(lambda: "continuing from" in job.err or job.ended(), 30, "the run to continue", job)
     shutil.copytree(away / "checkpoint_000001", run_dir_of(config) / "checkpoint_000001")
     equal(job.wait(60), FINISHED, "exit code", job)
-    check("checkpoint_000001" in names_of(config), f"it was deleted: {names_of(config)}", job)
+    check("checkpoint_000001" in names_of(config), f"the checkpoint was deleted: {names_of(config)}", job)
     equal(content(run_dir_of(config) / "checkpoint_000001"), content(away / "checkpoint_000001"), "contents of the checkpoint")
     check_same_bits(run_dir_of(config), finished())
 
 
 @test
-def a_run_killed_before_its_first_commit_begins_at_0_without_a_word():
+def a_run_killed_before_its_first_commit_starts_at_step_0_without_a_message():
     config = config_of(scratch(), epochs=300, pause=0.02)
     config.write_text(config.read_text().replace("num_to_keep = 2", "num_to_keep = 2\nevery = off"))
     job = start_ranks(1, config)
@@ -348,7 +348,7 @@ def a_run_killed_before_its_first_commit_begins_at_0_without_a_word():
     kill([job.process.pid], signal.SIGTERM)
     job.wait(30)
     equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "first step of the attempt", job)
-    check("trying again" not in job.err, "it waited", job)
+    check("trying again" not in job.err, "the start waited", job)
 
 
 main()

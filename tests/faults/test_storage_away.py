@@ -38,7 +38,7 @@ def without_faults():
 
 def fault_env(faults):
     if not SHIM.exists():
-        skip("the library that injects faults was not built (it goes without the sanitizers)")
+        skip("the library that injects faults was not built (builds with sanitizers leave it out)")
     return {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": faults}
 
 
@@ -70,18 +70,18 @@ def lost(job):
 # "/result.json" is the file with its final name, not the temporary file.
 
 PASSING = {
-    "a_log_that_cannot_be_appended_to": ("write:EIO:/result.json:1:2", 0, ["kept in memory"]),
-    "a_log_that_cannot_be_synced": ("fsync:EIO:/result.json:1:1", 0, []),
-    "a_log_whose_server_lost_it": ("fsync:ESTALE:/result.json:1,write:ESTALE:/result.json:2:9", 0, []),
-    "a_log_that_can_be_written_in_no_way_for_a_while": ("write:EIO:result.json:4:8", 0, ["storage does not answer", "storage answers again"]),
-    "half_a_line_of_the_log_on_a_full_disk": ("write:short:/result.json:1:1,write:ENOSPC:/result.json:2:2", 3, ["kept in memory"]),
-    "a_full_disk_under_the_log": ("write:ENOSPC:/result.json:1:3", 3, ["kept in memory", "No space left"]),
-    "a_quota_under_the_log": ("write:EDQUOT:/result.json:2:3", 3, ["kept in memory", "quota"]),
-    "a_log_on_a_full_disk_that_is_told_only_by_fsync": ("fsync:ENOSPC:/result.json:1:2", 2, ["No space left"]),
+    "a_failed_append_to_the_log": ("write:EIO:/result.json:1:2", 0, ["kept in memory"]),
+    "a_failed_fsync_of_the_log": ("fsync:EIO:/result.json:1:1", 0, []),
+    "a_stale_handle_of_the_log": ("fsync:ESTALE:/result.json:1,write:ESTALE:/result.json:2:9", 0, []),
+    "a_log_that_cannot_be_written_at_all_for_a_while": ("write:EIO:result.json:4:8", 0, ["storage does not answer", "storage answers again"]),
+    "an_incomplete_line_of_the_log_on_a_full_disk": ("write:short:/result.json:1:1,write:ENOSPC:/result.json:2:2", 3, ["kept in memory"]),
+    "a_full_disk_while_the_log_is_written": ("write:ENOSPC:/result.json:1:3", 3, ["kept in memory", "No space left"]),
+    "a_quota_while_the_log_is_written": ("write:EDQUOT:/result.json:2:3", 3, ["kept in memory", "quota"]),
+    "a_full_disk_that_only_fsync_of_the_log_reports": ("fsync:ENOSPC:/result.json:1:2", 2, ["No space left"]),
     "records_that_cannot_be_written_for_a_while": ("write:EIO:run.json:0:3", 0, ["storage does not answer", "storage answers again"]),
-    "an_attempts_record_that_cannot_be_made_for_a_while": ("link:EIO:attempts:0:2", 0, ["storage does not answer"]),
-    "an_attempts_end_that_cannot_be_written_for_a_while": ("rename:EIO:attempts_000001.json:0:2", 0, ["storage does not answer"]),
-    "directories_that_cannot_be_made_for_a_while": ("mkdir:EHOSTDOWN:/logs:0:2,mkdir:EIO:.attempt:0:1", 0, ["storage does not answer"]),
+    "a_record_of_an_attempt_that_cannot_be_created_for_a_while": ("link:EIO:attempts:0:2", 0, ["storage does not answer"]),
+    "an_end_of_an_attempt_that_cannot_be_written_for_a_while": ("rename:EIO:attempts_000001.json:0:2", 0, ["storage does not answer"]),
+    "directories_that_cannot_be_created_for_a_while": ("mkdir:EHOSTDOWN:/logs:0:2,mkdir:EIO:.attempt:0:1", 0, ["storage does not answer"]),
     "a_listing_that_fails_for_a_while": ("open:ENOTCONN:/attempts:0:2", 0, ["storage does not answer"]),
     "a_table_that_cannot_be_written_for_a_while": ("write:ENOSPC:progress.csv:2:3", 0, ["progress.csv", "is not up to date"]),
     "a_metrics_file_that_cannot_be_written_for_a_while": ("open:EIO:metrics.h5:0:1", 0, ["metrics.h5"]),
@@ -99,18 +99,18 @@ def a_passing_fault(faults, most_lost, words):
 
 
 for _name, _case in PASSING.items():
-    add_test(f"a_run_outlives_{_name}", a_passing_fault, *_case)
+    add_test(f"a_run_survives_{_name}", a_passing_fault, *_case)
 
 
 @test
-def a_start_waits_for_storage_that_is_away_and_takes_the_newest_checkpoint():
+def a_start_waits_for_unavailable_storage_and_loads_the_newest_checkpoint():
     for faults in ("open:EIO:manifest.json:0:3", "open:ESTALE:shard-:0:2", "pread:EIO:shard-:1:3", "read:EIO:result.json:0:2", "read:EIO:run.json:0:2"):
         config = config_of(scratch(), "run", {"epochs": EPOCHS - 2})
         check_exit(run_ranks(RANKS, config), FINISHED)
         config = config_of(config.parent, "run")
         job = run_with(config, faults)
         check_like_whole(run_dir_of(config), job)
-        check(f"continuing from {run_dir_of(config)}/checkpoint_{EPOCHS - 3:06}" in job.err, f"{faults}: it did not take the newest checkpoint", job)
+        check(f"continuing from {run_dir_of(config)}/checkpoint_{EPOCHS - 3:06}" in job.err, f"{faults}: it did not load the newest checkpoint", job)
         check("storage does not answer" in job.err and "storage answers again" in job.err, f"{faults}: the message about the wait is missing", job)
 
 
@@ -118,7 +118,7 @@ def a_start_waits_for_storage_that_is_away_and_takes_the_newest_checkpoint():
 
 
 @test
-def a_run_directory_that_is_gone_for_seconds_is_waited_for_and_costs_nothing():
+def a_run_waits_for_its_directory_to_reappear_without_losing_a_checkpoint():
     config = config_of(scratch(), "run", {"step_pause": 0.01})
     run_dir = run_dir_of(config)
     job = start_ranks(RANKS, config)
@@ -135,12 +135,12 @@ def a_run_directory_that_is_gone_for_seconds_is_waited_for_and_costs_nothing():
 
 
 @test
-def a_rank_that_alone_finds_the_run_directory_gone_says_that_it_waits():
-    """Rank 0 has written its part of the checkpoint and waits for rank 1, which was about to open the file."""
+def a_single_rank_that_misses_the_run_directory_reports_that_it_waits():
+    """Rank 0 has written its part of the checkpoint and waits for rank 1, which is about to open the file."""
     config = config_of(scratch(), "run", {"step_pause": 0.01})
     run_dir = run_dir_of(config)
     job = start_ranks(RANKS, config, other_env=fault_env("lstat:slow=2000:/checkpoint_000002$:0:1"))
-    wait_until(lambda: list(run_dir.glob(".attempt_*/checkpoint_000002/shard*")) or job.ended(), 60, "rank 0's part", job)
+    wait_until(lambda: list(run_dir.glob(".attempt_*/checkpoint_000002/shard*")) or job.ended(), 60, "the part of rank 0", job)
     time.sleep(0.5)
     away = run_dir.with_name("away")
     run_dir.rename(away)
@@ -153,7 +153,7 @@ def a_rank_that_alone_finds_the_run_directory_gone_says_that_it_waits():
 
 
 @test
-def a_file_system_that_is_unmounted_for_seconds_is_waited_for():
+def a_run_waits_for_an_unmounted_file_system():
     folder, elsewhere = tmpfs(64), scratch("elsewhere")
     try:
         config = config_of(scratch(), "run", {"step_pause": 0.01}, storage=folder)
@@ -172,7 +172,7 @@ def a_file_system_that_is_unmounted_for_seconds_is_waited_for():
 
 
 @test
-def a_run_directory_that_stays_away_ends_the_run_after_the_storage_timeout_and_not_before():
+def a_run_whose_directory_stays_missing_ends_after_the_storage_timeout():
     config = config_of(scratch(), "run", {"epochs": 5000, "step_pause": 0.01}, max_failed=1)
     run_dir = run_dir_of(config)
     job = start_ranks(RANKS, config, "--failure.storage_timeout=4")
@@ -181,12 +181,12 @@ def a_run_directory_that_stays_away_ends_the_run_after_the_storage_timeout_and_n
     began = time.monotonic()
     job.code = job.wait(90)
     check_exit(job, FAILED)
-    check(time.monotonic() - began >= 4, f"it ended after {time.monotonic() - began:.1f} s", job)
+    check(time.monotonic() - began >= 4, f"the run ended after {time.monotonic() - began:.1f} s", job)
     check("No such file or directory" in job.err and "another attempt owns" not in job.err, "the reason is missing", job)
 
 
 @test
-def checkpoints_that_fail_while_the_storage_is_away_do_not_end_the_run_within_the_storage_timeout():
+def failed_saves_on_unavailable_storage_do_not_end_the_run_within_the_storage_timeout():
     config = config_of(scratch(), "run", max_failed=1)
     job = run_with(config, "fsync:EIO:shard-:1:3")
     check_like_whole(run_dir_of(config), job)
@@ -194,7 +194,7 @@ def checkpoints_that_fail_while_the_storage_is_away_do_not_end_the_run_within_th
 
 
 @test
-def an_attempt_whose_private_directory_alone_is_gone_ends_promptly_with_its_own_words():
+def an_attempt_that_loses_only_its_private_directory_ends_promptly_with_its_own_error():
     config = config_of(scratch(), "run", {"epochs": 5000, "step_pause": 0.01})
     run_dir = run_dir_of(config)
     job = start_ranks(RANKS, config, "--failure.storage_timeout=300")
@@ -203,11 +203,11 @@ def an_attempt_whose_private_directory_alone_is_gone_ends_promptly_with_its_own_
     job.code = job.wait(60)
     check(job.code not in (FINISHED, STOPPED), f"it exits {job.code}", job)
     check(re.search("another attempt owns this run now|a newer attempt has taken over", job.err), "the reason is missing", job)
-    check("storage does not answer" not in job.err, "it waited for the storage", job)
+    check("storage does not answer" not in job.err, "the run waited for the storage", job)
 
 
 @test
-def a_process_without_file_descriptors_or_memory_fails_the_start_and_takes_no_older_checkpoint():
+def a_start_without_file_descriptors_or_memory_fails_and_loads_no_older_checkpoint():
     words = {"EMFILE": "ulimit -n", "ENFILE": "limit of open files", "ENOMEM": "out of memory"}
     faults = [f"open:{error}:{part}" for error in words for part in ("manifest.json", "shard-")]
     config = config_of(scratch(), "run", {"epochs": EPOCHS - 2})
@@ -222,7 +222,7 @@ def a_process_without_file_descriptors_or_memory_fails_the_start_and_takes_no_ol
     check_like_whole(run_dir_of(config), run_ranks(RANKS, config_of(config.parent, "run")))
     job = run([TRAINRT, "verify", run_dir_of(config)], env={"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "open:EMFILE:shard-"})
     check_exit(job, FAILED)
-    check("ulimit -n" in job.err and "DAMAGED" not in job.out, "verify takes it for damage", job)
+    check("ulimit -n" in job.err and "DAMAGED" not in job.out, "verify reports damage", job)
 
 
 # ---- a view that cannot be written ------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def without_view(run_dir):
 
 
 @test
-def a_view_that_could_not_be_written_is_written_again_after_the_next_checkpoint_or_at_the_end():
+def a_failed_view_is_written_again_after_the_next_checkpoint_or_at_the_end():
     for after in (0, EPOCHS - 1):  # the first and the last checkpoint
         config = config_of(scratch(), "run", num_to_keep=0)
         job = run_with(config, f"open:ENOSPC:.attempt_000001/state.h5:{after}:1")
@@ -243,7 +243,7 @@ def a_view_that_could_not_be_written_is_written_again_after_the_next_checkpoint_
 
 
 @test
-def a_view_that_is_missing_is_noted_by_verify_and_made_at_the_next_start():
+def verify_notes_a_missing_view_and_the_next_start_writes_it():
     config = config_of(scratch(), "run", num_to_keep=0)
     run_dir = run_dir_of(config)
     check_exit(run_with(config, "open:ENOSPC:/state.h5"), FINISHED)
@@ -267,22 +267,22 @@ def a_view_that_is_missing_is_noted_by_verify_and_made_at_the_next_start():
 
 
 @test
-def a_limit_on_file_sizes_kills_no_rank_but_drops_checkpoints_and_is_named():
+def a_file_size_limit_drops_checkpoints_with_an_error_but_kills_no_rank():
     config = config_of(scratch(), "run")
     alone = [TRAINRT, "--config", config]  # shared memory of MPI needs larger files
     job = run(["prlimit", f"--fsize={20 << 10}", *alone])
     check_exit(job, FAILED)
     check("File too large" in job.err and "ulimit -f" in job.err, "the limit is not named", job)
-    check(lost(job) == 3 and "checkpoint.max_failed" in job.err, "it is not a checkpoint that is dropped", job)
+    check(lost(job) == 3 and "checkpoint.max_failed" in job.err, "no checkpoint was dropped", job)
     check_exit(run(alone), FINISHED)
     check_verifies(run_dir_of(config))
 
 
-# ---- files that a link leads out of the run directory ----------------------------------------------------------------------------
+# ---- links out of the run directory ----------------------------------------------------------------------------
 
 
 @test
-def links_in_the_run_directory_lead_no_attempt_out_of_it_and_a_run_directory_may_be_a_link():
+def nothing_is_written_through_links_in_the_run_directory_which_may_itself_be_a_link():
     folder = scratch()
     (folder / "precious").mkdir()
     (folder / "precious/data").write_text("kept")
@@ -297,7 +297,7 @@ def links_in_the_run_directory_lead_no_attempt_out_of_it_and_a_run_directory_may
     for name in ("progress.csv", "error.txt"):
         (run_dir / name).symlink_to(folder / "precious/data")
     check_like_whole(run_dir, run_ranks(RANKS, config_of(folder, "run")))
-    check(run_dir.is_symlink() and not (run_dir / "progress.csv").is_symlink(), "the links")
+    check(run_dir.is_symlink() and not (run_dir / "progress.csv").is_symlink(), "the run directory is no longer a link, or progress.csv still is")
     equal([(path.name, path.read_text()) for path in (folder / "precious").iterdir()], [("data", "kept")], "files outside the run directory")
 
 
@@ -305,20 +305,20 @@ def links_in_the_run_directory_lead_no_attempt_out_of_it_and_a_run_directory_may
 
 
 @test
-def a_log_that_stays_on_a_full_disk_costs_every_checkpoint_and_ends_the_run_with_the_reason_and_it_continues():
+def a_log_on_a_full_disk_ends_the_run_with_the_reason_and_the_next_start_continues():
     config = config_of(scratch(), "run")
     run_dir = run_dir_of(config)
     job = run_with(config, "write:ENOSPC:/result.json:2")
     check_exit(job, FAILED)
     check("No space left" in job.err and "result.json" in job.err, "the cause is missing", job)
-    for directory in checkpoints(run_dir):  # the log has the reports of each checkpoint
+    for directory in checkpoints(run_dir):  # the log must contain the reports of each checkpoint
         iteration = int.from_bytes(read_checkpoint(directory)["trainrt/iteration"][2], "little")
-        check(iteration <= len(reports(run_dir)), f"{directory} is of iteration {iteration}, and the log ends at {len(reports(run_dir))}", job)
+        check(iteration <= len(reports(run_dir)), f"{directory} is of iteration {iteration}, but the log ends at {len(reports(run_dir))}", job)
     check_like_whole(run_dir, run_ranks(RANKS, config))
 
 
 @test
-def a_stop_whose_checkpoint_meets_a_fault_that_passes_is_saved():
+def a_stop_is_saved_in_spite_of_a_temporary_fault():
     config = config_of(scratch(), "run", {"epochs": 5000}, every="off")
     job = start(config, "open:EIO:manifest.json:0:2")
     wait_for_reports(run_dir_of(config), 2, job)
@@ -334,12 +334,12 @@ def tmpfs(megabytes):
     folder = scratch("tmpfs")
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder], capture_output=True, text=True)
     if mounted.returncode != 0:
-        skip(f"a file system cannot be mounted here: {mounted.stderr.strip()}")
+        skip(f"this machine cannot mount a file system: {mounted.stderr.strip()}")
     return folder
 
 
 def fill(folder):
-    """Uses all remaining space and returns the file that has it."""
+    """Fills the file system; returns the file that uses the space."""
     filler = folder / "filler"
     with open(filler, "wb", buffering=0) as file:
         try:
@@ -351,7 +351,7 @@ def fill(folder):
 
 
 @test
-def a_disk_that_really_fills_and_has_room_again_costs_checkpoints_but_no_report_and_not_a_bit():
+def a_disk_that_is_full_for_a_while_costs_checkpoints_but_no_report_and_no_bit():
     folder = tmpfs(16)
     try:
         config = config_of(scratch(), "run", {"step_pause": 0.05}, storage=folder)
@@ -369,7 +369,7 @@ def a_disk_that_really_fills_and_has_room_again_costs_checkpoints_but_no_report_
 
 
 @test
-def a_disk_that_is_full_to_the_end_fails_the_run_and_the_same_command_ends_it_when_there_is_room():
+def a_run_on_a_full_disk_fails_and_the_same_command_finishes_it_with_free_space():
     folder = tmpfs(16)
     try:
         config = config_of(scratch(), "run", {"step_pause": 0.02}, storage=folder)

@@ -1,4 +1,5 @@
-// Figures of the tree kernel, hidden from plain runs: the part `reduce` of run_parts.py asks for them by tag.
+// Measures the tree kernel. test_gpu runs this hidden case only if its tag is given, as the part `reduce` of run_parts.py
+// does.
 #include <algorithm>
 #include <chrono>
 #include <vector>

@@ -1,11 +1,11 @@
-// Batches of a run's dataset, which are read into pinned memory, on their way to a GPU.
+// Copies of batches to a GPU. A run reads the batches of its dataset into pinned memory.
 #include "gpu/gpu_test.hpp"
 #include "support/cpp/batches_on_gpu.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
 
-TEST_CASE("batches of a dataset are copied to the GPU from the memory they were read into, while the host continues") {
+TEST_CASE("batches of a dataset are copied from pinned memory to the GPU while the host continues") {
   if (!have_gpus(1, "batches in pinned memory")) return;
   const auto batch_bytes = sized(20 * 524288 * 4);
   const auto features = std::to_string(batch_bytes / 20 / 4);

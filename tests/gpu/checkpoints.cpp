@@ -1,4 +1,4 @@
-// Checkpoints of tensors on a GPU.
+// Tests checkpoints of tensors on GPUs.
 #include "checkpoint/load/load.hpp"
 #include "gpu/gpu_test.hpp"
 #include "unit/checkpoint/device_model.hpp"
@@ -7,7 +7,7 @@
 using namespace trainrt;
 using namespace trainrt::test;
 
-TEST_CASE("a state on GPUs is saved as it was at the step and comes back bit for bit, on any rank count") {
+TEST_CASE("a checkpoint of a state on GPUs has the values of its step and restores every bit on any number of ranks") {
   if (!have_gpus(1, "checkpoints of tensors on GPUs")) return;
   auto& gpus = device::runtime();
   for (const int writers : {1, 2, 3}) {

@@ -1,4 +1,5 @@
-// NCCL and the way through the host, ranks as threads of this process. Across processes and nodes nothing is tested here.
+// Tests collectives by NCCL and through the host. The ranks are threads of this process, so several processes or nodes are
+// not tested here.
 #include <mutex>
 
 #include "comm/gpus.hpp"
@@ -62,7 +63,7 @@ std::string findings_of(int size, const comm::CommOptions& options, Sums sums) {
   return all;
 }
 
-/// Bytes of a buffer over the time of its all-reduce.
+/// Prints the speed of an all-reduce: the bytes of the buffer divided by the shortest time.
 void measure(int size, bool deterministic) {
   constexpr std::size_t count = std::size_t{32} << 20;  // 128 MiB
   on_ranks(size, options_of("nccl", deterministic), [&](Communicator& communicator, int gpu) {
@@ -86,32 +87,32 @@ void measure(int size, bool deterministic) {
 
 }  // namespace
 
-TEST_CASE("NCCL keeps the contract with one rank") {
+TEST_CASE("NCCL fulfils the contract with one rank") {
   if (!have_nccl(1, "NCCL with one rank")) return;
   CHECK(findings_of(1, options_of("nccl", false), Sums::exact) == "");
   CHECK(findings_of(1, options_of("nccl", true), Sums::exact) == "");
   measure(1, false);
 }
 
-TEST_CASE("NCCL keeps the contract with as many ranks as there are GPUs") {
+TEST_CASE("NCCL fulfils the contract with one rank on each GPU") {
   if (!have_nccl(2, "NCCL with several ranks")) return;
   CHECK(findings_of(device::runtime().count(), options_of("nccl", false), Sums::near) == "");
   measure(device::runtime().count(), false);
 }
 
-TEST_CASE("deterministic sums by NCCL have the CPU's bits") {
+TEST_CASE("deterministic sums by NCCL have the same bits as sums on the CPU") {
   if (!have_nccl(2, "deterministic sums by NCCL")) return;
   for (int size = 2; size <= device::runtime().count(); ++size)
     CHECK(findings_of(size, options_of("nccl", true), Sums::exact) == "");
   measure(device::runtime().count(), true);
 }
 
-TEST_CASE("ranks that share a GPU reduce through the host with its bits") {
+TEST_CASE("ranks that share a GPU reduce through the host with the same bits as the CPU") {
   if (!have_gpus(1, "ranks that share a GPU")) return;
   CHECK(findings_of(device::runtime().count() + 2, options_of("auto", false), Sums::exact) == "");
 }
 
-TEST_CASE("two ranks on one GPU are refused to NCCL by name") {
+TEST_CASE("the error for two ranks on one GPU with NCCL names the ranks") {
   if (!have_gpus(1, "two ranks on one GPU")) return;
   if (device::runtime().count() > 1) return;
   CHECK_THROWS_WITH(on_ranks(2, options_of("nccl", false), [](Communicator&, int) {}),

@@ -6,14 +6,14 @@
 
 namespace trainrt::test {
 
-/// Returns whether the GPUs are fake, as TRAINRT_TEST_FAKE_GPUS=NUMBER asks: cases then show that they run on a machine
+/// Returns whether the GPUs are fake. TRAINRT_TEST_FAKE_GPUS=NUMBER sets their number, to try the cases on a machine
 /// without a GPU. The first call replaces device::runtime() for the rest of the process.
 bool gpus_are_fake();
 
-/// Returns `bytes`, or much less if the GPUs are fake.
+/// Returns `bytes`, or 1/512 of it if the GPUs are fake.
 inline std::size_t sized(std::size_t bytes) { return gpus_are_fake() ? bytes / 512 : bytes; }
 
-/// Returns whether there are `wanted` GPUs; prints that `what` is skipped if there are fewer.
+/// Returns whether the machine has `wanted` GPUs. Prints that `what` is skipped if it has fewer.
 inline bool have_gpus(int wanted, const std::string& what) {
   gpus_are_fake();
   const int count = device::runtime().count();
@@ -24,21 +24,21 @@ inline bool have_gpus(int wanted, const std::string& what) {
   return false;
 }
 
-/// The same for what a fake GPU cannot do.
+/// Returns whether the machine has `wanted` real GPUs, for tests that need more than a fake GPU can do.
 inline bool have_real_gpus(int wanted, const std::string& what) {
   if (!have_gpus(wanted, what)) return false;
   if (gpus_are_fake()) fmt::print("skipped: {}: the GPUs are fake\n", what);
   return !gpus_are_fake();
 }
 
-/// Prints a row of the table, which names fake GPUs.
+/// Prints a row of the table. Its name shows whether the GPU is fake.
 inline void figure(const std::string& name, double value, const std::string& unit) {
   fmt::print("figure {:<56} {:>10.3f} {}\n", (gpus_are_fake() ? "fake GPU: " : "") + name, value, unit);
   std::fflush(stdout);
 }
 
-/// Prints a row that is compared with a target. A missed target fails no test: tables show it as short. Nothing is claimed
-/// of fake GPUs: theirs is a figure.
+/// Prints a row that is compared with a target. A missed target does not fail the test: tables show it as short. For a fake
+/// GPU, the row is a figure without a target.
 inline void claim(const std::string& name, double value, const std::string& relation, double target) {
   if (gpus_are_fake()) return figure(name, value, "-");
   fmt::print("claim {:<56} {:>10.3f} {} {}\n", name, value, relation, target);

@@ -1,5 +1,5 @@
-// What trainrt declares of NCCL's binary interface against NCCL's own header. Compiled if nccl.h is found; nothing to
-// run.
+// Compares trainrt's declarations of NCCL's binary interface with NCCL's header. All checks happen at compile time. The
+// file is compiled only if nccl.h is found.
 #include <cstddef>
 
 #include <nccl.h>

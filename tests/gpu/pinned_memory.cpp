@@ -1,4 +1,4 @@
-// Memory of the host that a GPU copies from without the processor, and memory that a GPU does not have.
+// Tests copies from pinned host memory to the GPU, which run while the host continues, and allocations that are too large.
 #include <chrono>
 #include <vector>
 
@@ -32,7 +32,7 @@ CopyTimes copy_to(device::Stream& stream, std::byte* to, const std::byte* from, 
 
 }  // namespace
 
-TEST_CASE("memory of the host that was pinned in place is copied while the host continues") {
+TEST_CASE("host memory that is pinned after its allocation is copied while the host continues") {
   if (!have_gpus(1, "memory pinned in place")) return;
   auto& gpus = device::runtime();
   const auto bytes = sized(std::size_t{256} << 20);
@@ -54,7 +54,8 @@ TEST_CASE("memory of the host that was pinned in place is copied while the host 
   CHECK(back == values);
 }
 
-TEST_CASE("a GPU without room for an allocation is an error that names the bytes, and serves smaller ones afterwards") {
+TEST_CASE(
+    "an allocation that is too large for the GPU is an error with the number of bytes, and smaller ones still succeed") {
   if (!have_real_gpus(1, "an allocation that is too large")) return;
   auto& gpus = device::runtime();
   const auto bytes = gpus.describe(0).memory_bytes * 2;

@@ -1,4 +1,4 @@
-// The GPU's own sums against the CPU's, and its memory.
+// Compares sums on the GPU with sums on the CPU, and tests memory of the GPU.
 #include <random>
 #include <set>
 
@@ -11,7 +11,7 @@ using namespace trainrt::test;
 
 namespace {
 
-/// Any bits but NaNs, whose payloads may differ.
+/// Returns random bits without infinities and NaNs, since the payload of a NaN may differ between GPU and CPU.
 std::string any_numbers(DType dtype, std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::string bytes(count * size_of(dtype), '\0');
@@ -22,7 +22,8 @@ std::string any_numbers(DType dtype, std::size_t count, std::uint64_t seed) {
   return bytes;
 }
 
-/// Reduces random parts on both. `wanted` lacks the memory only.
+/// Reduces random parts on the GPU and on the CPU and returns whether the bits are equal. The caller sets all of `wanted`
+/// except the memory and the divisor.
 bool gpu_matches_cpu(device::TreeReduction wanted) {
   const auto part_bytes = wanted.stride * size_of(wanted.dtype);
   const auto bytes = wanted.count * size_of(wanted.dtype);
@@ -44,13 +45,13 @@ bool gpu_matches_cpu(device::TreeReduction wanted) {
 
 }  // namespace
 
-TEST_CASE("the GPU's sums along the tree have the CPU's bits, for any type, operation and number of ranks") {
+TEST_CASE("tree reductions on the GPU have the same bits as on the CPU, for any type, operation and number of ranks") {
   if (!have_gpus(1, "sums along the tree")) return;
   constexpr std::size_t count = 10007;
   for (const auto dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32})
     for (const auto op : {Op::sum, Op::mean, Op::min, Op::max})
       for (const int ranks : {1, 2, 3, 4, 5, 6, 7, 8, 13, 64})
-        for (const std::size_t stride : {count, count + 9}) {  // the second one lets the GPU take 16 bytes at once
+        for (const std::size_t stride : {count, count + 9}) {  // with the second stride the GPU can read 16 bytes at once
           CAPTURE(name_of(dtype), name_of(op), ranks, stride);
           CHECK(gpu_matches_cpu({.stride = stride, .ranks = ranks, .count = count, .dtype = dtype, .op = op}));
         }
@@ -67,7 +68,7 @@ TEST_CASE("new memory of a GPU is zeroed and has a known owner") {
   CHECK(back == std::string(1'000'003, '\0'));
 }
 
-TEST_CASE("every GPU has a name and an identity of its own") {
+TEST_CASE("every GPU has a name and a unique identifier") {
   if (!have_gpus(1, "names of GPUs")) return;
   auto& gpus = device::runtime();
   std::set<std::string> seen;

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs what needs a GPU.
-#   tests/gpu/run.sh [BUILD]           build test_gpu in BUILD (default: build), run its cases here, and print a table
+# Runs the tests that need a GPU, or packs them for another machine.
+#   tests/gpu/run.sh [BUILD]           build test_gpu in BUILD (default: build), run its cases on this machine, and print a table
 #   tests/gpu/run.sh --pack FOLDER     pack all parts for a machine with a GPU (tests/gpu/packing.md); BUILD=DIR names another build folder
-#   tests/gpu/run.sh --rehearse FOLDER run that folder in a clean root, a minimal Debian 13 without a GPU; it is packed first if it is not
+#   tests/gpu/run.sh --rehearse FOLDER run a packed folder in a clean root, a minimal Debian 13 without a GPU; pack it first if necessary
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
 
-build() { # build BUILD TARGET...: false if this build knows no GPUs. JOBS is the number of compilers at once
+build() { # build BUILD TARGET...: fails if this build does not support GPUs. JOBS is the number of compilers at a time
   local folder=$1
   shift
   [ -f "$folder/build.ninja" ] || cmake -S "$source" -B "$folder" -G Ninja >/dev/null || exit 1
@@ -17,9 +17,9 @@ build() { # build BUILD TARGET...: false if this build knows no GPUs. JOBS is th
     { tail -n 40 "$folder/gpu-build.log" >&2; echo "error: $* could not be built ($folder/gpu-build.log)" >&2; exit 1; }
 }
 
-packs() { # packs BUILD: what would be packed needs no library that the target lacks
+packs() { # packs BUILD: checks that a packed folder would need no library that the target lacks
   if ! command -v patchelf >/dev/null; then
-    echo "skipped: what would be packed: patchelf is missing (package patchelf)"
+    echo "skipped: check of the packed folder: patchelf is missing (package patchelf)"
   elif ! "$here/pack/pack.sh" "$1" --check; then
     echo "0 passed, 1 failed"
     return 1

@@ -1,5 +1,6 @@
-// Times of saves and loads of GPU memory, hidden from plain runs: the part `checkpoint` of run_parts.py asks for them by
-// tag. TRAINRT_GPU_GIB names the size of the state in GiB, TRAINRT_GPU_FOLDER the folder that is written to.
+// Measures saves and loads of GPU memory. test_gpu runs this hidden case only if its tag is given, as the part `checkpoint`
+// of run_parts.py does. TRAINRT_GPU_GIB is the size of the state in GiB, TRAINRT_GPU_FOLDER is the folder for the
+// checkpoints.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -28,7 +29,7 @@ std::string setting(const char* name, const char* otherwise) {
   return value ? value : otherwise;
 }
 
-/// A state of equal tensors on GPU 0. Each holds the same random bytes but for the first, which number the tensor.
+/// A state of equal tensors on GPU 0. All have the same random bytes, except that the first bytes are the tensor's number.
 class LargeState {
  public:
   LargeState(device::Runtime& gpus, std::size_t tensors) : gpus_(gpus), bytes_(tensor_bytes(), '\0') {
@@ -84,7 +85,7 @@ class LargeState {
   std::vector<Memory> memory_;
 };
 
-/// Returns bytes per second from the GPU into pinned memory: the best of several copies.
+/// Returns the bytes per second of the fastest of several copies from the GPU into pinned memory.
 double pinned_rate(device::Runtime& gpus, const std::byte* from) {
   const auto to = gpus.allocate_pinned(tensor_bytes());
   const auto stream = gpus.make_stream(0);
@@ -140,7 +141,7 @@ double load_seconds(LargeState& large, const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("a save of GPU memory holds the train thread for little more than pinned copies take", "[.checkpoint]") {
+TEST_CASE("a save of GPU memory stops the train thread for at most 1.1 times the time of pinned copies", "[.checkpoint]") {
   if (!have_gpus(1, "saves of GPU memory")) return;
   auto& gpus = device::runtime();
   const auto gib = std::stoul(setting("TRAINRT_GPU_GIB", "1"));

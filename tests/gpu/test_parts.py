@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What runs the parts on a machine with a GPU, tried without one: GPUs that cannot be used are named, parts that hang or fail stop nothing, and
-tables are written in any case."""
+"""Tests the runner of the GPU parts without a GPU: it names the reason why a GPU cannot be used, a part that hangs or fails does not stop the
+others, and the tables are always written."""
 import sys
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def reason_for(**changes):
 
 
 @test
-def a_gpu_that_cannot_be_used_is_named_with_the_reason():
+def the_reason_why_a_gpu_cannot_be_used_is_one_line():
     equal(reason_for(), "", "reason for a good GPU")
     check("no GPU" in machine.why_no_gpu([]), machine.why_no_gpu([]))
     for words, changes in (("550.54 580", {"driver_version": "550.54"}), ("Exclusive_Process DEFAULT", {"compute_mode": "Exclusive_Process"}),
@@ -34,7 +34,7 @@ def a_gpu_that_cannot_be_used_is_named_with_the_reason():
 
 
 @test
-def output_of_parts_becomes_rows_and_a_table():
+def the_output_of_parts_becomes_rows_and_a_table():
     rows = results.rows_of("ok it holds (1.5 s)\nFAILED it breaks: after 2 s: why\nskipped: it waits: no GPU\nfigure a copy 12.5 GB/s\n"
                            "claim ours over theirs 1.200 <= 1.1\nratio step_vs_pytorch 0.99 <= 1 ok\n# gpt_step_ms: median 3.5 of 3.5\nnote any words\nother\n")
     equal([row["kind"] for row in rows], ["ok", "failed", "skipped", "figure", "claim", "claim", "figure", "note"], "kinds of rows")
@@ -45,7 +45,7 @@ def output_of_parts_becomes_rows_and_a_table():
 
 
 def parts_folder(**scripts):
-    """A copy of the runner with other parts; one called `hangs` has 6 seconds, others a minute."""
+    """Returns a copy of the runner with these scripts as parts. A part called `hangs` has a limit of 6 seconds, others have a minute."""
     folder = scratch("parts") / "tests/gpu/parts"
     folder.mkdir(parents=True)
     for name in ("machine.py", "results.py"):
@@ -60,7 +60,7 @@ def parts_folder(**scripts):
 
 
 @test
-def a_part_that_hangs_or_fails_stops_no_other_and_its_rows_count():
+def a_part_that_hangs_or_fails_keeps_its_rows_and_does_not_stop_the_others():
     folder = parts_folder(hangs="import time\nprint('figure before the end 1.0 s', flush=True)\ntime.sleep(60)\n", fails="raise SystemExit('broken')\n",
                           works="print('ok it holds (0.1 s)')\n")
     out = scratch("out")
@@ -70,7 +70,7 @@ def a_part_that_hangs_or_fails_stops_no_other_and_its_rows_count():
     check(parts["hangs"]["seconds"] < 50 and "stopped after 6 s" in parts["hangs"]["end"] and parts["hangs"]["rows"], f"the part that hangs: {parts['hangs']}", job)
     check("exited with 1" in parts["fails"]["end"], f"the part that fails: {parts['fails']}", job)
     equal(parts["works"]["end"], "done", "end of the last part", job)
-    check("broken" in (out / "log.txt").read_text(), "the log lacks what the failed part printed", job)
+    check("broken" in (out / "log.txt").read_text(), "the log lacks the output of the failed part", job)
 
 
 @test
@@ -79,22 +79,22 @@ def without_a_gpu_all_parts_are_skipped_and_an_unknown_part_is_an_error():
     if machine.gpus():
         skip("this machine has a GPU")
     check_exit(run([sys.executable, folder / "run_parts.py", "--out", out]), 0)
-    check("skipped: no GPU" in (out / "results.md").read_text(), "the table does not say that the part was skipped")
+    check("skipped: no GPU" in (out / "results.md").read_text(), "the table does not show that the part was skipped")
     job = run([sys.executable, folder / "run_parts.py", "--out", out, "--only", "wroks"])
     check(job.code == 1 and "wroks" in job.err and "works" in job.err, "the error does not name the part and the valid ones", job)
 
 
 @test
-def only_takes_every_part_and_every_script_of_the_part_with_several():
+def only_accepts_all_parts_and_all_scripts_of_the_part_with_several():
     names = ("correct", "cases", "programs", "restarts", "frameworks", "train")
     job = run([sys.executable, PARTS / "run_parts.py", "--out", scratch("out"), "--only", ",".join(names), "--time", 1])
     check_exit(job, 0)
     for name in names:
-        check(f"{name}: skipped" in job.out, f"'{name}' was not tried", job)
+        check(f"{name}: skipped" in job.out, f"'{name}' was not reported as skipped", job)
 
 
 @test
-def scripts_of_the_part_with_several_run_each_of_their_tests_once():
+def the_words_of_parts_select_each_test_of_the_restarts_once():
     text = (PARTS / "run_parts.py").read_text()
     words = [line.split()[1:] for line in re.findall(r'"(restarts [^"]*)"', text)]
     names = re.findall(r"^def (\w+)\(\):|^add_test\(\"([^\"]*)\"", re.sub(r"^def same_bits_after.*", "", (PARTS / "restarts.py").read_text(), flags=re.M), re.M)
@@ -104,7 +104,7 @@ def scripts_of_the_part_with_several_run_each_of_their_tests_once():
 
 
 def unpacked(program, at, libraries=()):
-    """A packed folder with one program and empty libraries of those names."""
+    """Returns a packed folder with one program and with empty files as libraries."""
     folder = scratch("unpacked")
     (folder / at).parent.mkdir(parents=True)
     (folder / "lib").mkdir()
@@ -120,7 +120,7 @@ def libraries_of(program):
 
 
 @test
-def a_packed_file_that_needs_a_library_that_is_not_packed_is_named_in_any_folder():
+def the_error_for_a_missing_library_names_the_packed_file_and_the_library():
     program = BUILD / "modules/h5_examiner"
     job = run(["bash", PACK / "needed.sh", unpacked(program, "some/folder/h5_examiner")])
     check(job.code == 1, "a missing library was accepted", job)
@@ -129,8 +129,8 @@ def a_packed_file_that_needs_a_library_that_is_not_packed_is_named_in_any_folder
     check_exit(run(["bash", PACK / "needed.sh", unpacked(PACK / "needed.sh", "no/program")]), 1)
 
 
-def judged(skipped, tried):
-    folder = scratch("judged")
+def verdict_of(skipped, tried):
+    folder = scratch("verdict")
     for name, parts in (("skipped", skipped), ("tried", tried)):
         (folder / f"{name}.json").write_text(json.dumps({"parts": parts}))
     return run([sys.executable, PACK / "verdict.py", folder / "skipped.json", folder / "tried.json"])
@@ -138,16 +138,16 @@ def judged(skipped, tried):
 
 @test
 def a_rehearsal_fails_if_a_part_failed_was_stopped_printed_nothing_or_ran_without_a_gpu():
-    skipped = {"correct": {"end": "skipped: no GPU: none", "seconds": 0, "rows": []}}
+    skipped = {"correct": {"end": "skipped: no GPU: nvidia-smi is missing", "seconds": 0, "rows": []}}
     row = {"kind": "ok", "name": "it holds", "seconds": "1"}
     tried = lambda end="done", rows=(row,): {"correct": {"end": end, "seconds": 1, "rows": list(rows)}}  # noqa: E731
-    job = judged(skipped, tried())
+    job = verdict_of(skipped, tried())
     check_exit(job, 0)
     check("correct" in job.out and "done" in job.out, "the table lacks the part", job)
     for why, bad in (("it breaks: why", (skipped, tried(rows=(row, {"kind": "failed", "name": "it breaks", "why": "why"})))),
                      ("stopped after 3 s", (skipped, tried("stopped after 3 s: correct"))), ("no result", (skipped, tried(rows=()))),
                      ("there is no GPU", (tried(), tried())), ("no part ran", (skipped, {}))):
-        job = judged(*bad)
+        job = verdict_of(*bad)
         check(job.code == 1 and why in job.out, f"no failure that names '{why}'", job)
 
 

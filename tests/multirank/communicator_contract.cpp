@@ -1,5 +1,5 @@
-// A rank of the communicator contract under mpiexec or srun: prints what is wrong, and the backend that was tested.
-//   communicator_contract [BACKEND [NODES [CHECK]]]      NODES: "0,0,1", the node of each rank, "" as it is
+// Runs the communicator contract on one rank under mpiexec or srun, and prints the backend and the violations found.
+//   communicator_contract [BACKEND [NODES [CHECK]]]      NODES: the node of each rank, e.g. "0,0,1"; "" keeps the real nodes
 #include <cstdio>
 #include <sstream>
 

@@ -1,7 +1,7 @@
-// A rank that does not do what the others do, under mpiexec: what do those hear?
-//   communicator_trouble BACKEND NODES late      rank 1 does not come; prints what the others hear
-//   communicator_trouble BACKEND NODES other     rank 1 comes with another size, checked
-//   communicator_trouble BACKEND NODES name      prints the backend that was opened
+// One rank under mpiexec, where rank 1 skips a collective or calls it with another size. Prints the error that each rank gets.
+//   communicator_trouble BACKEND NODES late      rank 1 does not call the all_reduce
+//   communicator_trouble BACKEND NODES other     rank 1 calls it with another size, with checked collectives
+//   communicator_trouble BACKEND NODES name      prints the name of the backend that was opened
 #include <unistd.h>
 
 #include <cstdio>
@@ -44,6 +44,6 @@ int main(int argc, char** argv) {
     std::printf("rank %d: %s\n", c.rank(), error.what());
   }
   std::fflush(stdout);
-  sleep(mode == "late" ? 3 : 1);  // the first to end takes the others with it
+  sleep(mode == "late" ? 3 : 1);  // mpiexec ends all ranks as soon as one exits
   _exit(0);
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The communicator contract over processes: every backend, 1 to 5 ranks, laid out over 1 to 3 nodes in blocks and dealt out.
-# The contract has the bits of every sum written down, so all of these give the same.
+# Runs the communicator contract with processes: every backend, with 1 to 5 ranks on 1 to 3 nodes, placed in blocks and round-robin.
+# The contract contains the expected bits of every sum, so a pass shows that all layouts give the same bits.
 build=$1
 mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
 passed=0 failed=0
 
-# launch RANKS WORD...: what the ranks print, and how they end. Hydra has a race of its own if ranks end at once, which it dies of
-# by an assertion, and what they had printed is lost with it, the assertion sometimes too: then again. A rank that says nothing of
-# itself three times has failed.
+# launch RANKS WORD... prints the output of the ranks and returns their exit code. If ranks exit at the same time, Hydra sometimes
+# aborts with an assertion and loses the output of the ranks, in some cases the assertion, too. launch then starts them again, at
+# most three times in all.
 launch() {
   local ranks=$1 printed code
   shift
@@ -44,7 +44,7 @@ check 3 node auto 0,1,0 check
 check 4 node auto 0,0,1,1
 check 5 node auto 0,0,0,1,2
 check 5 node auto 0,1,2,0,1
-# check_listed RANKS BACKEND: one of `trainrt list` keeps the contract, or says why it cannot serve these ranks.
+# check_listed RANKS BACKEND: a backend of `trainrt list` keeps the contract, or refuses these ranks with a reason.
 check_listed() {
   local ranks=$1 backend=$2
   if out=$(launch "$ranks" "$backend") && [[ $out == *": contract kept"* ]] ||

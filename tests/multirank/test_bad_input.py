@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Bad input, with two ranks: a clear message, once and not once a rank, exit 64, and no directory left behind."""
+"""Two ranks with bad input print one clear message in all (not one per rank), exit with 64 and leave no directory."""
 import gzip
 import shutil
 import signal
@@ -12,12 +12,13 @@ from harness import *  # noqa: E402,F403
 from runs.trouble import trouble_config  # noqa: E402
 
 RANKS = 2
+INTEGER = "a whole number"  # the type of a key in messages
 SHORT = {"epochs": 2}
 LONG = {"epochs": 100000}
 
 
 def check_refused(job, config, words):
-    """Exit 64 and one message that holds all the words."""
+    """Checks that the job exited with 64 and printed one error, which contains all `words`."""
     check_exit(job, USAGE)
     equal(job.err.count("error:"), 1, "number of messages", job)
     for word in words:
@@ -25,21 +26,21 @@ def check_refused(job, config, words):
 
 
 def refused(config, words, *overrides, storage=None, **options):
-    """Starts it, expects the refusal, and that neither storage directory nor run directory came into being."""
+    """Starts the run, and checks that it is refused and creates neither a storage directory nor a run directory."""
     storage = Path(storage) if storage else run_dir_of(config).parent
     was_there = storage.exists()
     job = run_ranks(RANKS, config, *overrides, **options)
     check_refused(job, config, words)
-    check(not (storage / Path(config).stem).exists(), "a run directory is left behind", job)
+    check(not (storage / Path(config).stem).exists(), "a run directory was left", job)
     if was_there:
-        equal([path.name for path in storage.iterdir()], [], "what is left in storage_path", job)
+        equal([path.name for path in storage.iterdir()], [], "entries left in storage_path", job)
     else:
-        check(not storage.exists(), "a storage directory is left behind", job)
+        check(not storage.exists(), "a storage directory was left", job)
     return job
 
 
 def with_lines(config, *lines):
-    """The config with more lines at its end; returns it and the number of its last line."""
+    """Appends lines to the config; returns the config and the number of its last line."""
     text = config.read_text() + "".join(line + "\n" for line in lines)
     config.write_text(text)
     return config, len(text.splitlines())
@@ -50,26 +51,26 @@ def with_lines(config, *lines):
 
 @test
 def nccl_without_a_gpu_is_refused_with_the_reason():
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a machine that has some is not asked
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # hides the GPUs of a machine that has some
     refused(linear_config(scratch(), "run", SHORT), ("the backend 'nccl' cannot be used", "no GPU can be used", "scaling.backend = auto"),
             "--scaling.backend=nccl")
 
 
 @test
-def a_request_for_gpus_that_are_not_there_is_refused_with_what_to_do():
+def a_request_for_missing_gpus_is_refused_with_a_hint():
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     refused(linear_config(scratch(), "run", SHORT), ("1 GPU per worker requested", "sees no GPU", "set scaling.gpus_per_worker to auto", "to 0 to train on the CPU"),
             "--scaling.gpus_per_worker=1")
 
 
 @test
-def an_unknown_backend_is_refused_by_check_and_by_run_with_those_there_are():
+def check_and_run_refuse_an_unknown_backend_and_list_the_valid_ones():
     config = linear_config(scratch(), "run", SHORT)
     for command in ([TRAINRT, "check"], [TRAINRT]):
         job = run([*command, "--config", config, "--scaling.backend=gloo"])
         check_exit(job, USAGE)
         names = sorted([*listed("communicator backends"), *listed("communicator backends for GPUs")])
-        check(f"unknown backend 'gloo'; valid backends: auto, {', '.join(names)}; set scaling.backend" in job.err, "the valid ones are not named", job)
+        check(f"unknown backend 'gloo'; valid backends: auto, {', '.join(names)}; set scaling.backend" in job.err, "the valid backends are not listed", job)
 
 
 # ---- the config ----------------------------------------------------------------------------------------------------------
@@ -106,22 +107,22 @@ def a_repeated_key_is_refused_with_both_lines():
 
 
 @test
-def a_repeated_key_in_a_section_that_comes_again_is_refused():
+def a_repeated_key_in_a_repeated_section_is_refused():
     config, line = with_lines(linear_config(scratch(), "run", SHORT), "[loop]", "epochs = 3")
     refused(config, ("loop.epochs", "set twice", f"{config}:{line}"))
 
 
 @test
-def a_key_twice_on_the_command_line_is_refused():
+def a_repeated_key_on_the_command_line_is_refused():
     refused(linear_config(scratch(), "run", SHORT), ("loop.epochs", "twice"), "--loop.epochs=1", "--loop.epochs=2")
 
 
-BAD_VALUES = (("checkpoint.num_to_keep", "many", "a whole number"), ("checkpoint.num_to_keep", "-1", "0 or more"),
+BAD_VALUES = (("checkpoint.num_to_keep", "many", INTEGER), ("checkpoint.num_to_keep", "-1", "0 or more"),
               ("checkpoint.score_order", "best", "max, min"), ("checkpoint.every", "3 apples", "steps"),
               ("failure.launch_timeout", "0", "from 0.001"),
               ("failure.hang_timeout", "1e-320 s", "from 0.001"), ("checkpoint.every", "1e300 steps", "steps"),
               ("scaling.num_workers", "4294967297", "to 2147483647"), ("metrics.detailed", "maybe", "true or false"),
-              ("run.seed", "1.5", "a whole number"), ("run.name", "../up", "plain name"), ("data.train.samples", "0", "a whole number, from 1 to 4611686018427387904"),
+              ("run.seed", "1.5", INTEGER), ("run.name", "../up", "plain name"), ("data.train.samples", "0", f"{INTEGER}, from 1 to 4611686018427387904"),
               ("data.train.format", "sintetic", "synthetic"), ("data.train.shuffle", "2", "true or false"))
 
 
@@ -133,14 +134,14 @@ for number, arguments in enumerate(BAD_VALUES):
     add_test(f"the_value_{arguments[1].replace(' ', '_')}_of_{arguments[0]}_is_refused", bad_value_is_refused, *arguments)
 
 
-BAD_LOOP = ((("epochs", "'two'", "a whole number", "command line"), "epochs=two"), (("optimizer", "'adam'", "sgd, adamw"), "optimizer=adam"),
-            (("batch_size", "'-3'", "a whole number, from 1 to 2147483647"), "batch_size=-3"), (("dropout", "'nan'", "less than 1"), "dropout=nan"),
+BAD_LOOP = ((("epochs", "'two'", INTEGER, "command line"), "epochs=two"), (("optimizer", "'adam'", "sgd, adamw"), "optimizer=adam"),
+            (("batch_size", "'-3'", f"{INTEGER}, from 1 to 2147483647"), "batch_size=-3"), (("dropout", "'nan'", "less than 1"), "dropout=nan"),
             (("unknown key 'learning_rate'", "linear", "there are: epochs, batch_size,"), "learning_rate=0.1"),
             (("unknown key 'batchsize'", "did you mean 'batch_size'"), "batchsize=8"))
 
 
 @test
-def a_bad_key_or_value_in_loop_is_refused_by_run_and_by_check_before_anything_is_made():
+def run_and_check_refuse_a_bad_key_or_value_in_loop_before_they_create_files():
     folder = scratch()
     for words, override in BAD_LOOP:
         config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"function": "linear"},
@@ -157,7 +158,7 @@ def a_bad_value_in_loop_is_refused_with_its_line():
 
 
 @test
-def check_refuses_what_a_train_function_of_a_module_cannot_use_before_it_loads_the_module():
+def check_refuses_data_and_keys_unfit_for_a_train_function_without_loading_its_module():
     if not (BUILD / "modules/torch.json").exists():
         skip("the torch module is not built (package libtorch-dev)")
     folder = scratch()
@@ -174,7 +175,7 @@ def check_refuses_what_a_train_function_of_a_module_cannot_use_before_it_loads_t
         check_refused(checked(more), None, words)
     check_refused(checked(data), None, ("cannot load the library", f"{modules}/torch.so"))
     listed = run([TRAINRT, "list"], env={"TRAINRT_MODULE_PATH": modules}).out
-    for word in ("loop.batch_size", "a whole number, from 1 to 2147483647", "one of: sgd, adamw", "needs [data.train], [data.test]"):
+    for word in ("loop.batch_size", f"{INTEGER}, from 1 to 2147483647", "one of: sgd, adamw", "needs [data.train], [data.test]"):
         check(word in listed, f"`trainrt list` lacks {word!r}:\n{listed}")
 
 
@@ -198,7 +199,7 @@ TRAINRT_TRAIN_FUNCTION("mine", train, .loop = keys, .datasets = "train")
 @test
 def a_users_own_train_function_declares_its_keys_and_datasets():
     if shutil.which("g++") is None:
-        skip("g++ is not there")
+        skip("g++ is not installed")
     folder = scratch()
     (folder / "mine.cpp").write_text(MODULE)
     built = run(["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{SOURCE / 'include'}", folder / "mine.cpp", "-o", folder / "libmine.so"],
@@ -216,7 +217,7 @@ def a_users_own_train_function_declares_its_keys_and_datasets():
 
 
 @test
-def a_key_that_nobody_reads_is_warned_of_at_the_first_step():
+def a_loop_key_that_is_not_read_before_the_first_step_gives_a_warning():
     config = trouble_config({"steps": 6, "stepz": 7, "trouble": "none"})
     job = run_ranks(RANKS, config)
     check_exit(job, FINISHED)
@@ -224,7 +225,7 @@ def a_key_that_nobody_reads_is_warned_of_at_the_first_step():
 
 
 @test
-def a_program_or_script_that_is_not_there_is_refused_by_run_and_by_check():
+def run_and_check_refuse_a_missing_program_or_script():
     folder = scratch()
     for program, words in (("python3 nowhere/train.py --epochs 3", ("python3", "'nowhere/train.py'", "No such file")),
                            (f"bash -e {folder}/run.sh", ("bash", f"'{folder}/run.sh'")), ("no-such-program x", ("no-such-program",))):
@@ -234,30 +235,30 @@ def a_program_or_script_that_is_not_there_is_refused_by_run_and_by_check():
 
 
 @test
-def billions_of_shuffled_samples_need_no_memory_and_what_does_not_fit_is_said_in_a_sentence():
+def shuffling_billions_of_samples_needs_no_memory_and_out_of_memory_is_a_clear_error():
     config = linear_config(scratch(), "run", {"report_every": 2, "batch_size": 2}, {"samples": 4294967297}, stop={"training_iteration": 3})
     check_exit(run_ranks(RANKS, config), FINISHED)
     refused(linear_config(scratch(), "big", {"batch_size": 1000000}, {"features": 1000000, "samples": 1 << 60}),
             ("field 'x' of a batch of 1000000 samples", "3725.3 GiB", "are left on"))
     job = run_ranks(RANKS, trouble_config({"trouble": "memory"}))
     check_exit(job, FAILED)
-    check("out of memory on" in job.err and "GiB" in job.err and "bad_alloc" not in job.err, "the sentence is missing", job)
+    check("out of memory on" in job.err and "GiB" in job.err and "bad_alloc" not in job.err, "the message is missing", job)
 
 
 @test
-def a_config_that_ranks_find_unusable_one_after_another_is_refused_once():
-    """Rank 1 finds it while rank 0, slowed down, takes the new run back."""
+def an_error_that_ranks_find_at_different_times_is_printed_once():
+    """Rank 1 finds the error while rank 0, slowed down by strace, removes the new run directory."""
     if shutil.which("strace") is None:
-        skip("strace is not there")
+        skip("strace is not installed")
     config = trouble_config({"trouble": "usage", "seconds": 0.4})
     slow = ["strace", "-f", "-o", scratch() / "calls", "-e", "trace=rmdir", "-e", "inject=rmdir:delay_enter=500000"]
     job = run([MPIEXEC, "-n", 1, *slow, TRAINRT, "--config", config, ":", "-n", 1, TRAINRT, "--config", config])
     check_refused(job, config, ("loop.trouble", "'usage'"))
-    check("newer attempt" not in job.err, "the reason is another", job)
+    check("newer attempt" not in job.err, "another reason was given", job)
 
 
 @test
-def a_line_that_is_no_key_is_refused():
+def a_line_without_a_key_is_refused():
     config, line = with_lines(linear_config(scratch(), "run", SHORT), "just words")
     refused(config, ("just words", f"{config}:{line}", "key = value"))
 
@@ -276,13 +277,13 @@ def a_missing_config_is_refused():
 
 
 @test
-def no_config_at_all_is_refused():
+def a_start_without_a_config_is_refused():
     job = run([MPIEXEC, "-n", "2", TRAINRT])
     check(job.code == USAGE, f"exit {job.code}", job)
 
 
 @test
-def an_unknown_train_function_is_refused_with_the_list():
+def an_unknown_train_function_is_refused_with_the_valid_names():
     refused(linear_config(scratch(), "run", SHORT), ("'linaer'", "did you mean 'linear'", "valid names:", "linear"), "--train.function=linaer")
 
 
@@ -295,14 +296,14 @@ def a_library_that_cannot_be_loaded_is_refused():
 
 
 def marking_library(folder):
-    """A library that makes the file `pwned` of the folder when it is loaded."""
+    """Builds a library that creates the file `pwned` in `folder` when it is loaded; returns its path."""
     (folder / "evil.c").write_text('#include <fcntl.h>\n__attribute__((constructor)) void evil(void) { creat("%s", 0600); }\n' % (folder / "pwned"))
     check_exit(run(["cc", "-shared", "-fPIC", folder / "evil.c", "-o", folder / "evil.so"]), FINISHED)
     return folder / "evil.so"
 
 
 def every_key():
-    """Of a config, by `trainrt help config`."""
+    """Returns every config key that `trainrt help config` prints."""
     keys, section = [], ""
     for line in run([TRAINRT, "help", "config"]).out.splitlines():
         if line.startswith("["):
@@ -314,7 +315,7 @@ def every_key():
 
 
 @test
-def no_command_that_reads_runs_and_sweeps_starts_what_their_records_name():
+def commands_that_read_runs_and_sweeps_start_no_program_named_in_their_records():
     folder = scratch()
     config = linear_config(folder, "run", SHORT)
     sweep = linear_config(folder, "sweep", SHORT, tune={"metric": "loss", "num_samples": 1}, **{"tune.space": {"lr": "0.1"}})
@@ -339,11 +340,11 @@ def no_command_that_reads_runs_and_sweeps_starts_what_their_records_name():
                     ["check", "--config", config]):
         job = run([TRAINRT, *command])
         check(job.code == (USAGE if command[0] == "predict" else FINISHED), f"exit {job.code} of {command[0]}", job)
-        check(not (folder / "pwned").exists(), f"{command[0]} started what a record names", job)
+        check(not (folder / "pwned").exists(), f"{command[0]} started a program or library named in a record", job)
 
 
 @test
-def predict_loads_no_library_that_a_run_directory_names():
+def predict_loads_no_library_named_in_a_run_directory():
     folder = scratch()
     config = linear_config(folder, "run", SHORT)
     check_exit(run_ranks(1, config), FINISHED)
@@ -391,7 +392,7 @@ def a_truncated_dataset_is_refused():
 
 
 @test
-def a_file_that_is_no_dataset_is_refused():
+def a_file_in_another_format_is_refused_as_a_dataset():
     folder = scratch()
     path = folder / "text.idx3-ubyte"
     path.write_text("These are not the bytes that you are looking for.\n" * 9)
@@ -399,7 +400,7 @@ def a_file_that_is_no_dataset_is_refused():
 
 
 @test
-def images_and_labels_of_different_number_are_refused():
+def different_numbers_of_images_and_labels_are_refused():
     folder = scratch()
     (folder / "a.idx3-ubyte").write_bytes(idx_bytes(100))
     (folder / "b.idx1-ubyte").write_bytes(struct.pack(">BBBBI", 0, 0, 8, 1, 99) + bytes(99))
@@ -417,15 +418,15 @@ def a_storage_path_below_a_file_is_refused():
 
 
 @test
-def a_storage_path_that_may_not_be_written_is_refused():
+def a_storage_path_without_write_permission_is_refused():
     folder = scratch()
     locked = folder / "locked"
     locked.mkdir()
-    if os.geteuid() == 0:  # root may write everywhere, except into a file system that is mounted read-only
+    if os.geteuid() == 0:  # root can write everywhere except on a file system that is mounted read-only
         if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
             skip("cannot mount here")
         config = linear_config(folder, "run", SHORT, storage=locked)
-        job = run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o ro none {locked} && exec \"$@\"", "sh", *ranks_command(RANKS, config)])
+        job = run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o ro tmpfs {locked} && exec \"$@\"", "sh", *ranks_command(RANKS, config)])
         check_refused(job, config, ("storage_path", str(locked)))
     else:
         locked.chmod(0o500)
@@ -445,9 +446,9 @@ def a_storage_path_that_one_rank_does_not_see(blind, exists):
     job = run([MPIEXEC, *sides[0], ":", *sides[1]], timeout=30)
     check_refused(job, config, ("storage_path", "share", os.uname().nodename, "rank 1"))
     if exists:
-        equal(list(storage.iterdir()), [], "what is left in storage_path", job)
+        equal(list(storage.iterdir()), [], "entries left in storage_path", job)
     else:
-        equal(list(shared.iterdir()), [], "what is left above storage_path", job)
+        equal(list(shared.iterdir()), [], "entries left above storage_path", job)
 
 
 for blind, exists in ((1, True), (1, False), (0, True), (0, False)):
@@ -467,7 +468,7 @@ def check_refuses_a_run_directory_of_another_user():
     run_dir_of(config).parent.chmod(0o777)
     as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     if run([*as_nobody, TRAINRT, "--version"]).code != 0:
-        skip("another user cannot start the program that was built here")
+        skip("another user cannot run the trainrt that was built here")
     check_refused(run([*as_nobody, TRAINRT, "check", "--config", config]), config, (str(run_dir_of(config)), "belongs to root", "run.name"))
     check_exit(run([TRAINRT, "check", "--config", config]), FINISHED)
 
@@ -476,7 +477,7 @@ def check_refuses_a_run_directory_of_another_user():
 
 
 def files_of(run_dir):
-    """Everything but the records of attempts."""
+    """Returns the content of every file by its path, except records of attempts, logs and error.txt."""
     return {str(path.relative_to(run_dir)): path.read_bytes() for path in sorted(run_dir.rglob("*"))
             if path.is_file() and path.relative_to(run_dir).parts[0] not in ("attempts", "run.json", "params.json", "logs", "error.txt")}
 
@@ -507,24 +508,24 @@ def a_run_directory_of_another_train_function_is_refused():
 
 
 @test
-def another_seed_than_the_run_began_with_is_refused():
+def a_changed_seed_is_refused():
     config = linear_config(scratch(), "run", SHORT)
     check_exit(run_ranks(RANKS, config), FINISHED)
     check_refused(run_ranks(RANKS, config, "--run.seed=77", "--loop.epochs=4"), config, ("run.seed", "77"))
 
 
 @test
-def a_foreign_directory_is_refused_and_left_alone():
+def a_directory_that_is_not_a_run_is_refused_and_not_changed():
     config = linear_config(scratch(), "run", SHORT)
     run_dir_of(config).mkdir(parents=True)
     (run_dir_of(config) / "thesis.tex").write_text("years of work")
     job = run_ranks(RANKS, config)
     check_refused(job, config, (str(run_dir_of(config)), "not a run of trainrt"))
-    equal([path.name for path in run_dir_of(config).iterdir()], ["thesis.tex"], "what lies in the directory")
+    equal([path.name for path in run_dir_of(config).iterdir()], ["thesis.tex"], "entries of the directory")
 
 
 @test
-def a_file_in_the_place_of_the_run_directory_is_refused():
+def a_file_at_the_path_of_the_run_directory_is_refused():
     config = linear_config(scratch(), "run", SHORT)
     run_dir_of(config).parent.mkdir()
     run_dir_of(config).write_text("a file")
@@ -532,11 +533,11 @@ def a_file_in_the_place_of_the_run_directory_is_refused():
     equal(run_dir_of(config).read_text(), "a file", "content of the file")
 
 
-# ---- two at once -------------------------------------------------------------------------------------------------------------
+# ---- two runs at once -------------------------------------------------------------------------------------------------------------
 
 
 @test
-def a_second_run_on_one_directory_is_refused_and_the_first_unharmed():
+def a_second_run_in_the_same_directory_is_refused_and_the_first_continues():
     config = linear_config(scratch(), "run", LONG)
     run_dir = run_dir_of(config)
     first = start_ranks(RANKS, config)
@@ -555,11 +556,11 @@ def a_second_run_on_one_directory_is_refused_and_the_first_unharmed():
 
 
 @test
-def of_two_runs_that_start_at_once_one_is_refused():
+def one_of_two_runs_that_start_at_once_is_refused():
     config = linear_config(scratch(), "run", LONG)
     run_dir = run_dir_of(config)
     jobs = [start_ranks(RANKS, config) for _ in range(2)]
-    wait_until(lambda: any(job.ended() for job in jobs), 60, "one to be refused", jobs[0])
+    wait_until(lambda: any(job.ended() for job in jobs), 60, "one of the runs to be refused", jobs[0])
     loser, winner = sorted(jobs, key=lambda job: not job.ended())
     loser.code = loser.wait(30)
     check_refused(loser, config, ("already being run",))
@@ -572,7 +573,7 @@ def of_two_runs_that_start_at_once_one_is_refused():
 
 
 @test
-def after_kill_9_of_the_first_the_second_continues_at_once():
+def a_start_after_kill_9_of_the_previous_run_continues_at_once():
     config = linear_config(scratch(), "run", LONG)
     run_dir = run_dir_of(config)
     first = start_ranks(RANKS, config)
@@ -582,7 +583,7 @@ def after_kill_9_of_the_first_the_second_continues_at_once():
     start = time.monotonic()
     second = start_ranks(RANKS, config)
     second.wait_for("continuing from", 20)
-    check(time.monotonic() - start < 15, "it waited for the heartbeat of a process that is gone", second)
+    check(time.monotonic() - start < 15, "the second attempt waited for the heartbeat of the killed process", second)
     kill([second.ranks()[1]], signal.SIGTERM)
     second.code = second.wait(30)
     check_exit(second, STOPPED)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`trainrt check` and a start report the same errors with the same words; paths with environment variables; a refused config costs no
-second try, of a run or of a sweep."""
+"""`trainrt check` and a start report the same errors in the same words. Paths may contain environment variables. A run or trial with
+a refused config is not started again."""
 import sys
 from pathlib import Path
 
@@ -14,7 +14,7 @@ MANY = {"epochs": 100000}
 
 
 def error_of(job):
-    """From the line that names the error to the end, without what a start adds about its restarts."""
+    """Returns the line of the error, without the lines about restarts that a start prints."""
     lines = job.err.splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith("trainrt: error: ")), None)
     check(first is not None, "no error is printed", job)
@@ -22,7 +22,7 @@ def error_of(job):
 
 
 def refused_by_both(config, words, *overrides, **options):
-    """check and run end with 64 and the same line, and leave no run directory."""
+    """Checks that check and run both exit with 64, print the same error, and leave no run directory."""
     lines = []
     for command in (["check"], []):
         job = run([TRAINRT, *command, "--config", config, *overrides], **options)
@@ -30,8 +30,8 @@ def refused_by_both(config, words, *overrides, **options):
         lines.append(error_of(job))
         for word in words:
             check(word in job.err, f"the message lacks {word!r}", job)
-        check(not run_dir_of(config).exists(), "a run directory is left", job)
-    equal(lines[0], lines[1], "the error of check, and of the run")
+        check(not run_dir_of(config).exists(), "a run directory was left", job)
+    equal(lines[0], lines[1], "errors of check and run")
 
 
 def table(folder, text="a,b,y\n0.5,1,0\n0.25,2,1\n0.75,3,2\n0.1,4,0\n"):
@@ -58,7 +58,7 @@ def require_lightgbm():
 
 
 @test
-def fields_that_linear_needs_are_named_with_those_there_are():
+def an_error_about_a_missing_field_lists_the_existing_fields():
     folder = scratch()
     config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"function": "linear"},
                                                "data.train": {"source": table(folder)}})
@@ -67,14 +67,14 @@ def fields_that_linear_needs_are_named_with_those_there_are():
 
 
 @test
-def a_removed_key_and_preprocessor_are_refused_with_what_to_use_instead():
+def a_removed_key_or_preprocessor_is_refused_with_its_replacement():
     config = linear_config(scratch(), "run", MANY)
     refused_by_both(config, ("the key 'tokenize' in [data.train] was removed", "jobs/python/token_files.py"), "--data.train.tokenize=text: tokenizer.json 256")
     refused_by_both(config, ("the preprocessor Tokenizer was removed", "jobs/python/token_files.py"), "--data.train.preprocess=Tokenizer(columns: text)")
 
 
 @test
-def a_storage_path_in_which_nobody_can_write_is_refused_by_check_and_by_the_run():
+def check_and_run_refuse_a_storage_path_that_cannot_be_written():
     config = linear_config(scratch(), "run", MANY)
     (config.parent / "file").write_text("")
     for path in ("/proc/runs", "/sys/runs", config.parent / "file/runs"):
@@ -91,10 +91,10 @@ def check_names_a_train_function_whose_keys_it_cannot_check():
 
 
 @test
-def check_leaves_no_folder_behind():
+def check_leaves_no_folder():
     config = linear_config(scratch(), "run", MANY)
     check_exit(run([TRAINRT, "check", "--config", config]), FINISHED)
-    check(not run_dir_of(config).parent.exists(), "the storage path was made")
+    check(not run_dir_of(config).parent.exists(), "the storage path was created")
 
 
 @test
@@ -110,13 +110,13 @@ def a_program_is_not_started_if_the_storage_path_cannot_be_written():
 
 
 @test
-def a_checkpoint_to_start_from_that_is_not_there_is_refused_by_both():
+def check_and_run_refuse_a_missing_checkpoint_to_start_from():
     config = linear_config(scratch(), "run", MANY)
     refused_by_both(config, ("it does not exist",), f"--run.resume_from_checkpoint={config.parent}/none")
 
 
 @test
-def keys_and_fields_of_trees_are_refused_by_both():
+def check_and_run_refuse_unknown_keys_and_fields_of_tree_functions():
     for function in ("xgboost", "lightgbm"):
         if function == "lightgbm" and LIGHTGBM is None:
             continue
@@ -128,7 +128,7 @@ def keys_and_fields_of_trees_are_refused_by_both():
 
 
 @test
-def a_missing_library_is_refused_by_both():
+def check_and_run_refuse_a_missing_library():
     config = trees_config("lightgbm", lightgbm={"library": "/no/such.so"})
     refused_by_both(config, ("/no/such.so",))
     refused_by_both(trees_config("xgboost", xgboost={"library": "/no/such.so"}), ("/no/such.so",))
@@ -138,12 +138,12 @@ def a_missing_library_is_refused_by_both():
 
 
 @test
-def variables_in_braces_are_expanded_in_every_path_and_recorded_expanded():
+def variables_in_braces_are_expanded_in_every_path_and_in_run_json():
     folder = scratch()
     config = linear_config(folder, "run", {"epochs": 1}, storage="${PLACE}/runs")
     check_exit(run([TRAINRT, "--config", config], env={"PLACE": str(folder)}), FINISHED)
     record = json.loads((folder / "runs/run/run.json").read_text())
-    equal(record["config"]["run.storage_path"], f"{folder}/runs", "what run.json records")
+    equal(record["config"]["run.storage_path"], f"{folder}/runs", "run.storage_path in run.json")
     table(folder)
     trees = trees_config("xgboost", **{"data.train": {"source": "${PLACE}/table.csv"}}, xgboost={"library": "${PLACE}/none.so"})
     job = run([TRAINRT, "check", "--config", trees], env={"PLACE": str(folder)})
@@ -151,7 +151,7 @@ def variables_in_braces_are_expanded_in_every_path_and_recorded_expanded():
 
 
 @test
-def forms_of_a_shell_and_unset_variables_are_errors_that_name_key_and_line():
+def shell_syntax_and_unset_variables_in_paths_are_errors_that_name_key_and_line():
     folder = scratch()
     for text, words in (("$PLACE/runs", "Write '${PLACE}/runs'"), ("~/runs", "Write '${HOME}/runs'"), ("${NO_SUCH_PLACE}/runs", "NO_SUCH_PLACE is not set")):
         config = linear_config(folder, "run", MANY, storage=text)
@@ -159,25 +159,25 @@ def forms_of_a_shell_and_unset_variables_are_errors_that_name_key_and_line():
     config = linear_config(folder, "run", MANY)
     for key in ("run.resume_from_checkpoint", "checkpoint.mirror", "data.train.source", "train.library"):
         refused_by_both(config, ("command line", key, "Write '${PLACE}/x'"), f"--{key}=$PLACE/x", cwd=folder)
-    equal([path.name for path in folder.iterdir() if path.suffix != ".ini"], [], "what is left")
+    equal([path.name for path in folder.iterdir() if path.suffix != ".ini"], [], "entries left")
 
 
 # ---- sweeps ----------------------------------------------------------------------------------------------------------------
 
 
 @test
-def an_error_of_the_config_that_all_trials_share_ends_a_sweep_before_it_begins():
+def a_config_error_common_to_all_trials_is_reported_before_a_sweep_starts():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 12}, data={"format": "csv", "source": table(folder), "shuffle": False})
     for command in (["check"], ["tune"]):
         job = run([TRAINRT, *command, "--config", config])
         check_exit(job, USAGE)
         check("has no field 'x'" in error_of(job), "the field is not named", job)
-        check(not run_dir_of(config).exists(), "the sweep was begun", job)
+        check(not run_dir_of(config).exists(), "the sweep was started", job)
 
 
 @test
-def a_trial_whose_own_values_are_refused_fails_at_once_and_the_others_go_on():
+def a_trial_with_refused_values_fails_at_once_and_the_others_continue():
     require_lightgbm()
     folder = scratch()
     table(folder)
@@ -188,12 +188,12 @@ def a_trial_whose_own_values_are_refused_fails_at_once_and_the_others_go_on():
     check_exit(tune(config), FINISHED)
     bad, good = trials_of(config)
     equal((bad["state"], good["state"]), ("failed", "finished"), "states")
-    check("nosuch" in bad["why"], f"why the trial failed: {bad['why']}")
+    check("nosuch" in bad["why"], f"another reason for the failed trial: {bad['why']}")
     equal(sum(record["record"] == "begin" for own in records_of(config).values() for _, record in own), 2, "attempts")
 
 
 @test
-def an_error_that_comes_up_later_and_that_all_trials_share_ends_the_sweep():
+def a_later_error_common_to_all_trials_ends_the_sweep():
     folder = scratch()
     script = folder / "s.py"
     script.write_text("import sys\nprint('trainrt: error: no such library', file=sys.stderr)\nsys.exit(64)\n")
@@ -202,9 +202,9 @@ def an_error_that_comes_up_later_and_that_all_trials_share_ends_the_sweep():
         "tune": {"metric": "loss", "num_samples": 12}, "tune.space": {"lr": "uniform(0, 1)"}})
     job = tune(config)
     check_exit(job, USAGE)
-    check("all trials fail with the same error" in job.err, "the error is not said to be of all trials", job)
+    check("all trials fail with the same error" in job.err, "the error is not reported as common to all trials", job)
     begun = sum(record["record"] == "begin" for own in records_of(config).values() for _, record in own)
-    check(begun <= 3, f"{begun} trials were begun", job)
+    check(begun <= 3, f"{begun} trials were started", job)
 
 
 # ---- renamed keys ----------------------------------------------------------------------------------------------------------
@@ -243,11 +243,11 @@ def write_renamed_never_replaces_a_file_or_writes_a_repeated_key():
     new.write_text("mine")
     job = run([TRAINRT, "check", "--config", old, "--write-renamed", new])
     check_exit(job, USAGE)
-    check(f"'{new}' exists already" in job.err and new.read_text() == "mine", "an existing file", job)
+    check(f"'{new}' exists already" in job.err and new.read_text() == "mine", "the existing file was not kept", job)
     old = linear_config(folder, "both", checkpoint={"replicas": "warn", "replica_check": "off"})
     job = run([TRAINRT, "check", "--config", old, "--write-renamed", folder / "other.ini"])
     check_exit(job, USAGE)
-    check("checkpoint.replicas is now named checkpoint.replica_check, which" in job.err and not (folder / "other.ini").exists(), "a key under both names", job)
+    check("checkpoint.replicas is now named checkpoint.replica_check, which" in job.err and not (folder / "other.ini").exists(), "a key under both names was written", job)
     job = run([TRAINRT, "check", "--config", old, "--write-renamed", folder / "other.ini", "--loop.epochs=2"])
     check_exit(job, USAGE)
 

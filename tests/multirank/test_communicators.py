@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Ranks that are processes and do not do what the others do: what the others hear, and what is left behind."""
+"""If a rank is late, calls a collective with another size or is killed, the other ranks get a clear error and no shared memory is left."""
 import sys
 from pathlib import Path
 
@@ -16,35 +16,35 @@ def run_ranks(ranks, *words, env=None, limit=60):
 
 def setup():
     if MPIEXEC is None:
-        skip("mpiexec.mpich is not there (package mpich)")
+        skip("mpiexec.mpich is not installed (package mpich)")
 
 
 def late_rank(backend, nodes, ranks):
     done = run_ranks(ranks, backend, nodes, "late")
     heard = [line for line in done.stdout.splitlines() if "all_reduce of 'bucket 1'" in line]
-    equal(len(heard), ranks - 1, f"ranks that hear of it\n{done.stdout}{done.stderr}")
+    equal(len(heard), ranks - 1, f"ranks that report the timeout\n{done.stdout}{done.stderr}")
     for line in heard:
-        check("waited 1 s for rank 1" in line, f"neither the limit nor the rank is named: {line}")
+        check("waited 1 s for rank 1" in line, f"the time limit or the rank is not named: {line}")
         check("at step 5" in line and re.search(r"rank 1 \((last seen at step|no answer)", line),
               f"the missing rank and the step are not named: {line}")
         others = [other for other in range(ranks) if other != 1 and re.search(rf"rank {other} \((last seen|no answer)", line)]
-        check(not others, f"ranks that wait are named as missing: {line}")
+        check(not others, f"waiting ranks are named as missing: {line}")
 
 
-add_test("a_rank_that_is_late_is_named_over_mpi", late_rank, "mpi", "", 3)
-add_test("a_rank_that_is_late_is_named_within_a_node", late_rank, "node", "", 2)
+add_test("the_mpi_backend_names_a_late_rank", late_rank, "mpi", "", 3)
+add_test("the_node_backend_names_a_late_rank", late_rank, "node", "", 2)
 
 
 @test
-def a_late_rank_is_named_on_its_own_node_and_its_leader_is_on_others():
+def ranks_of_the_same_node_name_a_late_rank_and_other_nodes_name_its_leader():
     done = run_ranks(3, "node", "0,0,1", "late")
     by_rank = {int(line.split()[1].rstrip(":")): line for line in done.stdout.splitlines() if line.startswith("rank ")}
     check("rank 1 (last seen at step 3)" in by_rank.get(0, ""), f"rank 0 does not name it: {done.stdout}")
-    check("rank 0 (no answer)" in by_rank.get(2, ""), f"rank 2 does not name the leader that it waits for: {done.stdout}")
+    check("rank 0 (no answer)" in by_rank.get(2, ""), f"rank 2 does not name the leader for which it waits: {done.stdout}")
 
 
 @test
-def other_sizes_are_named_on_all_ranks():
+def all_ranks_report_both_sizes_of_a_mismatched_collective():
     for backend in ("mpi", "node"):
         done = run_ranks(2, backend, "", "other")
         for rank in (0, 1):
@@ -54,39 +54,39 @@ def other_sizes_are_named_on_all_ranks():
 
 
 @test
-def without_shared_memory_the_ranks_fall_back_to_mpi_and_say_so():
+def without_shared_memory_the_ranks_fall_back_to_mpi_with_one_warning():
     shim = BUILD / "tests/fault_shim.so"
     if not shim.exists():
         skip("the fault shim is not built")
     done = run_ranks(2, "auto", "", "name", env={"LD_PRELOAD": str(shim), "TRAINRT_FAULTS": "fallocate:ENOSPC:memfd"})
     equal(done.returncode, 0, f"exit code\n{done.stdout}{done.stderr}")
-    check("backend mpi" in done.stdout, f"it did not fall back: {done.stdout}")
-    equal(done.stderr.count("cannot share memory"), 1, f"lines that say so\n{done.stderr}")
+    check("backend mpi" in done.stdout, f"the ranks did not fall back: {done.stdout}")
+    equal(done.stderr.count("cannot share memory"), 1, f"warnings\n{done.stderr}")
     check("No space left on device" in done.stderr and "rank 0" in done.stderr, f"the reason is not named: {done.stderr}")
 
 
 @test
-def a_window_that_finds_no_memory_costs_copies_not_the_run():
+def a_failed_allocation_of_a_shared_window_costs_copies_but_not_the_run():
     shim = BUILD / "tests/fault_shim.so"
     if not shim.exists():
         skip("the fault shim is not built")
-    # The board's own pages are reserved by three calls of rank 0 (one is the mark's) and two of the other's.
+    # The faults begin after the calls that reserve the board's own pages: three of rank 0 (one for the mark), two of rank 1.
     done = run_ranks(2, "node", "", "name", env={"LD_PRELOAD": str(shim), "TRAINRT_FAULTS": "fallocate:ENOSPC:memfd:2"})
     equal(done.returncode, 0, f"exit code\n{done.stdout}{done.stderr}")
     check("backend node" in done.stdout, f"the board failed too: {done.stdout}{done.stderr}")
-    check("Reducing them needs additional copies" in done.stderr, f"nothing is said: {done.stderr}")
+    check("Reducing them needs additional copies" in done.stderr, f"the warning is missing: {done.stderr}")
 
 
 @test
-def killed_ranks_leave_no_shared_memory_behind():
-    """In a /dev/shm of their own, since what else runs here has names there too."""
+def killed_ranks_leave_no_shared_memory():
+    """The ranks get their own /dev/shm, because other programs on this machine also create files there."""
     folder = scratch()
-    listed = ["sh", "-c", f'"$@" > {folder}/said 2>&1; ls /dev/shm > {folder}/left', "sh"]
+    listed = ["sh", "-c", f'"$@" > {folder}/output 2>&1; ls /dev/shm > {folder}/left', "sh"]
     process = subprocess.Popen([*own_mount("/dev/shm"), *listed, MPIEXEC, "-n", "2", str(PROGRAM), "node", "", "late"])
-    wait_until(lambda: (folder / "said").exists() and (folder / "said").read_text().count("has met the others") == 2, 30, "the ranks to meet")
+    wait_until(lambda: (folder / "output").exists() and (folder / "output").read_text().count("has met the others") == 2, 30, "the ranks to meet")
     subprocess.run(["pkill", "-KILL", "-f", f"^{PROGRAM}"], check=True)
     process.wait(30)
-    of_mpi = ("mpich", "ucx_")  # what MPI and its transport leave is theirs
+    of_mpi = ("mpich", "ucx_")  # files of MPI and its transport are ignored
     equal([name for name in (folder / "left").read_text().split() if not any(word in name for word in of_mpi)], [], "names in /dev/shm")
 
 

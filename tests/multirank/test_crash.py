@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Train functions that crash or throw: the files of the run name the rank, its host, the reason and the function, and the exit code
-tells the truth."""
+"""After a train function crashes or throws, the files of the run name the rank, its host, the reason and the function, and the exit
+code matches the signal or error."""
 import signal
 import socket
 import sys
@@ -21,11 +21,11 @@ def crashes(trouble, died_of, function, words=()):
     config = trouble_config({"trouble": trouble, "rank": 1})
     run_dir = run_dir_of(config)
     job = run_ranks(2, config, timeout=60)
-    # mpiexec kills the other rank, and joins the two codes by OR if it still sees that one end.
+    # mpiexec kills the other rank; if it also sees that rank exit, it returns the bitwise OR of both codes.
     check(job.code in (died_of, died_of | signal.SIGKILL), f"exit code of mpiexec: {job.code}", job)
     name = signal.Signals(died_of).name
     report = run_dir / "logs/crash-attempt-000001-rank-00001.txt"
-    check(report.exists(), f"no {report}", job)
+    check(report.exists(), f"{report} is missing", job)
     for path in (report, run_dir / "error.txt"):
         check_has((f"rank 1 on {HOST} died of {name}", "at step 3 (training)", function, "libtrouble.so", *words), path.read_text(), path, job)
     check_has((f"trainrt: error: rank 1 on {HOST} died of {name}", *words), job.err, "the output", job)
@@ -44,7 +44,7 @@ for trouble, died_of, function, words in (("segfault", signal.SIGSEGV, "writes_t
 
 
 @test
-def one_rank_alone_dies_of_its_own_signal():
+def a_single_rank_that_crashes_exits_by_the_signal():
     config = trouble_config({"trouble": "segfault"})
     job = run([TRAINRT, "--config", config], timeout=60)
     equal(job.code, -signal.SIGSEGV, "exit code", job)
@@ -58,14 +58,14 @@ def throws(trouble, function, words, not_on_terminal=()):
     text = (run_dir_of(config) / "error.txt").read_text()
     check_has(("rank 1 on " + HOST, "at step 3", function, "train(trainrt::Context&)", *words, *not_on_terminal), text, "error.txt", job)
     for word in not_on_terminal:
-        check(word not in job.err, f"the output has {word!r}", job)
+        check(word not in job.err, f"the output contains {word!r}", job)
     check_has((words[0],), attempts(run_dir_of(config))[-1]["why"], "the attempt's record", job)
     equal(logs_besides_signs(run_dir_of(config)), [], "crash reports", job)
 
 
-add_test("an_exception_is_kept_with_its_type_and_where_it_was_thrown", throws, "throw", "throws_an_error()", ("no such luck", "std::runtime_error"),
+add_test("error_txt_has_the_type_and_stack_of_an_exception", throws, "throw", "throws_an_error()", ("no such luck", "std::runtime_error"),
          ("second line",))
-add_test("an_exception_that_is_no_std_exception_is_kept_with_its_type_and_where_it_was_thrown", throws, "strange", "throws_a_number()",
+add_test("error_txt_has_the_type_and_stack_of_a_thrown_int", throws, "strange", "throws_a_number()",
          ("not a std::exception: int",))
 
 main()

@@ -12,7 +12,7 @@ from harness import *  # noqa: E402,F403
 
 SAMPLES = 103
 EPOCHS = 2
-IN_FILES = {"memory": "0 B"}  # nothing is kept in memory: batches are read ahead
+IN_FILES = {"memory": "0 B"}  # keeps no data in memory, so batches are read ahead from the files
 ORDERS = {"in order": {}, "shuffled": {"shuffle": "true"}, "in blocks": {"shuffle": "true", "block": 7, "window": 3}}
 _library = None
 
@@ -21,7 +21,7 @@ def library():
     global _library
     if _library is None:
         if shutil.which("g++") is None:
-            skip("g++ is not there")
+            skip("g++ is not installed")
         _library = scratch() / "libsamples.so"
         built = run(["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{SOURCE / 'include'}",
                      SOURCE / "tests/support/programs/samples.cpp", "-o", _library], timeout=120)
@@ -30,14 +30,14 @@ def library():
 
 
 def write_files(folder, counts=(40, 0, 60, 3)):
-    """IDX files; sample n of all begins with n modulo 251."""
+    """Writes IDX files; sample n, counted over all files, begins with n modulo 251."""
     first = 0
     for number, count in enumerate(counts):
         if count:
             rows = b"".join(bytes([n % 251]) + bytes(15) for n in range(first, first + count))
             (folder / f"{number}-images-idx3-ubyte").write_bytes(struct.pack(">BBBBIII", 0, 0, 8, 3, count, 4, 4) + rows)
         first += count
-    equal(first, SAMPLES, "samples that are written")
+    equal(first, SAMPLES, "samples written")
 
 
 def config_of(folder, name="run", **data):
@@ -73,7 +73,7 @@ def a_run_that_stops_at_any_step_resumes_after_it_on_any_number_of_ranks():
         folder = scratch()
         write_files(folder)
         config = config_of(folder, **order, **IN_FILES)
-        steps = [random.randint(first, first + 2) for first in (1, 6, 11, 16)]  # a stop is obeyed a step later
+        steps = [random.randint(first, first + 2) for first in (1, 6, 11, 16)]  # a run stops one step after the request
         print(f"{name}: stopped at {steps}")
         for step, ranks in zip(steps, (2, 1, 3, 2)):
             job = run_ranks(ranks, config, f"--loop.stop_at={step}")
@@ -98,22 +98,22 @@ def files_or_an_order_that_changed_within_an_epoch_are_an_error_that_names_the_c
     for words, named in ((["--data.train.block=5"], ("103 samples, shuffled", "in blocks of 5")), (["--data.train.shuffle=false"], ("in their order",))):
         job = run_ranks(2, config, *words)
         check_exit(job, USAGE)
-        check(all(word in job.err for word in ("[data.train]", "inside an epoch", *named)), "it does not say what was changed", job)
+        check(all(word in job.err for word in ("[data.train]", "inside an epoch", *named)), "the change is not named", job)
     file = folder / "2-images-idx3-ubyte"
     content = file.read_bytes()
     file.write_bytes(content[:100] + bytes([77]) + content[101:])
     job = run_ranks(2, config)
     check_exit(job, USAGE)
-    check("2-images-idx3-ubyte has other bytes" in job.err, "the file is not named", job)
+    check("2-images-idx3-ubyte has other bytes" in job.err, "the changed file is not named", job)
     file.write_bytes(content)
     job = run_ranks(2, config, "--loop.stop_at=0")
     check_exit(job, FINISHED)
-    check(run_dir_of(config) == before, "another run was begun")
+    check(run_dir_of(config) == before, "a new run was started")
     check_each_once(config, job)
 
 
 @test
-def a_run_that_keeps_the_samples_of_a_condition_resumes_inside_an_epoch():
+def a_run_on_samples_selected_by_a_condition_resumes_inside_an_epoch():
     for order in ORDERS.values():
         config = stopped_inside(scratch(), where="images[0] < 60 and images[0] != 200", **order, **IN_FILES)
         job = run_ranks(2, config, "--data.train.where=images[0] >= 43")
@@ -154,7 +154,8 @@ def check_prints_the_content_of_a_dataset():
     folder = scratch()
     write_files(folder)
     job = run([TRAINRT, "check", "--config", config_of(folder)])
-    check("dataset         train: ok, 103 samples in 3 files (idx): images u8[4, 4]" in job.out, "it is not said", job)
+    check("dataset         train: ok, 103 samples in 3 files (idx): images u8[4, 4]" in job.out, "the content is not printed", job)
+
 
 @test
 def unreadable_samples_stop_a_run_or_are_skipped_and_counted_over_all_ranks():
@@ -165,16 +166,16 @@ def unreadable_samples_stop_a_run_or_are_skipped_and_counted_over_all_ranks():
     config = config_of(folder, source=folder / "x.csv", types="images:u8", shuffle="true")
     job = run_ranks(2, config)
     check_exit(job, USAGE)
-    check("x.csv', row 5" in job.err and "'?'" in job.err, "the place is not named", job)
+    check("x.csv', row 5" in job.err and "'?'" in job.err, "the position is not named", job)
     job = run_ranks(2, config, "--data.train.on_error=skip")
     check_exit(job, FINISHED)
     equal(seen(config), [0 if n in bad else 1 for n in range(SAMPLES)] * EPOCHS, "how often each sample was seen")
-    equal([row["_data_skipped"] for row in reports(run_dir_of(config))], [len(bad), 2 * len(bad)], "samples that are counted as skipped")
-    check(job.err.count("is skipped: ") >= 2 * len(bad), "the samples are not told of", job)
+    equal([row["_data_skipped"] for row in reports(run_dir_of(config))], [len(bad), 2 * len(bad)], "samples counted as skipped")
+    check(job.err.count("is skipped: ") >= 2 * len(bad), "the skipped samples are not named", job)
 
 
 def write_arrays(folder, damaged):
-    """a.npz and b.npz, not compressed; a bit of an image of b.npz, which has the last samples, is flipped."""
+    """Writes uncompressed a.npz and b.npz. b.npz holds the last samples, and one bit of one of its images is flipped."""
     try:
         import numpy
     except ImportError:

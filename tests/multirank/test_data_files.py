@@ -88,7 +88,7 @@ if h5py is not None:
 
 @written
 def tables_that_python_writes(folder):
-    """By Python's own writer, several files, with missing values."""
+    """Written by Python's csv module into several files, with missing values."""
     names, counts = texts(21), numpy.arange(21) * 1000003 - 7
     reals = numpy.random.default_rng(1).normal(size=21)
     for first in (0, 8, 20):
@@ -142,15 +142,15 @@ def safetensors_files(folder):
 
 
 def database(folder, rows=9500):
-    """A table of three blocks, whose rowids have gaps, and what its columns become."""
+    """Writes a table that is read in three blocks and has gaps in its rowids; returns the expected fields."""
     names, reals = texts(rows), numpy.random.default_rng(6).normal(size=rows)
     with contextlib.closing(sqlite3.connect(folder / "x.db")) as db:
-        db.execute('CREATE TABLE "the rows" (name TEXT, whole INTEGER, "re""al" REAL, holes NUMERIC, mixed)')
-        db.executemany('INSERT INTO "the rows" (rowid, name, whole, "re""al", holes, mixed) VALUES (?, ?, ?, ?, ?, ?)',
+        db.execute('CREATE TABLE "the rows" (name TEXT, integer INTEGER, "re""al" REAL, holes NUMERIC, mixed)')
+        db.executemany('INSERT INTO "the rows" (rowid, name, integer, "re""al", holes, mixed) VALUES (?, ?, ?, ?, ?, ?)',
                        [(n * 3 - 40, names[n], n * 2**40, float(reals[n]), None if n % 3 == 0 else n, n if n % 2 else f"m{n}") for n in range(rows)])
         db.commit()
     holes = numpy.array([numpy.nan if n % 3 == 0 else n for n in range(rows)], "f8")
-    return {"name": as_bytes(names), "whole": numpy.arange(rows) * 2**40, 're"al': reals, "holes": holes,
+    return {"name": as_bytes(names), "integer": numpy.arange(rows) * 2**40, 're"al': reals, "holes": holes,
             "mixed": as_bytes([str(n) if n % 2 else f"m{n}" for n in range(rows)])}
 
 
@@ -161,18 +161,18 @@ def tables_of_databases(folder):
 
 
 @written
-def large_tables_of_databases_that_are_not_kept(folder):
+def large_tables_of_databases_that_are_not_kept_in_memory(folder):
     expected = database(folder)
-    return ({"source": folder / "x.db", "table": "the rows", "memory": "0 B", "columns": 'whole, holes, mixed', "vector": "x", "types": "whole:f32"},
-            {"whole": expected["whole"].astype("f4"), "x": expected["holes"].astype("f4")[:, None], "mixed": expected["mixed"]})
+    return ({"source": folder / "x.db", "table": "the rows", "memory": "0 B", "columns": 'integer, holes, mixed', "vector": "x", "types": "integer:f32"},
+            {"integer": expected["integer"].astype("f4"), "x": expected["holes"].astype("f4")[:, None], "mixed": expected["mixed"]})
 
 
 @written
 def results_of_queries(folder):
     expected = database(folder, 200)
     kept = slice(199, 149, -1)
-    return ({"source": folder / "x.db", "query": 'SELECT whole AS w, name || \'!\' AS n FROM "the rows" WHERE rowid >= 410 ORDER BY rowid DESC'},
-            {"w": expected["whole"][kept], "n": as_bytes([text + "!" for text in texts(200)[kept]])})
+    return ({"source": folder / "x.db", "query": 'SELECT integer AS w, name || \'!\' AS n FROM "the rows" WHERE rowid >= 410 ORDER BY rowid DESC'},
+            {"w": expected["integer"][kept], "n": as_bytes([text + "!" for text in texts(200)[kept]])})
 
 
 @test
@@ -194,11 +194,11 @@ def a_query_that_writes_or_has_no_order_is_an_error():
                                                    "loop": {"batch_size": 4, "out": folder}, "data.read": {"source": folder / "x.db", **keys}})
         job = run_ranks(1, config)
         check_exit(job, USAGE)
-        check(words in job.err, f"the message does not say '{words}'", job)
+        check(words in job.err, f"the message lacks '{words}'", job)
     (folder / "x.db-wal").write_bytes(b"x")
     job = run_ranks(1, config, "--data.read.table=the rows", f"--data.read.source={folder / 'x.db'}")
     check_exit(job, USAGE)
-    check("wal_checkpoint" in job.err, "a journal is not told of", job)
+    check("wal_checkpoint" in job.err, "the journal is not named", job)
     check((folder / "x.db").read_bytes() == before, "the database was changed")
 
 
@@ -214,7 +214,7 @@ def windows_of_token_files(folder):
 
 @written
 def padded_windows_of_documents(folder):
-    """Cut by a loop of Python's, the end of a document its id 0."""
+    """The expected windows are cut by a loop in Python; id 0 marks the end of a document."""
     tokens = numpy.random.default_rng(3).integers(0, 9, 300).astype("<u4")
     numpy.save(folder / "tokens.npy", tokens)
     windows, counts, begin = [], [], 0
@@ -242,7 +242,7 @@ def a_language_model_learns_from_a_token_file_on_two_ranks():
     job = run_ranks(2, config, timeout=120)
     check_exit(job, FINISHED)
     losses = [row["loss"] for row in reports(run_dir_of(config))]
-    check(losses[-1] < 0.5 * losses[0], f"it does not learn: {losses}", job)
+    check(losses[-1] < 0.5 * losses[0], f"the model does not learn: {losses}", job)
 
 
 # ---- stops -------------------------------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def safetensors_of(path, name, values):
 
 
 def files_of_every_format(folder):
-    """{format: its section}, SAMPLES samples each. What cannot be written here is left out; images and tar archives have a test of their own."""
+    """Returns {format: section} with SAMPLES samples per format. Formats without a writer here are left out; images and tar have another test."""
     x, y = values_of("<f4", SAMPLES, 3), numpy.arange(SAMPLES)
     numpy.save(folder / "x.npy", x)
     numpy.savez(folder / "x.npz", x=x, y=y)
@@ -289,7 +289,7 @@ def files_of_every_format(folder):
 
 @test
 def a_run_over_every_format_sees_the_same_samples_after_many_stops():
-    """All formats in one run, which is cheap: each step takes a batch of each."""
+    """One run reads all formats, which is fast: each step takes one batch of each format."""
     folder = scratch()
     sections = files_of_every_format(folder)
     missing = {path.stem for path in (SOURCE / "src/data/formats").glob("*.cpp")} - set(sections) - {"images", "tar"}
@@ -311,10 +311,10 @@ def a_run_over_every_format_sees_the_same_samples_after_many_stops():
                                 env={"STOP_AFTER": str(first if attempts == 0 else 0)})).code == STOPPED:
             stops.add(step_of(run_dir_of(stopped)))
             attempts += 1
-            check(attempts < 10, "it gets no further", job)
+            check(attempts < 10, "it makes no progress", job)
         check_exit(job, FINISHED)
-        equal([name for name, one, other in zip(sections, seen_of(stopped), expected) if one != other], [], "formats of which a run saw other samples after stops")
-    check(len(stops) >= 5, f"stopped at the steps {stops} of 8 only")
+        equal([name for name, one, other in zip(sections, seen_of(stopped), expected) if one != other], [], "formats with different samples after stops")
+    check(len(stops) >= 5, f"stopped only at the steps {stops} of 8")
 
 
 main(setup_read_back)

@@ -24,7 +24,7 @@ _values = {}
 
 
 def values():
-    """What all source files hold: field -> array; texts as lists."""
+    """Returns the content of all source files as {field: array}; strings are lists."""
     if not _values:
         draw = numpy.random.default_rng(1)
         reals = draw.normal(3, 2, ROWS)
@@ -54,7 +54,7 @@ def write_jsonl(path):
 
 
 def arrays():
-    """Of every type that HDF5 and NumPy share with us."""
+    """Returns arrays of each data type that HDF5, NumPy and trainrt all support."""
     draw = numpy.random.default_rng(2)
     found = {"images": draw.integers(0, 256, (ROWS, 8, 6), "u1"), "labels": draw.integers(-5, 5, ROWS, "i8"), "flags": draw.integers(0, 2, ROWS).astype(bool)}
     for kind in ("f8", "f4", "f2"):
@@ -78,7 +78,7 @@ def write_npz(path):
 
 
 def write_idx(folder):
-    """Images, plain, and labels, gzip."""
+    """Writes an uncompressed file of images and a gzip file of labels; returns both paths."""
     held = arrays()
     images = folder / "x-images-idx3-ubyte"
     images.write_bytes(struct.pack(">IIII", 0x803, ROWS, 8, 6) + held["images"].tobytes())
@@ -112,7 +112,7 @@ def compare_figures(field, array):
         else:
             equal(distinct["count"], len(kinds), f"{field['name']}: distinct values")
         if len(kinds) <= 32:
-            equal({value: count for value, count in distinct["values"]}, dict(zip(kinds.tolist(), counts.tolist())), f"{field['name']}: how often each is there")
+            equal({value: count for value, count in distinct["values"]}, dict(zip(kinds.tolist(), counts.tolist())), f"{field['name']}: count of each value")
 
 
 def fields_of(found):
@@ -120,7 +120,7 @@ def fields_of(found):
 
 
 @test
-def inspect_prints_the_same_statistics_as_numpy_for_a_table_with_texts_and_missing_values():
+def inspect_prints_the_same_statistics_as_numpy_for_a_table_with_strings_and_missing_values():
     for path in (write_csv(scratch() / "a.csv"), write_jsonl(scratch() / "a.jsonl")):
         found = inspected(path, "--all")
         fields = fields_of(found)
@@ -128,9 +128,9 @@ def inspect_prints_the_same_statistics_as_numpy_for_a_table_with_texts_and_missi
         for name in ("id", "x", "label", "flag"):
             compare_figures(fields[name], values()[name])
         lengths = numpy.array([len(city) for city in values()["city"]])
-        close(fields["city"]["lengths"]["mean"], lengths.mean(), "mean length of the texts")
-        equal((fields["city"]["empty"], fields["city"]["lengths"]["max"]), (int((lengths == 0).sum()), 10), "texts")
-        equal({value: count for value, count in fields["city"]["distinct"]["values"]}, {city: values()["city"].count(city) for city in set(values()["city"])}, "distinct texts")
+        close(fields["city"]["lengths"]["mean"], lengths.mean(), "mean length of the strings")
+        equal((fields["city"]["empty"], fields["city"]["lengths"]["max"]), (int((lengths == 0).sum()), 10), "empty strings and maximum length")
+        equal({value: count for value, count in fields["city"]["distinct"]["values"]}, {city: values()["city"].count(city) for city in set(values()["city"])}, "distinct strings")
         equal([row["city"] for row in found["first"]], values()["city"][:5], "first samples")
         equal([row["x"] for row in found["first"]], [None] + values()["x"][1:5].tolist(), "first samples")
 
@@ -152,14 +152,14 @@ def inspect_prints_the_same_statistics_as_numpy_for_arrays_in_every_format():
 
 
 @test
-def statistics_do_not_depend_on_the_number_of_threads_and_rows_limits_them_to_the_first_samples():
+def statistics_do_not_depend_on_threads_and_rows_limits_them_to_the_first_samples():
     path = scratch() / "a.npy"
     array = numpy.random.default_rng(3).normal(size=(200_000, 8))
     numpy.save(path, array)
     texts = {tool("inspect", path, "--all", "--json", "--threads", threads).out for threads in (1, 2, 7)}
     equal(len(texts), 1, "different outputs")
     found = inspected(path, "--rows", 1234)
-    equal(found["looked_at"], 1234, "samples that were looked at")
+    equal(found["looked_at"], 1234, "samples that were read")
     compare_figures(fields_of(found)["data"], array[:1234])
 
 
@@ -168,12 +168,12 @@ def inspect_describes_how_ranks_would_read_a_dataset_and_gives_advice():
     folder = scratch()
     path = write_h5(folder / "a.h5", compression="gzip")
     kept = inspected(path, "--ranks", 7)["reading"]
-    equal((kept["samples_a_rank"], kept["kept_in_memory"], kept["together"], kept["advice"]), (429, True, 257, []), "what fits into memory")
+    equal((kept["samples_a_rank"], kept["kept_in_memory"], kept["together"], kept["advice"]), (429, True, 257, []), "a dataset that fits into memory")
     read = inspected(path, "--memory=10 kB")["reading"]
-    equal(read["kept_in_memory"], False, "what does not")
+    equal(read["kept_in_memory"], False, "a dataset that does not fit")
     check(any("block = 257" in line for line in read["advice"]) and any("memory = " in line for line in read["advice"]), f"advice: {read['advice']}")
-    check(any("parsed" in line for line in inspected(write_csv(folder / "a.csv"), "--memory=10 kB")["reading"]["advice"]), "CSV is not advised to be converted")
-    check(any("fewer than" in line for line in inspected(path, "--ranks", 5000)["reading"]["advice"]), "ranks without samples")
+    check(any("parsed" in line for line in inspected(write_csv(folder / "a.csv"), "--memory=10 kB")["reading"]["advice"]), "no advice to convert the CSV file")
+    check(any("fewer than" in line for line in inspected(path, "--ranks", 5000)["reading"]["advice"]), "no advice about ranks without samples")
 
 
 @test
@@ -183,18 +183,18 @@ def inspect_draws_images_and_accepts_keys_and_sections_of_a_config():
     image[0, :, :4] = 255
     numpy.save(folder / "a.npy", image)
     out = tool("inspect", folder / "a.npy").out
-    equal(out.count("  @@@@      "), 4, f"half-white lines of the picture in\n{out}")
+    equal(out.count("  @@@@      "), 4, f"half-white lines of the image in\n{out}")
     write_csv(folder / "a.csv")
     (folder / "train.ini").write_text(f"[run]\nname = x\nstorage_path = /tmp\n[data.train]\nsource = {folder}/a.csv\nvector = v\n")
     equal(fields_of(inspected("--config", folder / "train.ini", "train"))["v"]["shape"], [4], "the vector")
     equal(list(fields_of(inspected("--config", folder / "train.ini", "train", "--vector=w"))), ["w", "city"], "fields")
     equal(inspected(folder / "a.csv", "--subset=10:20", "--rows", 5)["samples"], 10, "samples")
-    refused("inspect", "--config", folder / "train.ini", "tain", says=["no section [data.tain]", "train"])
-    refused("inspect", folder / "a.csv", "--vectr=v", says=["unknown key 'vectr'"])
-    refused("inspect", folder / "a.csv", "--keep=0:2", says=["the key keep of [data.NAME] is now named subset_after"])
-    refused("inspect", folder / "none.csv", says=["none.csv"])
-    refused("inspect", folder / "a.csv", "--rows", "none", says=["--rows", "not an integer"])
-    refused("inspect", says=["missing argument: SOURCE"])
+    refused("inspect", "--config", folder / "train.ini", "tain", message=["no section [data.tain]", "train"])
+    refused("inspect", folder / "a.csv", "--vectr=v", message=["unknown key 'vectr'"])
+    refused("inspect", folder / "a.csv", "--keep=0:2", message=["the key keep of [data.NAME] is now named subset_after"])
+    refused("inspect", folder / "none.csv", message=["none.csv"])
+    refused("inspect", folder / "a.csv", "--rows", "none", message=["--rows", "not an integer"])
+    refused("inspect", message=["missing argument: SOURCE"])
 
 
 @test
@@ -205,14 +205,14 @@ def check_inspect_and_convert_use_the_samples_after_operations_and_transforms():
     config.write_text(f"[run]\nname = x\nstorage_path = {folder}\n[train]\nprogram = true\n[data.train]\nsource = {folder}/r.csv\n"
                       f"sequence = 3 within=station\n")
     made = "14 samples: station i64[], t i64[3]"
-    check(made in run([TRAINRT, "check", "--config", config]).out, "check does not show them")
-    check(made in tool("inspect", "--config", config, "train").out, "inspect does not show them")
+    check(made in run([TRAINRT, "check", "--config", config]).out, "check does not show the sequences")
+    check(made in tool("inspect", "--config", config, "train").out, "inspect does not show the sequences")
     equal(fields_of(inspected("--config", config, "train"))["t"]["shape"], [3], "the field of the sequences")
     tool("convert", "--config", config, "train", "-o", folder / "made.npz")
-    equal(numpy.load(folder / "made.npz")["t"][:2].tolist(), [[0, 3, 6], [3, 6, 9]], "converted")
-    refused("inspect", "--config", config, "train", "--sequence=3 within=stat", says=["[data.train]", "sequence", "'stat'"])
+    equal(numpy.load(folder / "made.npz")["t"][:2].tolist(), [[0, 3, 6], [3, 6, 9]], "converted sequences")
+    refused("inspect", "--config", config, "train", "--sequence=3 within=stat", message=["[data.train]", "sequence", "'stat'"])
     removed = ["the key 'join' in [data.train] was removed", "DuckDB or pandas"]
-    refused("inspect", "--config", config, "train", "--join=stations on station", says=removed)
+    refused("inspect", "--config", config, "train", "--join=stations on station", message=removed)
     config.write_text(config.read_text() + "join = stations on station\n")
     failed = run([TRAINRT, "check", "--config", config])
     check(failed.code != 0 and all(words in failed.out + failed.err for words in removed), "check accepts a removed key", failed)
@@ -222,7 +222,7 @@ def check_inspect_and_convert_use_the_samples_after_operations_and_transforms():
 
 
 def held(path):
-    """What a file holds, read by others: field -> array; texts as lists."""
+    """Returns the content of a file, read with other libraries, as {field: array}; strings are lists."""
     path = Path(path)
     if path.suffix == ".h5":
         with h5py.File(path) as file:
@@ -239,22 +239,22 @@ def held(path):
 
 
 def same(found, expected, what):
-    """The same values, and the same bits of those that are numbers."""
+    """Checks for equal values; numbers must have the same bits."""
     if isinstance(expected, list):
         return equal(found, expected, what)
-    if isinstance(found, list):  # of text files
+    if isinstance(found, list):  # values of a text file
         kind = expected.dtype.type
         made = [numpy.nan if value in ("", None) else value in (True, "true") if kind is numpy.bool_ else kind(value) for value in found]
         found = numpy.array(made).astype(expected.dtype)
     equal((found.dtype, found.shape), (expected.dtype, expected.shape), f"{what}: type and shape")
-    check(numpy.array_equal(found, expected, equal_nan=expected.dtype.kind == "f"), f"{what}: other values")
+    check(numpy.array_equal(found, expected, equal_nan=expected.dtype.kind == "f"), f"{what}: different values")
 
 
 NUMBERS = ("id", "x", "label", "flag")
 
 
 @test
-def a_table_that_is_converted_to_any_kind_of_file_and_back_has_the_same_values():
+def a_table_converted_to_any_file_type_and_back_has_the_same_values():
     folder = scratch()
     for source in (write_csv(folder / "a.csv"), write_jsonl(folder / "b.jsonl")):
         for ending in ("csv", "jsonl"):
@@ -270,8 +270,8 @@ def a_table_that_is_converted_to_any_kind_of_file_and_back_has_the_same_values()
                     same(held(folder / f"out.{ending}")[name], values()[name], f"{source.name} to {ending}: {name}")
                     same(held(folder / f"back.{back}")[name], values()[name], f"{source.name} to {ending} to {back}: {name}")
     nothing_left(folder)
-    job = refused("convert", folder / "a.csv", "-o", folder / "x.h5", says=["city", "vary in length", "--columns", ".jsonl"])
-    check(not (folder / "x.h5").exists(), "a file is there", job)
+    job = refused("convert", folder / "a.csv", "-o", folder / "x.h5", message=["city", "vary in length", "--columns", ".jsonl"])
+    check(not (folder / "x.h5").exists(), "an output file was created", job)
     nothing_left(folder)
 
 
@@ -283,9 +283,9 @@ def arrays_of_all_types_are_converted_to_hdf5_and_npz_without_change():
                (folder / "sums.h5", ("--checksums",)), (folder / "both.h5", ("--checksums", "--compress", "gzip"))]
     probe = run([TRAINRT, "data", "convert", write_h5(folder / "a.h5"), "-o", folder / "lz4.h5", "--compress", "lz4"])
     if probe.code == FINISHED:
-        equal(inspected(folder / "lz4.h5", "--all")["fields"], inspected(folder / "a.h5", "--all")["fields"], "what lz4 keeps")
+        equal(inspected(folder / "lz4.h5", "--all")["fields"], inspected(folder / "a.h5", "--all")["fields"], "fields after compression with lz4")
     else:
-        check("hdf5-filter-plugin" in probe.err, "the package with lz4 is not named", probe)
+        check("hdf5-filter-plugin" in probe.err, "the package that provides lz4 is not named", probe)
     for source in (folder / "a.h5", write_h5(folder / "b.h5", compression="gzip"), write_npz(folder / "c.npz")):
         for output, words in outputs:
             tool("convert", source, "-o", output, "--force", *words)
@@ -294,7 +294,7 @@ def arrays_of_all_types_are_converted_to_hdf5_and_npz_without_change():
             for name, array in arrays().items():
                 same(found[name], array, f"{source.name} to {output.name}: {name}")
     with h5py.File(folder / "out.h5") as plain, h5py.File(folder / "zip.h5") as packed:
-        check(plain["images"].chunks is None and packed["images"].compression == "gzip" and packed["f8"].shuffle, "layouts")
+        check(plain["images"].chunks is None and packed["images"].compression == "gzip" and packed["f8"].shuffle, "the layouts differ from the options")
     with h5py.File(folder / "sums.h5") as summed:
         check(all(dataset.fletcher32 and not dataset.compression for dataset in summed.values()), "a dataset without checksums")
     for output, words in outputs:
@@ -305,19 +305,19 @@ def arrays_of_all_types_are_converted_to_hdf5_and_npz_without_change():
     tool("convert", folder / "d.npy", "-o", folder / "d.csv")
     equal(list(held(folder / "d.csv")), ["data_0", "data_1", "data_2"], "columns of a vector")
     tool("convert", folder / "d.csv", "--vector=data", "-o", folder / "d.h5")
-    same(held(folder / "d.h5")["data"], arrays()["f4"], "a vector that was a table")
+    same(held(folder / "d.h5")["data"], arrays()["f4"], "a vector made of columns")
     tool("convert", folder / "a.h5", "--columns", "labels", "--cast=labels:f32", "-o", folder / "e.h5")
     same(held(folder / "e.h5")["labels"], arrays()["labels"].astype("f4"), "a field that was cast")
     (folder / "f.txt").write_text("one\ntwo\n")
     tool("convert", folder / "f.txt", "-o", folder / "f.jsonl")
-    equal(held(folder / "f.jsonl"), {"text": ["one", "two"]}, "lines of a text")
+    equal(held(folder / "f.jsonl"), {"text": ["one", "two"]}, "lines of a text file")
     numpy.arange(1000, dtype="u2").tofile(folder / "g.bin")
     tool("convert", folder / "g.bin", "--format=tokens", "--length=9", "-o", folder / "g.npz")
     same(held(folder / "g.npz")["tokens"], numpy.stack([numpy.arange(i, i + 10, dtype="i4") for i in range(0, 991, 9)]), "windows of tokens")
 
 
 @test
-def the_converted_file_of_several_files_does_not_depend_on_the_number_of_threads():
+def converting_several_files_gives_the_same_bytes_for_any_number_of_threads():
     folder = scratch()
     for i in range(5):
         write_csv(folder / f"a{i}.csv", rows=slice(i * 600, i * 600 + 600))
@@ -331,7 +331,7 @@ def the_converted_file_of_several_files_does_not_depend_on_the_number_of_threads
 
 
 @test
-def where_chooses_the_same_samples_as_numpy():
+def where_selects_the_same_samples_as_numpy():
     folder = scratch()
     source = write_csv(folder / "a.csv")
     x, label, flag, ids = (values()[name] for name in ("x", "label", "flag", "id"))
@@ -346,12 +346,12 @@ def where_chooses_the_same_samples_as_numpy():
     tool("convert", folder / "a.h5", "-o", folder / "out.h5", "--where", "f4[2] > 0 and images[0] < 100", "--columns", "labels")
     held_ = arrays()
     same(held(folder / "out.h5")["labels"], held_["labels"][(held_["f4"][:, 2] > 0) & (held_["images"][:, 0, 0] < 100)], "an element of a vector")
-    for text, says in {"x > > 3": ["at character 5", "expected"], "y > 3": ["at character 1", "no field 'y'", "x, label"], "x > 'a'": ["cannot be compared"],
+    for text, message in {"x > > 3": ["at character 5", "expected"], "y > 3": ["at character 1", "no field 'y'", "x, label"], "x > 'a'": ["cannot be compared"],
                        "(x > 3": ["at character 7", "')'"], "x": ["only a bool"], "x = 3": ["at character 3", "=="], "x[1] > 2": ["numbered from 0"],
                        "x > 3 or": ["at character 9"], "city == 'Par": ["not closed"], "x > 1e9": ["removes all 3000"], "": []}.items():
         if text:
-            refused("convert", source, "-o", folder / "no.csv", "--where", text, says=["where", *says])
-    check(not (folder / "no.csv").exists(), "a file is there")
+            refused("convert", source, "-o", folder / "no.csv", "--where", text, message=["where", *message])
+    check(not (folder / "no.csv").exists(), "an output file was created")
     nothing_left(folder)
 
 
@@ -363,24 +363,24 @@ def split_and_shuffle_write_every_sample_once_and_repeat_for_the_same_seed():
     tool("convert", source, "-o", folder / "out.h5", "--split", "0.8", "--columns", "id")
     train, test = ids(folder / "out-train.h5"), ids(folder / "out-test.h5")
     equal((len(train), len(test), sorted(train + test)), (2400, 600, list(range(ROWS))), "samples of the parts")
-    check(train == sorted(train) and test == sorted(test) and test != list(range(2400, ROWS)), "the parts keep the order, and are drawn")
+    check(train == sorted(train) and test == sorted(test) and test != list(range(2400, ROWS)), "the parts are not in order, or were not drawn at random")
     tool("convert", source, "-o", f"{folder}/p.csv,{folder}/q.csv", "--split", "0.8")
-    equal((ids(folder / "p.csv"), ids(folder / "q.csv")), (train, test), "the same seed draws the same parts")
+    equal((ids(folder / "p.csv"), ids(folder / "q.csv")), (train, test), "parts drawn with the same seed")
     tool("convert", source, "-o", f"{folder}/r.csv,{folder}/s.csv", "--split", "0.8", "--seed", "7")
-    check(ids(folder / "r.csv") != train, "another seed draws others")
+    check(ids(folder / "r.csv") != train, "another seed draws the same part")
     orders = []
     for words in ((), ("--threads", "1"), ("--seed", "2"), ("--memory=40 kB",), ("--memory=40 kB", "--threads", "1"), ("--block=10", "--window=20")):
         tool("convert", source, "-o", folder / "o.csv", "--shuffle", "--force", *words)
         orders.append(ids(folder / "o.csv"))
         equal(sorted(orders[-1]), list(range(ROWS)), f"samples of a shuffled file {words}")
-        same(held(folder / "o.csv")["x"], values()["x"][orders[-1]], "rows stay together")
-        equal(held(folder / "o.csv")["city"], [values()["city"][i] for i in orders[-1]], "rows stay together")
-    check(orders[0] == orders[1] and orders[3] == orders[4], "threads change nothing")
-    check(len({tuple(order) for order in orders}) == 4, "seed and blocks make other orders")
+        same(held(folder / "o.csv")["x"], values()["x"][orders[-1]], "x of the shuffled rows")
+        equal(held(folder / "o.csv")["city"], [values()["city"][i] for i in orders[-1]], "city of the shuffled rows")
+    check(orders[0] == orders[1] and orders[3] == orders[4], "the order depends on the number of threads")
+    check(len({tuple(order) for order in orders}) == 4, "another seed or block does not change the order")
     blocks = {number // 10 for number in orders[5][:200]}
     equal(len(blocks), 20, "blocks of a window")
-    for words, says in {("--split", "1.5"): ["--split", "between 0 and 1"], ("--split", "0.00001"): ["empty"], ("--columns", "id,idd"): ["unknown field 'idd'", "did you mean 'id'"]}.items():
-        refused("convert", source, "-o", folder / "none.csv", *words, says=says)
+    for words, message in {("--split", "1.5"): ["--split", "between 0 and 1"], ("--split", "0.00001"): ["empty"], ("--columns", "id,idd"): ["unknown field 'idd'", "did you mean 'id'"]}.items():
+        refused("convert", source, "-o", folder / "none.csv", *words, message=message)
 
 
 @test
@@ -389,17 +389,17 @@ def an_invalid_output_is_an_error_that_explains_what_to_do():
     source = write_csv(folder / "a.csv")
     tool("convert", source, "-o", folder / "out.csv")
     before = (folder / "out.csv").read_bytes()
-    refused("convert", source, "-o", folder / "out.csv", "--where", "id > 5", says=["exists already", "--force"])
-    equal((folder / "out.csv").read_bytes(), before, "the file that was there")
-    refused("convert", source, "-o", source, "--force", says=["is a source of"])
-    refused("convert", source, "-o", folder / "out.xls", says=[".h5, .jsonl"])
-    refused("convert", source, "-o", folder / "none/out.csv", says=["does not exist"])
-    refused("convert", source, "-o", folder / "out.npz", "--columns", "id", "--compress", "gzip", says=["--compress gzip"])
-    refused("convert", source, says=["missing option: -o FILE"])
-    refused("convert", source, "-o", folder / "sums.csv", "--checksums", says=["--checksums", ".csv", ".h5, .parquet or .npz"])
+    refused("convert", source, "-o", folder / "out.csv", "--where", "id > 5", message=["exists already", "--force"])
+    equal((folder / "out.csv").read_bytes(), before, "the existing file")
+    refused("convert", source, "-o", source, "--force", message=["is a source of"])
+    refused("convert", source, "-o", folder / "out.xls", message=[".h5, .jsonl"])
+    refused("convert", source, "-o", folder / "none/out.csv", message=["does not exist"])
+    refused("convert", source, "-o", folder / "out.npz", "--columns", "id", "--compress", "gzip", message=["--compress gzip"])
+    refused("convert", source, message=["missing option: -o FILE"])
+    refused("convert", source, "-o", folder / "sums.csv", "--checksums", message=["--checksums", ".csv", ".h5, .parquet or .npz"])
     bad = folder / "bad.csv"
     bad.write_text("a\n" + "1\n" * 20000 + "x\n")
-    refused("convert", bad, "-o", folder / "bad.h5", says=["bad.csv", "20002", "'x'"])
+    refused("convert", bad, "-o", folder / "bad.h5", message=["bad.csv", "20002", "'x'"])
     nothing_left(folder)
     if os.geteuid() != 0:
         (folder / "closed").mkdir(mode=0o500)
@@ -442,8 +442,8 @@ def a_killed_conversion_resumes_and_writes_the_same_bytes():
             job.communicate()
         resumed = not output.exists() and parts_noted(output) > 0
         job = tool("convert", *command, "--force") if output.exists() and not parts_noted(output) else tool("convert", *command)
-        check(not resumed or "resuming after" in job.err, "it did not resume", job)
-        equal(output.read_bytes() == whole.read_bytes(), True, f"the same bytes of {output.name}")
+        check(not resumed or "resuming after" in job.err, "the conversion did not resume", job)
+        equal(output.read_bytes() == whole.read_bytes(), True, f"{output.name} has the same bytes")
         nothing_left(folder)
         output.unlink(), whole.unlink()
 
@@ -454,13 +454,13 @@ def an_incomplete_file_of_other_sources_or_options_is_an_error_and_force_starts_
     source = big_source(folder)
     output = folder / "out.csv"
     begun(output, source)
-    refused("convert", source, "-o", output, "--where", "n > 5", says=["from an earlier command", "other options", "--force"])
+    refused("convert", source, "-o", output, "--where", "n > 5", message=["from an earlier command", "other options", "--force"])
     os.utime(source)
-    refused("convert", source, "-o", output, says=["from an earlier command", "a source has changed", "big.csv", "--force"])
+    refused("convert", source, "-o", output, message=["from an earlier command", "a source has changed", "big.csv", "--force"])
     job = tool("convert", source, "-o", output, "--force")
     check("resuming after" not in job.err, "it resumed", job)
     tool("convert", source, "-o", folder / "whole.csv")
-    equal(output.read_bytes() == (folder / "whole.csv").read_bytes(), True, "the same bytes")
+    equal(output.read_bytes() == (folder / "whole.csv").read_bytes(), True, "out.csv has the same bytes")
     nothing_left(folder)
 
 
@@ -473,14 +473,14 @@ def two_conversions_cannot_write_the_same_file():
         time.sleep(0.005)
     if first.poll() is None:
         os.kill(first.pid, signal.SIGSTOP)
-        refused("convert", source, "-o", folder / "out.csv", says=["being written by another process"])
+        refused("convert", source, "-o", folder / "out.csv", message=["being written by another process"])
         os.kill(first.pid, signal.SIGCONT)
     first.communicate()
-    equal(first.returncode, FINISHED, "the first one's exit code")
+    equal(first.returncode, FINISHED, "exit code of the first conversion")
 
 
 @test
-def a_conversion_that_is_interrupted_by_ctrl_c_can_be_resumed():
+def a_conversion_interrupted_by_ctrl_c_can_be_resumed():
     folder = scratch()
     source = big_source(folder)
     job = start_convert(source, "-o", folder / "out.csv")
@@ -490,14 +490,14 @@ def a_conversion_that_is_interrupted_by_ctrl_c_can_be_resumed():
     _, err = job.communicate()
     equal(job.returncode, FAILED, f"exit code; {err}")
     check("ended by SIGINT" in err and "to resume" in err, err)
-    check("resuming after" in tool("convert", source, "-o", folder / "out.csv").err, "it did not resume")
+    check("resuming after" in tool("convert", source, "-o", folder / "out.csv").err, "the conversion did not resume")
 
 
 def tmpfs(megabytes):
     folder = scratch("tmpfs")
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder], capture_output=True, text=True)
     if mounted.returncode != 0:
-        skip(f"a file system cannot be mounted here: {mounted.stderr.strip()}")
+        skip(f"this machine cannot mount a file system: {mounted.stderr.strip()}")
     return folder
 
 
@@ -510,7 +510,7 @@ def a_full_disk_is_an_error_and_the_conversion_resumes_when_there_is_space():
             output = folder / f"out.{ending}"
             job = tool("convert", source, "-o", output, *words, code=FAILED)
             check("No space left" in job.err, "the reason is not named", job)
-            check(not output.exists() and ("gzip" in words or "to resume" in job.err), "what is left", job)
+            check(not output.exists() and ("gzip" in words or "to resume" in job.err), "the output exists, or the message does not mention resuming", job)
             if "gzip" in words:
                 nothing_left(folder)
             subprocess.run(["mount", "-o", "remount,size=200m", folder], check=True)
@@ -531,7 +531,7 @@ def bench_measures_bytes_samples_and_batches_within_the_given_time():
     folder = scratch()
     began = time.monotonic()
     found = json.loads(tool("bench", write_h5(folder / "a.h5"), "--seconds", 1, "--threads", 2, "--memory=10 kB", "--json").out)
-    check(time.monotonic() - began < 20, "it takes too long")
+    check(time.monotonic() - began < 20, "bench takes too long")
     names = {rate["what"] for rate in found["rates"]}
     check({"bytes in order by pread", "bytes at random by pread", "bytes at random by mmap", "samples in order", "batches in order", "batches shuffled"} <= names, f"{names}")
     equal({rate["threads"] for rate in found["rates"] if rate["what"] == "batches shuffled"}, {1, 2}, "threads")
@@ -539,8 +539,8 @@ def bench_measures_bytes_samples_and_batches_within_the_given_time():
         check(rate["seconds"] > 0 and rate["bytes"] > 0, f"nothing was measured: {rate}")
         check(rate["samples"] > 0 or rate["what"].startswith("bytes"), f"no samples: {rate}")
     check(any("memory = " in line for line in found["advice"]), f"advice: {found['advice']}")
-    check("batches shuffled" in tool("bench", write_csv(folder / "a.csv"), "--seconds", 0.5).out, "a table for people")
-    refused("bench", folder / "a.csv", "--seconds", "0", says=["--seconds"])
+    check("batches shuffled" in tool("bench", write_csv(folder / "a.csv"), "--seconds", 0.5).out, "the table is missing")
+    refused("bench", folder / "a.csv", "--seconds", "0", message=["--seconds"])
 
 
 main()

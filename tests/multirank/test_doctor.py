@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """`trainrt doctor` prints one line per check, with advice for each problem and the ranks and hosts that have it, exits with 70 if it found an
-error, and leaves no files behind. With a program it also checks the requirements of the program."""
+error, and leaves no files. With a program it also checks the requirements of the program."""
 import json
 import os
 import signal
@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
 
 def checks_in_sources(needs_program):
-    """The names in the tables of checks."""
+    """Returns the names of the checks in the source code that need a program, or of those that do not."""
     texts = [path.read_text() for path in (SOURCE / "src/cli/doctor/checks").glob("*.cpp")]
     return {name for text in texts if (".needs_program = true" in text) == needs_program for name in re.findall(r'^    \{"(\w+)", "', text, re.M)}
 
@@ -47,7 +47,7 @@ def in_folders(*folders):
 
 
 def examined(job):
-    """The checks of a --json report, by name. Requires the report to be well-formed."""
+    """Returns the checks of a --json report by name, and checks that the report is well-formed."""
     report = json.loads(job.out)
     checks = {found["name"]: found for found in report["checks"]}
     equal(len(checks), len(report["checks"]), "names of checks", job)
@@ -70,7 +70,7 @@ def every_check_has_a_line(ranks):
     lines = job.out.splitlines()
     named = {line.split()[1] for line in lines[:-1]}
     equal(named, CHECKS, "checks with a line", job)
-    equal(len(lines) - 1, len(CHECKS), "number of lines before the last", job)
+    equal(len(lines) - 1, len(CHECKS), "number of lines without the summary", job)
     check(all(line.split()[0] in GRADES for line in lines[:-1]), "a line does not begin with a grade", job)
     check(re.fullmatch(r"\d+ ok, \d+ warnings?, 0 errors: .*a run can start here.*", lines[-1]), "the last line is not a summary", job)
     check_empty(folder)
@@ -112,7 +112,7 @@ def a_missing_folder_is_one_error_for_all_ranks():
 @test
 def a_rank_that_cannot_write_the_storage_is_named_with_its_host():
     folder = scratch()
-    checks = in_folders(folder, "/sys")  # not even root makes files there
+    checks = in_folders(folder, "/sys")  # not even root can create files in /sys
     text = checks["storage"]["text"]
     equal(checks["storage"]["grade"], "error", "grade of storage")
     check(f"rank 1 on {socket.gethostname()}: cannot create" in text, f"rank 1 is not named: {text}")
@@ -122,7 +122,7 @@ def a_rank_that_cannot_write_the_storage_is_named_with_its_host():
 
 
 @test
-def different_folders_with_one_path_are_an_error():
+def different_folders_with_the_same_path_are_an_error():
     folders = scratch(), scratch()
     found = in_folders(*folders)["storage"]
     equal(found["grade"], "error", "grade of storage")
@@ -147,7 +147,7 @@ def the_storage_of_a_config_is_checked_and_no_folder_is_created():
     folder = scratch()
     config = linear_config(folder, "run", storage=folder / "not" / "yet")
     job = doctor(2, "--json", "--config", config)
-    equal(json.loads(job.out)["storage"], str(folder), "storage: its existing part", job)
+    equal(json.loads(job.out)["storage"], str(folder), "the existing part of the storage path", job)
     equal(sorted(os.listdir(folder)), ["run.ini"], "files in the folder", job)
 
 
@@ -192,7 +192,7 @@ def a_signal_to_one_rank_stops_all_ranks_and_leaves_no_files():
 
 
 def hanging_rank_ends_the_doctor(when, limits, words):
-    """Rank 1 is stopped, like a process that a dead file system blocks; rank 0 reports it within the limit."""
+    """Stops rank 1, like a process that waits for a dead file system; rank 0 must report it within the limit."""
     config = linear_config(scratch(), "run", failure=limits)
     job = Job([MPIEXEC, "-n", "2", TRAINRT, "doctor", "--config", config])
     if when == "midway":
@@ -292,7 +292,7 @@ def a_program_that_is_missing_or_different_on_one_rank_is_reported_with_the_rank
 
 
 @test
-def modules_that_the_script_imports_and_its_python_lacks_are_named():
+def missing_modules_that_the_script_imports_are_named():
     folder = program_folder("import os, absent_module.inner\nfrom helper import x\nimport trainrt\ntry:\n    import optional_module\nexcept ImportError:\n    pass\n")
     (folder / "helper.py").write_text("raise SystemExit('this runs')\n")
     checks, _ = of_program(PYTHON, "train.py", ranks=1, cwd=folder)
@@ -310,7 +310,7 @@ def modules_that_the_script_imports_and_its_python_lacks_are_named():
 
 
 @test
-def a_stale_lock_of_torchs_extensions_is_named_with_its_file():
+def a_stale_lock_of_a_torch_extension_is_named_with_its_path():
     folder = scratch()
     lock = folder / "py311_cpu" / "fused_adam" / "lock"
     lock.parent.mkdir(parents=True)
@@ -321,11 +321,11 @@ def a_stale_lock_of_torchs_extensions_is_named_with_its_file():
     os.utime(lock, (time.time() - 3 * 3600,) * 2)
     checks, _ = of_program("true", env=env)
     check_grade(checks, "stale_locks", "warning", f"{lock} is 3.0 h old", f"rm {lock}")
-    equal(checks["stale_locks"]["text"].count(str(lock)), 1, "number of times that it is named")
+    equal(checks["stale_locks"]["text"].count(str(lock)), 1, "number of times that the lock is named")
 
 
 @test
-def a_proxy_limits_and_one_cpu_for_all_are_warnings():
+def a_proxy_low_limits_and_a_cpu_shared_by_all_ranks_are_warnings():
     proxy = {"http_proxy": "http://me:secret@proxy:3128", "no_proxy": "localhost"}
     checks, job = of_program("true", env=proxy, before=("prlimit", "--nofile=1024:8192", "--core=0", "taskset", "-c", "0"))
     check_grade(checks, "proxy", "warning", "http_proxy = http://proxy:3128", "127.0.0.1", "no_proxy")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""An elastic run (scaling.min_workers) goes on with fewer, and later more, ranks, and the global batch stays what it was: as many
-steps as the undisturbed run, no sample missed or seen twice, the same metrics but for the order of sums."""
+"""An elastic run (scaling.min_workers) continues with fewer, and later more, ranks and keeps its global batch. It takes the same steps
+as an uninterrupted run, sees each sample once, and reports the same metrics except for rounding."""
 import random
 import signal
 import struct
@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
 
-# 8 steps an epoch; with 3 ranks neither a whole global batch (64) nor the last one (32) is split evenly.
+# 8 steps per epoch. 3 ranks cannot split a full global batch (64 samples) or the last one (32 samples) evenly.
 LOOP = {"epochs": 15, "batch_size": 16, "report_every": 7, "lr": 0.02}
 DATA = {"samples": 480, "features": 50}
 STEPS = 15 * 8
@@ -27,7 +27,7 @@ def finish(ranks, config, *words):
 
 
 def interrupt(ranks, config, with_kill=False):
-    """Starts or continues the run and, some steps after its next report, stops it by a signal or kills its ranks."""
+    """Starts or continues the run; some steps after its second new report, stops it by a signal or kills its ranks."""
     before = report_count(run_dir_of(config))
     job = start_ranks(ranks, config)
     job.wait_for_ranks(ranks)
@@ -50,8 +50,7 @@ def doubles(state, name):
 
 
 def check_seen(config):
-    """Where a run was stopped: the samples seen since the last report are those of whole global batches, none lost or doubled,
-    whatever ranks saw them."""
+    """Checks a stopped run: the ranks together have seen each sample of the global batches since the last report exactly once."""
     state = state_of(run_dir_of(config))
     step = step_of(run_dir_of(config))
     reported = report_count(run_dir_of(config)) * LOOP["report_every"]
@@ -75,19 +74,19 @@ def check_like(config, whole):
 
 def loss_falls(config):
     rows = reports(run_dir_of(config))
-    check(rows[-1]["loss"] < 0.2 * rows[0]["loss"], f"it does not learn: {rows[0]['loss']} to {rows[-1]['loss']}")
+    check(rows[-1]["loss"] < 0.2 * rows[0]["loss"], f"the model does not learn: {rows[0]['loss']} to {rows[-1]['loss']}")
 
 
 @test
-def a_run_of_4_ranks_goes_on_with_3_then_2_then_4_and_computes_the_same():
+def a_run_of_4_ranks_continues_with_3_then_2_then_4_and_gets_the_same_results():
     folder = scratch()
     whole = config_of(folder, "whole", {})
     finish(4, whole)
     loss_falls(whole)
     config = config_of(folder, "elastic", {"min_workers": 2, "num_workers": 4}, step_pause=0.02)
-    for ranks, said in ((4, False), (3, True), (2, True)):
+    for ranks, shown in ((4, False), (3, True), (2, True)):
         job = interrupt(ranks, config)
-        equal(f"elastic: {ranks} ranks share the global batches of 4 workers" in job.err, said, "says that it is elastic", job)
+        equal(f"elastic: {ranks} ranks share the global batches of 4 workers" in job.err, shown, "the message about shared global batches is printed", job)
         check_seen(config)
     finish(4, config, "--loop.step_pause=0")
     check_like(config, whole)
@@ -95,7 +94,7 @@ def a_run_of_4_ranks_goes_on_with_3_then_2_then_4_and_computes_the_same():
 
 
 @test
-def a_run_whose_ranks_were_killed_goes_on_with_fewer_and_then_with_more_than_it_began_with():
+def a_killed_run_continues_with_fewer_and_then_with_more_ranks_than_at_its_start():
     folder = scratch()
     whole = config_of(folder, "whole", {})
     finish(3, whole)
@@ -112,7 +111,7 @@ def a_run_whose_ranks_were_killed_goes_on_with_fewer_and_then_with_more_than_it_
 
 
 @test
-def an_elastic_run_with_all_its_workers_has_the_bits_of_one_that_is_not():
+def an_elastic_run_with_all_its_workers_has_the_same_bits_as_a_fixed_run():
     folder = scratch()
     plain, elastic = config_of(folder, "plain", {}), config_of(folder, "elastic", {"min_workers": 1, "num_workers": 3})
     finish(3, plain)
@@ -121,7 +120,7 @@ def an_elastic_run_with_all_its_workers_has_the_bits_of_one_that_is_not():
 
 
 @test
-def more_ranks_than_a_global_batch_has_samples_leave_some_without_work_and_change_nothing():
+def ranks_without_samples_in_a_global_batch_do_not_change_the_results():
     folder = scratch()
     loop = {"batch_size": 1, "epochs": 1, "report_every": 60}
     whole, config = config_of(folder, "whole", {}, **loop), config_of(folder, "elastic", {"min_workers": 1}, **loop, step_pause=0.005)
@@ -142,7 +141,7 @@ def interrupt_after_first_report(config):
 
 
 @test
-def a_restart_on_another_number_of_ranks_is_refused_until_the_config_decides_about_the_global_batch():
+def a_restart_on_another_number_of_ranks_needs_the_key_on_resize():
     folder = scratch()
     config = config_of(folder, "run", {})
     interrupt_after_first_report(config)
@@ -155,26 +154,26 @@ def a_restart_on_another_number_of_ranks_is_refused_until_the_config_decides_abo
         check(word in job.err, f"the message lacks {word!r}", job)
     equal({path: path.read_bytes() for path in run_dir_of(config).rglob("*") if path.is_file()}, before, "files of the run")
     job = finish(3, config, "--scaling.on_resize=keep_batch")
-    check("the global batch is 48 samples (16 for each of 3 workers)" in job.err and "it has been 32 samples" in job.err, "the change is not said", job)
-    finish(3, config, "--loop.epochs=16")  # from now on that is its global batch
+    check("the global batch is 48 samples (16 for each of 3 workers)" in job.err and "it has been 32 samples" in job.err, "the change is not reported", job)
+    finish(3, config, "--loop.epochs=16")  # 48 samples are now the global batch of the run
     check_exit(run_ranks(2, config, "--loop.epochs=17"), USAGE)
 
 
 @test
-def a_restart_that_keeps_the_global_batch_takes_the_steps_of_the_run_that_was_not_stopped():
+def a_restart_that_keeps_the_global_batch_takes_the_same_steps_as_an_uninterrupted_run():
     folder = scratch()
     whole, config = config_of(folder, "whole", {}), config_of(folder, "run", {"on_resize": "keep_global_batch"})
     finish(2, whole)
     interrupt_after_first_report(config)
     job = finish(3, config)
-    check("3 ranks share the global batches of 2 workers" in job.err, "it does not say who shares", job)
+    check("3 ranks share the global batches of 2 workers" in job.err, "the ranks and workers are not reported", job)
     equal(step_of(run_dir_of(config)), step_of(run_dir_of(whole)), "steps")
     for number, (found, expected) in enumerate(zip(reports(run_dir_of(config)), reports(run_dir_of(whole))), 1):
         close(found["loss"], expected["loss"], f"loss of report {number}")
 
 
 @test
-def nothing_is_refused_before_the_first_checkpoint():
+def a_run_without_a_checkpoint_restarts_on_any_number_of_ranks():
     config = linear_config(scratch(), "run", {"epochs": 2, "step_pause": 0.02}, checkpoint={"every": "off"})
     job = start_ranks(2, config)
     wait_for_reports(run_dir_of(config), 1, job)
@@ -192,7 +191,7 @@ def fewer_ranks_than_min_workers_and_more_than_num_workers_are_refused():
         job = run_ranks(ranks, config)
         check_exit(job, USAGE)
         for word in words:
-            check(word in job.err, f"the message does not say {word!r}", job)
+            check(word in job.err, f"the message lacks {word!r}", job)
         check(not run_dir_of(config).exists(), "a refused run left a directory", job)
     config = config_of(folder, "fixed", {"num_workers": 3})
     check_exit(run_ranks(2, config), USAGE)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The promise to test everything by: a run that is stopped or killed any number of times ends with the same weights, optimizer
-and reported metrics, bit for bit, as the run that never stopped, on the same number of ranks."""
+"""The main promise: a run that is stopped or killed any number of times ends with the same weights, optimizer state and reported
+metrics, bit for bit, as an uninterrupted run on the same number of ranks."""
 import random
 import signal
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
 
-# 11 steps an epoch with 2 ranks, 8 with 3: the ends of the epochs do not meet the reports' of BY_STEPS. The last batch is short.
+# 11 steps per epoch with 2 ranks, 8 with 3, so epochs do not end at the reports of BY_STEPS. The last batch is smaller.
 BY_STEPS = {"epochs": 30, "batch_size": 16, "report_every": 6, "dropout": 0.1}
 BY_EPOCHS = {"epochs": 40, "batch_size": 16, "dropout": 0.1}
 DATA = {"samples": 352, "features": 1000}
@@ -27,7 +27,7 @@ def finish(ranks, config):
 
 
 def stop(ranks, config, signal_number, whom):
-    """Starts or continues the run and stops it after a few reports: whom = "mpiexec" or a rank."""
+    """Starts or continues the run, and after a few reports sends a signal to `whom`: "mpiexec" or a rank."""
     before = report_count(run_dir_of(config))
     job = start_ranks(ranks, config)
     wait_for_reports(run_dir_of(config), before + random.randint(1, 3), job)
@@ -37,12 +37,12 @@ def stop(ranks, config, signal_number, whom):
     job.code = job.wait(30)
     if job.code == FINISHED and run_state(run_dir_of(config)) == "finished":
         raise Failure(f"the run ended before it could be stopped: make it longer\n{job.tail()}")
-    # One in ten times MPICH's mpiexec answers a signal to itself with 0, also for a two-line script that ends with 75.
+    # After a signal to itself, MPICH's mpiexec exits with 0 in one of ten cases, even if the ranks exit with 75.
     check(job.code == STOPPED or (job.code == 0 and whom == "mpiexec"), f"exit {job.code}, expected {STOPPED}", job)
     equal(attempts(run_dir_of(config))[-1]["exit_code"], STOPPED, "exit_code of the attempt", job)
     text = job.out + job.err
-    equal(text.count(f"stopped by {signal.Signals(signal_number).name}"), 1, "times that it says what stopped it", job)
-    check("Run the same command again" in text.splitlines()[-1], "the last line is not what to do next", job)
+    equal(text.count(f"stopped by {signal.Signals(signal_number).name}"), 1, "messages that name the signal", job)
+    check("Run the same command again" in text.splitlines()[-1], "the last line does not ask the user to run the command again", job)
     equal(run_state(run_dir_of(config)), "stopped", "state in run.json", job)
 
 
@@ -50,7 +50,7 @@ _references = {}
 
 
 def reference(ranks, loop, every):
-    """The config of an uninterrupted run, run once for all tests that compare with it."""
+    """Returns the config of an uninterrupted run, which runs once for all tests that compare with it."""
     key = f"{ranks} {loop} {every}"
     if key not in _references:
         _references[key] = config_of(scratch(), "whole", loop, every)
@@ -101,8 +101,8 @@ for ranks, optimizer, loop, every in ((2, "sgd", BY_STEPS, "5 reports"), (2, "ad
 
 
 @test
-def the_last_checkpoint_holds_what_the_train_function_left():
-    """However seldom checkpoints are due, and where steps follow the last report: so the run can be continued with more epochs."""
+def the_last_checkpoint_holds_the_final_state_of_the_train_function():
+    """This holds for any checkpoint interval, even with steps after the last report, so a finished run can continue with more epochs."""
     folder = scratch()
     loop = {"epochs": 3, "report_every": 9, "optimizer": "adamw"}  # 33 steps, 3 reports
     whole = linear_config(folder, "whole", {**loop, "epochs": 5}, DATA)
@@ -114,9 +114,9 @@ def the_last_checkpoint_holds_what_the_train_function_left():
         found = state_of(run_dir_of(config))
         expected = expected or found
         equal(step_of(run_dir_of(config)), 33, f"step of the last checkpoint with checkpoint.every = {every}")
-        # The end of the epoch's last step and the end of the epoch are one place in two words.
+        # Other values may differ: the position after the last step of an epoch has two representations.
         different = [key for key in expected if key.startswith(("model/", "optimizer/", "sums/")) and found.get(key) != expected[key]]
-        check(not different, f"with checkpoint.every = {every} other bits than with '1 steps': {different}")
+        check(not different, f"values that differ between checkpoint.every = {every} and '1 steps': {different}")
         job = run_ranks(2, config, "--loop.epochs=5", "--checkpoint.every=1 reports")
         check_exit(job, FINISHED)
         check_same_bits(run_dir_of(config), run_dir_of(whole))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Bad environments: whatever a command meets, its exit code is one of trainrt's, and its last line is a sentence of trainrt."""
+"""In a bad environment every command exits with one of trainrt's exit codes, and its last line is an error message of trainrt."""
 import sys
 from pathlib import Path
 
@@ -10,15 +10,15 @@ PYTHON = "/usr/bin/python3"
 
 
 def in_shell(before, *words, after="", **options):
-    """The command in a shell that has done something before: a limit, a variable. Its output is standard error, by a pipe: a limit may
-    hold for files."""
+    """Runs a command in a shell after the shell commands `before`, such as ulimit or export. All output goes through a pipe to standard
+    error, because a limit may apply to files."""
     return run(["bash", "-c", f'{{ {before}; "$@" {after}; }} 2>&1 | cat >&2; exit ${{PIPESTATUS[0]}}', "bash", *words], **options)
 
 
 def ends_in_words(job, code, *parts):
     check_exit(job, code)
     lines = [line for line in job.err.splitlines() if line.strip()]
-    check(lines and lines[-1].startswith("trainrt: "), f"the last line is not trainrt's: {lines[-1:]}", job)
+    check(lines and lines[-1].startswith("trainrt: "), f"the last line is not a message of trainrt: {lines[-1:]}", job)
     for part in parts:
         check(part in lines[-1], f"the last line lacks {part!r}: {lines[-1]}", job)
 
@@ -28,7 +28,7 @@ def ends_in_words(job, code, *parts):
 @test
 def variables_of_another_launcher_are_named():
     config = linear_config(scratch(), "run")
-    for rank in (0, 1):  # the environment of any of its ranks may have been inherited
+    for rank in (0, 1):  # the inherited environment may be that of any rank
         job = in_shell(f"export PMI_FD=7 PMI_RANK={rank} PMI_SIZE=2", TRAINRT, "--config", config)
         ends_in_words(job, USAGE, "PMI_FD=7 was set by another launcher", "env -u PMI_FD")
     for command in ([TRAINRT, "--config", config], [TRAINRT, "tune", "--config", config]):
@@ -43,7 +43,7 @@ def variables_of_another_launcher_are_named():
 
 
 @test
-def ranks_that_a_limit_of_the_shell_ends_are_given_up_with_the_limit_named():
+def the_final_error_of_ranks_ended_by_a_shell_limit_names_the_limit():
     config = linear_config(scratch(), "run")
     for limit, option in (("ulimit -f 0", "-f"), ("ulimit -n 12", "-n")):
         job = in_shell(limit, TRAINRT, "-n", 2, "--config", config, "--failure.max_failures=0")
@@ -51,24 +51,24 @@ def ranks_that_a_limit_of_the_shell_ends_are_given_up_with_the_limit_named():
 
 
 @test
-def MPI_does_not_have_the_last_word_of_ranks_that_agree_on_an_error():
+def ranks_that_report_the_same_error_end_without_an_abort_message_of_mpi():
     folder = scratch()
     (folder / "train.py").write_text("import trainrt\nctx = trainrt.context()\nctx.stop_point() if ctx.world_rank else ctx.barrier()\n")
     job = run([TRAINRT, "-n", 2, "--run.name=run", "--failure.max_failures=0", "--", PYTHON, "train.py"], cwd=folder,
               env={"PYTHONPATH": BUILD / "python"})
     ends_in_words(job, FAILED, "given up after 1 failure", "the ranks do not make the same call")
-    check("Abort(" not in job.err, "MPI's own line", job)
+    check("Abort(" not in job.err, "MPI printed its own message", job)
 
 
 @test
-def threads_that_cannot_be_started_are_named_with_the_limit():
+def an_error_about_threads_that_cannot_be_started_names_the_limit():
     job = in_shell("ulimit -v 300000", TRAINRT, f"--run.storage_path={scratch()}", "--run.name=run", "--failure.max_failures=0", "--",
                    PYTHON, "-c", "pass")
     ends_in_words(job, FAILED, "ulimit -v")
 
 
 @test
-def a_current_folder_that_is_gone_is_named():
+def a_removed_current_folder_is_a_clear_error():
     folder = scratch()
     job = in_shell(f"mkdir {folder}/gone; cd {folder}/gone; rmdir {folder}/gone", TRAINRT, "doctor")
     ends_in_words(job, FAILED, "the current folder no longer exists")
@@ -77,10 +77,10 @@ def a_current_folder_that_is_gone_is_named():
 # ---- standard streams ------------------------------------------------------------------------------------------------------------
 
 @test
-def output_that_cannot_be_written_is_an_error_that_says_what_to_do():
+def output_that_cannot_be_written_is_an_error_with_a_hint():
     for command in ("list", "help config", "--version"):
         for after, part in ((">&-", "send it to"), (">/dev/full", "No space left on device"), ("| true", "the program that reads it ended")):
-            # The reader is gone before the command prints.
+            # With "| true", the reader exits before the command prints.
             script = f"{{ sleep 0.2; {TRAINRT} {command}; echo $? >&2; }} | true" if "|" in after else f"{TRAINRT} {command} {after}; echo $? >&2"
             job = run(["bash", "-c", script])
             *_, line, code = job.err.splitlines()
@@ -99,26 +99,26 @@ def not_started(content, code, *parts, mode=0o755):
         check_exit(job, code)
         errors = [line for line in job.err.splitlines() if "error: " in line]
         for part in parts if code == FAILED else (*parts, str(program)):
-            check(any(part in line for line in errors), f"no error has {part!r}", job)
+            check(any(part in line for line in errors), f"no error contains {part!r}", job)
 
 
 for name, arguments in {
-        "a_script_with_lines_of_Windows": (b"#!/usr/bin/python3\r\nprint(1)\r\n", USAGE, "carriage return", "dos2unix"),
+        "a_script_with_windows_line_ends": (b"#!/usr/bin/python3\r\nprint(1)\r\n", USAGE, "carriage return", "dos2unix"),
         "a_script_whose_interpreter_is_missing": (b"#!/no/such/python\n", USAGE, "'/no/such/python', which does not exist"),
         "a_script_whose_interpreter_is_a_folder": (b"#! /tmp\n", USAGE, "'/tmp', which cannot be executed"),
         "a_script_without_a_first_line": (b"echo 1\n", USAGE, "add the line #!/bin/sh"),
         "a_program_for_another_processor": (b"\x7fELF\x02\x01\x01" + bytes(60), USAGE, "another processor"),
         "an_empty_program": (b"", USAGE, "is empty")}.items():
-    add_test(f"{name}_is_refused_with_what_to_do", not_started, *arguments)
+    add_test(f"{name}_is_refused_with_a_hint", not_started, *arguments)
 
 
 @test
-def a_program_that_is_not_executable_is_refused_with_what_to_do():
+def a_program_that_is_not_executable_is_refused_with_a_hint():
     not_started(b"print(1)\n", USAGE, "is not executable", "chmod +x", mode=0o644)
 
 
 @test
-def a_wrapper_whose_command_is_missing_is_named_in_words():
+def the_error_of_a_wrapper_without_its_command_explains_exit_code_127():
     not_started(b"#!/usr/bin/env nosuch\n", FAILED, "exited with 127 (a command or its interpreter was not found)")
 
 
@@ -135,13 +135,13 @@ if __name__ == "__main__":
 
 
 @test
-def fit_in_a_bad_environment_says_what_to_do():
+def an_error_of_fit_in_a_bad_environment_has_a_hint():
     folder = scratch()
     (folder / "fit.py").write_text(FIT)
     fit = [PYTHON, folder / "fit.py"]
     env = {"PYTHONPATH": BUILD / "python"}
     slurm_conf = folder / "slurm.conf"
-    slurm_conf.write_text("")  # srun would wait 60 s for a file that does not exist
+    slurm_conf.write_text("")  # if the file did not exist, srun would wait for it for 60 s
     gone = f"mkdir {folder}/gone; cd {folder}/gone; rmdir {folder}/gone"
     for before, words, after, part in (
             ("ulimit -f 0", [*fit, folder / "a"], "", "ulimit -f"),
@@ -156,7 +156,7 @@ def fit_in_a_bad_environment_says_what_to_do():
 
 
 @test
-def a_connection_of_another_program_is_refused_in_words():
+def an_inherited_connection_of_another_program_is_a_clear_error():
     for value in ("7", "x", "", "1"):
         job = run([PYTHON, "-c", "import trainrt; trainrt.context()"], env={"PYTHONPATH": BUILD / "python", "TRAINRT_FD": value})
         check(f"RuntimeError: TRAINRT_FD={value} is inherited from another program" in job.err, f"TRAINRT_FD={value}", job)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Small files that expand without bound, and damaged HDF5 files that make libhdf5 crash, loop or take all memory: an error that names the
-file, in little time and memory. What fails here takes no more than 4 GiB of the machine."""
+"""A small file that expands without bound, or a damaged HDF5 file that makes libhdf5 crash, loop or take all memory, gives an error that
+names the file, with little time and memory. A failing test uses at most 4 GiB of memory."""
 import struct
 import sys
 import time
@@ -21,14 +21,14 @@ def limited(*words, timeout=60):
 
 
 def check_named(job, *says):
-    """An error that holds these words, and nothing of a crash."""
+    """Checks for a normal exit with an error that contains all words of `says`."""
     check(job.code in (USAGE, FAILED), f"exit {job.code}", job)
     for word in says:
         check(word in job.out + job.err, f"the message lacks {word!r}", job)
 
 
 def plain_h5(path):
-    """A file of HDF5's older structures: groups with heaps of names, whose texts lie in a heap, too."""
+    """Writes a file with HDF5's older structures: groups with local heaps of names, and strings in a global heap."""
     with h5py.File(path, "w") as file:
         file["x"] = numpy.arange(120, dtype="i4").reshape(40, 3)
         group = file.create_group("more")
@@ -39,7 +39,7 @@ def plain_h5(path):
 
 
 def with_circle_of_free_blocks(path):
-    """The free block of a group's heap of names is its own successor: libhdf5 makes a list of it for as long as there is memory."""
+    """Writes a file in which the free block of a local heap points to itself: libhdf5 appends it to a list until memory runs out."""
     data = plain_h5(path)
     heap = data.index(b"HEAP")
     _, free, begin = struct.unpack_from("<QQQ", data, heap + 8)
@@ -50,7 +50,7 @@ def with_circle_of_free_blocks(path):
 
 
 def with_free_space_of_no_size(path):
-    """The free space at the end of a heap of texts has the size 0: libhdf5 looks for the next object in it for ever."""
+    """Writes a file in which the free space at the end of a global heap has size 0: libhdf5 searches it for the next object forever."""
     data = plain_h5(path)
     begin = data.index(b"GCOL")
     at = begin + 16
@@ -62,7 +62,7 @@ def with_free_space_of_no_size(path):
 
 
 @test
-def a_damaged_hdf5_file_for_which_libhdf5_takes_all_memory_is_an_error_that_names_it():
+def a_damaged_hdf5_file_that_makes_libhdf5_take_all_memory_is_an_error_that_names_it():
     folder = scratch()
     path = with_circle_of_free_blocks(folder / "circle.h5")
     config = linear_config(folder, "run", data={"format": "hdf5", "source": path})
@@ -71,8 +71,8 @@ def a_damaged_hdf5_file_for_which_libhdf5_takes_all_memory_is_an_error_that_name
         begin = time.monotonic()
         job = limited(*words)
         check_named(job, "circle.h5", "HDF5 needs more memory than")
-        check(time.monotonic() - begin < 20, "it took too long", job)
-    equal(sorted(entry.name for entry in folder.iterdir()), ["circle.h5", "run.ini"], "what is left")
+        check(time.monotonic() - begin < 20, "the command took too long", job)
+    equal(sorted(entry.name for entry in folder.iterdir()), ["circle.h5", "run.ini"], "remaining files")
 
 
 @test
@@ -82,44 +82,45 @@ def a_damaged_hdf5_file_that_makes_libhdf5_loop_is_an_error_that_names_it():
 
 
 @test
-def a_damaged_link_for_which_libhdf5_frees_a_pointer_that_it_did_not_set_is_an_error_that_names_the_file():
+def a_damaged_link_that_makes_libhdf5_crash_is_an_error_that_names_the_file():
+    """With this link, libhdf5 frees a pointer that it has not set."""
     folder = scratch()
     (folder / "a.csv").write_text("x,yx\n1,2\n3,4\n")
     path = folder / "link.h5"
     check_exit(limited("data", "convert", folder / "a.csv", "-o", path), FINISHED)
     content = bytearray(path.read_bytes())
-    link = content.index(b"\x01\x10\x01\x01x")  # version, flags, character set, length, and the name
+    link = content.index(b"\x01\x10\x01\x01x")  # version, flags, character set, length, name
     content[link + 2] ^= 8
     path.write_bytes(content)
     check_named(limited("data", "inspect", path), "link.h5", "HDF5 crashes while reading its structure")
 
 
 @test
-def a_damaged_hdf5_object_of_a_store_is_an_error_that_names_it():
+def a_damaged_hdf5_file_in_an_object_store_is_an_error_that_names_it():
     folder, own = scratch(), Store()
     own.put("data", "circle.h5", with_circle_of_free_blocks(folder / "circle.h5").read_bytes())
     own.put("data", "good.h5", bytes(plain_h5(folder / "good.h5")))
     job = run([TRAINRT, "data", "inspect", "s3://data/good.h5", "--fields=x"], env=own.environment())
     if job.code != FINISHED and "libcurl" in job.err:
-        skip("this build knows no object stores")
+        skip("built without object stores")
     check_exit(job, FINISHED)
     check_named(run(["prlimit", f"--as={MEMORY}", TRAINRT, "data", "inspect", "s3://data/circle.h5"], env=own.environment()), "s3://data/circle.h5",
                 "HDF5 needs more memory than")
 
 
 @test
-def a_file_behind_a_damaged_one_is_read_if_errors_are_skipped():
+def files_after_a_damaged_file_are_read_if_errors_are_skipped():
     folder = scratch()
     plain_h5(folder / "a.h5"), plain_h5(folder / "c.h5")
     with_circle_of_free_blocks(folder / "b.h5")
     job = limited("data", "inspect", folder / "*.h5", "--fields=x", "--on_error=skip")
     check_exit(job, FINISHED)
-    check("b.h5" in job.err and "HDF5 needs more memory" in job.err, "the file that is skipped is not named", job)
+    check("b.h5" in job.err and "HDF5 needs more memory" in job.err, "the skipped file is not named", job)
     check("80 samples" in job.out + job.err, "the other files are not read", job)
 
 
 @test
-def without_h5_examiner_a_warning_says_so():
+def a_missing_h5_examiner_gives_one_warning():
     folder = scratch()
     plain_h5(folder / "a.h5")
     job = run([TRAINRT, "data", "inspect", folder / "a.h5", "--fields=x"], env={**os.environ, "TRAINRT_MODULE_PATH": str(folder)})
@@ -128,14 +129,14 @@ def without_h5_examiner_a_warning_says_so():
 
 
 def zeros_deflated(bytes_of_zeros):
-    """Raw deflate data of that many zeros, a multiple of 16 MiB: one block again and again."""
+    """Returns raw deflate data of `bytes_of_zeros` zeros, a multiple of 16 MiB, by repeating one compressed block."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     block = packer.compress(bytes(16 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
     return block * (bytes_of_zeros // (16 << 20)) + b"\x03\x00"
 
 
 @test
-def a_small_gzip_file_of_4_gib_is_refused_with_file_and_limit():
+def a_small_gzip_file_that_expands_to_4_gib_is_refused_with_file_and_limit():
     path = scratch() / "bomb-idx2-ubyte.gz"
     zeros = zeros_deflated(4 << 30)
     header = struct.pack(">HBBII", 0, 8, 2, 1 << 20, 4095)
@@ -146,7 +147,7 @@ def a_small_gzip_file_of_4_gib_is_refused_with_file_and_limit():
 
 
 @test
-def hdf5_values_that_are_not_stored_are_refused_with_dataset_and_limit():
+def a_huge_hdf5_dataset_without_stored_values_is_refused_with_dataset_and_limit():
     folder = scratch()
     with h5py.File(folder / "empty.h5", "w") as file:
         file.create_dataset("x", (1 << 40, 8), "f4", chunks=(1024, 8), compression="gzip")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Ranks that hang: the attempt ends by itself, in time, and says who is behind and where the others wait, with every rank's stack.
-What only takes long is no false alarm."""
+"""If a rank hangs, the attempt ends within the time limit, names that rank and the call in which the others wait, and writes the stacks
+of all ranks that respond. A slow operation is not reported as a hang."""
 import signal
 import sys
 from pathlib import Path
@@ -20,12 +20,12 @@ def hang_folders(config):
 
 def hang_folder(config, job):
     folders = hang_folders(config)
-    check(len(folders) == 1, f"folders of hangs: {folders}", job)
+    check(len(folders) == 1, f"hang folders: {folders}", job)
     return folders[0]
 
 
 def check_named(config, job, folder, words):
-    """In all the places where a person looks."""
+    """Checks that the report, the output, error.txt and the record of the attempt all contain `words`."""
     texts = {"verdict.txt": (folder / "verdict.txt").read_text(), "the output": job.err, "error.txt": (run_dir_of(config) / "error.txt").read_text(),
              "the attempt's record": attempts(run_dir_of(config))[-1]["why"]}
     for where, text in texts.items():
@@ -45,45 +45,45 @@ def a_rank_frozen_by_sigstop_is_named_and_the_attempt_ends():
     job.code = job.wait(LIMIT + 60)
     took = time.monotonic() - start
     check_exit(job, FAILED)
-    check(took < LIMIT + 15, f"it took {took:.1f} s", job)
+    check(took < LIMIT + 15, f"the run ended only after {took:.1f} s", job)
     folder = hang_folder(config, job)
-    equal(sorted(path.name for path in folder.glob("rank-*")), ["rank-00000.txt", "rank-00002.txt"], "ranks that wrote where they are", job)
+    equal(sorted(path.name for path in folder.glob("rank-*")), ["rank-00000.txt", "rank-00002.txt"], "ranks that wrote their stacks", job)
     check_named(config, job, folder, ("rank 1 on ", "did not answer", " in all_reduce"))
     for rank in (0, 2):
         text = (folder / f"rank-{rank:05}.txt").read_text()
-        check(re.search(r"waits_in: \S+.* at step \d+, for rank [012]", text), f"no word of what it waits in: {text}")
-        check("(trainrt)" in text and "#1 " in text, f"no stack: {text}")
+        check(re.search(r"waits_in: \S+.* at step \d+, for rank [012]", text), f"the call in which the rank waits is missing: {text}")
+        check("(trainrt)" in text and "#1 " in text, f"the stack is missing: {text}")
     resumed = run_ranks(RANKS, config, "--loop.epochs=3", "--loop.step_pause=0", timeout=90)
     check_exit(resumed, FINISHED)
 
 
 @test
-def a_rank_frozen_in_a_checkpoint_is_named_too():
+def a_rank_frozen_while_it_saves_a_checkpoint_is_named():
     config = linear_config(scratch(), "run", {"epochs": 1000, "step_pause": 0.02, "report_every": 10}, failure=FAILURE)
     job = start_ranks(RANKS, config, first_env={"TRAINRT_STOP_AT": "prepared:2"})
     wait_until(lambda: job.ended() or is_stopped(job.ranks().get(0, 0)), 60, "rank 0 to reach its second checkpoint", job)
     start = time.monotonic()
     job.code = job.wait(LIMIT + 60)
     check_exit(job, FAILED)
-    check(time.monotonic() - start < LIMIT + 15, f"it took {time.monotonic() - start:.1f} s", job)
+    check(time.monotonic() - start < LIMIT + 15, f"the run ended only after {time.monotonic() - start:.1f} s", job)
     check_named(config, job, hang_folder(config, job), ("rank 0 on ", "did not answer"))
 
 
 @test
-def a_rank_that_loops_for_ever_in_its_own_code_is_named_with_its_step_and_function():
+def a_rank_in_an_endless_loop_is_named_with_its_step_and_function():
     config = trouble_config({"trouble": "loop", "rank": 2, "at_step": 3}, failure=FAILURE)
     job = run_ranks(RANKS, config, timeout=90)
     check_exit(job, FAILED)
     folder = hang_folder(config, job)
     check_named(config, job, folder, ("rank 2 on ", "has been in its own code for", "at step 3 (training)", "ranks 0-1 wait in "))
-    equal(len(list(folder.glob("rank-*"))), RANKS, "ranks that wrote where they are", job)
+    equal(len(list(folder.glob("rank-*"))), RANKS, "ranks that wrote their stacks", job)
     text = (folder / "rank-00002.txt").read_text()
     for word in ("loops_for_ever", "train(trainrt::Context&)"):
         check(word in text, f"the stack lacks {word}: {text}")
 
 
 @test
-def one_rank_alone_that_loops_for_ever_is_ended_too():
+def a_single_rank_in_an_endless_loop_is_ended():
     config = trouble_config({"trouble": "loop", "at_step": 2}, failure=FAILURE)
     job = run([TRAINRT, "--config", config], timeout=90)
     check_exit(job, FAILED)
@@ -95,31 +95,31 @@ def is_no_false_alarm(loop, checkpoint=None, env=None):
     start = time.monotonic()
     job = run_ranks(2, config, timeout=120, env=env)
     check_exit(job, FINISHED)
-    equal(hang_folders(config), [], "alarms", job)
+    equal(hang_folders(config), [], "reported hangs", job)
     return time.monotonic() - start
 
 
-add_test("a_first_step_longer_than_the_limit_is_no_hang", is_no_false_alarm, {"at_step": 0, "seconds": 8})
-add_test("an_evaluation_shorter_than_the_limit_is_no_hang", is_no_false_alarm, {"at_step": 3, "seconds": 2})
+add_test("a_first_step_longer_than_the_limit_is_not_a_hang", is_no_false_alarm, {"at_step": 0, "seconds": 8})
+add_test("an_evaluation_shorter_than_the_limit_is_not_a_hang", is_no_false_alarm, {"at_step": 3, "seconds": 2})
 
 
 @test
-def a_checkpoint_longer_than_the_limit_is_no_hang():
+def a_save_longer_than_the_limit_is_not_a_hang():
     if not SHIM.exists():
-        skip("the library that injects faults was not built (it goes without the sanitizers)")
+        skip("the library that injects faults was not built (builds with sanitizers leave it out)")
     took = is_no_false_alarm({"at_step": 3, "seconds": 0}, {"every": "4 steps", "async": False},
                              {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "fsync:slow=7000:shard-"})
-    check(took > 7, f"the checkpoint was not slow: the run took {took:.1f} s")
+    check(took > 7, f"the save was not slow: the run took {took:.1f} s")
 
 
 @test
-def ranks_that_are_suspended_for_longer_than_the_limits_go_on():
+def ranks_that_are_suspended_longer_than_the_limits_continue():
     config = linear_config(scratch(), "run", {"epochs": 1000, "step_pause": 0.02, "report_every": 10},
                            failure={"hang_timeout": "5 s", "collective_timeout": 4})
     job = start_ranks(2, config)
     wait_for_reports(run_dir_of(config), 2, job)
     ranks = job.wait_for_ranks(2)
-    for rank in (1, 0):  # rank 0 waits for the other when it is stopped, and when it goes on
+    for rank in (1, 0):  # rank 0 is suspended and resumed while it waits for rank 1
         kill([ranks[rank]], signal.SIGSTOP)
         time.sleep(0.5)
     time.sleep(8)
@@ -127,14 +127,14 @@ def ranks_that_are_suspended_for_longer_than_the_limits_go_on():
         kill([ranks[rank]], signal.SIGCONT)
         time.sleep(0.5)
     wait_for_reports(run_dir_of(config), report_count(run_dir_of(config)) + 2, job)
-    equal(hang_folders(config), [], "alarms", job)
+    equal(hang_folders(config), [], "reported hangs", job)
     kill([ranks[0]], signal.SIGTERM)
     job.code = job.wait(60)
     check_exit(job, STOPPED)
 
 
 @test
-def off_lets_a_rank_take_its_time():
+def hang_timeout_off_allows_a_slow_rank():
     config = trouble_config({"trouble": "sleep", "rank": 1, "seconds": 6}, failure={"hang_timeout": "off"})
     check_exit(run_ranks(2, config, timeout=90), FINISHED)
 

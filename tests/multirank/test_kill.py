@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""kill -9 of all ranks of one run, at 20 random moments and then on purpose in every phase that chance did not hit: the same
-command continues it each time, and it ends with the bits of the run that was never killed."""
+"""All ranks of one run are killed by SIGKILL at 20 random moments, and then in each phase that the random kills missed. The same command
+continues the run each time, and it ends with the same bits as an uninterrupted run."""
 import random
 import signal
 import sys
@@ -12,23 +12,23 @@ from harness import *  # noqa: E402,F403
 RANKS = 2
 RANDOM_KILLS = 20
 LOOP = {"epochs": 120, "batch_size": 16, "step_pause": 0.001, "report_every": 4, "dropout": 0.1, "optimizer": "adamw"}
-DATA = {"samples": 320, "features": 64}  # 10 steps an epoch: 1200 steps, REPORTS reports
+DATA = {"samples": 320, "features": 64}  # 10 steps per epoch: 1200 steps, REPORTS reports
 REPORTS = 300
 EVERY = "2 reports"
 
 
 def phases():
-    """In the order of a run, those of a checkpoint as src/checkpoint/save/phases.hpp lists them."""
+    """Returns all phases of a run in order; those of a save are read from src/checkpoint/save/phases.hpp."""
     text = (SOURCE / "src/checkpoint/save/phases.hpp").read_text()
     saving = re.findall(r"^  (\w+),", text[text.index("enum class Phase"):text.index("};")], re.M)
     return ["start", "claimed", "replace", "load", "step", "report", "append", "reported", *saving, "finish", "close", "exit"]
 
 
-LAST = ("finish", "close", "exit")  # they come once, at the end of the run
+LAST = ("finish", "close", "exit")  # phases that occur once, at the end of the run
 
 
 class Table:
-    """How often a kill hit which phase of rank 0."""
+    """Counts the kills in each phase of rank 0."""
 
     def __init__(self):
         self.at_random = dict.fromkeys(phases(), 0)
@@ -49,7 +49,7 @@ def check_was_killed(job):
 
 
 def kill_at_random(config, table, longest, last_report):
-    """After a random time of at most `longest` seconds; sooner if the run, faster than foreseen, has made `last_report` reports."""
+    """Kills all ranks after a random time of at most `longest` seconds, or as soon as the run has made `last_report` reports."""
     phase_file = scratch() / "phase"
     job = start_ranks(RANKS, config, first_env={"TRAINRT_PHASE_FILE": phase_file})
     pids = job.wait_for_ranks(RANKS)
@@ -59,7 +59,7 @@ def kill_at_random(config, table, longest, last_report):
     kill(pids.values())
     check_was_killed(job)
     phase = phase_file.read_text().strip() if phase_file.exists() else ""
-    if phase:  # else it was killed before main: no phase, but a kill all the same
+    if phase:  # a rank that was killed before main() has no phase
         check(phase in table.at_random, f"unknown phase {phase!r}")
         table.at_random[phase] += 1
 
@@ -67,7 +67,7 @@ def kill_at_random(config, table, longest, last_report):
 def kill_in(phase, config, table):
     times = 1 if phase in ("start", "claimed", "load", "retired", "deleted", *LAST) else random.randint(1, 3)
     job = start_ranks(RANKS, config, first_env={"TRAINRT_STOP_AT": f"{phase}:{times}"})
-    wait_until(lambda: job.ended() or is_stopped(job.ranks().get(0, 0)), 60, f"rank 0 to reach the phase {phase} for the {times}. time", job)
+    wait_until(lambda: job.ended() or is_stopped(job.ranks().get(0, 0)), 60, f"rank 0 to reach the phase {phase}, {times} time(s)", job)
     check(not job.ended(), f"the phase {phase} was not reached {times} times", job)
     kill(job.ranks().values())
     check_was_killed(job)
@@ -75,7 +75,7 @@ def kill_in(phase, config, table):
 
 
 def uninterrupted(folder):
-    """Its config, and how long a start takes and the whole run."""
+    """Runs without a kill; returns the config, the seconds until the first report, and the seconds from then to the end."""
     config = linear_config(folder, "whole", LOOP, DATA, {"every": EVERY})
     start = time.monotonic()
     job = start_ranks(RANKS, config)
@@ -102,7 +102,7 @@ def kill_9_at_any_moment_leaves_the_same_bits():
         for phase in table.missed():
             kill_in(phase, config, table)
         kills = [attempt["exit_code"] for attempt in attempts(run_dir)]
-        check(len(kills) > RANDOM_KILLS / 2, f"only {len(kills)} attempts got as far as a record")
+        check(len(kills) > RANDOM_KILLS / 2, f"only {len(kills)} attempts wrote a record")
         last = run_ranks(RANKS, config, timeout=120)
         check_exit(last, FINISHED)
     except Failure as failure:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""When a run stops by itself, and that signals are honoured in every phase of it. squeue is a fake here, since a real one knows only
-whole minutes; tests/slurm has the real one."""
+"""A run stops in time before the end of its job, and signals stop it in every phase. These tests use a fake squeue, because the real one
+has a resolution of one minute; tests/slurm uses the real one."""
 import random
 import signal
 import sys
@@ -13,7 +13,7 @@ LONG = {"epochs": 100000, "step_pause": 0.002}
 
 
 def fake_squeue(answer):
-    """A folder for the PATH with a squeue that notes each question and prints the time left."""
+    """Creates a squeue that logs each call and runs `answer`; returns the environment that uses it and the path of the log."""
     folder = scratch("bin")
     asked = folder / "asked"
     squeue = folder / "squeue"
@@ -28,7 +28,7 @@ def start(config, env, *words):
 
 def setup():
     if MPIEXEC is None:
-        skip("mpiexec.mpich is not there (package mpich)")
+        skip("mpiexec.mpich is not installed (package mpich)")
 
 
 def stops_for_the_end_of_its_time(answer, env_more, *words):
@@ -37,25 +37,25 @@ def stops_for_the_end_of_its_time(answer, env_more, *words):
     job = start(config, {**env, **env_more}, *words)
     job.code = job.wait(60)
     check_exit(job, STOPPED)
-    equal(attempts(run_dir_of(config))[-1]["why"], "stopped by the end of the job's time", "why it ended", job)
-    check("s left in the job; saving and stopping may take" in job.err, "it does not say how much is left", job)
-    check(len(asked.read_text().splitlines()) == 1, f"more than one question a minute: {asked.read_text()}")
+    equal(attempts(run_dir_of(config))[-1]["why"], "stopped by the end of the job's time", "reason of the end", job)
+    check("s left in the job; saving and stopping may take" in job.err, "the remaining time is not printed", job)
+    check(len(asked.read_text().splitlines()) == 1, f"squeue was called more than once per minute: {asked.read_text()}")
     check_verifies(run_dir_of(config))
 
 
 add_test("a_run_stops_15_s_and_two_saves_before_the_end_of_the_job", stops_for_the_end_of_its_time, "echo 0:17", {})
-add_test("a_run_stops_as_long_before_the_end_as_it_is_told", stops_for_the_end_of_its_time, "echo 10:00:02", {}, "--failure.stop_before_end=36000 s")
-add_test("a_task_of_an_array_asks_for_its_own_time", stops_for_the_end_of_its_time,
+add_test("a_run_stops_at_the_time_that_stop_before_end_sets", stops_for_the_end_of_its_time, "echo 10:00:02", {}, "--failure.stop_before_end=36000 s")
+add_test("a_task_of_a_job_array_uses_its_own_time_limit", stops_for_the_end_of_its_time,
          'echo 0:17; case "$*" in *--job=17_3*) ;; *) echo 0:17;; esac', {"SLURM_ARRAY_JOB_ID": "17", "SLURM_ARRAY_TASK_ID": "3"})
 
 
 @test
-def without_squeue_the_end_is_taken_from_the_environment():
+def without_squeue_the_end_time_comes_from_the_environment():
     stops_for_the_end_of_its_time("exit 1", {"SLURM_JOB_END_TIME": str(int(time.time()) + 10)})
 
 
 @test
-def no_limit_no_answer_and_off_let_a_run_go_on():
+def a_run_continues_without_a_time_limit_without_an_answer_and_with_off():
     for answer, words in (("echo UNLIMITED", ()), ("echo 'slurm_load_jobs error: Socket timed out' >&2; exit 1", ()), ("echo 0:01", ["--failure.stop_before_end=off"]),
                           ("sleep 1000", ())):
         config = linear_config(scratch(), "run", {"epochs": 20, "step_pause": 0.002})
@@ -66,7 +66,7 @@ def no_limit_no_answer_and_off_let_a_run_go_on():
 
 
 @test
-def an_end_of_time_that_is_stale_is_not_used():
+def a_stale_end_time_in_the_environment_is_ignored():
     soon, past = str(int(time.time()) + 10), str(int(time.time()) - 10)
     for answer, end, word in (("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", soon, "belongs to job 17, which Slurm does not know"),
                               ("exit 0", soon, "belongs to job 17, which Slurm does not know"), ("exit 1", past, "it is in the past")):
@@ -75,22 +75,22 @@ def an_end_of_time_that_is_stale_is_not_used():
         job = start(config, {**env, "SLURM_JOB_END_TIME": end})
         job.code = job.wait(60)
         check_exit(job, FINISHED)
-        check("SLURM_JOB_END_TIME is ignored" in job.err and word in job.err, "the warning", job)
+        check("SLURM_JOB_END_TIME is ignored" in job.err and word in job.err, "the warning is missing", job)
 
 
 @test
-def a_job_that_is_shorter_than_stop_before_end_is_used_half():
+def a_job_shorter_than_stop_before_end_runs_for_half_its_time():
     config = linear_config(scratch(), "run", LONG)
     env, _ = fake_squeue("echo '0:05 0:06'")
     job = start(config, env, "--failure.stop_before_end=3600 s")
     job.code = job.wait(60)
     check_exit(job, STOPPED)
-    check("failure.stop_before_end = 3600 s requires 3600 s, but the job has only 6 s. The run stops 3 s before the end" in job.err, "the warning", job)
+    check("failure.stop_before_end = 3600 s requires 3600 s, but the job has only 6 s. The run stops 3 s before the end" in job.err, "the warning is missing", job)
     check(report_count(run_dir_of(config)) > 10, "it stopped at once", job)
 
 
 @test
-def a_save_that_does_not_fit_into_the_notice_is_warned_of_once():
+def a_save_longer_than_the_notice_of_a_preemption_gives_one_warning():
     folder = scratch("bin")
     for name, answer in (("squeue", "echo 10:00:00"), ("scontrol", '[ "$2" = config ] && echo "KillWait = 0 sec" || echo " GraceTime=0 Hidden=NO"')):
         (folder / name).write_text(f"#!/bin/sh\n{answer}\n")
@@ -103,7 +103,7 @@ def a_save_that_does_not_fit_into_the_notice_is_warned_of_once():
 
 
 def takes(pid, number):
-    """Whether it handles that signal: the first milliseconds, while the loader works, are not the program's own."""
+    """Returns whether the process blocks or handles the signal. In its first milliseconds, while the loader runs, it does not."""
     try:
         masks = re.findall(r"Sig(?:Blk|Cgt):\s*([0-9a-f]+)", Path(f"/proc/{pid}/status").read_text())
     except OSError:
@@ -112,8 +112,8 @@ def takes(pid, number):
 
 
 @test
-def a_signal_in_any_phase_is_honoured():
-    """At random moments from the first that the program sees on, at one rank or at both, once or twice."""
+def a_signal_in_any_phase_stops_the_run():
+    """Signals go to one rank or both, once or twice, at random moments after the program can receive them."""
     config = linear_config(scratch(), "run", {"epochs": 12, "step_pause": 0.002}, {"samples": 512, "features": 2000}, {"every": "1 reports"})
     whole = linear_config(scratch(), "run", {"epochs": 12}, {"samples": 512, "features": 2000}, {"every": "1 reports"})
     check_exit(run_ranks(2, whole), FINISHED)
@@ -124,7 +124,7 @@ def a_signal_in_any_phase_is_honoured():
         pause_s = chance.uniform(0, 0.5)
         name = chance.choice((signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
         victims = list(job.ranks().values())
-        wait_until(lambda: all(takes(pid, name) for pid in victims) or job.ended(), 20, f"the ranks to take {name.name}", job)
+        wait_until(lambda: all(takes(pid, name) for pid in victims) or job.ended(), 20, f"the ranks to handle {name.name}", job)
         time.sleep(pause_s)
         for _ in range(chance.choice((1, 2))):
             kill(victims if chance.random() < 0.5 else victims[:1], name)
@@ -142,7 +142,7 @@ def a_signal_in_any_phase_is_honoured():
 def a_signal_is_acknowledged_before_the_step_ends():
     config = linear_config(scratch(), "run", {"epochs": 3, "step_pause": 2})
     job = Job([TRAINRT, "--config", config])
-    wait_until(lambda: "train function" in job.err, 20, "its start", job)
+    wait_until(lambda: "train function" in job.err, 20, "the start of the run", job)
     time.sleep(0.3)
     kill([job.process.pid], signal.SIGINT)
     wait_until(lambda: "asked to stop; saving at the next step" in job.err, 1.5, "an answer to Ctrl-C", job)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Symbolic links in run directories and mirror folders are never followed, and what trainrt writes gets the rights that the umask and the
-set-group-id bit of the folder ask for."""
+"""trainrt never follows symbolic links in run directories and mirror folders. Files that it writes get their permissions from the umask,
+and their group from the set-group-ID bit of the folder."""
 import ctypes
 import os
 import random
@@ -20,7 +20,7 @@ OLD_KERNEL = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "openat2:ENOSYS"}
 
 
 def home_of_somebody():
-    """A folder with files of the names that a run has too, and what is in it."""
+    """Creates a folder with files of the same names as in a run; returns its path and its contents."""
     home = scratch("home")
     for name in ("manifest.json", "run.json", "result.json", "sweep.json", "000001.json", "shard-00000.h5", "thesis.tex", "photos/a.jpg", "checkpoint_000000/manifest.json"):
         (home / name).parent.mkdir(exist_ok=True)
@@ -41,7 +41,7 @@ def plant(link, home):
 
 
 def check_names_the_link(job, link):
-    check(f"'{link}' is a symbolic link" in job.err and "remove the link" in job.err, f"it does not name {link}, or not what to do", job)
+    check(f"'{link}' is a symbolic link" in job.err and "remove the link" in job.err, f"the message lacks {link} or the hint", job)
 
 
 def mirrored_config(mirror, **keys):
@@ -60,7 +60,7 @@ def is_not_followed_in_a_mirror(name, code, env):
     job = run_ranks(2, config, env=env)
     check_exit(job, code)
     check_names_the_link(job, link)
-    equal(contents(home), before, "what the link leads to", job)
+    equal(contents(home), before, "the target of the link", job)
     check(link.is_symlink(), "the link was replaced", job)
     link.unlink()
     job = run_ranks(2, config, "--loop.epochs=5", env=env)
@@ -71,11 +71,11 @@ def is_not_followed_in_a_mirror(name, code, env):
 for kind, env in (("", {}), ("_on_a_kernel_without_openat2", OLD_KERNEL)):
     for name, code in (("checkpoint_000000", FINISHED), ("checkpoint_000000/manifest.json", FINISHED), ("checkpoint_000007", FINISHED),
                        ("attempts", USAGE), ("result.json", FINISHED), ("run.json", USAGE), ("", USAGE)):
-        add_test(f"a_link_{name.replace('/', '_').replace('.', '_') or 'in_the_place_of_the_run'}_in_a_mirror_is_not_followed{kind}", is_not_followed_in_a_mirror, name, code, env)
+        add_test(f"a_link_{name.replace('/', '_').replace('.', '_') or 'instead_of_the_run'}_in_a_mirror_is_not_followed{kind}", is_not_followed_in_a_mirror, name, code, env)
 
 
 @test
-def a_run_is_not_restored_from_a_checkpoint_that_a_link_in_the_mirror_leads_to():
+def a_run_is_not_restored_from_a_linked_checkpoint_in_the_mirror():
     mirror = scratch("mirror")
     config = mirrored_config(mirror)
     check_exit(run_ranks(1, config), FINISHED)
@@ -87,21 +87,21 @@ def a_run_is_not_restored_from_a_checkpoint_that_a_link_in_the_mirror_leads_to()
     job = run_ranks(1, config)
     check_exit(job, USAGE)
     check_names_the_link(job, newest)
-    check(not run_dir_of(config).exists(), "half a run was restored", job)
+    check(not run_dir_of(config).exists(), "part of the run was restored", job)
 
 
 @test
-def the_mirror_that_the_config_names_may_be_a_link():
+def the_mirror_in_the_config_may_be_a_link():
     folder = scratch()
     (folder / "real").mkdir()
     (folder / "link").symlink_to(folder / "real")
     config = mirrored_config(folder / "link")
     check_exit(run_ranks(1, config), FINISHED)
-    check((folder / "real/run/checkpoint_000003/manifest.json").is_file(), "the run is not mirrored there")
+    check((folder / "real/run/checkpoint_000003/manifest.json").is_file(), "the run is not mirrored to the target of the link")
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config, "--loop.epochs=5")
     check_exit(job, FINISHED)
-    check("restored" in job.err, "it was not restored", job)
+    check("restored" in job.err, "the run was not restored", job)
 
 
 # ---- run directories ---------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def is_not_followed_in_a_run_directory(name, env):
     job = run_ranks(2, config, "--loop.epochs=3", env=env)
     check_exit(job, USAGE)
     check_names_the_link(job, link)
-    equal(contents(home), before, "what the link leads to", job)
+    equal(contents(home), before, "the target of the link", job)
 
 
 for kind, env in (("", {}), ("_on_a_kernel_without_openat2", OLD_KERNEL)):
@@ -125,7 +125,7 @@ for kind, env in (("", {}), ("_on_a_kernel_without_openat2", OLD_KERNEL)):
 
 
 @test
-def a_checkpoint_that_a_link_leads_to_is_not_loaded_and_only_the_link_goes():
+def a_linked_checkpoint_is_not_loaded_and_only_the_link_is_removed():
     config = linear_config(scratch(), "run", {"epochs": 3}, checkpoint={"num_to_keep": 0})
     check_exit(run_ranks(2, config), FINISHED)
     newest = run_dir_of(config) / "checkpoint_000002"
@@ -135,9 +135,9 @@ def a_checkpoint_that_a_link_leads_to_is_not_loaded_and_only_the_link_goes():
     before = contents(elsewhere)
     job = run_ranks(2, config, "--loop.epochs=5", "--checkpoint.num_to_keep=2")
     check_exit(job, FINISHED)
-    check("continuing from" in job.out + job.err and "checkpoint_000001" in job.out + job.err, "it does not go on from the checkpoint before", job)
-    check(f"'{newest}' is a symbolic link" in job.err, "it does not name the link", job)
-    equal(contents(elsewhere), before, "what the link leads to", job)
+    check("continuing from" in job.out + job.err and "checkpoint_000001" in job.out + job.err, "the run does not continue from the previous checkpoint", job)
+    check(f"'{newest}' is a symbolic link" in job.err, "the link is not named", job)
+    equal(contents(elsewhere), before, "the target of the link", job)
 
 
 # ---- sweeps ----------------------------------------------------------------------------------------------------------------
@@ -149,21 +149,21 @@ def is_not_followed_in_a_sweep(name):
     link = run_dir_of(config) / name
     plant(link, home)
     job = tune(config)
-    check(job.code != FINISHED or f"{name} (" in job.err and "failed: exit 64" in job.err, "the sweep finished with it", job)
+    check(job.code != FINISHED or f"{name} (" in job.err and "failed: exit 64" in job.err, "the sweep finished in spite of the link", job)
     logs = "".join(path.read_text() for path in run_dir_of(config).glob("trial_*.log"))
-    check(f"'{link}' is a symbolic link" in job.err + logs, f"it does not name {link}: {logs}", job)
-    equal(contents(home), before, "what the link leads to", job)
+    check(f"'{link}' is a symbolic link" in job.err + logs, f"{link} is not named: {logs}", job)
+    equal(contents(home), before, "the target of the link", job)
 
 
 for name in ("trial_00000", "journal", "claims", "sweep.json"):
     add_test(f"a_link_{name.replace('.', '_')}_in_a_sweep_is_not_followed", is_not_followed_in_a_sweep, name)
 
 
-# ---- exchanges -----------------------------------------------------------------------------------------------------------
+# ---- folders that are exchanged for links -----------------------------------------------------------------------------------------------------------
 
 
 class Exchanger(threading.Thread):
-    """Exchanges the folders in `folder` for links to `home` and back, one after another, until stop()."""
+    """Thread that replaces each folder in `folder` by a link to `home` and puts it back, in a loop until stop()."""
 
     def __init__(self, folder, home):
         super().__init__(daemon=True)
@@ -182,7 +182,7 @@ class Exchanger(threading.Thread):
                 if self.exchange(path, link):
                     time.sleep(random.uniform(0, 0.002))
                     self.count += 1
-                    if not self.exchange(path, link):  # the path is gone
+                    if not self.exchange(path, link):  # the path no longer exists
                         link.is_symlink() or link.rename(link.with_name(f"left-{self.count}"))
                         link.is_symlink() or link.symlink_to(self.home)
 
@@ -191,7 +191,7 @@ class Exchanger(threading.Thread):
         self.join()
 
 
-def leads_nothing_out(which, env):
+def nothing_is_written_outside(which, env):
     home, before = home_of_somebody()
     mirror = scratch("mirror")
     config = linear_config(scratch(), "run", {"epochs": 60}, checkpoint={"mirror": mirror, "num_to_keep": 2})
@@ -203,16 +203,16 @@ def leads_nothing_out(which, env):
     finally:
         exchanger.stop()
     check(exchanger.count > 5, f"only {exchanger.count} exchanges", job)
-    equal(contents(home), before, "what the links led to", job)
+    equal(contents(home), before, "the target of the links", job)
 
 
 for kind, env in (("", {}), ("_on_a_kernel_without_openat2", OLD_KERNEL)):
     for which in ("mirror", "run_directory"):
-        add_test(f"folders_that_become_links_again_and_again_lead_nothing_out_of_a_{which}{kind}", leads_nothing_out, which, env)
+        add_test(f"nothing_is_written_outside_a_{which}_whose_folders_are_exchanged_for_links{kind}", nothing_is_written_outside, which, env)
 
 
 @test
-def the_folder_of_artifacts_may_be_a_link():
+def the_artifacts_folder_may_be_a_link():
     config = linear_config(scratch(), "run")
     run_dir_of(config).mkdir(parents=True)
     (run_dir_of(config) / "artifacts").symlink_to(scratch("artifacts"))
@@ -221,7 +221,7 @@ def the_folder_of_artifacts_may_be_a_link():
 
 
 @test
-def files_of_the_python_package_follow_the_umask_and_no_link():
+def the_python_package_obeys_the_umask_and_follows_no_link():
     sys.path.insert(0, str(SOURCE / "src/python"))
     from trainrt.data import _files
     from trainrt.train._results import _validation_file
@@ -242,14 +242,14 @@ def files_of_the_python_package_follow_the_umask_and_no_link():
         kept = contents(home)
         plant(folder / name, home)
         raises(OSError, "is a symbolic link", name, of=lambda write=write, name=name: write(folder / name))
-        equal(contents(home), kept, "what the link leads to")
+        equal(contents(home), kept, "the target of the link")
 
 
-# ---- rights -------------------------------------------------------------------------------------------------------------
+# ---- permissions -------------------------------------------------------------------------------------------------------------
 
 
 def shared_folder():
-    """Of another group, with the bit that hands the group on."""
+    """Creates a folder of another group with the set-group-ID bit, so that new files get its group."""
     folder = scratch("shared")
     if os.geteuid() == 0:
         os.chown(folder, -1, 12345)
@@ -264,10 +264,10 @@ def check_rights(folder, umask, private=()):
             continue
         info = path.stat()
         wanted = (0o2777 if path.is_dir() else 0o666) & ~umask
-        equal((f"{stat.S_IMODE(info.st_mode):o}", info.st_gid), (f"{wanted:o}", group), f"rights and group of {path.relative_to(folder)}")
+        equal((f"{stat.S_IMODE(info.st_mode):o}", info.st_gid), (f"{wanted:o}", group), f"permissions and group of {path.relative_to(folder)}")
 
 
-def gets_the_rights_that_the_umask_leaves(umask):
+def permissions_obey_the_umask(umask):
     folder, mirror = shared_folder(), shared_folder()
     before = os.umask(umask)
     try:
@@ -279,7 +279,7 @@ def gets_the_rights_that_the_umask_leaves(umask):
         shutil.rmtree(run_dir_of(config))
         job = run_ranks(2, config, "--loop.epochs=5")
         check_exit(job, FINISHED)
-        check("restored" in job.err, "it was not restored", job)
+        check("restored" in job.err, "the run was not restored", job)
     finally:
         os.umask(before)
     check_rights(folder, umask)
@@ -287,7 +287,7 @@ def gets_the_rights_that_the_umask_leaves(umask):
 
 
 for umask in (0o002, 0o027, 0o077):
-    add_test(f"all_files_of_runs_sweeps_and_mirrors_get_the_rights_that_the_umask_{umask:03o}_leaves", gets_the_rights_that_the_umask_leaves, umask)
+    add_test(f"permissions_of_all_files_of_runs_sweeps_and_mirrors_obey_the_umask_{umask:03o}", permissions_obey_the_umask, umask)
 
 
 if __name__ == "__main__":

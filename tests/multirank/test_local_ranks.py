@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""trainrt -n N: ranks on this node without mpiexec, started again after a failure, stopped by signals, and never left behind."""
+"""`trainrt -n N` starts ranks on this node without mpiexec, starts them again after a failure, passes on stop signals, and leaves no
+process running."""
 import signal
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ def ended_with(job, code, timeout=60):
 
 
 def ranks_of(job):
-    """Process of each rank, once all are there."""
+    """Waits until all ranks are started; returns their process IDs by rank."""
     return job.wait_for_ranks(RANKS)
 
 
@@ -31,7 +32,7 @@ _references = []
 
 
 def reference():
-    """The run that mpiexec starts, and nothing happens to."""
+    """Returns the directory of an uninterrupted run started by mpiexec."""
     if not _references:
         config = linear_config(scratch(), "whole", LOOP)
         check_exit(run_ranks(RANKS, config), FINISHED)
@@ -40,28 +41,28 @@ def reference():
 
 
 def nobody_is_left(job):
-    wait_until(lambda: not processes_with(job.token), 20, "all processes to be gone", job)
+    wait_until(lambda: not processes_with(job.token), 20, "all processes to end", job)
 
 
 @test
-def the_ranks_train_together_with_the_bits_of_mpiexec():
+def a_run_has_the_same_bits_with_n_as_with_mpiexec():
     config = linear_config(scratch(), "run", LOOP)
     job = ended_with(start_here(config), FINISHED)
-    check(f"{RANKS} ranks on 1 node" in job.err, "the number of ranks", job)
+    check(f"{RANKS} ranks on 1 node" in job.err, "the number of ranks is not printed", job)
     check_same_bits(run_dir_of(config), reference())
     check_verifies(run_dir_of(config))
 
 
 @test
-def a_rank_that_is_killed_is_started_again_with_the_others():
+def after_a_rank_is_killed_all_ranks_are_started_again():
     config = linear_config(scratch(), "run", LOOP)
     job = start_here(config)
     wait_for_reports(run_dir_of(config), 4, job)
     kill([ranks_of(job)[1]])
     ended_with(job, FINISHED)
-    check("restart 1 of 3 (failure.max_failures)" in job.err, "the restart was not said", job)
+    check("restart 1 of 3 (failure.max_failures)" in job.err, "the restart is not printed", job)
     equal(len(attempts(run_dir_of(config))), 2, "attempts", job)
-    check(attempts(run_dir_of(config))[1]["first_step"] > 0, "it began anew", job)
+    check(attempts(run_dir_of(config))[1]["first_step"] > 0, "the second attempt started at step 0", job)
     check_same_bits(run_dir_of(config), reference())
     nobody_is_left(job)
 
@@ -83,7 +84,7 @@ for name in ("SIGTERM", "SIGINT", "SIGUSR1", "SIGHUP"):
 
 
 def ignoring(signals, *command, **options):
-    """A job that ignores the signals from its start on, as `nohup` and the background commands of shells do."""
+    """Starts a job that ignores `signals` from its start, like commands under `nohup` or in the background of a shell."""
     return Job(["sh", "-c", f'trap "" {signals}; exec "$@"', "sh", *command], **options)
 
 
@@ -97,16 +98,16 @@ def ignored_signals_stay_ignored(*number_of_ranks):
     wait_for_reports(run_dir_of(config), at + 4, job)
     job.process.send_signal(signal.SIGTERM)
     ended_with(job, STOPPED)
-    check("stopped by SIGTERM" in job.err, "the signal", job)
+    check("stopped by SIGTERM" in job.err, "the signal is not named", job)
 
 
-add_test("signals_that_are_ignored_at_the_start_stay_ignored_by_all_ranks", ignored_signals_stay_ignored, "-n", RANKS)
-add_test("signals_that_are_ignored_at_the_start_stay_ignored_by_one_rank", ignored_signals_stay_ignored)
+add_test("several_ranks_keep_ignoring_signals_that_were_ignored_at_the_start", ignored_signals_stay_ignored, "-n", RANKS)
+add_test("a_single_rank_keeps_ignoring_signals_that_were_ignored_at_the_start", ignored_signals_stay_ignored)
 
 
 @test
-def programs_inherit_ignored_signals_and_no_others():
-    """SIGPIPE and SIGXFSZ do nothing in trainrt itself. Stop signals are the runtime's, but for train.stop_signal."""
+def a_program_inherits_ignored_signals_but_not_those_that_only_trainrt_ignores():
+    """trainrt itself ignores SIGPIPE and SIGXFSZ. The runtime handles all stop signals except train.stop_signal for its program."""
     folder = scratch()
     for words in ([], ["-n", 1]):
         job = ignoring("QUIT TERM", TRAINRT, *words, "--", "grep", "SigIgn", "/proc/self/status", cwd=folder)
@@ -117,13 +118,13 @@ def programs_inherit_ignored_signals_and_no_others():
 
 
 @test
-def a_parent_that_ignores_sigchld_keeps_no_rank_from_ending():
+def a_run_ends_normally_if_its_parent_ignores_sigchld():
     folder = scratch()
     ended_with(ignoring("CHLD", TRAINRT, "-n", 2, "--", "true", cwd=folder), FINISHED)
 
 
 @test
-def ranks_whose_starter_is_killed_save_and_end():
+def ranks_save_and_exit_after_the_process_that_started_them_is_killed():
     config = linear_config(scratch(), "run", LOOP)
     job = start_here(config)
     wait_for_reports(run_dir_of(config), 4, job)
@@ -131,31 +132,31 @@ def ranks_whose_starter_is_killed_save_and_end():
     job.process.kill()
     job.process.wait(10)
     nobody_is_left(job)
-    equal(attempts(run_dir_of(config))[0]["exit_code"], STOPPED, "how the attempt ended", job)
+    equal(attempts(run_dir_of(config))[0]["exit_code"], STOPPED, "exit code of the attempt", job)
     ended_with(start_here(config), FINISHED)
     check_same_bits(run_dir_of(config), reference())
 
 
 @test
-def what_fails_each_time_is_given_up():
+def a_program_that_always_fails_is_given_up_after_max_failures():
     folder = scratch()
     (folder / "train.py").write_text("import os, sys, time\nif os.environ['RANK'] == '1':\n    sys.exit(9)\ntime.sleep(100)\n")
     job = ended_with(Job([TRAINRT, "-n", 2, "--failure.max_failures=1", "--", PYTHON, "train.py"], cwd=folder), FAILED)
     runs = list((folder / "runs").iterdir())
-    equal(len(runs), 1, "runs: a restart continues the same", job)
-    equal(len(attempts(runs[0])), 2, "attempts, those included that the ranks began by themselves", job)
-    check("exited with 9" in job.err and "given up after 2 failures" in job.err and f"--run.name={runs[0].name}" in job.err, "the message", job)
-    check("its program continues from its own files" in job.err and "last checkpoint" not in job.err, "it promises a checkpoint", job)
+    equal(len(runs), 1, "runs (a restart continues the same run)", job)
+    equal(len(attempts(runs[0])), 2, "attempts", job)
+    check("exited with 9" in job.err and "given up after 2 failures" in job.err and f"--run.name={runs[0].name}" in job.err, "the message is missing", job)
+    check("its program continues from its own files" in job.err and "last checkpoint" not in job.err, "the message mentions a checkpoint", job)
     nobody_is_left(job)
 
 
 @test
-def a_config_that_cannot_work_is_refused_once_and_not_tried_again():
+def an_invalid_config_is_refused_once_without_a_restart():
     config = linear_config(scratch(), "run", {**LOOP, "epochs": "many"})
     job = ended_with(start_here(config), USAGE)
     equal(job.err.count("error:"), 1, "number of messages", job)
-    check("'many'" in job.err and "restart" not in job.err, "the message", job)
-    check(not run_dir_of(config).exists(), "a run directory is left behind", job)
+    check("'many'" in job.err and "restart" not in job.err, "the value is not named, or there was a restart", job)
+    check(not run_dir_of(config).exists(), "a run directory was left", job)
 
 
 def refused(words, *named, env=None):
@@ -165,28 +166,28 @@ def refused(words, *named, env=None):
     check_exit(job, USAGE)
     for word in named:
         check(word in job.err, f"the message lacks {word!r}", job)
-    check(not (folder / "runs").exists(), "something is left behind", job)
+    check(not (folder / "runs").exists(), "a folder of runs was left", job)
 
 
 PROGRAM = ["--", PYTHON, "train.py"]
-for title, number in (("no_ranks", ["-n", "0"]), ("a_word", ["-n", "two"]), ("nothing", ["-n"]), ("too_many", ["-n", "1000000"])):
-    add_test(f"{title}_is_no_number_of_ranks", refused, [*number, *PROGRAM], "-n requires the number of ranks, from 1")
+for title, number in (("0", ["-n", "0"]), ("a_word", ["-n", "two"]), ("an_empty_value", ["-n"]), ("a_million", ["-n", "1000000"])):
+    add_test(f"{title}_is_refused_as_number_of_ranks", refused, [*number, *PROGRAM], "-n requires the number of ranks, from 1")
 
 
 @test
-def a_rank_of_a_step_starts_no_ranks():
+def a_task_of_a_job_step_cannot_start_ranks():
     refused(["-n", "2", *PROGRAM], "remove -n", env={"SLURM_JOB_ID": "7", "SLURM_STEP_NUM_TASKS": "2"})
 
 
 @test
-def another_number_of_ranks_than_the_config_promises_is_refused():
+def a_number_of_ranks_other_than_num_workers_is_refused():
     config = linear_config(scratch(), "run", LOOP, scaling={"num_workers": 2})
     job = ended_with(start_here(config), USAGE)
-    check("scaling.num_workers = 2" in job.err, "the message", job)
+    check("scaling.num_workers = 2" in job.err, "the key is not named", job)
 
 
 def with_input(feeder, *command, **options):
-    """The command with the output of a shell's `feeder` as its standard input."""
+    """Runs a command with the output of the shell command `feeder` as its standard input."""
     job = Job(["sh", "-c", f'{feeder} | "$@"', "sh", TRAINRT, *command], cwd=scratch(), **options)
     job.code = job.wait(60)
     return job
@@ -196,21 +197,21 @@ SHOWS_INPUT = ["--run.output=all", "--", "sh", "-c", 'echo "rank $RANK has $(wc 
 
 
 @test
-def rank_0_has_standard_input_to_its_end():
+def rank_0_gets_all_of_standard_input():
     job = with_input("head -c 3000000 /dev/zero", "-n", 2, *SHOWS_INPUT)
     check_exit(job, FINISHED)
-    check("rank 0 has 3000000" in job.out and "rank 1 has 0" in job.out, "the input", job)
-    job = with_input("yes", "-n", 2, "--", "head", "-1")  # does not read it to its end
+    check("rank 0 has 3000000" in job.out and "rank 1 has 0" in job.out, "the ranks got other input", job)
+    job = with_input("yes", "-n", 2, "--", "head", "-1")  # `head` reads only a part of the input
     check_exit(job, FINISHED)
 
 
 @test
-def a_file_is_read_from_its_position():
+def standard_input_from_a_file_starts_at_its_position():
     folder = scratch()
     (folder / "lines").write_text("one\ntwo\n")
     job = Job(["sh", "-c", '{ read first; "$@"; } < lines', "sh", TRAINRT, "-n", 2, "--", "cat"], cwd=folder)
     ended_with(job, FINISHED)
-    check("two" in job.out and "one" not in job.out, "the lines", job)
+    check("two" in job.out and "one" not in job.out, "the program got other lines", job)
 
 
 @test
@@ -234,7 +235,7 @@ def an_interpreter_without_a_script_and_without_input_is_refused():
 
 
 @test
-def an_idle_input_disturbs_nothing():
+def a_run_ends_although_its_standard_input_stays_open():
     job = Job(["sh", "-c", 'mkfifo idle; sleep 1000 > idle & "$@" < idle', "sh", TRAINRT, "-n", 2, "--", "true"], cwd=scratch())
     ended_with(job, FINISHED)
 
@@ -251,21 +252,21 @@ def input_after_a_restart(failure, feeder, code, *words):
 
 
 @test
-def a_program_that_is_started_again_has_the_input_of_a_pipe_again():
-    # The failure of the program, and of its rank, which passes the line on first.
+def a_restarted_program_gets_the_input_of_a_pipe_again():
+    # First the program fails, then its rank is killed; the sleep gives the rank time to pass on the output of the program.
     for failure in ("exit 3", "sleep 1; kill -9 $PPID; sleep 100"):
         job = input_after_a_restart(failure, "seq 1000", FINISHED)
         equal(job.out.count("rank 0 has 3893"), 2, "starts with the input", job)
 
 
 @test
-def a_restart_that_cannot_have_the_input_again_says_so():
+def a_restart_after_more_input_than_is_kept_is_refused():
     for failure in ("exit 3", "kill -9 $PPID; sleep 100"):
         input_after_a_restart(failure, "head -c 18000000 /dev/zero", USAGE, "more than 16 MiB of standard input from a pipe", "with < FILE")
 
 
 @test
-def the_programs_own_n_stays_its_own():
+def an_option_n_after_the_program_is_passed_to_the_program():
     folder = scratch()
     (folder / "train.py").write_text("import os, sys\nprint(f'rank {os.environ[\"RANK\"]} of {os.environ[\"WORLD_SIZE\"]}: {sys.argv[1:]}', flush=True)\n")
     job = ended_with(Job([TRAINRT, "-n", 2, "--run.output=all", *PROGRAM, "-n", "5"], cwd=folder), FINISHED)

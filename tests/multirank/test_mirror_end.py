@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A run is finished only while the checkpoint that it finished with can be read: in a mirror, and in its own directory."""
+"""A run counts as finished only if its last checkpoint can be read, in its own directory and in a mirror."""
 import shutil
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ def flipped(data):
     return data[:len(data) // 2] + bytes([data[len(data) // 2] ^ 1]) + data[len(data) // 2 + 1:]
 
 
-# What is done to a checkpoint: to a file of it that begins so. None: it is removed.
+# Damages of a checkpoint: the beginning of the name of a file, and a function that changes its bytes; None removes the file.
 DAMAGES = {"a bit of a shard differs": ("shard", flipped), "a shard is cut": ("shard", lambda data: data[:-9]), "a shard is missing": ("shard", None),
            "a bit of the manifest differs": ("manifest", flipped), "the manifest is missing": ("manifest", None)}
 
@@ -24,7 +24,7 @@ _whole = {}
 
 
 def whole_run(ranks):
-    """The run that nothing happened to."""
+    """Returns the directory of an undamaged run."""
     if ranks not in _whole:
         config = linear_config(scratch(), "run", LOOP)
         check_exit(run_ranks(ranks, config), FINISHED)
@@ -33,11 +33,11 @@ def whole_run(ranks):
 
 
 def finished_run(mirror, ranks=1, **keys):
-    """The config of a finished run with the checkpoints OLDER and NEWEST, here and in the mirror."""
+    """Returns the config of a finished run; its directory and its mirror hold the checkpoints OLDER and NEWEST."""
     config = mirrored_config(mirror, num_to_keep=0, **keys)
     for epochs in (3, 6):
         check_exit(run_ranks(ranks, config, f"--loop.epochs={epochs}", env=mirror.env), FINISHED)
-    check({OLDER, NEWEST} <= set(mirrored(mirror)), f"not what was to be there: {mirror.names()}")
+    check({OLDER, NEWEST} <= set(mirrored(mirror)), f"checkpoints are missing in the mirror: {mirror.names()}")
     return config
 
 
@@ -49,7 +49,7 @@ def damage(mirror, how):
 
 def check_ends_whole(job, config, ranks, what):
     check_exit(job, FINISHED)
-    check(NOT_FINISHED in job.err, f"{what}: no line says that the run is not finished", job)
+    check(NOT_FINISHED in job.err, f"{what}: the message that the run is not finished is missing", job)
     check(f"{NEWEST}" in job.err, f"{what}: the checkpoint is not named", job)
     check_same_bits(run_dir_of(config), whole_run(ranks))
     check_iterations(run_dir_of(config), 6)
@@ -58,48 +58,48 @@ def check_ends_whole(job, config, ranks, what):
 
 
 @both
-def a_finished_run_whose_end_cannot_be_read_goes_on_from_an_older_checkpoint_of_a(mirror):
+def a_finished_run_with_a_damaged_last_checkpoint_continues_from_an_older_one_of_a(mirror):
     config = finished_run(mirror, layout="rank", ranks=2)
     for how in DAMAGES:
         shutil.rmtree(run_dir_of(config))
         damage(mirror, how)
         job = run_ranks(2, config, env=mirror.env)
         check_ends_whole(job, config, 2, how)
-        check(NEWEST in mirrored(mirror), f"{how}: the end is not mirrored again: {mirror.names()}", job)
-    # And then nothing is missing.
+        check(NEWEST in mirrored(mirror), f"{how}: the last checkpoint is not mirrored again: {mirror.names()}", job)
+    # Now the mirror is complete, so the run counts as finished.
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(2, config, env=mirror.env)
     check_exit(job, FINISHED)
-    check("has finished already" in job.out + job.err and NOT_FINISHED not in job.err, "a copy that holds its end is computed again", job)
+    check("has finished already" in job.out + job.err and NOT_FINISHED not in job.err, "a run with a complete mirror was trained again", job)
 
 
 @test
-def a_run_whose_last_copy_was_not_sent_goes_on_from_an_older_checkpoint_of_its_mirror():
+def a_run_whose_last_checkpoint_was_not_mirrored_continues_from_an_older_one():
     mirror = Bucket()
     config = mirrored_config(mirror, num_to_keep=0)
     check_exit(run_ranks(1, config, "--loop.epochs=3", env=mirror.env), FINISHED)
     mirror.store.fail("403", times=10**6, method="PUT", part=NEWEST)
-    for _ in range(2):  # the second start sends the records of a finished run
+    for _ in range(2):  # the second start mirrors the records of the finished run
         check_exit(run_ranks(1, config, env=mirror.env), FINISHED)
     equal(json.loads(mirror.read("run.json"))["state"], "finished", "state in the mirror")
-    check(NEWEST not in mirrored(mirror) and OLDER in mirrored(mirror), f"not what was to be there: {mirror.names()}")
+    check(NEWEST not in mirrored(mirror) and OLDER in mirrored(mirror), f"unexpected checkpoints in the mirror: {mirror.names()}")
     mirror.store.faults.clear()
     shutil.rmtree(run_dir_of(config))
-    check_ends_whole(run_ranks(1, config, env=mirror.env), config, 1, "the last copy was not sent")
+    check_ends_whole(run_ranks(1, config, env=mirror.env), config, 1, "the last checkpoint was not mirrored")
 
 
 @test
-def records_that_name_no_end_are_completed_by_the_last_attempts():
+def a_record_without_completed_by_gets_it_from_the_last_attempt():
     mirror = Folder()
     config = finished_run(mirror)
     record = json.loads(mirror.read("run.json"))
     equal(record["completed_by"], {"checkpoint": 5, "step": record["completed_by"]["step"], "iteration": 6}, "end of the run")
-    del record["completed_by"]  # as older versions wrote it
+    del record["completed_by"]  # older versions did not write it
     mirror.change("run.json", json.dumps(record).encode())
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
-    check("has finished already" in job.out + job.err, "a copy that holds its end is computed again", job)
+    check("has finished already" in job.out + job.err, "a run with a complete mirror was trained again", job)
     mirror.change("run.json", json.dumps(record).encode())
     for how in ("a bit of a shard differs", "the manifest is missing"):
         shutil.rmtree(run_dir_of(config))
@@ -109,7 +109,7 @@ def records_that_name_no_end_are_completed_by_the_last_attempts():
 
 
 @test
-def a_run_directory_whose_last_checkpoint_is_damaged_is_not_finished():
+def a_run_directory_with_a_damaged_last_checkpoint_is_not_finished():
     for ranks in (1, 2):
         for how, (part, change) in DAMAGES.items():
             config = linear_config(scratch(), "run", LOOP, checkpoint={"layout": "rank"})
@@ -120,12 +120,12 @@ def a_run_directory_whose_last_checkpoint_is_damaged_is_not_finished():
 
 
 @test
-def a_run_directory_without_its_last_checkpoint_is_refused_until_that_is_accepted():
+def a_run_directory_without_its_last_checkpoint_needs_missing_checkpoints_accept():
     config = linear_config(scratch(), "run", LOOP)
     check_exit(run_ranks(1, config), FINISHED)
     shutil.rmtree(run_dir_of(config) / NEWEST)
     shown = run([TRAINRT, "result", run_dir_of(config)])
-    check("WARNING" in shown.out, "result says nothing of it", shown)
+    check("WARNING" in shown.out, "`trainrt result` prints no warning", shown)
     words = "--failure.storage_timeout=1"
     check_exit(run_ranks(1, config, words), USAGE)
     job = run_ranks(1, config, words, "--run.missing_checkpoints=accept")
@@ -134,7 +134,7 @@ def a_run_directory_without_its_last_checkpoint_is_refused_until_that_is_accepte
 
 
 @test
-def result_and_predict_print_the_iteration_that_a_copy_shows():
+def result_and_predict_print_the_iteration_of_the_newest_readable_checkpoint():
     mirror = Folder()
     finished_run(mirror)
     copy = scratch("copy") / "run"
@@ -147,29 +147,29 @@ def result_and_predict_print_the_iteration_that_a_copy_shows():
     for words in ((), ("--json",)):
         shown = run([TRAINRT, "result", copy, *words])
         check_exit(shown, FINISHED)
-        check(missing in shown.out and "stopped" in shown.out, "result does not say what is missing", shown)
+        check(missing in shown.out and "stopped" in shown.out, "result does not name the missing checkpoint", shown)
     check("is of iteration 3, but the last metrics are of iteration 6" in run([TRAINRT, "result", copy]).out, "result does not print the iteration")
     shutil.rmtree(copy / NEWEST)
     job = run([TRAINRT, "predict", copy, "-o", scratch() / "out.csv", "--dataset", "train"])
     check_exit(job, FINISHED)
     for words in ("checkpoint_000002 (iteration 3)", missing, "The prediction uses the model of iteration 3"):
-        check(words in job.err, f"predict does not say {words!r}", job)
+        check(words in job.err, f"the output of predict lacks {words!r}", job)
 
 
 @test
-def the_python_package_takes_no_run_for_finished_whose_last_checkpoint_lacks_a_file():
+def is_finished_of_the_python_package_is_false_if_the_last_checkpoint_lacks_a_file():
     config = linear_config(scratch(), "run", LOOP)
     check_exit(run_ranks(1, config), FINISHED)
     text = f"from trainrt.train._results import _run_directory; print(_run_directory.is_finished({str(run_dir_of(config))!r}))"
     for says in ("True", "False"):
         job = run(["/usr/bin/python3", "-c", text], env={"PYTHONPATH": SOURCE / "src/python"})
-        equal(job.out.strip(), says, "what is_finished() returns", job)
+        equal(job.out.strip(), says, "value of is_finished()", job)
         for shard in (run_dir_of(config) / NEWEST).glob("shard*"):
             shard.unlink()
 
 
 @both
-def a_copy_whose_files_are_missing_is_sent_again_by_a_finished_run_to_a(mirror):
+def a_start_of_a_finished_run_repairs_missing_and_short_files_in_a(mirror):
     config = mirrored_config(mirror)
     check_exit(run_ranks(1, config, env=mirror.env), FINISHED)
     shard = next(name for name in mirror.names() if name.startswith(f"{NEWEST}/shard"))
@@ -181,7 +181,7 @@ def a_copy_whose_files_are_missing_is_sent_again_by_a_finished_run_to_a(mirror):
 
 
 @test
-def a_mirror_without_a_good_record_of_the_run_is_refused_and_left_as_it_is():
+def a_mirror_without_a_valid_record_of_the_run_is_refused_and_not_changed():
     mirror = Folder()
     config = finished_run(mirror)
     for name, change, words in (("run.json", lambda data: data[:-40], ["run.json is not a run record"]), ("run.json", None, ["run.json does not exist"]),
@@ -195,11 +195,11 @@ def a_mirror_without_a_good_record_of_the_run_is_refused_and_left_as_it_is():
         for word in (*words, "Nothing was restored", "to start the run again at step 0"):
             check(word in job.err, f"{name}: the message lacks {word!r}", job)
         equal({each: mirror.read(each) for each in mirror.names()}, before, "the mirror")
-        equal([path.name for path in run_dir_of(config).parent.iterdir()], [], "what is left beside the run directory")
+        equal([path.name for path in run_dir_of(config).parent.iterdir()], [], "entries left in the folder of the run directory")
         mirror.change(name, data)
-    job = run_ranks(1, config)  # and then nothing is in the way
+    job = run_ranks(1, config)  # all records are valid again
     check_exit(job, FINISHED)
-    check("has finished already" in job.out + job.err, "it was trained again", job)
+    check("has finished already" in job.out + job.err, "the run was trained again", job)
 
 
 @test
@@ -217,44 +217,44 @@ def a_mirror_without_records_of_attempts_is_restored_and_the_run_can_start():
 
 
 @test
-def a_checkpoint_whose_reports_the_mirror_lacks_is_passed_over():
-    """A run that went back to an older checkpoint was killed before a new one was sent."""
+def a_checkpoint_without_its_reports_in_the_mirror_is_not_used():
+    """This happens if a run continues from an older checkpoint and is killed before it mirrors a new one."""
     mirror = Folder()
     config = finished_run(mirror)
     lines = mirror.read("result.json").splitlines(keepends=True)
     mirror.change("result.json", b"".join(lines[:4]))
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config)
-    check(f"{NEWEST} cannot be used: result.json does not hold the reports of iterations 1 to 6" in job.err, "it is not said why", job)
+    check(f"{NEWEST} cannot be used: result.json does not hold the reports of iterations 1 to 6" in job.err, "the reason is not printed", job)
     check_ends_whole(job, config, 1, "reports are missing")
 
 
 def kill_while_it_restores(config, mirror):
-    """Leaves what a killed restore leaves; returns its folder."""
+    """Kills a restore before its last rename; returns the temporary folder that it leaves."""
     injector = BUILD / "tests/attack_injector"
     if not injector.exists():
-        skip("the injector was not built: it knows Linux on x86-64 only")
+        skip("the injector was not built: it supports only Linux on x86-64")
     run_dir = run_dir_of(config)
     job = run([injector, "--watch", run_dir.parent, "--log", config.parent / "calls", "--at", "rename", f".{run_dir.name}.tmp>{run_dir.name}", "1", "kill-before",
                TRAINRT, "--config", config], env=mirror.env)
     if job.code == 97:
-        skip(f"system calls cannot be traced here: {job.err.strip()}")
+        skip(f"this machine does not allow tracing of system calls: {job.err.strip()}")
     check("hit\n" in (config.parent / "calls").read_text(), "the restore was not killed", job)
     return next(run_dir.parent.glob(f".{run_dir.name}.tmp.*"))
 
 
 @test
-def a_restore_that_was_killed_is_repeated_and_leaves_nothing():
+def a_killed_restore_is_repeated_and_its_temporary_folder_is_removed():
     mirror = Folder()
     config = finished_run(mirror)
     shutil.rmtree(run_dir_of(config))
     left = kill_while_it_restores(config, mirror)
     shown = run([TRAINRT, "result", run_dir_of(config).parent])
-    check(shown.code == USAGE, "result takes what a killed restore has left for a run", shown)
+    check(shown.code == USAGE, "result treats the temporary folder of a killed restore as a run", shown)
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
-    check("has finished already" in job.out + job.err, "it was trained again", job)
-    check(not left.exists(), f"{left} is left")
+    check("has finished already" in job.out + job.err, "the run was trained again", job)
+    check(not left.exists(), f"{left} still exists")
 
 
 main(teardown=end_stores)

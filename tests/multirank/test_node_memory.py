@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The ranks of a node keep the values of a dataset once: four of them take about as much memory as its values, whatever the format;
-killed, they leave nothing; and where they cannot share memory the run goes on without."""
+"""The ranks of a node share one copy of the values of a dataset, in any format. Killed ranks leave no shared memory. If the ranks cannot
+share memory, the run continues without it."""
 import gzip
 import os
 import shutil
@@ -21,7 +21,7 @@ def library():
     global _library
     if _library is None:
         if shutil.which("g++") is None:
-            skip("g++ is not there")
+            skip("g++ is not installed")
         _library = scratch() / "libnode_memory.so"
         built = run(["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{SOURCE / 'include'}",
                      SOURCE / "tests/support/programs/node_memory.cpp", "-o", _library], timeout=120)
@@ -54,7 +54,7 @@ def write_chunked(folder):
         import h5py
         import numpy
     except ImportError:
-        skip("h5py is not there (package python3-h5py)")
+        skip("h5py is not installed (package python3-h5py)")
     with h5py.File(folder / "x.h5", "w") as file:
         values = numpy.frombuffer(b"".join(rows()), "u1").reshape(SAMPLES, SIDE, SIDE)
         file.create_dataset("images", data=values, chunks=(100, SIDE, SIDE), compression="gzip", compression_opts=1)
@@ -74,7 +74,7 @@ def config_of(folder, source, loop=None, **data):
 
 
 def taken_by(job):
-    """MiB, by all ranks."""
+    """Returns the memory in MiB that all ranks together have taken."""
     check_exit(job, FINISHED)
     found = re.search(r"taken_kib=(-?\d+) read=(\d+)", job.out)
     equal(int(found[2]), 2 * SAMPLES, "samples that each rank has read", job)
@@ -93,15 +93,15 @@ for form in (write_plain, write_gzip, write_chunked, write_texts):
 
 
 @test
-def memory_that_is_a_tenth_of_the_values_is_not_exceeded_by_all_ranks_together():
+def all_ranks_together_keep_within_the_key_memory():
     folder = scratch()
     taken = taken_by(run_ranks(RANKS, config_of(folder, write_plain(folder), memory="6 MiB"), timeout=120))
-    check(taken < 6 + 16, f"{RANKS} ranks have taken {taken:.0f} MiB, and memory is 6 MiB")  # and the batches in hand, stacks and code
+    check(taken < 6 + 16, f"{RANKS} ranks have taken {taken:.0f} MiB, and memory is 6 MiB")  # 16 MiB for batches, stacks and code
 
 
 @test
 def killed_ranks_leave_nothing_in_dev_shm():
-    """In a /dev/shm of their own, since what else runs here has names there too."""
+    """The ranks get their own /dev/shm, because other programs on this machine also create files there."""
     folder = scratch()
     listed = ["sh", "-c", f'"$@"; ls /dev/shm > {folder}/left', "sh"]
     job = Job([*own_mount("/dev/shm"), *listed, *ranks_command(RANKS, config_of(folder, write_plain(folder), {"wait": True}))])
@@ -115,19 +115,19 @@ def killed_ranks_leave_nothing_in_dev_shm():
 
 
 @test
-def a_node_that_has_no_room_for_the_values_reads_them_from_the_files_and_says_so():
+def a_node_without_enough_memory_for_the_values_reads_files_with_a_warning():
     try:
         import h5py
     except ImportError:
-        skip("h5py is not there (package python3-h5py)")
+        skip("h5py is not installed (package python3-h5py)")
     folder = scratch()
     with h5py.File(folder / "x.h5", "w") as file:
-        file.create_dataset("images", shape=(1 << 21, 1 << 20), dtype="u1")  # never written: zeros
+        file.create_dataset("images", shape=(1 << 21, 1 << 20), dtype="u1")  # not written, so it reads as zeros
     config = config_of(folder, folder / "x.h5", {"batches": 1}, memory="4 TiB", subset="0", max_expanded_bytes="2 TiB")
     job = run_ranks(2, config, timeout=120)
     check_exit(job, FINISHED)
     check("read=2" in job.out, "the sample was not read in both epochs", job)
-    check(re.search(r"\[data\.train\]: the ranks of a node cannot share memory for its values.*2048\.\d GiB", job.err), "it is not said", job)
+    check(re.search(r"\[data\.train\]: the ranks of a node cannot share memory for its values.*2048\.\d GiB", job.err), "the warning is missing", job)
 
 
 main()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What a run shows to others: names from files cannot command a terminal or a spreadsheet, shared memory is its user's alone, and no
-secret of the environment is in its files and messages."""
+"""Names from files cannot send commands to a terminal or a spreadsheet, only the user has access to the shared memory of a run, and
+secrets of the environment do not appear in files and messages."""
 import csv
 import json
 import sys
@@ -13,7 +13,7 @@ from runs.plain_scripts import plain_config  # noqa: E402
 from runs.trouble import module_of  # noqa: E402
 import h5py  # noqa: E402
 
-TITLE, CSI, REORDERING = "\x1b]0;seen\x07", "\u009b31m", "\u202e"  # a window's title, a colour by C1, right-to-left override
+TITLE, CSI, REORDERING = "\x1b]0;seen\x07", "\u009b31m", "\u202e"  # sets the window title, sets a color (C1 code), reverses the text direction
 SHORT, LONG = {"epochs": 2}, {"epochs": 100000, "step_pause": 0.01}
 HOSTILE = f"a{TITLE}b{CSI}c{REORDERING}d"
 COMMANDS = [["result"], ["result", "--json"], ["top", "--once"], ["inspect"], ["inspect", "--json"], ["verify"], ["plot"]]
@@ -23,11 +23,11 @@ def check_harmless(job, what):
     for name, text in (("output", job.out), ("messages", job.err)):
         bad = sorted({ascii(character) for character in text
                       if character in REORDERING + "\u009b\x7f\x1b\x07" or (character < " " and character not in "\n\t")})
-        check(not bad, f"the {name} of {what} have {', '.join(bad)}: {ascii(text[:2000])}", job)
+        check(not bad, f"the {name} of {what} contain {', '.join(bad)}: {ascii(text[:2000])}", job)
 
 
 def texts_in(value, path=()):
-    """The paths of all texts in a JSON value: keys and values."""
+    """Yields the path of each string in a JSON value, both keys and values."""
     if isinstance(value, str):
         yield path
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
@@ -37,7 +37,7 @@ def texts_in(value, path=()):
 
 
 def with_hostile(value, path):
-    """A copy of it in which that text commands a terminal."""
+    """Returns a copy in which HOSTILE is appended to the string at `path`."""
     if not path:
         return value + HOSTILE
     step, rest = path[0], path[1:]
@@ -49,7 +49,7 @@ def with_hostile(value, path):
 
 
 @test
-def no_text_of_a_run_directory_reaches_a_terminal_as_a_command():
+def control_characters_in_a_run_directory_are_not_printed():
     config = linear_config(scratch(), "run", SHORT)
     check_exit(run_ranks(1, config), FINISHED)
     run_dir = run_dir_of(config)
@@ -58,13 +58,13 @@ def no_text_of_a_run_directory_reaches_a_terminal_as_a_command():
         text = file.read_text()
         record = json.loads(text)
         changed = [with_hostile(record, path) for path in texts_in(record)]
-        check(len(changed) > 10, f"{file.name} has {len(changed)} texts")
+        check(len(changed) > 10, f"{file.name} has only {len(changed)} strings")
         for number, each in enumerate(changed):
             file.write_text(json.dumps(each, ensure_ascii=number % 2 == 0))
             commands = [each for each in COMMANDS if (file == manifest) == (each[0] in ("inspect", "verify"))]
             command = commands[number % len(commands)]
             where = manifest.parent if file == manifest else run_dir
-            check_harmless(run([TRAINRT, *command, where]), f"{' '.join(command)} with a changed {file.name}, text {number}")
+            check_harmless(run([TRAINRT, *command, where]), f"{' '.join(command)} with a changed {file.name}, string {number}")
         file.write_text(text)
     (run_dir / "error.txt").write_text(HOSTILE)
     for command in COMMANDS[:3]:
@@ -72,7 +72,7 @@ def no_text_of_a_run_directory_reaches_a_terminal_as_a_command():
 
 
 @test
-def no_name_of_a_file_or_field_reaches_a_terminal_as_a_command():
+def control_characters_in_names_of_files_and_fields_are_not_printed():
     folder = scratch()
     table = folder / f"{HOSTILE.replace('/', '')}.csv"
     table.write_text(f"x,{HOSTILE}\n1,{HOSTILE}\n2,{HOSTILE}\n")
@@ -92,7 +92,7 @@ def no_name_of_a_file_or_field_reaches_a_terminal_as_a_command():
 
 
 @test
-def a_table_for_people_holds_no_formula_and_values_that_a_program_needs_stay_exact():
+def spreadsheet_disables_formulas_in_a_csv_file_and_without_it_values_stay_exact():
     folder = scratch()
     formulas = ["=1+1", "+1+1", "-2+3", "@SUM(A1)", "'=1", "-1.5", "plain", "=HYPERLINK(\"http://a\",\"b\")"]
     table = folder / "in.csv"
@@ -107,18 +107,18 @@ def a_table_for_people_holds_no_formula_and_values_that_a_program_needs_stay_exa
 
     numbers = [str(-1.5 - row) for row in range(len(formulas))]
     exact = converted()
-    equal((exact[0], [row[0] for row in exact[1:]], [row[1] for row in exact[1:]]), (["x", "=text"], numbers, formulas), "as it was")
+    equal((exact[0], [row[0] for row in exact[1:]], [row[1] for row in exact[1:]]), (["x", "=text"], numbers, formulas), "the exact table")
     guarded = converted("--spreadsheet")
-    equal((guarded[0], [row[0] for row in guarded[1:]]), (["x", "'=text"], numbers), "names and numbers")
-    equal([row[1] for row in guarded[1:]], ["'" + each if each not in ("-1.5", "plain") else each for each in formulas], "texts")
+    equal((guarded[0], [row[0] for row in guarded[1:]]), (["x", "'=text"], numbers), "column names and numbers")
+    equal([row[1] for row in guarded[1:]], ["'" + each if each not in ("-1.5", "plain") else each for each in formulas], "strings")
     job = run([TRAINRT, "data", "convert", table, "-o", folder / "out.jsonl", "--spreadsheet"])
     check_exit(job, USAGE)
-    check("--spreadsheet applies only to .csv files" in job.err, "the message", job)
+    check("--spreadsheet applies only to .csv files" in job.err, "the message is missing", job)
 
 
 @test
-def the_shared_memory_of_MPI_is_the_users_alone():
-    """UCX gives its System V segments rights for the group."""
+def only_the_user_has_access_to_the_shared_memory_of_mpi():
+    """By default, UCX gives the group access to its System V segments."""
     config = linear_config(scratch(), "run", LONG)
     job = Job(["env", "UCX_TLS=self,sysv", *ranks_command(2, config)])
     pids = set(job.wait_for_ranks(2).values())
@@ -127,7 +127,7 @@ def the_shared_memory_of_MPI_is_the_users_alone():
     perms, creator = rows[0].index("perms"), rows[0].index("cpid")
     of_run = [int(row[perms], 8) & 0o777 for row in rows[1:] if int(row[creator]) in pids]
     check(of_run, f"the ranks have no System V segments: {rows}", job)
-    equal(sorted(set(of_run)), [0o600], "rights of the segments", job)
+    equal(sorted(set(of_run)), [0o600], "permissions of the segments", job)
     job.end()
 
 
@@ -137,24 +137,24 @@ def sleepers(job):
         try:
             found |= {pid} if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep\x00") else set()
         except OSError:
-            pass  # it ends
+            pass  # the process has ended
     return found
 
 
 @test
-def a_process_in_a_session_of_its_own_ends_with_the_run_however_the_run_ends():
+def a_process_in_its_own_session_ends_with_a_finished_or_killed_run():
     text = "import subprocess, time\nleft = subprocess.Popen(['sleep', '300'], start_new_session=True)\nctx.report({'pid': left.pid})\n"
     for end in ("", "time.sleep(300)\n"):
         config = program_config(python(text + end))
         job = start_ranks(2, config)
         wait_for_reports(run_dir_of(config), 1, job, 60)
         if end:
-            equal(len(sleepers(job)), 2, "processes that have left their programs", job)
+            equal(len(sleepers(job)), 2, "processes in their own session", job)
             for pid in job.ranks().values():
                 os.kill(pid, signal.SIGKILL)
         else:
             equal(job.process.wait(60), FINISHED, "exit code", job)
-        wait_until(lambda: not sleepers(job), 10, "the end of what has left its program", job)
+        wait_until(lambda: not sleepers(job), 10, "the processes in their own session to end", job)
         job.end()
 
 
@@ -172,14 +172,14 @@ def check_no_secret(folder, jobs, known=()):
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
             found = [value for value in values if value.encode() in path.read_bytes()]
-            check(not found, f"{path.relative_to(folder)} holds {found}", jobs[0])
+            check(not found, f"{path.relative_to(folder)} contains {found}", jobs[0])
     for job in jobs:
         found = [value for value in values if value in job.out + job.err]
-        check(not found, f"the messages of {' '.join(map(str, job.command))} hold {found}", job)
+        check(not found, f"the output of {' '.join(map(str, job.command))} contains {found}", job)
 
 
 @test
-def no_file_and_no_message_of_a_run_holds_a_secret_of_the_environment():
+def files_and_messages_contain_no_secret_of_the_environment():
     folder = scratch()
     environment = {**SECRETS, "http_proxy": PROXY, "https_proxy": PROXY}
     quiet = linear_config(folder, "run", SHORT)
@@ -198,8 +198,8 @@ def no_file_and_no_message_of_a_run_holds_a_secret_of_the_environment():
     store.end()
     check_exit(jobs[0], FINISHED)
     check_exit(jobs[4], FINISHED)
-    check(store.buckets["mirror"], "nothing is at the mirror", jobs[4])
-    check(jobs[1].code == FAILED and jobs[2].code != FINISHED, "the runs that fail", jobs[1])
+    check(store.buckets["mirror"], "the mirror is empty", jobs[4])
+    check(jobs[1].code == FAILED and jobs[2].code != FINISHED, "a run that should fail did not", jobs[1])
     of_start = re.findall(r"[0-9a-f]{32}", (shown[1] / "start").read_text())
     equal(len(of_start), 3, "secrets of a start")
     check_no_secret(shown[0].parent / "runs", [jobs[3]], of_start)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Runs and sweeps of another user: they are continued, restored and changed only if that user is named; reading them always works."""
+"""Runs and sweeps of another user are continued, restored and changed only if the command or the config trusts that user. Reading them
+always works."""
 import os
 import shutil
 import sys
@@ -8,13 +9,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.sweeps import *  # noqa: E402,F403
 
-NOBODY, UNKNOWN = 65534, 54321  # user numbers: `nobody`, and one without a name
+NOBODY, UNKNOWN = 65534, 54321  # user IDs: that of `nobody`, and one without a name
 LOOP = {"epochs": 2}
 
 
 def setup():
     if os.geteuid() != 0:
-        skip("files are given to other users, which takes root")
+        skip("needs root, to give files to other users")
 
 
 def give(path, user=NOBODY):
@@ -22,7 +23,7 @@ def give(path, user=NOBODY):
 
 
 def state_of(folder):
-    """Every file below it, with its bytes."""
+    """Returns the content of each file below `folder` by its path."""
     return {str(path): path.read_bytes() for path in sorted(Path(folder).rglob("*")) if path.is_file()}
 
 
@@ -33,7 +34,7 @@ def finished_run(**keys):
 
 
 def refused(command, *words, of, **options):
-    """It exits with 64 and says the words; nothing below `of` changes."""
+    """Checks that the command exits with 64 and one error that contains all words, and changes nothing below `of`."""
     before = state_of(of)
     job = run([TRAINRT, *command], **options)
     check_exit(job, USAGE)
@@ -54,7 +55,7 @@ def a_run_of_another_user_is_not_continued(part):
     refused([*more, "--trust-owner=daemon"], "belongs to nobody", of=run_dir)
     refused([*more, "--trust-owner=nobody,no-such-user"], "there is no user 'no-such-user'", of=run_dir)
     check_exit(run([TRAINRT, *more, "--trust-owner=nobody"]), FINISHED)
-    give(run_dir / part)  # run.json is written anew
+    give(run_dir / part)  # the run has replaced run.json
     check_exit(run([TRAINRT, "run", "-n", 2, "--config", config, "--loop.epochs=4", "--scaling.on_resize=keep_batch", f"--trust-owner=daemon,{NOBODY}"]), FINISHED)
 
 
@@ -63,7 +64,7 @@ for what in ("", "run.json"):
 
 
 @test
-def an_owner_without_a_name_is_named_by_number():
+def an_owner_without_a_name_is_given_as_a_number():
     config = finished_run()
     give(run_dir_of(config), UNKNOWN)
     refused(["--config", config, "--loop.epochs=3"], f"belongs to {UNKNOWN}", f"--trust-owner={UNKNOWN}", of=run_dir_of(config))
@@ -71,7 +72,7 @@ def an_owner_without_a_name_is_named_by_number():
 
 
 @test
-def a_link_of_another_user_in_the_place_of_a_run_is_not_followed_to_continue():
+def a_run_behind_a_link_of_another_user_is_not_continued():
     config = finished_run()
     run_dir = run_dir_of(config)
     run_dir.rename(run_dir.with_name("mine"))
@@ -86,7 +87,7 @@ def a_run_of_root_is_not_continued_by_another_user():
         skip("needs setpriv")
     as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     if run([*as_nobody, TRAINRT, "--version"]).code != 0:
-        skip("other users cannot start the program here")
+        skip("other users cannot run the trainrt that was built here")
     config = finished_run()
     run_dir = run_dir_of(config)
     for path in (scratch_root(), config.parent):
@@ -123,15 +124,15 @@ def a_mirror_of_another_user_is_not_restored():
     for part in (mirror / "run/run.json", mirror / "run"):
         give(part)
         refused(["--config", config], f"{part} belongs to nobody", of=mirror)
-        check(not run_dir_of(config).exists(), "it was restored")
+        check(not run_dir_of(config).exists(), "the run was restored")
         os.chown(part, 0, -1)
     give(mirror / "run")
     check_exit(run([TRAINRT, "--config", config, "--trust-owner=nobody"]), FINISHED)
-    check(run_dir_of(config).exists(), "it was not restored")
+    check(run_dir_of(config).exists(), "the run was not restored")
 
 
 @test
-def a_sweep_of_another_user_is_not_continued_and_is_read():
+def a_sweep_of_another_user_is_not_continued():
     config = sweep_config(scratch(), tune={"num_samples": 1}, loop={"epochs": 1})
     check_exit(tune(config), FINISHED)
     for part in ("sweep.json", ""):
@@ -146,7 +147,7 @@ def a_sweep_of_another_user_is_not_continued_and_is_read():
 
 
 @test
-def a_group_that_shares_runs_is_named_in_the_config_of_the_user():
+def trust_group_in_the_config_of_the_user_allows_runs_of_a_group():
     config = finished_run()
     run_dir = run_dir_of(config)
     give(run_dir)
@@ -162,7 +163,7 @@ def a_group_that_shares_runs_is_named_in_the_config_of_the_user():
     file.chmod(0o664)
     refused(command, "belongs to nobody", f"{file} is ignored", of=run_dir, env=env)
     file.chmod(0o644)
-    for inside in (run_dir, run_dir.parent):  # such a file below the run directory counts for nothing
+    for inside in (run_dir, run_dir.parent):  # a trainrt.ini in these folders is not read
         (inside / "trainrt.ini").write_text(file.read_text())
     refused(command, "belongs to nobody", of=run_dir)
     for inside in (run_dir, run_dir.parent):

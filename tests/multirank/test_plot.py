@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt plot: curves of runs as picture files and in the terminal."""
+"""`trainrt plot` draws curves of runs into image files and in the terminal."""
 import ctypes
 import sys
 import xml.etree.ElementTree
@@ -27,7 +27,7 @@ _folder = []
 
 
 def folder_of_runs():
-    """With the runs `a`, which was killed on its way, and `b`."""
+    """Returns a folder with the runs `a`, which was killed and restarted, and `b`, which was not."""
     if not _folder:
         folder = scratch()
         program = program_file(PROGRAM)
@@ -53,17 +53,17 @@ def plot(*words, code=FINISHED, env=None):
 
 
 @test
-def a_picture_shows_all_metrics_of_all_runs():
+def an_image_shows_all_metrics_of_all_runs():
     folder = folder_of_runs()
     job = plot("runs", "-o", "all.svg")
     equal(job.out, "all.svg: 3 metrics of 2 runs\n", "output", job)
     drawn = "".join("".join(text.itertext()) + "\n" for text in xml.etree.ElementTree.parse(folder / "all.svg").iter(f"{SVG}text"))
     for word in ("loss", "val/accuracy", HOSTILE, "a (4 values not finite)", "b", "iteration"):
-        check(word in drawn, f"{word!r} is not in the picture: {drawn}", job)
+        check(word in drawn, f"{word!r} is not in the image: {drawn}", job)
 
 
 @test
-def pictures_are_svg_png_and_pdf_and_only_force_replaces_a_file():
+def images_are_svg_png_or_pdf_and_only_force_replaces_a_file():
     if not has_librsvg():
         skip("librsvg is not installed (package librsvg2-2)")
     folder = folder_of_runs()
@@ -72,13 +72,13 @@ def pictures_are_svg_png_and_pdf_and_only_force_replaces_a_file():
         before = (folder / f"one.{ending}").read_bytes()
         check(before.startswith(beginning), f"{ending}: {before[:20]}")
         check("--force" in plot("runs/a", "-o", f"one.{ending}", code=USAGE).err, "the message lacks --force")
-        equal((folder / f"one.{ending}").read_bytes(), before, "the existing picture")
+        equal((folder / f"one.{ending}").read_bytes(), before, "the existing image")
         plot("runs/b", "-o", f"one.{ending}", "--force")
-        check((folder / f"one.{ending}").read_bytes() != before, "the picture is not replaced")
+        check((folder / f"one.{ending}").read_bytes() != before, "the image is not replaced")
 
 
 @test
-def a_restart_is_marked_and_the_picture_fits_its_size():
+def a_restart_is_marked_and_the_chart_keeps_to_its_width():
     marks = {}
     for name in ("a", "b"):
         lines = plot(f"runs/{name}", "--metrics", "loss", "--size", "100x30").out.splitlines()
@@ -90,13 +90,13 @@ def a_restart_is_marked_and_the_picture_fits_its_size():
 @test
 def output_without_a_terminal_has_no_colors_and_80_columns():
     out = plot("runs").out
-    check("\x1b" not in out, "colors in a file")
-    equal(out.count("iteration"), 3, "pictures")
+    check("\x1b" not in out, "the output has colors")
+    equal(out.count("iteration"), 3, "charts")
     check(max(len(line) for line in out.splitlines() if HOSTILE not in line) <= 80, "wider than 80 columns")
 
 
 @test
-def an_invalid_argument_is_an_error_that_lists_valid_ones():
+def an_invalid_argument_is_an_error_that_lists_the_valid_ones():
     for words, parts in ((["runs/a", "--metrics", "los"], ("'los'", "did you mean 'loss'")), (["runs/a", "--x", "hours"], ("'hours'", "iteration, time")),
                         (["runs/a", "--x", "step"], ("metrics.detailed = true",)), (["runs/a", "-o", "x.jpg"], (".svg, .png or .pdf",)),
                         (["runs/a", "--smooth", "1"], ("from 0 to below 1",)), (["runs/a", "--log", "z"], ("x, y or xy",)),
@@ -107,21 +107,21 @@ def an_invalid_argument_is_an_error_that_lists_valid_ones():
 
 
 @test
-def without_librsvg_a_png_is_an_error_that_names_the_package():
-    """A file that is no library takes the place of librsvg."""
+def a_png_without_librsvg_is_an_error_that_names_the_package():
+    """The test puts an empty file before librsvg in the library path."""
     libraries = scratch()
     (libraries / "librsvg-2.so.2").write_text("")
     job = plot("runs/a", "-o", "none.png", code=USAGE, env={"LD_LIBRARY_PATH": str(libraries)})
-    check("librsvg2-2" in job.err and ".svg" in job.err, "the message lacks the package or the format that works", job)
-    check(not (folder_of_runs() / "none.png").exists(), "a file remains")
+    check("librsvg2-2" in job.err and ".svg" in job.err, "the message lacks the package or the format that works without it", job)
+    check(not (folder_of_runs() / "none.png").exists(), "a file was left")
 
 
 @test
-def step_is_an_x_axis_if_reports_have_it():
+def step_can_be_the_x_axis_if_reports_contain_it():
     config = linear_config(scratch(), "detailed", {"epochs": 3}, metrics={"detailed": "true"})
     check_exit(run_ranks(1, config), FINISHED)
     steps = [line["_step"] for line in reports(run_dir_of(config))]
-    equal(steps[-1], step_of(run_dir_of(config)), "the last report's step")
+    equal(steps[-1], step_of(run_dir_of(config)), "step of the last report")
     plot(run_dir_of(config), "--x", "step")
 
 
@@ -133,7 +133,7 @@ def an_incomplete_report_and_an_unreadable_run_are_left_out():
         log.write('{"loss": 0.5, "_training_iter')
     (folder / "runs/b/run.json").write_text("{")
     job = plot(folder / "runs")
-    check("runs/b" in job.err and "loss" in job.out, "the message or the picture", job)
+    check("runs/b" in job.err and "loss" in job.out, "the unreadable run is not named, or the chart is missing", job)
 
 
 main()

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a person sees while a run goes on: on a terminal, through mpiexec, and in a log."""
+"""Progress that a running run shows: on a terminal, through mpiexec, and in a log."""
 import fcntl
 import pty
 import struct
@@ -15,7 +15,7 @@ TAKEN, GIVEN_BACK = f"\x1b[1;{ROWS - 1}r", "\x1b[r"
 
 
 def on_a_terminal(command, term="xterm", with_errors=False):
-    """Runs a command with a terminal as its output, and returns what that got; with_errors: standard error too."""
+    """Runs a command with a terminal as its standard output, and with `with_errors` as its standard error; returns the terminal's input."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=theirs,
@@ -26,7 +26,7 @@ def on_a_terminal(command, term="xterm", with_errors=False):
     try:
         while chunk := os.read(ours, 65536):
             shown += chunk
-    except OSError:  # EIO: nobody has it open any more
+    except OSError:  # EIO: all processes have closed the terminal
         pass
     os.close(ours)
     error = (process.communicate(timeout=60)[1] or b"").decode()
@@ -35,7 +35,7 @@ def on_a_terminal(command, term="xterm", with_errors=False):
 
 
 class Screen:
-    """So much of a terminal as is needed to see what stands in its last row, and what scrolls above it."""
+    """Emulates a terminal: keeps the text of its last row, and the lines that scroll above it."""
 
     def __init__(self, text):
         self.lines, self.last, self.column, self.saved, self.in_last = [""], "", 0, None, False
@@ -81,43 +81,43 @@ def program_config(folder):
 
 
 @test
-def what_a_program_prints_stays_apart_from_the_bar():
+def lines_that_a_program_prints_do_not_mix_with_the_progress_bar():
     shown = on_a_terminal([TRAINRT, "--config", program_config(scratch())])
     screen = Screen(shown)
     for i in range(4):
-        check(f"my own words {i}" in screen.lines, f"line {i} is not alone: {screen.lines}")
-    check("[#####---------------]  25%" in shown and "step 2" in shown, f"no bar: {shown!r}")
-    check(screen.last == "" and shown.count(TAKEN) == 1 and shown.count(GIVEN_BACK) == 1, f"the last row: {shown!r}")
-    check(any(line.startswith("run: iteration 4  step 8") for line in screen.lines), f"the last report: {screen.lines}")
+        check(f"my own words {i}" in screen.lines, f"line {i} is missing or mixed with others: {screen.lines}")
+    check("[#####---------------]  25%" in shown and "step 2" in shown, f"the bar is missing: {shown!r}")
+    check(screen.last == "" and shown.count(TAKEN) == 1 and shown.count(GIVEN_BACK) == 1, f"the last row was not restored: {shown!r}")
+    check(any(line.startswith("run: iteration 4  step 8") for line in screen.lines), f"the last report is missing: {screen.lines}")
 
 
 @test
-def what_a_program_logs_stays_apart_from_the_bar_and_moves_no_cursor():
+def logged_lines_do_not_mix_with_the_progress_bar_or_move_the_cursor():
     shown = on_a_terminal([TRAINRT, "--config", program_config(scratch())], with_errors=True)
     screen = Screen(shown)
     for i in range(4):
-        check(rf"trainrt: logged {i}\x1b[r" in screen.lines, f"line {i} is not alone: {screen.lines}")
-    check("25%" in shown and screen.last == "" and shown.count(GIVEN_BACK) == 1, f"the last row: {shown!r}")
+        check(rf"trainrt: logged {i}\x1b[r" in screen.lines, f"line {i} is missing or mixed with others: {screen.lines}")
+    check("25%" in shown and screen.last == "" and shown.count(GIVEN_BACK) == 1, f"the last row was not restored: {shown!r}")
 
 
 @test
-def there_is_a_bar_through_mpiexec_too():
+def the_progress_bar_works_through_mpiexec():
     config = linear_config(scratch(), "run", {"epochs": 3})
     shown = on_a_terminal([MPIEXEC, "-n", 2, TRAINRT, "--config", config])
-    check(TAKEN in shown and "33%" in shown and GIVEN_BACK in shown, f"no bar: {shown!r}")
+    check(TAKEN in shown and "33%" in shown and GIVEN_BACK in shown, f"the bar is missing: {shown!r}")
 
 
 @test
 def a_dumb_terminal_and_a_log_get_lines_without_control_codes():
     config = linear_config(scratch(), "run", {"epochs": 3})
     shown = on_a_terminal([TRAINRT, "--config", config], term="dumb")
-    check("\x1b" not in shown and "run: iteration 1" in shown, f"a dumb terminal: {shown!r}")
+    check("\x1b" not in shown and "run: iteration 1" in shown, f"output on a dumb terminal: {shown!r}")
     job = run([MPIEXEC, "-n", 2, TRAINRT, "--config", linear_config(scratch(), "log", {"epochs": 3})])
-    check("\x1b" not in job.out and "log: iteration 1" in job.out, "a log", job)
+    check("\x1b" not in job.out and "log: iteration 1" in job.out, "control codes in a log, or a missing report", job)
 
 
 @test
-def a_log_has_every_report_if_asked():
+def a_log_has_every_report_with_progress_all():
     config = linear_config(scratch(), "run", {"epochs": 30})
     job = run([TRAINRT, "--config", config, "--metrics.progress=all"])
     check_exit(job, FINISHED)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt report: the page of runs, opened by a browser without a network."""
+"""The page that `trainrt report` writes is opened by a browser without a network."""
 import struct
 import sys
 import zlib
@@ -30,7 +30,7 @@ _folder, _browser = [], []
 
 
 def folder_of_runs():
-    """Returns a folder with the runs `a`, which was killed and continued, and `b`. The records of step times and ranks are made up."""
+    """Returns a folder with the runs `a`, which was killed and continued, and `b`. The test writes the records of step times and ranks."""
     if not _folder:
         folder = scratch()
         program = program_file(PROGRAM)
@@ -84,10 +84,10 @@ def close_browser():
 
 
 def pixels(png):
-    """Returns width, height and the number of different lines in a sample, of a PNG with 8 bits per channel."""
+    """Returns the width and height of a PNG with 8 bits per channel, and the number of different rows among every fourth row."""
     at, data = 8, b""
     width, height, depth, kind = struct.unpack(">IIBB", png[16:26])
-    check(depth == 8 and kind in (2, 6), f"a PNG of kind {kind} with {depth} bits")
+    check(depth == 8 and kind in (2, 6), f"unexpected PNG: color type {kind}, {depth} bits")
     while at < len(png):
         length, name = struct.unpack(">I4s", png[at:at + 8])
         if name == b"IDAT":
@@ -117,13 +117,13 @@ def the_page_shows_the_numbers_of_result_json():
         equal(float(rows[key]["minimum"]), min(line[key] for line in lines), f"the minimum of {key}")
     equal(rows["val/accuracy"]["last report (40)"], "NaN", "a value that is not finite")
     drawn = page.value("data.charts[0].series[0].y")
-    check(len(drawn) == 40 and all(abs(a - b["loss"]) < 1e-8 for a, b in zip(drawn, lines)), "the curve of the loss")
+    check(len(drawn) == 40 and all(abs(a - b["loss"]) < 1e-8 for a, b in zip(drawn, lines)), "the curve of the loss differs from the reports")
     equal(page.value("document.querySelector('.area .line').getAttribute('d').split('L').length"), 40, "points of the line")
     equal(page.complaints(), [], "messages of the console")
 
 
 @test
-def restarts_attempts_goodput_and_changes_are_those_of_the_run():
+def the_page_shows_restarts_attempts_goodput_and_changes_of_the_run():
     page = page_of("runs/a")
     result = json.loads(run([TRAINRT, "result", folder_of_runs() / "runs/a", "--json"]).out)
     equal(page.value("data.charts[0].series[0].restarts"), [20], "the first report of the second attempt")
@@ -131,7 +131,7 @@ def restarts_attempts_goodput_and_changes_are_those_of_the_run():
     equal([cell[:2] for cell in cells], [["1", "failed" if result["attempts"][0]["state"] == "failed" else "killed"], ["2", "finished"]], "attempts")
     titles = page.value("document.querySelectorAll('#attempts thead th').length")
     equal(titles, page.value("document.querySelector('#attempts tbody tr').cells.length"), "columns of the attempts with a title")
-    check(cells[0][2] and cells[0][2] in result["attempts"][0]["why"], f"the reason for the end of the first attempt: {cells}")
+    check(cells[0][2] and cells[0][2] in result["attempts"][0]["why"], f"another reason for the end of the first attempt: {cells}")
     equal(page.value("document.querySelector('#time .bar-figure').textContent"), f"{100 * result['time']['goodput']:.1f} %", "the goodput")
     for section, words in (("config", ("loop.lr", "0.5", "0.3")), ("checkpoints", ("checkpoint_",))):
         text = page.value(f"document.getElementById({section!r}).textContent")
@@ -170,8 +170,8 @@ def keys_and_mouse_show_values_and_zoom_and_axes_change():
     equal(page.value("document.querySelector('.readout').textContent"), f"iteration 1: {1.5:g}", "values of the first point")
     page.key("+", "+")
     low, high = page.value(f"[{first}.xAxis.from, {first}.xAxis.to]")
-    check(high - low < 25, f"the range after a zoom: {low} to {high}")
-    check(all(low <= label <= high for label in page.value(f"[...{first}.svg.querySelectorAll('.x-labels text')].map(label => Number(label.textContent))")), "labels after a zoom")
+    check(high - low < 25, f"the range is too wide after a zoom: {low} to {high}")
+    check(all(low <= label <= high for label in page.value(f"[...{first}.svg.querySelectorAll('.x-labels text')].map(label => Number(label.textContent))")), "a label is outside the range after a zoom")
     page.key("0", "0")
     equal(page.value(f"[{first}.xAxis.from, {first}.xAxis.to]"), [1, 40], "the range after the end of a zoom")
     page.value("document.querySelectorAll('input[name=axis]')[1].click(), document.querySelector('.controls input[type=checkbox]').click(), 0")
@@ -181,7 +181,7 @@ def keys_and_mouse_show_values_and_zoom_and_axes_change():
     page.wait_until("document.querySelector('.readout').textContent.startsWith('seconds of training ')")
     page.value("document.getElementById('heat-cells').focus(), 0")
     page.key("ArrowDown")
-    check("rank 1, attempt 1, steps 111 to 120" in page.value("document.getElementById('heat-readout').textContent"), "values of the heat map")
+    check("rank 1, attempt 1, steps 111 to 120" in page.value("document.getElementById('heat-readout').textContent"), "the heat map does not show the values of the cell")
     equal(page.complaints(), [], "messages of the console")
 
 
@@ -191,15 +191,15 @@ def the_page_is_readable_light_and_dark_narrow_and_wide_and_without_scripts():
     for dark, width, scripts in ((False, 1280, True), (True, 1280, True), (False, 420, True), (True, 420, False)):
         page = page_of("runs/a", dark=dark, width=width, scripts=scripts)
         equal(page.value("document.documentElement.scrollWidth"), width, "width of the page")
-        equal(page.value("document.querySelectorAll('table').length > 8 && document.querySelectorAll('svg').length > 5"), True, "tables and pictures")
+        equal(page.value("document.querySelectorAll('table').length > 8 && document.querySelectorAll('svg').length > 5"), True, "the page has its tables and charts")
         shown_width, height, colors = pixels(page.screenshot())
-        check(shown_width == width and height > 1500 and colors > 100, f"an empty picture: {shown_width} x {height}, {colors} different lines")
+        check(shown_width == width and height > 1500 and colors > 100, f"the screenshot is empty: {shown_width} x {height}, {colors} different rows")
         seen[dark, width] = page.value("getComputedStyle(document.body).backgroundColor")
         equal(page.complaints(), [], "messages of the console")
         page.close()
-    check(seen[False, 1280] != seen[True, 1280], f"light and dark are the same: {seen}")
+    check(seen[False, 1280] != seen[True, 1280], f"the light and dark background are the same: {seen}")
     page = page_of("runs/a", scripts=False)
-    equal(page.value("document.querySelectorAll('.readout:not(#heat-readout), th button').length"), 0, "scripts did not run")
+    equal(page.value("document.querySelectorAll('.readout:not(#heat-readout), th button').length"), 0, "elements that only scripts create")
     equal(float(metric_rows(page)["loss"]["last report (40)"]), reports(folder_of_runs() / "runs/a")[-1]["loss"], "the last loss")
 
 
@@ -209,19 +209,19 @@ def several_runs_can_be_sorted_and_selected():
     names = "[...document.querySelectorAll('#runs tbody th')].map(cell => cell.textContent)"
     equal(page.value(names), ["a", "b"], "runs")
     page.value("[...document.querySelectorAll('#runs th button')].find(button => button.textContent === 'lr').click(), 0")
-    equal(page.value(names), ["b", "a"], "by lr")
+    equal(page.value(names), ["b", "a"], "runs sorted by lr")
     equal(page.value("data.parallel.axes.includes('lr') && data.charts[0].series.length"), 2, "axes and curves")
     page.value("document.querySelector('#parallel-lines .strip').focus(), 0")
     page.key("-", "-")
     page.wait_until("document.querySelectorAll('#parallel-lines .line').length === 2")
-    check(page.value("document.querySelector('#parallel-lines .readout').textContent").endswith("of 2 runs"), "the number of selected runs")
+    check(page.value("document.querySelector('#parallel-lines .readout').textContent").endswith("of 2 runs"), "the number of selected runs is not shown")
     equal(page.complaints(), [], "messages of the console")
 
 
 @test
 def the_file_is_named_after_the_run_and_only_force_replaces_it():
     folder = folder_of_runs()
-    equal(report("runs/b").out.split(":")[0], "b.html", "the file's name")
+    equal(report("runs/b").out.split(":")[0], "b.html", "name of the file")
     before = (folder / "b.html").read_bytes()
     check("--force" in report("runs/b", code=USAGE).err, "the message lacks --force")
     equal((folder / "b.html").read_bytes(), before, "the existing page")
@@ -240,9 +240,9 @@ def an_unreadable_run_is_named_and_leaves_no_file():
         job = report(*words, "-o", "none.html", code=USAGE)
         for part in parts:
             check(part in job.err, f"{words}: the message lacks {part!r}", job)
-        check(not (folder_of_runs() / "none.html").exists(), "a file remains")
+        check(not (folder_of_runs() / "none.html").exists(), "a file was left")
     job = report(folder / "runs", "-o", "one.html")
-    check("runs/b" in job.err and "1 run" in job.out, "the message", job)
+    check("runs/b" in job.err and "1 run" in job.out, "the unreadable run is not named", job)
 
 
 @test
@@ -263,7 +263,7 @@ def runs_with_missing_or_invalid_files_have_a_page():
     silent = [TRAINRT, "--run.name=silent", f"--run.storage_path={folder}", "--", "true"]
     check_exit(run(silent, cwd=folder), FINISHED)
     text = page_of(folder / "silent", name="silent.html").value("document.body.textContent")
-    check("does not report its metrics" in text and "unknown" in text, "the page of a program that reports nothing")
+    check("does not report its metrics" in text and "unknown" in text, "the page does not explain that the program reports nothing")
 
 
 main(teardown=close_browser)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A new run may start from another run's checkpoint: from all of it, and then it goes on as that run would have; or from some
-tensors of it, for fine-tuning. The other run stays as it is."""
+"""A new run may start from a checkpoint of another run. With the complete checkpoint it continues as that run would have; with some of
+its tensors it starts a fine-tuning. The other run is not changed."""
 import sys
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def new_run(folder, name, source, loop=None, **keys):
 
 
 @test
-def a_run_from_another_ones_checkpoint_ends_with_the_bits_that_the_other_would_have():
+def a_run_from_a_checkpoint_of_another_run_has_the_same_bits_as_the_continued_other_run():
     folder = scratch()
     whole, first = linear_config(folder, "whole", {**LOOP, "epochs": 6}), linear_config(folder, "first", LOOP)
     finished(2, whole)
@@ -39,18 +39,18 @@ def a_run_from_another_ones_checkpoint_ends_with_the_bits_that_the_other_would_h
     for name, source in (("of_checkpoint", checkpoints(run_dir_of(first))[-1]), ("of_run", run_dir_of(first))):
         config, words = new_run(folder, name, source, {"epochs": 6})
         job = finished(2, config, "--checkpoint.layout=single", *words)
-        check("started from" in job.err, "it does not say where it started from", job)
-        equal(model_of(run_dir_of(config)) == model_of(run_dir_of(whole)), True, f"same bits as the whole run ({name})")
-        equal(len(reports(run_dir_of(config))), 3, "reports of its own")
+        check("started from" in job.err, "the source of the start is not printed", job)
+        equal(model_of(run_dir_of(config)) == model_of(run_dir_of(whole)), True, f"{name}: same bits as the uninterrupted run")
+        equal(len(reports(run_dir_of(config))), 3, "reports of the new run")
         check_verifies(run_dir_of(config))
         again = finished(2, config, *words, "--loop.epochs=7")
-        check("continuing from" in again.err, "started again, it does not continue its own checkpoints", again)
+        check("continuing from" in again.err, "after a restart, it does not continue from its own checkpoint", again)
         equal(len(reports(run_dir_of(config))), 4, "reports after one more epoch")
     check(content(run_dir_of(first)) == before, "the other run was changed")
 
 
 @test
-def some_tensors_start_a_fine_tuning_that_counts_from_0():
+def a_run_from_some_tensors_starts_at_step_0():
     folder = scratch()
     first = linear_config(folder, "first", LOOP)
     finished(2, first)
@@ -61,11 +61,11 @@ def some_tensors_start_a_fine_tuning_that_counts_from_0():
         if name.startswith("model/"):
             equal(tuned[name], trained[name], name, job)
     equal(step_of(run_dir_of(config)), 0, "step of the new run", job)
-    check(any(tuned[name] != trained[name] for name in trained if name.startswith("optimizer/")), "the optimizer came along", job)
+    check(any(tuned[name] != trained[name] for name in trained if name.startswith("optimizer/")), "the state of the optimizer was also loaded", job)
 
 
 @test
-def what_cannot_be_resumed_from_is_a_usage_error_that_leaves_nothing():
+def an_invalid_source_of_a_resume_is_a_usage_error_that_leaves_no_checkpoint():
     folder = scratch()
     first = linear_config(folder, "first", LOOP)
     finished(1, first)
@@ -76,12 +76,12 @@ def what_cannot_be_resumed_from_is_a_usage_error_that_leaves_nothing():
         job = run_ranks(2, config, *options)
         check_exit(job, USAGE)
         for word in words:
-            check(word in job.err, f"the message does not name {word}", job)
+            check(word in job.err, f"the message lacks {word}", job)
         check(not checkpoints(run_dir_of(config)), "a checkpoint was left", job)
     config, options = new_run(folder, "checked", folder / "nowhere")
     job = run([TRAINRT, "check", "--config", str(config), *options])
     check_exit(job, USAGE)
-    check("nowhere" in job.out + job.err, "check does not name what is missing", job)
+    check("nowhere" in job.out + job.err, "check does not name the missing folder", job)
     config = linear_config(folder, "alone", LOOP)
     job = run_ranks(1, config, "--run.resume_tensors=model/*")
     check_exit(job, USAGE)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The sinks of a run: chosen by metrics.sinks, each by itself, with the options of its section."""
+"""The key metrics.sinks selects the sinks of a run. Each sink works without the others, and reads the options of its own section."""
 import math
 import sys
 from pathlib import Path
@@ -13,11 +13,11 @@ ITERATIONS = 3
 
 def sinks():
     table = run([TRAINRT, "list"]).out.split("\nmetric sinks\n")[1].split("\n\n")[0]
-    return [name for name in re.findall(r"^  (\w+) ", table, re.M) if name != "program"]  # it needs one
+    return [name for name in re.findall(r"^  (\w+) ", table, re.M) if name != "program"]  # this sink needs a program
 
 
 def finished(names, *overrides):
-    """The run directory, its files, and the job, of a run with these sinks."""
+    """Runs with these sinks; returns the run directory, the names of its files, and the job."""
     config = linear_config(scratch(), "run", {"epochs": ITERATIONS})
     job = run_ranks(2, config, f"--metrics.sinks={names}", *overrides)
     check_exit(job, FINISHED)
@@ -28,21 +28,21 @@ def finished(names, *overrides):
 
 
 @test
-def a_run_has_the_files_of_the_sinks_that_it_names():
+def a_run_has_exactly_the_files_of_its_sinks():
     _, without, job = finished("none")
-    check("run: iteration" not in job.out, "there is progress on standard output", job)
+    check("run: iteration" not in job.out, "progress is printed", job)
     _, everything, job = finished(", ".join(sinks()))
-    check("run: iteration" in job.out, "there is no progress on standard output", job)
+    check("run: iteration" in job.out, "no progress is printed", job)
     of_each = {}
     for name in sinks():
         run_dir, files, job = finished(name)
         check(without <= files <= everything, f"{name}: {sorted(files)}", job)
         of_each[name] = files - without
-        check(("run: iteration" in job.out) == (name == "progress"), f"progress on standard output with {name} alone", job)
+        check(("run: iteration" in job.out) == (name == "progress"), f"progress printed with only {name}", job)
         check_exit(run([TRAINRT, "verify", run_dir]), FINISHED)
     equal((of_each["csv"], of_each["hdf5"]), ({"progress.csv"}, {"metrics.h5"}), "files of csv and hdf5")
     equal(set().union(*of_each.values()), everything - without, "files of all sinks")
-    equal(sum(len(files) for files in of_each.values()), len(everything - without), "number of files: two sinks write the same")
+    equal(sum(len(files) for files in of_each.values()), len(everything - without), "number of files (two sinks write the same file)")
 
 
 @test
@@ -57,7 +57,7 @@ def run_with_defaults():
 
 
 @test
-def a_sink_that_there_is_not_and_its_options_are_refused_before_anything_is_made():
+def unknown_sinks_and_invalid_options_are_refused_before_files_are_created():
     for overrides, words in ((["--metrics.sinks=cvs"], ("metrics.sinks", "'cvs'", "did you mean 'csv'")),
                              (["--metrics.sinks=csv,csv"], ("metrics.sinks", "named twice")),
                              (["--sink.hdf5.interval=soon"], ("[sink.hdf5]", "interval", "'soon'", "a number of seconds")),
@@ -67,11 +67,11 @@ def a_sink_that_there_is_not_and_its_options_are_refused_before_anything_is_made
             check_exit(job, USAGE)
             for word in words:
                 check(word in job.err, f"the message lacks {word!r}", job)
-        check(not run_dir_of(config).exists(), "a run directory is left behind")
+        check(not run_dir_of(config).exists(), "a run directory was left")
 
 
 def histograms(run_dir):
-    """{tag: [(step, histogram), ...]}"""
+    """Returns the histograms of the event file as {tag: [(step, histogram), ...]}."""
     found = {}
     for step, tag, value in events_of(run_dir / "events.out.tfevents.trainrt"):
         if isinstance(value, dict):
@@ -80,7 +80,7 @@ def histograms(run_dir):
 
 
 @test
-def histograms_of_tensors_are_those_of_numpy_and_change_nothing_also_after_a_restart():
+def histograms_of_tensors_equal_those_of_numpy_also_after_a_restart():
     import h5py
     import numpy
     loop, data = {"epochs": 8, "optimizer": "adamw", "lr": 0.1}, {"features": 3000}
@@ -105,18 +105,18 @@ def histograms_of_tensors_are_those_of_numpy_and_change_nothing_also_after_a_res
             counts, edges = numpy.histogram(values, bins=64)
             equal((histogram["bucket"], histogram["bucket_limit"]), (counts.tolist(), edges[1:].tolist()), f"buckets of {tag} at {step}")
             equal((histogram["min"], histogram["max"], histogram["num"]), (values.min(), values.max(), values.size), f"range of {tag} at {step}")
-            check(numpy.allclose([histogram["sum"], histogram["sum_squares"]], [values.sum(), (values**2).sum()], rtol=1e-9), f"sums of {tag} at {step}")
+            check(numpy.allclose([histogram["sum"], histogram["sum_squares"]], [values.sum(), (values**2).sum()], rtol=1e-9), f"other sums of {tag} at {step}")
 
 
 @test
-def histograms_that_no_tensor_is_meant_by_are_warned_of_once():
+def a_pattern_of_histograms_that_matches_no_tensor_gives_one_warning():
     run_dir, _, job = finished("tensorboard", "--sink.tensorboard.histograms=nodel/*")
     equal(job.err.count("[sink.tensorboard] histograms = nodel/* matches no tensor of the State"), 1, "warnings", job)
     equal(histograms(run_dir), {}, "histograms", job)
 
 
 @test
-def prometheus_own_parser_reads_what_is_written_whatever_the_names_and_values_are():
+def the_parser_of_prometheus_reads_all_names_and_values():
     from prometheus_client import parser
     folder = scratch()
     names = {"loss": "0.25", "val/\u00b5 \U0001f642": "2", 'a "b" \\ c': "-1e-9", "nan": "math.nan", "up": "math.inf", "down": "-math.inf"}
@@ -133,9 +133,9 @@ def prometheus_own_parser_reads_what_is_written_whatever_the_names_and_values_ar
     found = {sample.labels["key"]: sample.value for sample in samples if sample.name == "trainrt_metric"}
     wanted = {"loss": 0.25, "val/\u00b5 \U0001f642": 2, 'a "b" \\ c': -1e-9, "nan": math.nan, "up": math.inf, "down": -math.inf}
     equal({key: repr(found.get(key)) for key in wanted}, {key: repr(float(value)) for key, value in wanted.items()}, f"values in {text}", job)
-    check("text" not in found, "a text is there", job)
+    check("text" not in found, "a string metric was written", job)
     numbers = {sample.name: sample.value for sample in samples}
-    equal((numbers["trainrt_iteration"], numbers["trainrt_running"]), (1, 0), "iteration, and whether it runs", job)
+    equal((numbers["trainrt_iteration"], numbers["trainrt_running"]), (1, 0), "iteration and running", job)
 
 
 main()

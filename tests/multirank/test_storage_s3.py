@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Datasets and mirrored checkpoints in an object store that speaks as S3 does: the same bytes as from files, whatever the store does on the
-way, and errors that say what it said."""
+"""Datasets and mirrored checkpoints in an S3-compatible object store have the same bytes as files, also if requests fail on the way.
+Errors quote the answer of the store."""
 import gzip
 import shutil
 import sys
@@ -37,7 +37,7 @@ def read_config(section, **sections):
 
 
 def read_by(ranks, section, env, *words, code=FINISHED, **sections):
-    """The job, and what the ranks were given: {file: bytes}."""
+    """Runs the program `reads`; returns the job and the samples of each rank, as {file: bytes}."""
     out = scratch("out")
     job = run_ranks(ranks, read_config(section, **sections), f"--loop.out={out}", *words, env=env)
     check_exit(job, code)
@@ -94,31 +94,31 @@ def struct_header(rows):
 
 def hdf5_files(folder):
     if h5py is None:
-        skip("h5py is not there (package python3-h5py)")
+        skip("h5py is not installed (package python3-h5py)")
     with h5py.File(folder / "a.h5", "w") as file:
         file["x"] = numpy.arange(900, dtype="f4").reshape(90, 10)
         file.create_dataset("y", data=numpy.arange(90), chunks=(7,), compression="gzip")
-        file.create_dataset("z", data=numpy.arange(180).reshape(90, 2), chunks=(9, 2), scaleoffset=0)  # a filter that only HDF5 knows
+        file.create_dataset("z", data=numpy.arange(180).reshape(90, 2), chunks=(9, 2), scaleoffset=0)  # a filter that only libhdf5 can decode
     return {"format": "hdf5"}, "a.h5"
 
 
-def are_read_as_files_are(write, **keys):
+def have_the_same_samples_as_local_files(write, **keys):
     if numpy is None:
-        skip("NumPy is not there (package python3-numpy)")
+        skip("NumPy is not installed (package python3-numpy)")
     own = store(page=2, token="a/token+=")
     folder = scratch(write.__name__)
     section, pattern = write(folder)
     upload(own, folder, prefix="deep/er/")
     _, here = read_by(2, {**section, **keys, "source": f"{folder}/{pattern}"}, {})
     _, there = read_by(2, {**section, **keys, "source": f"s3://data/deep/er/{pattern}"}, own.environment())
-    check(here.keys() == there.keys() and len(here) > 3, f"other files: {sorted(here)} and {sorted(there)}")
+    check(here.keys() == there.keys() and len(here) > 3, f"different files: {sorted(here)} and {sorted(there)}")
     wrong = [name for name in here if here[name] != there[name]]
-    check(not wrong, f"other bytes in {wrong}")
+    check(not wrong, f"different bytes in {wrong}")
 
 
 for each in (csv_files, jsonl_files, npy_files, npz_files, text_files, token_files, idx_files, hdf5_files):
-    add_test(f"{each.__name__}_of_a_bucket_are_read_as_files_are", are_read_as_files_are, each)
-add_test("csv_files_of_a_bucket_that_are_not_kept_in_memory_are_read_as_files_are", lambda: are_read_as_files_are(csv_files, memory="1 B"))
+    add_test(f"{each.__name__}_of_a_bucket_have_the_same_samples_as_local_files", have_the_same_samples_as_local_files, each)
+add_test("csv_files_of_a_bucket_not_kept_in_memory_have_the_same_samples_as_local_files", lambda: have_the_same_samples_as_local_files(csv_files, memory="1 B"))
 
 
 def small_table(own, rows=400):
@@ -127,7 +127,7 @@ def small_table(own, rows=400):
 
 
 @test
-def words_of_a_source_mean_in_a_bucket_what_they_mean_in_a_folder():
+def patterns_in_a_source_select_the_same_files_in_a_bucket_as_in_a_folder():
     own = store(page=3)
     for name in ("a.csv", "b.csv", "sub/c.csv", "sub/_d.csv", ".hidden/e.csv", "sub/"):
         own.put("data", "t/" + name, b"a\n1\n2\n" if not name.endswith("/") else b"")
@@ -137,44 +137,44 @@ def words_of_a_source_mean_in_a_bucket_what_they_mean_in_a_folder():
         config = read_config({"format": "csv", "source": source})
         job = run([TRAINRT, "check", "--config", config], env=own.environment())
         check_exit(job, FINISHED)
-        check(f"ok, {samples} samples" in job.out, f"{source}: {samples} samples", job)
+        check(f"ok, {samples} samples" in job.out, f"{source}: not {samples} samples", job)
     for source, words in (("s3://data/none.csv", "matches no object"), ("s3://data/t/*.json", "matches no object"), ("s3://other/x.csv", "matches no object|NoSuchBucket"),
                           ("ftp://data/x.csv", "no such storage"), ("s3://da ta/x", "invalid bucket name")):
         job = run([TRAINRT, "check", "--config", read_config({"format": "csv", "source": source})], env=own.environment())
-        check(job.code in (USAGE, FAILED) and re.search(words, job.err), f"{source}: an error with {words!r}", job)
+        check(job.code in (USAGE, FAILED) and re.search(words, job.err), f"{source}: the error lacks {words!r}", job)
     for source, words in (("s3://data/t", "format = tar"), ("s3://data/x.db", "cannot read from an object store")):
         own.put("data", "x.db", b"SQLite format 3\0")
         section = {"format": "images"} if source.endswith("t") else {"format": "sqlite", "table": "t"}
         job = run([TRAINRT, "check", "--config", read_config({**section, "source": source})], env=own.environment())
-        check(job.code == USAGE and words in job.err, f"{source}: no message that says what serves", job)
+        check(job.code == USAGE and words in job.err, f"{source}: the error lacks {words!r}", job)
 
 
 @test
-def what_goes_wrong_once_is_asked_for_again():
+def a_failed_request_is_repeated():
     own = store()
     section = small_table(own)
     _, expected = read_by(1, section, own.environment())
     for word in ("503", "429", "500", "reset", "cut", "short"):
         own.fail(word, times=3)
         _, found = read_by(1, section, own.environment())
-        check(found == expected, f"other values after {word}")
-    own.fail("503", times=12)  # more than the client takes without a word
+        check(found == expected, f"different values after {word}")
+    own.fail("503", times=12)  # more failures than the client repeats without a message
     job, found = read_by(1, section, own.environment())
-    check(found == expected, "other values after an overload", job)
+    check(found == expected, "different values after an overload", job)
 
 
 @test
-def a_transfer_that_stalls_is_given_up_and_asked_for_again():
+def a_stalled_transfer_is_given_up_and_repeated():
     own = store()
     section = small_table(own)
     own.fail("stall", times=2)
     begun = time.monotonic()
     job, _ = read_by(1, section, own.environment(), "--failure.storage_timeout=8")
-    check(time.monotonic() - begun < 25, "it waited for the store to go on", job)
+    check(time.monotonic() - begun < 25, "the run waited for the stalled transfer", job)
 
 
 @test
-def a_store_that_stays_away_is_an_error_that_says_what_it_said():
+def a_store_that_stays_unavailable_is_an_error_that_quotes_its_answer():
     own = store()
     section = small_table(own)
     own.fail("503", times=10**6)
@@ -188,7 +188,7 @@ def a_store_that_stays_away_is_an_error_that_says_what_it_said():
 
 
 @test
-def an_object_that_was_changed_since_it_was_listed_is_an_error():
+def an_object_that_changed_after_it_was_listed_is_an_error():
     own = store()
     section = small_table(own)
 
@@ -197,19 +197,19 @@ def an_object_that_was_changed_since_it_was_listed_is_an_error():
             own.put("data", "table.csv", own.buckets["data"]["table.csv"].replace(b"9", b"8"))
     own.faults.append(change)
     job, _ = read_by(1, section, own.environment(), code=FAILED)
-    check("'s3://data/table.csv' has changed since it was listed" in job.err, "it is said that it was changed", job)
+    check("'s3://data/table.csv' has changed since it was listed" in job.err, "the change is not reported", job)
     own.faults.clear()
-    own.fail("etag", times=10**6)  # a store that takes no notice of If-Match
+    own.fail("etag", times=10**6)  # a store that ignores If-Match
     job, _ = read_by(1, section, own.environment(), code=FAILED)
-    check("has changed since it was listed" in job.err, "it is said that it was changed", job)
+    check("has changed since it was listed" in job.err, "the change is not reported", job)
     own.faults.clear()
     own.fail("whole", times=10**6)
     job, _ = read_by(1, section, own.environment(), "--failure.storage_timeout=1", code=FAILED)
-    check("the complete object" in job.err, "it is said that the store knows no ranges", job)
+    check("the complete object" in job.err, "the missing support of ranges is not reported", job)
 
 
 @test
-def who_may_not_is_told_so_and_no_secret_is_shown_or_kept():
+def errors_of_credentials_are_clear_and_no_secret_is_printed_or_stored():
     own = store()
     section = small_table(own)
     config = read_config(section)
@@ -218,12 +218,12 @@ def who_may_not_is_told_so_and_no_secret_is_shown_or_kept():
                           ({"AWS_REGION": "eu-west-9"}, ["AuthorizationHeaderMalformed", "set AWS_REGION"]), ({"AWS_SECRET_ACCESS_KEY": ""}, ["AWS_SECRET_ACCESS_KEY is not"]),
                           ({"AWS_PROFILE": "none", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, ["no profile [none]"])):
         job = run([TRAINRT, "check", "--config", config], env={**env, **change})
-        check(job.code in (USAGE, FAILED), f"{change}: an error", job)
+        check(job.code in (USAGE, FAILED), f"{change}: no error", job)
         for word in words:
-            check(word in job.err or change.get("AWS_SECRET_ACCESS_KEY") == "n0tTheSecret" and "403" in job.err, f"{change}: {word!r} in the error", job)
+            check(word in job.err or change.get("AWS_SECRET_ACCESS_KEY") == "n0tTheSecret" and "403" in job.err, f"{change}: the error lacks {word!r}", job)
         check(SECRET not in job.err and "n0tTheSecret" not in job.err, "a secret is shown", job)
     job = run([TRAINRT, "check", "--config", config, "--storage.s3_anonymous=true"], env=env)
-    check(job.code in (USAGE, FAILED) and "no credentials" in job.err, "requests are signed although they are to be anonymous", job)
+    check(job.code in (USAGE, FAILED) and "no credentials" in job.err, "requests are signed in spite of s3_anonymous", job)
     job = run_ranks(1, config, f"--loop.out={scratch('out')}", env=env)
     check_exit(job, FINISHED)
     kept = [path for path in run_dir_of(config).rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
@@ -231,7 +231,7 @@ def who_may_not_is_told_so_and_no_secret_is_shown_or_kept():
 
 
 @test
-def credentials_come_from_the_files_of_amazons_tools_too():
+def credentials_can_come_from_the_files_of_the_aws_tools():
     own = store(region="eu-test-1", token="T")
     section = small_table(own)
     folder = scratch()
@@ -247,22 +247,22 @@ def credentials_come_from_the_files_of_amazons_tools_too():
 
 
 @test
-def several_ranges_of_a_large_object_are_under_way_at_once():
+def several_ranges_of_a_large_object_are_requested_at_once():
     if numpy is None:
-        skip("NumPy is not there (package python3-numpy)")
+        skip("NumPy is not installed (package python3-numpy)")
     own = store()
     folder = scratch()
     numpy.save(folder / "a.npy", numpy.arange(4 << 20, dtype="f4").reshape(64, -1))
     upload(own, folder)
     own.slow_s = 0.05
     job, _ = read_by(1, {"format": "npy", "source": "s3://data/a.npy", "shuffle": False, "memory": "64 MiB"}, own.environment())
-    check(own.most_at_once >= 3, f"{own.most_at_once} requests at once", job)
+    check(own.most_at_once >= 3, f"only {own.most_at_once} requests at once", job)
 
 
 @test
-def small_batches_that_threads_read_side_by_side_are_fetched_in_few_requests():
+def several_threads_read_small_batches_in_few_requests():
     if numpy is None:
-        skip("NumPy is not there (package python3-numpy)")
+        skip("NumPy is not installed (package python3-numpy)")
     own = store()
     folder = scratch()
     rows = numpy.random.default_rng(1).integers(0, 256, (4096, 4096), "u1")
@@ -272,13 +272,13 @@ def small_batches_that_threads_read_side_by_side_are_fetched_in_few_requests():
         before = own.count("GET", "a.npy")
         _, got = read_by(1, {"format": "npy", "source": "s3://data/a.npy", "shuffle": False, "memory": "4 MiB", "threads": threads}, own.environment())
         asked = own.count("GET", "a.npy") - before
-        check(got["0.data.values"] == rows.tobytes(), f"{threads} threads give what is there")
+        check(got["0.data.values"] == rows.tobytes(), f"{threads} threads: different values")
         check(asked < 100, f"{asked} requests of {threads} threads for 512 batches of 32 KiB")
 
 
 @test
 def the_program_starts_without_libcurl():
-    """By itself: Debian's HDF5 brings one."""
+    """The binary does not link libcurl directly; Debian's HDF5 may load it."""
     listed = subprocess.run(["readelf", "-d", TRAINRT], capture_output=True, text=True).stdout
     check("libc.so" in listed and not re.search("libcurl|libcrypto|libssl", listed), f"libcurl is linked:\n{listed}")
 
@@ -286,24 +286,24 @@ def the_program_starts_without_libcurl():
 # ---- mirrors of checkpoints --------------------------------------------------------------------------------------------------
 
 @both
-def a_run_whose_directory_is_gone_goes_on_from_its_mirror_with_the_same_bits_in_a(mirror):
+def a_run_without_its_directory_continues_from_its_mirror_with_the_same_bits_in_a(mirror):
     whole = linear_config(scratch(), "run", LOOP)
     check_exit(run_ranks(2, whole), FINISHED)
     config = mirrored_config(mirror, layout="rank")
     first = run_ranks(2, config, "--loop.epochs=3", env=mirror.env)
     check_exit(first, FINISHED)
-    check("checkpoint_000002" in mirrored(mirror), f"the last checkpoint is there: {mirror.names()}", first)
+    check("checkpoint_000002" in mirrored(mirror), f"the last checkpoint is not mirrored: {mirror.names()}", first)
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(2, config, env=mirror.env)
     check_exit(job, FINISHED)
-    check("restored: the run continues from checkpoint_000002" in job.err, "it says that it was restored", job)
+    check("restored: the run continues from checkpoint_000002" in job.err, "the restore is not reported", job)
     check_same_bits(run_dir_of(config), run_dir_of(whole))
     check_iterations(run_dir_of(config), 6)
     check_verifies(run_dir_of(config))
 
 
 @test
-def a_run_that_is_killed_and_whose_directory_is_gone_ends_with_the_same_bits():
+def a_killed_run_without_its_directory_ends_with_the_same_bits():
     mirror = Bucket()
     loop = {"epochs": 60}
     whole = linear_config(scratch(), "run", {**LOOP, **loop})
@@ -319,51 +319,51 @@ def a_run_that_is_killed_and_whose_directory_is_gone_ends_with_the_same_bits():
         shutil.rmtree(run_dir_of(config))
     job = run_ranks(2, config, env=mirror.env)
     check_exit(job, FINISHED)
-    check("restored" in job.err, "it was restored", job)
+    check("restored" in job.err, "the run was not restored", job)
     check_same_bits(run_dir_of(config), run_dir_of(whole))
     check_iterations(run_dir_of(config), 60)
 
 
 @both
-def what_is_deleted_here_is_deleted_there_once_a_newer_one_is_complete_in_a(mirror):
+def a_checkpoint_that_a_run_deletes_is_deleted_after_a_newer_one_is_complete_in_a(mirror):
     config = mirrored_config(mirror, num_to_keep=1)
     job = run_ranks(1, config, env=mirror.env)
     check_exit(job, FINISHED)
-    equal(mirrored(mirror), [path.name for path in checkpoints(run_dir_of(config))][-1:], "checkpoints that are there", job)
+    equal(mirrored(mirror), [path.name for path in checkpoints(run_dir_of(config))][-1:], "mirrored checkpoints", job)
     whole = {f"{path.parent.name}/{path.name}" for path in checkpoints(run_dir_of(config))[-1].iterdir() if path.name != "state.h5"}
-    equal({name for name in mirror.names() if name.startswith("checkpoint")}, whole, "files that are there", job)
+    equal({name for name in mirror.names() if name.startswith("checkpoint")}, whole, "mirrored files", job)
     shown = run([TRAINRT, "result", run_dir_of(config)])
-    check(re.search(r"mirror\n  checkpoint_000005 at .*; [1-6] copied, \d skipped, 0 failed", shown.out), "result shows the mirror", shown)
+    check(re.search(r"mirror\n  checkpoint_000005 at .*; [1-6] copied, \d skipped, 0 failed", shown.out), "result does not show the mirror", shown)
 
 
 @test
-def training_goes_on_while_the_mirror_fails_and_result_counts_it():
+def training_continues_while_the_mirror_fails_and_result_counts_the_failures():
     mirror = Bucket()
     mirror.store.fail("403", times=10**6, method="PUT")
     config = mirrored_config(mirror)
     job = run_ranks(1, config, "--checkpoint.mirror_wait=5", env=mirror.env)
     check_exit(job, FINISHED)
-    check("could not copy to s3://mirror/runs/run/" in job.err and "training continues" in job.err, "a warning says so", job)
+    check("could not copy to s3://mirror/runs/run/" in job.err and "training continues" in job.err, "the warning is missing", job)
     shown = json.loads(run([TRAINRT, "result", run_dir_of(config), "--json"]).out)["mirror"]
-    check(shown["failed"] >= 1 and shown["newest"] == -1 and "HTTP 403" in shown["error"], f"result counts it: {shown}", job)
+    check(shown["failed"] >= 1 and shown["newest"] == -1 and "HTTP 403" in shown["error"], f"result does not count the failure: {shown}", job)
     mirror.store.faults.clear()
     job = run_ranks(1, config, "--loop.epochs=7", env=mirror.env)
     check_exit(job, FINISHED)
-    check("checkpoint_000006" in mirrored(mirror), "the next attempt copies again", job)
+    check("checkpoint_000006" in mirrored(mirror), "the next attempt does not copy again", job)
 
 
 @test
-def the_end_of_the_run_waits_for_a_slow_mirror_so_long_and_says_so():
+def the_end_of_a_run_waits_for_a_slow_mirror_for_mirror_wait_seconds():
     mirror = Bucket()
     mirror.store.slow_s = 3
     config = mirrored_config(mirror)
     job = run_ranks(2, config, "--checkpoint.mirror_wait=1", env=mirror.env)
     check_exit(job, FINISHED)
-    check("within 1 s; the copy was given up" in job.err, "it says that it gave up", job)
+    check("within 1 s; the copy was given up" in job.err, "the warning is missing", job)
 
 
 @test
-def records_that_a_store_does_not_take_hold_the_end_up_no_longer_than_the_last_copy_may():
+def records_that_a_store_does_not_accept_delay_the_end_at_most_by_mirror_wait():
     mirror = Bucket()
     is_copied = []
 
@@ -376,75 +376,75 @@ def records_that_a_store_does_not_take_hold_the_end_up_no_longer_than_the_last_c
     begun = time.monotonic()
     job = run_ranks(1, config, "--checkpoint.mirror_wait=3", env=mirror.env)
     check_exit(job, FINISHED)
-    check(time.monotonic() - begun < 20, f"it took {time.monotonic() - begun:.0f} s", job)
-    check("the records of the run could not be copied" in job.err and "within 3 s" in job.err, "it says that it gave up", job)
+    check(time.monotonic() - begun < 20, f"the run took {time.monotonic() - begun:.0f} s", job)
+    check("the records of the run could not be copied" in job.err and "within 3 s" in job.err, "the warning is missing", job)
 
 
 @test
-def what_a_finished_run_could_not_copy_is_copied_when_it_is_started_again():
+def a_start_of_a_finished_run_copies_missing_checkpoints_to_the_mirror():
     mirror = Bucket()
     mirror.store.fail("403", times=10**6, method="PUT", part="checkpoint_")
     config = mirrored_config(mirror)
     check_exit(run_ranks(2, config, env=mirror.env), FINISHED)
-    equal(mirrored(mirror), [], "checkpoints that are there")
+    equal(mirrored(mirror), [], "mirrored checkpoints")
     mirror.store.faults.clear()
     job = run_ranks(2, config, env=mirror.env)
     check_exit(job, FINISHED)
-    check("has finished already" in job.out + job.err, "it was trained again", job)
-    equal(mirrored(mirror), ["checkpoint_000005"], "checkpoints that are there", job)
-    equal(mirror.read("run.json"), (run_dir_of(config) / "run.json").read_bytes(), "the record there", job)
+    check("has finished already" in job.out + job.err, "the run was trained again", job)
+    equal(mirrored(mirror), ["checkpoint_000005"], "mirrored checkpoints", job)
+    equal(mirror.read("run.json"), (run_dir_of(config) / "run.json").read_bytes(), "the mirrored run.json", job)
     status, sent = (run_dir_of(config) / "mirror.json").read_text(), mirror.store.count("PUT")
     job = run_ranks(2, config, env=mirror.env)
     check_exit(job, FINISHED)
-    check("s3://" not in job.out + job.err, "it speaks of a mirror that lacks nothing", job)
+    check("s3://" not in job.out + job.err, "it prints a message about a complete mirror", job)
     equal(mirror.store.count("PUT"), sent, "objects sent", job)
-    equal((run_dir_of(config) / "mirror.json").read_text(), status, "what result shows", job)
+    equal((run_dir_of(config) / "mirror.json").read_text(), status, "mirror.json", job)
 
 
-def check_mirrors_anew(job, mirror, config):
+def check_new_mirror(job, mirror, config):
     check_exit(job, FINISHED)
-    check("another run of this name" not in job.err, "it takes what is there for another run", job)
+    check("another run of this name" not in job.err, "it treats the mirror as that of another run", job)
     newest = checkpoints(run_dir_of(config))[-1]
-    check(newest.name in mirrored(mirror), f"{newest.name} is not there: {mirror.names()}", job)
+    check(newest.name in mirrored(mirror), f"{newest.name} is not mirrored: {mirror.names()}", job)
     for name in ("run.json", f"{newest.name}/manifest.json"):
-        equal(mirror.read(name), (run_dir_of(config) / name).read_bytes(), f"{name} there", job)
-    check("attempts/000007.json" not in mirror.names(), "a record of the other run is there", job)
+        equal(mirror.read(name), (run_dir_of(config) / name).read_bytes(), f"the mirrored {name}", job)
+    check("attempts/000007.json" not in mirror.names(), "the mirror holds a record of the other run", job)
 
 
 def leave_records_only(mirror):
-    """A run that is killed in its first copy."""
+    """Leaves a mirror with records but without a checkpoint, like a run that is killed during its first copy; returns the config."""
     mirror.store.fail("403", times=10**6, method="PUT", part="checkpoint_")
     config = mirrored_config(mirror)
     check_exit(run_ranks(1, config, env=mirror.env), FINISHED)
-    check("run.json" in mirror.names() and not mirrored(mirror), f"not what was to be there: {mirror.names()}")
+    check("run.json" in mirror.names() and not mirrored(mirror), f"the mirror must hold only records: {mirror.names()}")
     mirror.change("attempts/000007.json", b"{}")
     mirror.store.faults.clear()
     return config
 
 
 @test
-def a_run_of_which_no_checkpoint_was_mirrored_begins_anew_and_has_a_mirror():
+def a_run_without_a_mirrored_checkpoint_starts_again_and_gets_a_new_mirror():
     mirror = Bucket()
     config = leave_records_only(mirror)
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config, env=mirror.env)
-    check("The run starts again at step 0" in job.err, "it says so", job)
-    check_mirrors_anew(job, mirror, config)
+    check("The run starts again at step 0" in job.err, "the message is missing", job)
+    check_new_mirror(job, mirror, config)
 
 
 @test
-def records_of_another_run_without_a_checkpoint_make_room():
+def records_of_another_run_without_a_checkpoint_are_replaced():
     mirror = Bucket()
     leave_records_only(mirror)
     other = linear_config(scratch(), "run", LOOP)
     check_exit(run_ranks(1, other, "--loop.epochs=2"), FINISHED)
     job = run_ranks(1, other, f"--checkpoint.mirror={mirror.url}", env=mirror.env)
-    check("the records are replaced" in job.err, "it says so", job)
-    check_mirrors_anew(job, mirror, other)
+    check("the records are replaced" in job.err, "the message is missing", job)
+    check_new_mirror(job, mirror, other)
 
 
 @both
-def a_run_whose_mirrored_checkpoints_are_all_damaged_begins_anew_and_has_a_mirror_in_a(mirror):
+def a_run_with_only_damaged_mirrored_checkpoints_starts_again_and_gets_a_new_mirror_in_a(mirror):
     config = mirrored_config(mirror, num_to_keep=1)
     check_exit(run_ranks(1, config, env=mirror.env), FINISHED)
     mirror.change("attempts/000007.json", b"{}")
@@ -453,55 +453,55 @@ def a_run_whose_mirrored_checkpoints_are_all_damaged_begins_anew_and_has_a_mirro
             mirror.change(name, mirror.read(name)[:-9])
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config, "--loop.epochs=2", env=mirror.env)
-    check("The run starts again at step 0" in job.err and "which cannot be used" in job.err, "it says so", job)
-    check_mirrors_anew(job, mirror, config)
-    equal(mirrored(mirror), ["checkpoint_000001"], "checkpoints that are there", job)
+    check("The run starts again at step 0" in job.err and "which cannot be used" in job.err, "the message is missing", job)
+    check_new_mirror(job, mirror, config)
+    equal(mirrored(mirror), ["checkpoint_000001"], "mirrored checkpoints", job)
 
 
 @test
-def a_damaged_checkpoint_of_a_mirror_is_passed_over_for_an_older_one():
+def a_run_is_restored_from_an_older_checkpoint_if_the_newest_one_in_the_mirror_is_damaged():
     mirror = Folder()
     config = mirrored_config(mirror, num_to_keep=0)
     for epochs in (2, 4):
         check_exit(run_ranks(1, config, f"--loop.epochs={epochs}"), FINISHED)
     there = mirrored(mirror)
-    check(len(there) >= 2 and there[-1] == "checkpoint_000003", f"two are there: {there}")
+    check(len(there) >= 2 and there[-1] == "checkpoint_000003", f"two mirrored checkpoints are needed: {there}")
     name = next(name for name in mirror.names() if name.startswith(there[-1]) and name.endswith(".h5"))
     data = bytearray(mirror.read(name))
     data[len(data) // 2] ^= 1
     mirror.change(name, data)
-    mirror.change("checkpoint_000009/shard-00000.h5", b"x")  # one without a manifest is none
+    mirror.change("checkpoint_000009/shard-00000.h5", b"x")  # not a checkpoint, because it has no manifest
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
-    check("is damaged" in job.err and f"continues from {there[-2]}" in job.err, "it says which it took", job)
+    check("is damaged" in job.err and f"continues from {there[-2]}" in job.err, "the checkpoints are not named", job)
     whole = linear_config(scratch(), "run", LOOP)
     check_exit(run_ranks(1, whole), FINISHED)
     check_same_bits(run_dir_of(config), run_dir_of(whole))
     shutil.rmtree(run_dir_of(config))
     again = run_ranks(1, config, "--loop.epochs=7")
     check_exit(again, FINISHED)
-    check("damaged" not in again.err and "continues from checkpoint_000005" in again.err, "the damaged one is still there", again)
+    check("damaged" not in again.err and "continues from checkpoint_000005" in again.err, "the damaged checkpoint was not replaced", again)
 
 
 @test
-def what_a_run_has_left_behind_is_gone_from_its_mirror_too():
+def checkpoints_that_a_run_no_longer_has_are_removed_from_its_mirror():
     mirror = Folder()
     config = mirrored_config(mirror, num_to_keep=0, every="10 steps")
     for epochs in (2, 3, 4, 6):
         check_exit(run_ranks(1, config, f"--loop.epochs={epochs}"), FINISHED)
-    check(mirrored(mirror)[-1] > "checkpoint_000005", f"no newer one is there: {mirrored(mirror)}")
+    check(mirrored(mirror)[-1] > "checkpoint_000005", f"no newer checkpoint is mirrored: {mirrored(mirror)}")
     run_dir = run_dir_of(config)
-    for path in checkpoints(run_dir)[2:]:  # the user goes back to the second
+    for path in checkpoints(run_dir)[2:]:  # the user returns to the second checkpoint
         shutil.rmtree(path)
     check_exit(run_ranks(1, config, "--loop.epochs=4", "--loop.lr=0.05", "--run.missing_checkpoints=accept", "--failure.storage_timeout=1"), FINISHED)
     for name in mirrored(mirror):
-        check((run_dir / name).exists(), f"{name} is there, and not of this run any more")
-        equal(mirror.read(f"{name}/manifest.json"), (run_dir / name / "manifest.json").read_bytes(), f"{name} there")
+        check((run_dir / name).exists(), f"{name} is mirrored, but the run no longer has it")
+        equal(mirror.read(f"{name}/manifest.json"), (run_dir / name / "manifest.json").read_bytes(), f"manifest of the mirrored {name}")
 
 
 @test
-def another_run_of_that_name_in_the_mirror_is_left_alone():
+def another_run_of_the_same_name_in_the_mirror_is_not_changed():
     mirror = Folder()
     check_exit(run_ranks(1, mirrored_config(mirror)), FINISHED)
     before = {name: mirror.read(name) for name in mirror.names()}
@@ -509,7 +509,7 @@ def another_run_of_that_name_in_the_mirror_is_left_alone():
     check_exit(run_ranks(1, other, "--loop.epochs=2"), FINISHED)
     job = run_ranks(1, other, f"--checkpoint.mirror={mirror.url}", "--loop.epochs=4")
     check_exit(job, FINISHED)
-    check("the mirror contains another run of this name" in job.err, "a warning says so", job)
+    check("the mirror contains another run of this name" in job.err, "the warning is missing", job)
     check({name: mirror.read(name) for name in mirror.names()} == before, "the mirror was changed", job)
 
 
@@ -525,22 +525,22 @@ def run_sweep(config, mirror, code=FINISHED):
 
 
 @both
-def trials_of_a_sweep_have_places_of_their_own_and_go_on_from_there_in_a(mirror):
+def each_trial_of_a_sweep_is_restored_from_its_own_folder_in_a(mirror):
     first, other = mirrored_sweep(mirror, "first"), mirrored_sweep(mirror, "other", seed=7)
     for config in (first, other):
         run_sweep(config, mirror)
         for number in range(3):
             found = mirror.names(f"{run_dir_of(config).name}/trial_{number:05}")
-            check({"run.json", "params.json"} <= set(found) and any(name.endswith("manifest.json") for name in found), f"what there is of trial {number}: {found}")
-    # All is gone: the same sweep has the same trials again, and each goes on from its own copy.
-    whole = [state_of(trial["path"]) for trial in trials_of(first)]
+            check({"run.json", "params.json"} <= set(found) and any(name.endswith("manifest.json") for name in found), f"files of trial {number} are missing: {found}")
+    # Without its directory, the sweep has the same trials again, and each is restored from its own copy.
+    before = [state_of(trial["path"]) for trial in trials_of(first)]
     shutil.rmtree(run_dir_of(first))
     run_sweep(first, mirror)
     trials = check_each_once(first, 3)
-    equal([state_of(trial["path"]) for trial in trials], whole, "the states of its trials")
+    equal([state_of(trial["path"]) for trial in trials], before, "states of the trials")
     logs = [path.read_text() for path in sorted(run_dir_of(first).glob("trial_*.log"))]
     check(all("restored: the run continues from" in log for log in logs), f"not all trials were restored: {logs}")
-    # One trial is gone, and the sweep goes on to more.
+    # One trial is missing, and the sweep gets one more.
     shutil.rmtree(run_dir_of(first) / "trial_00001")
     first.write_text(first.read_text().replace("num_samples = 3", "num_samples = 4"))
     run_sweep(first, mirror)
@@ -548,7 +548,7 @@ def trials_of_a_sweep_have_places_of_their_own_and_go_on_from_there_in_a(mirror)
 
 
 @test
-def a_sweep_that_would_take_the_trials_of_another_for_its_own_is_refused():
+def a_sweep_whose_mirror_holds_another_sweep_of_the_same_name_is_refused():
     mirror = Folder()
     run_sweep(mirrored_sweep(mirror, "sweep", num_samples=1), mirror)
     before = {name: mirror.path.joinpath("sweep", name).read_bytes() for name in mirror.names("sweep")}
@@ -556,18 +556,18 @@ def a_sweep_that_would_take_the_trials_of_another_for_its_own_is_refused():
                          (mirrored_sweep(mirror, "sweep", "median", num_samples=1), ["already has a sweep 'sweep'", "tune.scheduler"])):
         job = run_sweep(config, mirror, USAGE)
         for word in says:
-            check(word in job.err, f"the message does not say {word!r}", job)
-        check(not run_dir_of(config).exists(), "a sweep was begun", job)
+            check(word in job.err, f"the message lacks {word!r}", job)
+        check(not run_dir_of(config).exists(), "a sweep was started", job)
     equal({name: mirror.path.joinpath("sweep", name).read_bytes() for name in mirror.names("sweep")}, before, "the mirror")
     config = mirrored_sweep(mirror, "halving", "asha")
     config.write_text(config.read_text() + "[tune.asha]\nmax_t = 2\n")
     run_sweep(config, mirror)
     shutil.rmtree(run_dir_of(config))
-    check("without its journal" in run_sweep(config, mirror, USAGE).err, "the message does not say why")
+    check("without its journal" in run_sweep(config, mirror, USAGE).err, "the message lacks the reason")
 
 
 @test
-def large_files_go_in_parts_that_are_verified():
+def large_files_are_sent_in_verified_parts():
     mirror = Bucket()
     folder = scratch()
     config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("big_state")},
@@ -577,8 +577,8 @@ def large_files_go_in_parts_that_are_verified():
     job = run_ranks(1, config, env=mirror.env)
     check_exit(job, FINISHED)
     shard = next((run_dir_of(config) / "checkpoint_000000").glob("shard*"))
-    check(mirror.read(f"checkpoint_000000/{shard.name}") == shard.read_bytes(), "other bytes are there", job)
-    check(mirror.store.count("PUT", "partNumber=3") >= 1, "it was sent in parts", job)
+    check(mirror.read(f"checkpoint_000000/{shard.name}") == shard.read_bytes(), "the mirrored bytes differ", job)
+    check(mirror.store.count("PUT", "partNumber=3") >= 1, "the shard was not sent in parts", job)
     check(not mirror.store.uploads or mirror.store.count("POST", "uploads=") > 1, "an upload was left open", job)
 
 
@@ -588,34 +588,34 @@ def big_state_config(mirror, **keys):
                                              "loop": {"mebibytes": 40, "epochs": 1}, "checkpoint": {"mirror": mirror.url, **keys}})
 
 
-def check_parts_are_whole(mirror, config, job):
+def check_parts_are_complete(mirror, config, job):
     check_exit(job, FINISHED)
     check("could not copy" not in job.err, "the copy failed", job)
     shard = next((run_dir_of(config) / "checkpoint_000000").glob("shard*"))
-    check(mirror.read(f"checkpoint_000000/{shard.name}") == shard.read_bytes(), "other bytes are there", job)
-    equal(mirrored(mirror), ["checkpoint_000000"], "checkpoints that are there", job)
+    check(mirror.read(f"checkpoint_000000/{shard.name}") == shard.read_bytes(), "the mirrored bytes differ", job)
+    equal(mirrored(mirror), ["checkpoint_000000"], "mirrored checkpoints", job)
 
 
 @test
-def an_upload_whose_last_answer_is_lost_is_found_complete():
+def an_upload_whose_last_answer_is_lost_is_recognized_as_complete():
     mirror = Bucket()
     mirror.store.faults.append(lambda handler, method, key, left=[1]: "lost" if method == "POST" and "uploadId=" in handler.path and left and left.pop() else None)
     config = big_state_config(mirror)
-    check_parts_are_whole(mirror, config, run_ranks(1, config, env=mirror.env))
-    equal(mirror.store.count("POST", "uploads="), 1, "uploads begun")
+    check_parts_are_complete(mirror, config, run_ranks(1, config, env=mirror.env))
+    equal(mirror.store.count("POST", "uploads="), 1, "started uploads")
 
 
 @test
-def an_upload_that_the_store_has_dropped_is_sent_again():
+def an_upload_that_the_store_deletes_is_sent_again():
     mirror = Bucket()
     mirror.store.faults.append(lambda handler, method, key, left=[1]: mirror.store.uploads.clear() if method == "POST" and "uploadId=" in handler.path and left and left.pop() else None)
     config = big_state_config(mirror)
-    check_parts_are_whole(mirror, config, run_ranks(1, config, env=mirror.env))
-    equal(mirror.store.count("POST", "uploads="), 2, "uploads begun")
+    check_parts_are_complete(mirror, config, run_ranks(1, config, env=mirror.env))
+    equal(mirror.store.count("POST", "uploads="), 2, "started uploads")
 
 
 @test
-def a_copy_that_is_given_up_leaves_no_parts_at_the_store():
+def a_copy_that_is_given_up_leaves_no_parts_in_the_store():
     mirror = Bucket()
     folder = scratch()
     config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("big_state")},
@@ -624,30 +624,30 @@ def a_copy_that_is_given_up_leaves_no_parts_at_the_store():
     job = run_ranks(1, config, env=mirror.env)
     check_exit(job, FINISHED)
     check("the copy was given up" in job.err and mirror.store.count("POST", "uploads=") == 1, "no copy was given up", job)
-    wait_until(lambda: not mirror.store.uploads, 10, "the parts are dropped", job)
+    wait_until(lambda: not mirror.store.uploads, 10, "the parts to be removed", job)
 
 
 def killed_while_it_mirrors(mirror):
-    """The config of a run that was killed when the first part of its first checkpoint was at the store."""
+    """Kills a run when the store has the first part of its first checkpoint; returns the config."""
     config = big_state_config(mirror)
     mirror.store.faults.append(lambda handler, method, key: "hang" if "partNumber=2" in handler.path else None)
     job = start_ranks(1, config, env=mirror.env)
-    wait_until(lambda: job.ended() or any(mirror.store.uploads.values()), 40, "a part at the store", job)
+    wait_until(lambda: job.ended() or any(mirror.store.uploads.values()), 40, "a part in the store", job)
     check(not job.ended(), "the run ended before it was killed", job)
     kill(job.ranks().values())
     job.wait(60)
     mirror.store.faults.clear()
-    equal(len(mirror.store.uploads), 1, "uploads that the killed process left")
+    equal(len(mirror.store.uploads), 1, "uploads left by the killed process")
     return config
 
 
-def going_on(mirror, config):
-    """Goes on with such a run, for some seconds, and takes checkpoints."""
+def continued(mirror, config):
+    """Continues such a run for some seconds with new checkpoints; returns the job."""
     more = write_config(config.with_name("more.ini"), {"run": {"name": "run", "storage_path": config.parent / "runs"}, "train": {"library": module_of("big_state")},
                                                        "loop": {"mebibytes": 40, "epochs": 82}, "checkpoint": {"mirror": mirror.url, "every": "40 reports"}})
     job = run_ranks(1, more, env=mirror.env)
     check_exit(job, FINISHED)
-    check("could not copy" not in job.err and mirrored(mirror)[-1] != "checkpoint_000000", "the newest checkpoint is not there", job)
+    check("could not copy" not in job.err and mirrored(mirror)[-1] != "checkpoint_000000", "the newest checkpoint is not mirrored", job)
     return job
 
 
@@ -658,42 +658,42 @@ def leave_upload(mirror, bucket, key):
 
 
 @test
-def uploads_that_a_killed_process_left_are_aborted_by_the_next_attempt():
+def the_next_attempt_aborts_uploads_left_by_a_killed_process():
     mirror = Bucket()
     config = killed_while_it_mirrors(mirror)
-    own = [leave_upload(mirror, "mirror", f"runs/run/checkpoint_000000/shard {part}+\u00fc") for part in range(7)]  # more than a page
+    own = [leave_upload(mirror, "mirror", f"runs/run/checkpoint_000000/shard {part}+\u00fc") for part in range(7)]  # more than one page of the listing
     others = [leave_upload(mirror, "mirror", "runs/run2/checkpoint_000000/shard"), leave_upload(mirror, "data", "runs/run/checkpoint_000000/shard")]
-    job = going_on(mirror, config)
-    equal(sorted(mirror.store.uploads), sorted(others), "uploads that are left", job)
-    check(f"aborted {len(own) + 1} uploads" in job.err, "they are not told of", job)
+    job = continued(mirror, config)
+    equal(sorted(mirror.store.uploads), sorted(others), "remaining uploads", job)
+    check(f"aborted {len(own) + 1} uploads" in job.err, "the aborted uploads are not reported", job)
 
 
 @test
-def a_store_that_does_not_list_uploads_is_mirrored_to_all_the_same():
+def a_mirror_works_in_a_store_that_cannot_list_uploads():
     for refusal in ("501", "403"):
         mirror = Bucket()
         config = killed_while_it_mirrors(mirror)
         mirror.store.lists_uploads = refusal != "501"
         mirror.store.faults.append(lambda handler, method, key, word=refusal: word if word == "403" and method == "GET" and "uploads=" in handler.path else None)
-        job = going_on(mirror, config)
+        job = continued(mirror, config)
         check("could not abort uploads that earlier attempts left unfinished at s3://mirror/runs/run/" in job.err, f"{refusal}: another message", job)
-        equal(len(mirror.store.uploads), 1, "uploads that are left", job)
+        equal(len(mirror.store.uploads), 1, "remaining uploads", job)
 
 
-# ---- a store that others have written ------------------------------------------------------------------------------------
+# ---- another implementation of a store ------------------------------------------------------------------------------------
 
 MOTO = "moto[server]==5.1.4"
 
 
 def moto_python():
-    """An interpreter with moto, made once in the build directory."""
+    """Returns a Python interpreter with moto, from a virtual environment that is created once in the build directory."""
     python = BUILD / "moto" / "bin" / "python"
     if subprocess.run([python, "-c", "import moto.server, flask"], capture_output=True).returncode == 0 if python.exists() else False:
         return python
     shutil.rmtree(BUILD / "moto", ignore_errors=True)
     made = subprocess.run(["/usr/bin/python3", "-m", "venv", BUILD / "moto"], capture_output=True, text=True)
     if made.returncode != 0:
-        skip("venv cannot be made (package python3-venv)")
+        skip("cannot create a virtual environment (package python3-venv)")
     done = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", MOTO], capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         shutil.rmtree(BUILD / "moto", ignore_errors=True)
@@ -702,7 +702,7 @@ def moto_python():
 
 
 @test
-def datasets_and_mirrors_work_with_motos_server_too():
+def datasets_and_mirrors_work_with_the_server_of_moto():
     python = moto_python()
     port_file = scratch() / "port"
     server = Job([python, "-c", "import sys, time\nfrom moto.server import ThreadedMotoServer\nserver = ThreadedMotoServer('127.0.0.1', 0)\nserver.start()\n"
@@ -723,7 +723,7 @@ def datasets_and_mirrors_work_with_motos_server_too():
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config, env=env)
     check_exit(job, FINISHED)
-    check("restored" in job.err, "it was restored", job)
+    check("restored" in job.err, "the run was not restored", job)
     equal(read_checkpoint(checkpoints(run_dir_of(config))[-1]) == before, True, "the same bits", job)
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Parquet and Arrow files that pyarrow writes are given to train functions value for value: all types, codecs, missing values, row
-groups and files, in order and shuffled, on 1 and more ranks, and over stops; what cannot be read is named."""
+"""Train functions get the exact values of Parquet and Arrow files written by pyarrow: all types, codecs, missing values, row groups and
+files, in order and shuffled, on one or more ranks, and across stops. An unsupported file or column is an error that names it."""
 import decimal
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from tools import arrow_python  # noqa: E402,F401  goes on in another Python
+from tools import arrow_python  # noqa: E402,F401  restarts this script in a Python with pyarrow
 from runs.read_back import *  # noqa: E402,F403
 
 try:
@@ -22,14 +22,14 @@ NUMBERS = ("i1", "i2", "i4", "i8", "u1", "f2", "f4", "f8", "?")
 
 def needs_arrow():
     if pa is None:
-        skip("pyarrow is not there (PyPI could not be reached)")
+        skip("pyarrow is not installed (PyPI could not be reached)")
     if not (BUILD / "modules/arrow.so").exists():
         skip("the module arrow.so is not built (-DARROW_ROOT)")
     setup_read_back()
 
 
 def table_of_many_types(rows=ROWS, seed=1):
-    """A table, and what becomes of its columns."""
+    """Returns a table and the expected fields."""
     random = numpy.random.default_rng(seed)
     expected = {f"n_{dtype.replace('?', 'bool')}": values_of(dtype, rows) for dtype in NUMBERS}
     arrays = {name: pa.array(values) for name, values in expected.items()}
@@ -74,7 +74,7 @@ def parquet_files_of_many_types(folder):
     return {"source": folder / "x.parquet"}, expected
 
 
-def parquet_files_that_are_not_kept(folder):
+def parquet_files_that_are_not_kept_in_memory(folder):
     table, expected = table_of_many_types()
     for first in (0, 7, 8):
         end = {0: 7, 7: 8, 8: ROWS}[first]
@@ -113,13 +113,13 @@ def arrow_files_of_many_types(folder):
     return {"source": folder / "x.arrow"}, {**expected, "view": expected["text"]}
 
 
-def feather_files_that_are_not_kept(folder):
+def feather_files_that_are_not_kept_in_memory(folder):
     table, expected = table_of_many_types()
     feather.write_feather(table, folder / "x.feather", compression="zstd", chunksize=6)
     return {"source": folder / "x.feather", "memory": "0 B"}, expected
 
 
-def large_row_groups_of_few_that_fit_into_the_cache(folder):
+def row_groups_too_large_for_the_cache(folder):
     table = pa.table({f"c{n}": values_of("<f8", 4000) for n in range(3)})
     pq.write_table(table, folder / "x.parquet", row_group_size=1000)
     return {"source": folder / "x.parquet", "memory": "0 B", "chunk_cache": "8 kB"}, {name: table[name].to_numpy() for name in table.column_names}
@@ -132,7 +132,7 @@ def converted(source, output, *words):
 
 
 def parquet_files_of_convert(folder):
-    """A file of every type that a field can have, and what others find in the file that convert makes of it."""
+    """Converts a file with every type of field to Parquet; checks the result with pyarrow, and returns it with the expected values."""
     table, expected = table_of_many_types()
     images = values_of("u1", ROWS, 3, 4, 2)
     table = table.append_column("image", pa.FixedShapeTensorArray.from_numpy_ndarray(images))
@@ -146,9 +146,9 @@ def parquet_files_of_convert(folder):
     found.validate(full=True)
     equal([str(found.schema.field(name).type) for name in ("n_u1", "text", "list", "vector")],
           ["uint8", "string", "list<element: float not null>", "fixed_size_list<element: int16 not null>[3]"], "types")
-    equal((found["image"].type.shape, found.num_rows), ([3, 4, 2], ROWS), "the images' shape, and rows")
+    equal((found["image"].type.shape, found.num_rows), ([3, 4, 2], ROWS), "shape of the images, and number of rows")
     equal({found[name].null_count for name in found.column_names}, {0}, "missing values")
-    check(found["image"].combine_chunks().to_numpy_ndarray().tobytes() == images.tobytes(), "other images")
+    check(found["image"].combine_chunks().to_numpy_ndarray().tobytes() == images.tobytes(), "the images differ")
     for name, values in expected.items():
         column = found[name].to_pylist()
         if name in ("text", "large", "words", "bytes", "text_holes"):
@@ -157,15 +157,16 @@ def parquet_files_of_convert(folder):
             values = [one.ravel().tolist() for one in values]
         else:
             values = [numpy.asarray(one).tolist() for one in values]
-        equal(repr(column), repr(values), f"what pyarrow reads of {name}")
+        equal(repr(column), repr(values), f"{name}, read by pyarrow")
     return {"source": path}, expected
 
 
 if pa is not None:
     for each in (parquet_files_of_convert,):
         written(each, (1, 2))
-    for each in (parquet_files_of_many_types, parquet_files_that_are_not_kept, parquet_files_of_every_codec, the_numbers_of_parquet_files_as_one_field,
-                 arrow_files_of_many_types, feather_files_that_are_not_kept, large_row_groups_of_few_that_fit_into_the_cache):
+    for each in (parquet_files_of_many_types, parquet_files_that_are_not_kept_in_memory, parquet_files_of_every_codec,
+                 the_numbers_of_parquet_files_as_one_field, arrow_files_of_many_types, feather_files_that_are_not_kept_in_memory,
+                 row_groups_too_large_for_the_cache):
         written(each, (1, 3))
 
 
@@ -179,15 +180,15 @@ def convert_writes_the_same_parquet_file_with_any_number_of_threads():
     arrays = {"x": random.normal(size=(rows, 4)), "y": random.integers(0, 9, rows), "flag": random.integers(0, 2, rows).astype(bool)}
     numpy.savez(folder / "a.npz", **arrays)
     whole = converted(folder / "a.npz", folder / "whole.parquet", "--threads", 1)
-    check(pq.ParquetFile(whole).metadata.num_row_groups > 1, "it is one row group")
-    check(whole.read_bytes() == converted(folder / "a.npz", folder / "again.parquet", "--threads", 3).read_bytes(), "threads make another file")
+    check(pq.ParquetFile(whole).metadata.num_row_groups > 1, "the file has only one row group")
+    check(whole.read_bytes() == converted(folder / "a.npz", folder / "again.parquet", "--threads", 3).read_bytes(), "the file depends on the number of threads")
     for codec in ("snappy", "zstd", "gzip", "lz4", "brotli"):
         path = converted(folder / "a.npz", folder / f"{codec}.parquet", "--compress", codec, "--columns", "y,x")
         equal(pq.ParquetFile(path).metadata.row_group(1).column(0).compression, codec.upper(), "codec")
         found = pq.read_table(path)
         equal(found.column_names, ["y", "x"], "columns")
-        check(found["y"].to_numpy().tobytes() == arrays["y"].tobytes(), f"{codec}: other labels")
-        check(found["x"].combine_chunks().flatten().to_numpy().tobytes() == arrays["x"].tobytes(), f"{codec}: other vectors")
+        check(found["y"].to_numpy().tobytes() == arrays["y"].tobytes(), f"{codec}: the labels differ")
+        check(found["x"].combine_chunks().flatten().to_numpy().tobytes() == arrays["x"].tobytes(), f"{codec}: the vectors differ")
     converted(folder / "a.npz", folder / "s.parquet", "--split", "0.8", "--shuffle", "--columns", "y", "--where", "y > 3")
     parts = [pq.read_table(folder / f"s-{name}.parquet")["y"].to_numpy() for name in ("train", "test")]
     equal(sorted(numpy.concatenate(parts)), sorted(arrays["y"][arrays["y"] > 3]), "labels of both parts")
@@ -203,12 +204,12 @@ def a_value_that_parquet_cannot_store_is_an_error_and_leaves_no_file():
         job = run([TRAINRT, "data", "convert", folder / source, "-o", folder / "x.parquet", *words])
         check_exit(job, USAGE)
         for word in says:
-            check(word in job.err, f"the message does not say '{word}'", job)
+            check(word in job.err, f"the message lacks '{word}'", job)
     job = run([TRAINRT, "data", "convert", folder / "e.npz", "-o", folder / "x.parquet", "--columns", "y"], env={"TRAINRT_MODULE_PATH": str(folder)})
     check_exit(job, USAGE)
     for word in ("written by the module arrow.so", "pip install pyarrow"):
-        check(word in job.err, f"the message does not say '{word}'", job)
-    equal(sorted(path.name for path in folder.iterdir()), ["a.txt", "e.npz"], "what is left")
+        check(word in job.err, f"the message lacks '{word}'", job)
+    equal(sorted(path.name for path in folder.iterdir()), ["a.txt", "e.npz"], "remaining files")
 
 
 @test
@@ -217,8 +218,8 @@ def a_conversion_that_fails_at_an_integer_leaves_no_file_and_the_corrected_comma
     pq.write_table(pa.table({"a": pa.array([1, 2**63], pa.uint64())}), folder / "a.parquet")
     job = run([TRAINRT, "data", "convert", folder / "a.parquet", "-o", folder / "x.csv"])
     check_exit(job, USAGE)
-    check("9223372036854775808" in job.err and "to resume" not in job.err, "what is said", job)
-    equal([path.name for path in folder.iterdir()], ["a.parquet"], "what is left")
+    check("9223372036854775808" in job.err and "to resume" not in job.err, "another message", job)
+    equal([path.name for path in folder.iterdir()], ["a.parquet"], "remaining files")
     equal(converted(folder / "a.parquet", folder / "x.csv", "--types=a:f64").read_text(), "a\n1.0\n9223372036854775808.0\n", "the values")
 
 
@@ -249,10 +250,10 @@ def a_run_over_parquet_files_sees_the_same_samples_after_a_stop_at_any_step():
         stopped = config(f"stopped_{step}", stop_at=step)
         check_exit(run_ranks(3, stopped), STOPPED)
         check_exit(run_ranks(1 if step % 2 else 3, stopped, "--scaling.on_resize=keep_global_batch"), FINISHED)
-        check(seen_of(run_dir_of(stopped)) == seen_of(run_dir_of(whole)), f"other samples after a stop at step {step}")
+        check(seen_of(run_dir_of(stopped)) == seen_of(run_dir_of(whole)), f"different samples after a stop at step {step}")
 
 
-# ---- what cannot be read -----------------------------------------------------------------------------------------------------
+# ---- errors -----------------------------------------------------------------------------------------------------
 
 
 def refused(source, *words, code=USAGE, **keys):
@@ -262,12 +263,12 @@ def refused(source, *words, code=USAGE, **keys):
     job = run_ranks(1, config)
     check_exit(job, code)
     for word in words:
-        check(word in job.err, f"the message does not say '{word}'", job)
+        check(word in job.err, f"the message lacks '{word}'", job)
     return job
 
 
 @test
-def an_impossible_column_type_or_vector_is_an_error_that_names_the_column():
+def an_unsupported_column_type_or_vector_is_an_error_that_names_the_column():
     folder = scratch()
     table = pa.table({"a": pa.array([1, 2, 300]), "s": pa.array([{"x": 1}] * 3), "d": pa.array([decimal.Decimal("1.25")] * 3, pa.decimal128(20, 2)), "t": ["x"] * 3,
                       "ll": [[[1]]] * 3, "u": pa.array([1, 2, 2**63], pa.uint64())})
@@ -284,7 +285,7 @@ def an_impossible_column_type_or_vector_is_an_error_that_names_the_column():
         refused(path, "x.parquet", *words, **keys)
     job = refused(path, "9223372036854775808")
     for left_out in ("'s'", "'d'", "'ll'"):
-        check(f"left out: the column {left_out}" in job.err, f"that {left_out} is left out is not said", job)
+        check(f"left out: the column {left_out}" in job.err, f"no message that {left_out} is left out", job)
 
 
 @test
@@ -308,7 +309,7 @@ def a_missing_value_is_an_error_if_the_given_type_has_no_nan():
 @test
 def a_file_that_expands_to_more_than_max_expanded_bytes_is_an_error():
     folder = scratch()
-    pq.write_table(pa.table({"text": ["x" * 1_000_000] * 100}), folder / "texts.parquet", compression="gzip")  # the text stands there once
+    pq.write_table(pa.table({"text": ["x" * 1_000_000] * 100}), folder / "texts.parquet", compression="gzip")  # the dictionary stores the text once
     pq.write_table(pa.table({"n": numpy.zeros(5_000_000, "f4")}), folder / "zeros.parquet", row_group_size=5_000_000, compression="gzip")
     for name, code in (("texts", FAILED), ("zeros", USAGE)):
         check((folder / f"{name}.parquet").stat().st_size < 50_000, f"{name}.parquet is not small")
@@ -339,7 +340,7 @@ def a_damaged_file_is_an_error_that_names_the_file():
             job = run_ranks(1, write_config(scratch() / "run.ini", {
                 "run": {"name": "run", "storage_path": scratch()}, "train": {"library": module_of("reads")}, "loop": {"batch_size": 4, "out": scratch()},
                 "data.read": {"source": path, "memory": "0 B"}}))
-            check(job.code in (FINISHED, USAGE, FAILED), f"ended with {job.code}", job)
+            check(job.code in (FINISHED, USAGE, FAILED), f"exit code {job.code}", job)
             check(job.code == FINISHED or path.name in job.err, "the file is not named", job)
 
 
@@ -351,7 +352,7 @@ def without_the_module_an_error_explains_how_to_install_it():
     job = run_ranks(1, config, env={"TRAINRT_MODULE_PATH": str(folder)})
     check_exit(job, USAGE)
     for word in ("arrow.so", "pip install pyarrow", "ARROW_ROOT"):
-        check(word in job.err, f"the message does not say '{word}'", job)
+        check(word in job.err, f"the message lacks '{word}'", job)
 
 
 main(needs_arrow)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""inspect, export and verify against readers that are not ours: h5py, numpy, and the 15 lines below for safetensors."""
+"""Compares `trainrt inspect`, `export` and `verify` with independent readers: h5py, NumPy, and a short reader of safetensors below."""
 import json
 import struct
 import sys
@@ -12,7 +12,7 @@ _runs = {}
 
 
 def a_run(name, *words, ranks=2):
-    """The run directory of a finished run; each is made once. Tests that change it copy it."""
+    """Returns the directory of a finished run, which is created once per `name`. A test that changes it must copy it first."""
     if name not in _runs:
         config = linear_config(scratch(), name, {"optimizer": "adamw"}, {"features": 3000}, {"num_to_keep": 2})
         job = run_ranks(ranks, config, *words)
@@ -42,7 +42,7 @@ def tool(*words, code=FINISHED):
 
 
 def expected(checkpoint):
-    """Every tensor and value, as h5py reads them from state.h5."""
+    """Returns every tensor and value of the checkpoint, read by h5py from state.h5."""
     import h5py
     found = {}
 
@@ -62,7 +62,7 @@ def expected(checkpoint):
 def compare(found, checkpoint):
     import numpy
     wanted = expected(checkpoint)
-    check("model/weights" in wanted and wanted["model/weights"].size == 3001, "state.h5 holds no model")
+    check("model/weights" in wanted and wanted["model/weights"].size == 3001, "state.h5 contains no model")
     for name, array in wanted.items():
         check(name in found, f"'{name}' is missing: {sorted(found)}")
         array = numpy.asarray(array)
@@ -74,17 +74,17 @@ def compare(found, checkpoint):
 
 
 def read_safetensors(path):
-    """By the format's description alone (github.com/huggingface/safetensors, README): a length, a JSON header, the bytes."""
+    """Reads a file as the format is described (README of github.com/huggingface/safetensors): length, JSON header, bytes of the tensors."""
     import numpy
     types = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
     data = Path(path).read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8:8 + length])
-    check(length % 8 == 0 and data[8:9] == b"{", "the header's form")
+    check(length % 8 == 0 and data[8:9] == b"{", "the header is invalid")
     metadata = header.pop("__metadata__")
-    check(all(isinstance(text, str) for text in metadata.values()), "metadata holds texts")
+    check(all(isinstance(text, str) for text in metadata.values()), "a value of the metadata is not a string")
     spans = sorted(item["data_offsets"] for item in header.values())
-    equal([begin for begin, _ in spans] + [len(data) - 8 - length], [0] + [end for _, end in spans], "the buffer has no gaps")
+    equal([begin for begin, _ in spans] + [len(data) - 8 - length], [0] + [end for _, end in spans], "spans without gaps")
     tensors = {}
     for name, item in header.items():
         begin, end = item["data_offsets"]
@@ -93,7 +93,7 @@ def read_safetensors(path):
 
 
 @test
-def inspect_shows_what_h5py_reads():
+def inspect_shows_the_same_tensors_and_values_as_h5py():
     for run_dir in both_layouts():
         newest = checkpoints(run_dir)[-1]
         found = json.loads(tool("inspect", run_dir, "--json").out)
@@ -116,19 +116,19 @@ def inspect_shows_what_h5py_reads():
 
 
 @test
-def inspect_shows_where_the_slabs_of_a_tensor_lie():
+def inspect_shows_the_shard_and_offset_of_each_slab_of_a_tensor():
     run_dir, single = both_layouts()
     for directory, shards in ((run_dir, {"shard-00000.h5", "shard-00001.h5"}), (single, {"shard-00000.h5"})):
         found = json.loads(tool("inspect", directory, "--tensor", "sums/*", "--json").out)
-        equal([item["name"] for item in found["tensors"]], ["sums/loss", "sums/seen"], "what the pattern matches")
+        equal([item["name"] for item in found["tensors"]], ["sums/loss", "sums/seen"], "tensors that match the pattern")
         for item in found["tensors"]:
             equal({slab["shard"] for slab in item["slabs"]}, shards, "shards of its slabs")
             equal([slab["offset"] for slab in sorted(item["slabs"], key=lambda slab: slab["rank"])], [[0, 0], [1, 0]], "offsets")
-        check("shard-00000.h5" in tool("inspect", directory, "--tensor", "model/weights").out, "the shard")
+        check("shard-00000.h5" in tool("inspect", directory, "--tensor", "model/weights").out, "the shard is not shown")
 
 
 @test
-def statistics_are_those_of_numpy():
+def statistics_equal_those_of_numpy():
     import numpy
     for run_dir in both_layouts():
         wanted = expected(checkpoints(run_dir)[-1])
@@ -137,23 +137,23 @@ def statistics_are_those_of_numpy():
             array = wanted[item["name"]].astype(numpy.float64)
             statistics = item["statistics"]
             equal(statistics["count"], array.size, "count")
-            equal((statistics["min"], statistics["max"]), (array.min(), array.max()), f"extremes of {item['name']}")
+            equal((statistics["min"], statistics["max"]), (array.min(), array.max()), f"minimum and maximum of {item['name']}")
             check(numpy.isclose(statistics["mean"], array.mean(), rtol=1e-12, atol=0), f"mean of {item['name']}: {statistics}")
-            check(numpy.isclose(statistics["std"], array.std(), rtol=1e-10, atol=0), f"deviation of {item['name']}: {statistics}, {array.std()}")
+            check(numpy.isclose(statistics["std"], array.std(), rtol=1e-10, atol=0), f"standard deviation of {item['name']}: {statistics}, {array.std()}")
             equal((statistics["nan"], statistics["infinite"], statistics["zero"]), (0, 0, int((array == 0).sum())), item["name"])
         check(" std " in tool("inspect", run_dir, "--stats", "--tensor", "model/*").out, "the table has no statistics")
 
 
 @test
-def a_wrong_name_is_answered_with_the_nearest():
+def an_unknown_tensor_is_an_error_that_suggests_the_nearest_name():
     job = tool("inspect", both_layouts()[0], "--tensor", "model/weight", code=USAGE)
-    check("did you mean 'model/weights'" in job.err, "no suggestion", job)
+    check("did you mean 'model/weights'" in job.err, "the suggestion is missing", job)
     job = tool("export", both_layouts()[0], "-o", scratch() / "a.npz", "--tensors", "model/*,optimiser/first", code=USAGE)
-    check("did you mean 'optimizer/first'" in job.err, "no suggestion", job)
+    check("did you mean 'optimizer/first'" in job.err, "the suggestion is missing", job)
 
 
 @test
-def an_hdf5_export_is_one_plain_file():
+def an_hdf5_export_is_one_file_without_links_and_virtual_datasets():
     import h5py
     for run_dir in both_layouts():
         newest = checkpoints(run_dir)[-1]
@@ -163,14 +163,14 @@ def an_hdf5_export_is_one_plain_file():
             found = {}
             file.visititems(lambda name, item: found.__setitem__(name, item[()]) if isinstance(item, h5py.Dataset) else None)
             layouts = {file[name].id.get_create_plist().get_layout() for name in found}
-            equal(layouts, {h5py.h5d.CONTIGUOUS}, "layouts: nothing virtual, nothing external")
-            equal(json.loads(file.attrs["checkpoint"])["step"], int(found["trainrt/step"]), "what the manifest says")
+            equal(layouts, {h5py.h5d.CONTIGUOUS}, "layouts")
+            equal(json.loads(file.attrs["checkpoint"])["step"], int(found["trainrt/step"]), "step of the manifest")
         compare(found, newest)
-        equal([entry.name for entry in path.parent.iterdir()], ["state.h5"], "only the file is left")
+        equal([entry.name for entry in path.parent.iterdir()], ["state.h5"], "files of the folder")
 
 
 @test
-def an_hdf5_export_holds_a_record_of_any_length():
+def an_hdf5_export_contains_a_record_of_any_length():
     import h5py
     program = program_file("""import trainrt
 ctx = trainrt.context()
@@ -187,34 +187,34 @@ ctx.save()
     with h5py.File(folder / "run.h5") as f:
         record = json.loads(f.attrs["checkpoint"])
     equal(len(record["metrics"]), 3000, "metrics")
-    equal(record["metrics"]["metric_with_a_long_name_2999"], 2999 / 7, "the last one")
+    equal(record["metrics"]["metric_with_a_long_name_2999"], 2999 / 7, "the last metric")
 
 
 @test
-def a_safetensors_export_is_read_by_the_formats_description():
+def a_safetensors_export_obeys_the_description_of_the_format():
     for run_dir in both_layouts():
         path = scratch() / "state.safetensors"
         tool("export", run_dir, f"--output={path}")
         found, metadata = read_safetensors(path)
-        texts = {name: text for name, text in metadata.items() if "/" in name}  # texts are no tensors
-        check("trainrt/stop/end_reason" in texts, f"a text value is missing: {metadata}")
+        texts = {name: text for name, text in metadata.items() if "/" in name}  # strings are stored as metadata
+        check("trainrt/stop/end_reason" in texts, f"a string value is missing: {metadata}")
         compare({**found, **texts}, checkpoints(run_dir)[-1])
-        equal(metadata["format"], "pt", "what transformers asks for")
-        equal(json.loads(metadata["trainrt"])["ranks"], 2, "what the manifest says")
+        equal(metadata["format"], "pt", "the format that transformers requires")
+        equal(json.loads(metadata["trainrt"])["ranks"], 2, "ranks of the manifest")
 
 
 @test
-def a_safetensors_export_goes_into_torch():
+def a_safetensors_export_can_be_loaded_into_torch():
     try:
         import torch
     except ImportError:
-        skip("python3-torch is not there")
+        skip("torch is not installed (package python3-torch)")
     path = scratch() / "model.safetensors"
     tool("export", a_run("ranks", "--checkpoint.layout=rank"), "-o", path, "--tensors", "model/*")
     data = bytearray(path.read_bytes())
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8:8 + length])
-    equal(set(header), {"__metadata__", "model/weights"}, "what the pattern takes in")
+    equal(set(header), {"__metadata__", "model/weights"}, "tensors that match the pattern")
     begin, end = header["model/weights"]["data_offsets"]
     weights = torch.frombuffer(data, dtype=torch.float32, offset=8 + length + begin, count=(end - begin) // 4)
     equal(weights.numpy().tobytes(), expected(checkpoints(_runs["ranks"])[-1])["model/weights"].tobytes(), "weights")
@@ -231,23 +231,23 @@ def an_npz_export_is_read_by_numpy_without_pickle():
 
 
 @test
-def every_exporter_writes_one_file_that_only_force_replaces():
+def every_export_format_writes_one_file_that_only_force_replaces():
     run_dir = both_layouts()[0]
     for extension in listed("export formats"):
         path = scratch() / f"state.{extension}"
         tool("export", run_dir, "-o", path)
         first = path.read_bytes()
-        check(len(first) > 1000, f"{path.name} holds {len(first)} bytes")
+        check(len(first) > 1000, f"{path.name} has only {len(first)} bytes")
         job = tool("export", run_dir, "-o", path, code=USAGE)
-        check("--force" in job.err and path.read_bytes() == first, "refused", job)
+        check("--force" in job.err and path.read_bytes() == first, "the file was replaced, or --force is not named", job)
         tool("export", run_dir, "-o", path, "--force")
-        equal([entry.name for entry in path.parent.iterdir()], [path.name], "only the file is left")
+        equal([entry.name for entry in path.parent.iterdir()], [path.name], "files of the folder")
 
 
 @test
-def every_command_has_help_and_refuses_what_it_does_not_know():
+def every_command_has_help_and_refuses_unknown_options():
     for name in commands():
-        check(tool(name, "--help").out.startswith("usage: "), f"trainrt {name} --help")
+        check(tool(name, "--help").out.startswith("usage: "), f"trainrt {name} --help prints no usage")
         equal(tool("help", name).out, tool(name, "--help").out, f"trainrt help {name}")
         job = tool(name, "--no-such-switch", code=USAGE)
         check("no-such-switch" in job.err, "the switch is not named", job)
@@ -260,7 +260,7 @@ def an_existing_target_is_replaced_only_by_force():
     path = scratch() / "model.npz"
     path.write_text("precious")
     job = tool("export", run_dir, "-o", path, code=USAGE)
-    check("--force" in job.err and path.read_text() == "precious", "refused", job)
+    check("--force" in job.err and path.read_text() == "precious", "the file was replaced, or --force is not named", job)
     tool("export", run_dir, "-o", path, "--force", "--tensors", "model/*")
     with numpy.load(path) as archive:
         equal(archive.files, ["model/weights"], "names")
@@ -276,7 +276,7 @@ def flip_a_byte(path, at):
 
 
 @test
-def damage_ends_export_and_statistics_by_name_and_leaves_no_file():
+def export_and_statistics_of_a_damaged_checkpoint_name_the_file_and_leave_no_output():
     import h5py
     for original in both_layouts():
         run_dir = copy_of(original)
@@ -291,36 +291,36 @@ def damage_ends_export_and_statistics_by_name_and_leaves_no_file():
             path = scratch() / f"state.{extension}"
             job = tool("export", newest, "-o", path, code=FAILED)
             check(str(damaged) in job.err, "the file is not named", job)
-            equal(list(path.parent.iterdir()), [], "what is left")
+            equal(list(path.parent.iterdir()), [], "remaining files")
             path.write_text("precious")
             tool("export", newest, "-o", path, "--force", code=FAILED)
-            equal(path.read_text(), "precious", "the file that was to be replaced")
+            equal(path.read_text(), "precious", "the existing file")
         job = tool("inspect", newest, "--stats", code=FAILED)
         check(str(damaged) in job.err, "the file is not named", job)
         job = tool("verify", run_dir, code=FAILED)
-        check(f"DAMAGED   {newest.resolve()}" in job.out and str(damaged.resolve()) in job.out, "verify", job)
-        check(f"ok        {checkpoints(run_dir)[0].resolve()}" in job.out, "the other checkpoint is whole", job)
+        check(f"DAMAGED   {newest.resolve()}" in job.out and str(damaged.resolve()) in job.out, "verify does not name the damaged file", job)
+        check(f"ok        {checkpoints(run_dir)[0].resolve()}" in job.out, "verify does not report the other checkpoint as ok", job)
 
 
 @test
-def a_disk_that_is_full_leaves_no_file():
+def an_export_to_a_full_disk_leaves_no_file():
     if not Path("/dev/shm").is_dir() or os.geteuid() != 0:
         skip("mounting a small tmpfs needs root")
     folder = scratch()
     mount = run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder])
     if mount.code != 0:
-        skip("mounting a small tmpfs is not allowed here")
+        skip("this machine does not allow mounting a tmpfs")
     try:
         for extension in listed("export formats"):
             job = tool("export", both_layouts()[0], "-o", folder / f"state.{extension}", code=FAILED)
-            check("No space left" in job.err, "the reason", job)
-            equal(list(folder.iterdir()), [], "what is left")
+            check("No space left" in job.err, "the reason is not printed", job)
+            equal(list(folder.iterdir()), [], "remaining files")
     finally:
         run(["umount", folder])
 
 
 @test
-def a_kill_leaves_no_file_that_nothing_goes_on_with():
+def killed_commands_that_cannot_be_resumed_leave_no_file():
     run_dir, folder = a_run("ranks", "--checkpoint.layout=rank"), scratch()
     (folder / "in.csv").write_text("x\n" + "1\n" * 1000)
     slow = {"LD_PRELOAD": BUILD / "tests/fault_shim.so", "TRAINRT_FAULTS": "pwrite:slow=30000:.tmp.,pwrite:slow=30000:.part"}
@@ -330,30 +330,30 @@ def a_kill_leaves_no_file_that_nothing_goes_on_with():
                   ["data", "convert", "in.csv", "-o", "out.jsonl"], ["data", "convert", "in.csv", "-o", "out.h5", "--compress", "gzip"]):
         job = Job([TRAINRT, *words], cwd=folder, env=slow)
         left = lambda: sorted(path.name for path in folder.iterdir() if path.name != "in.csv")
-        wait_until(lambda: left() or job.ended(), 30, "the file to be begun", job)
-        check(not job.ended(), "it ended", job)
+        wait_until(lambda: left() or job.ended(), 30, "a file to be created", job)
+        check(not job.ended(), "the command ended before it was killed", job)
         os.kill(job.process.pid, signal.SIGKILL)
         wait_until(lambda: not left(), 10, f"{' '.join(map(str, words))} to leave nothing: {left()}", job)
         job.end()
 
 
 @test
-def a_limit_on_file_sizes_ends_an_export_by_name_and_leaves_no_file():
+def an_export_ended_by_a_file_size_limit_names_the_limit_and_leaves_no_file():
     folder = scratch()
     for extension in listed("export formats"):
         job = run(["prlimit", "--fsize=1024", TRAINRT, "export", both_layouts()[0], "-o", folder / f"state.{extension}"])
         check_exit(job, FAILED)
-        check("File too large" in job.err and "ulimit -f" in job.err, "the reason", job)
-        equal(list(folder.iterdir()), [], "what is left")
+        check("File too large" in job.err and "ulimit -f" in job.err, "the reason is not printed", job)
+        equal(list(folder.iterdir()), [], "remaining files")
 
 
 @test
-def verify_says_what_is_whole_and_what_is_not():
+def verify_reports_each_intact_and_each_damaged_part_of_a_run():
     run_dir = copy_of(both_layouts()[0])
     job = tool("verify", run_dir, "--threads", "3")
     for name in ("checkpoint_", "run.json", "result.json", "attempts", "metrics.h5"):
         check(re.search(rf"^ok        .*{name}", job.out, re.M), f"{name} is not checked", job)
-    check("DAMAGED" not in job.out, "all is whole", job)
+    check("DAMAGED" not in job.out, "an undamaged file is reported as damaged", job)
     tool("verify", checkpoints(run_dir)[0])
     tool("verify", run_dir / "metrics.h5")
     tool("verify", run_dir / "run.json", code=USAGE)
@@ -361,11 +361,11 @@ def verify_says_what_is_whole_and_what_is_not():
 
     (checkpoints(run_dir)[0] / "stray").write_text("x")
     job = tool("verify", run_dir)
-    check("note: " in job.out and "stray" in job.out, "a file that is not listed is a note", job)
+    check("note: " in job.out and "stray" in job.out, "no note about a file that is not listed", job)
 
     with open(run_dir / "result.json", "a") as log:
         log.write('{"_training_iteration": 4, "lo')
-    check("note: line 4" in tool("verify", run_dir).out, "a torn last line is a note")
+    check("note: line 4" in tool("verify", run_dir).out, "no note about an incomplete last line")
 
     def damaged(name, change):
         copy = copy_of(run_dir)
@@ -382,7 +382,7 @@ def verify_says_what_is_whole_and_what_is_not():
 
 
 @test
-def output_that_cannot_be_written_fails_every_command():
+def every_command_fails_if_its_output_cannot_be_written():
     run_dir = a_run("ranks", "--checkpoint.layout=rank")
     config = run_dir.parent.parent / "ranks.ini"
     lines = [[], ["--help"], ["--version"], ["help"], ["list"], ["result", run_dir], ["result", run_dir, "--json"], ["inspect", run_dir],
@@ -392,11 +392,11 @@ def output_that_cannot_be_written_fails_every_command():
         for target in ("> /dev/full", ">&-"):
             job = run(["sh", "-c", f"{quoted} {target}"])
             equal(job.code, USAGE if not words else FAILED, f"exit code of trainrt {words} {target}", job)
-            equal(job.err.count("the output could not be written"), 1, f"how often trainrt {words} {target} says so", job)
+            equal(job.err.count("the output could not be written"), 1, f"messages of trainrt {words} {target}", job)
 
 
 @test
-def a_run_whose_progress_cannot_be_printed_finishes_all_the_same():
+def a_run_whose_progress_cannot_be_printed_finishes():
     config = linear_config(scratch(), "run", {})
     job = run(["sh", "-c", f"'{TRAINRT}' --config '{config}' > /dev/full"])
     check_exit(job, FINISHED)
@@ -404,7 +404,7 @@ def a_run_whose_progress_cannot_be_printed_finishes_all_the_same():
 
 
 @test
-def the_command_that_a_run_prints_at_its_end_can_be_typed():
+def the_command_that_a_run_prints_at_its_end_works_in_a_shell():
     folder = scratch() / "my runs, it's $HOME"
     config = linear_config(folder.parent, "run", {}, storage=str(folder).replace("$", "$$"))
     job = run([TRAINRT, "--config", config])
@@ -412,11 +412,11 @@ def the_command_that_a_run_prints_at_its_end_can_be_typed():
     command = re.search(r"Results: (trainrt result .*)$", job.err, re.M)[1]
     shown = run(["sh", "-c", command], env={"PATH": f"{BUILD}:{os.environ['PATH']}"})
     check_exit(shown, FINISHED)
-    check(str(folder / "run") in shown.out, "another directory", shown)
+    check(str(folder / "run") in shown.out, "the command shows another directory", shown)
 
 
 @test
-def the_best_checkpoint_is_exported_by_the_runs_own_score():
+def export_best_uses_the_score_of_the_run():
     folder = scratch()
     config = linear_config(folder, "run", {"epochs": 4}, None, {"score_attribute": "loss", "score_order": "max"})
     check_exit(run([TRAINRT, "--config", config]), FINISHED)
@@ -425,14 +425,14 @@ def the_best_checkpoint_is_exported_by_the_runs_own_score():
     for checkpoint in checkpoints(run_dir):
         losses[checkpoint.name] = json.loads((checkpoint / "manifest.json").read_text())["metrics"]["loss"]
     best = max(losses, key=losses.get)
-    check(best != checkpoints(run_dir)[-1].name, "the newest is the best: nothing to tell apart")
+    check(best != checkpoints(run_dir)[-1].name, "the newest checkpoint is also the best, so the test proves nothing")
     job = tool("export", run_dir, "--best", "-o", folder / "best.npz")
-    check(f"/{best}," in job.out, f"not {best}", job)
+    check(f"/{best}," in job.out, f"the exported checkpoint is not {best}", job)
     tool("export", run_dir / best, "-o", folder / "same.npz")
-    equal((folder / "best.npz").read_bytes(), (folder / "same.npz").read_bytes(), "what was exported")
+    equal((folder / "best.npz").read_bytes(), (folder / "same.npz").read_bytes(), "bytes of the export")
     without = a_run("ranks", "--checkpoint.layout=rank")
-    check("score_attribute" in tool("export", without, "--best", "-o", folder / "no.npz", code=USAGE).err, "why not")
-    check("run directory" in tool("export", run_dir / best, "--best", "-o", folder / "no.npz", code=USAGE).err, "why not")
+    check("score_attribute" in tool("export", without, "--best", "-o", folder / "no.npz", code=USAGE).err, "the missing key is not named")
+    check("run directory" in tool("export", run_dir / best, "--best", "-o", folder / "no.npz", code=USAGE).err, "the reason is not printed")
 
 
 @test
@@ -443,29 +443,29 @@ def the_result_of_a_folder_compares_its_runs():
     (folder / "runs/notes").mkdir()
     job = tool("result", folder / "runs")
     title, *rows = job.out.splitlines()
-    check("loop.lr" in title and "loop.epochs" not in title and "loss" in title, "columns", job)
+    check("loop.lr" in title and "loop.epochs" not in title and "loss" in title, "other columns", job)
     equal([row.split()[:3] for row in rows], [["fast", "finished", "2"], ["slow", "finished", "2"]], "rows", job)
-    check("0.05" in rows[0] and "0.001" in rows[1], "what was tried", job)
+    check("0.05" in rows[0] and "0.001" in rows[1], "the learning rates are not shown", job)
     equal([one["name"] for one in json.loads(tool("result", folder / "runs", "--json").out)], ["fast", "slow"], "JSON")
     (folder / "runs/slow/run.json").write_text("nothing")
     job = tool("result", folder / "runs", code=FAILED)
-    check("fast" in job.out and "slow" not in job.out and "slow" in job.err, "one that cannot be read", job)
-    check("neither" in tool("result", folder / "runs/notes", code=USAGE).err, "a folder without runs")
+    check("fast" in job.out and "slow" not in job.out and "slow" in job.err, "the unreadable run is not named, or the other one is not shown", job)
+    check("neither" in tool("result", folder / "runs/notes", code=USAGE).err, "a folder without runs gives another error")
 
 
 @test
-def the_version_names_the_parts():
+def version_lists_the_libraries():
     lines = tool("--version").out.splitlines()
     check(re.fullmatch(r"trainrt \d+\.\d+\.\d+", lines[0]), f"the first line: {lines[0]}")
-    equal([line.split()[0] for line in lines[1:]], ["MPI", "PMIx", "HDF5", "CUDA", "NCCL", "Boost"], "parts")
-    check(all(len(line.split()) > 1 for line in lines), f"a part without a version: {lines}")
+    equal([line.split()[0] for line in lines[1:]], ["MPI", "PMIx", "HDF5", "CUDA", "NCCL", "Boost"], "libraries")
+    check(all(len(line.split()) > 1 for line in lines), f"a library without a version: {lines}")
 
 
 @test
-def a_long_build_says_how_long_it_will_take():
-    """What `make quickstart` builds with, on a project of steps that sleep."""
+def a_long_build_prints_its_remaining_time():
+    """The test runs the build script of `make quickstart` on a project with steps that sleep."""
     if shutil.which("ninja") is None:
-        skip("ninja is not there (package ninja-build)")
+        skip("ninja is not installed (package ninja-build)")
     folder = scratch()
     (folder / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.22)\nproject(slow NONE)\nforeach(i RANGE 1 20)\n"
@@ -476,25 +476,25 @@ def a_long_build_says_how_long_it_will_take():
     command = [SOURCE / "src/build_with_estimate.sh", build, "1", "slow"]
     job = run(command, env={"FIRST_ESTIMATE_S": "1"})
     check_exit(job, FINISHED)
-    check(re.search(r"build: \d+ of 2\d steps in \d+ s; about 1 min left", job.err), "no estimate", job)
-    check("build: " not in run(command).err, "an estimate of a build that has nothing to do")
+    check(re.search(r"build: \d+ of 2\d steps in \d+ s; about 1 min left", job.err), "the estimate is missing", job)
+    check("build: " not in run(command).err, "an estimate for a build without steps")
     (build / "out7").unlink()
     (folder / "CMakeLists.txt").write_text((folder / "CMakeLists.txt").read_text().replace("sleep 0.1", "false"))
-    check(run(command).code != 0, "a build that fails ends with 0")
+    check(run(command).code != 0, "a failed build exits with 0")
 
 
 @test
-def result_warns_of_a_checkpoint_that_the_storage_will_remove():
+def result_warns_of_a_checkpoint_that_will_be_purged_from_the_storage():
     config = linear_config(scratch(), "run")
     check_exit(run([TRAINRT, "--config", config, "--storage.purge_days=60"]), FINISHED)
     run_dir = run_dir_of(config)
-    check("WARNING" not in tool("result", run_dir).out, "a warning of a new run")
+    check("WARNING" not in tool("result", run_dir).out, "a warning about a new run")
     old = time.time() - 54 * 86400
     os.utime(checkpoints(run_dir)[-1] / "manifest.json", (old, old))
     job = tool("result", run_dir)
     for word in ("WARNING", checkpoints(run_dir)[-1].name, "54 days old", "60 days old", "storage.purge_days", "checkpoint.mirror"):
-        check(word in job.out, f"it does not say {word!r}", job)
-    check("54 days" in json.loads(tool("result", run_dir, "--json").out)["purge_warning"], "JSON")
+        check(word in job.out, f"the warning lacks {word!r}", job)
+    check("54 days" in json.loads(tool("result", run_dir, "--json").out)["purge_warning"], "the warning is not in the JSON")
 
 
 main()

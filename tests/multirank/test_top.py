@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt top in a terminal (tmux) and without one: runs that train, hang, have ended, or are too large for the screen."""
+"""`trainrt top` in a terminal (tmux) and without one, for runs that train, hang or have ended, and runs too large for the screen."""
 import socket
 import sys
 from datetime import datetime, timedelta, timezone
@@ -29,7 +29,7 @@ def utc(seconds_ago=0):
 
 
 class Terminal:
-    """A shell in a tmux terminal."""
+    """A tmux terminal that runs a shell."""
 
     def __init__(self, columns, rows, env=None):
         self.socket = scratch() / f"tmux{next(_tmux)}"
@@ -57,7 +57,7 @@ class Terminal:
         return self.screen()
 
     def is_restored(self):
-        """Returns whether the terminal shows the shell's screen and cursor again."""
+        """Returns whether the terminal shows the screen and cursor of the shell again."""
         return "before it" in self.screen() and self.do("display-message", "-p", "#{alternate_on}#{cursor_flag}").strip() == "01"
 
 
@@ -75,7 +75,7 @@ def rank_line(rank, seconds_ago=3, **fields):
 
 
 def made_up_run(ranks, name="made", reports=100, lines=None, job_id=""):
-    """Makes up the directory of a run that this process owns."""
+    """Creates the directory of a running run whose owner is this process; returns its path."""
     run_dir = scratch() / name
     (run_dir / "attempts").mkdir(parents=True)
     (run_dir / "logs").mkdir()
@@ -112,18 +112,18 @@ def a_running_run_is_shown_at_any_size_and_q_restores_the_terminal():
     wait_for_reports(folder / "runs/live", 60, job)
     terminal.type(f"{TRAINRT} top {folder}/runs/live --interval 0.3")
     terminal.wait_for(r"^live  running  attempt 1  2 ranks on 1 node")
-    seen = terminal.wait_for(r"0:0\d:\d\d left$")  # after two seconds of training
-    check("学習率 🙂/x" in seen and "loss" in seen and "q quits" in seen, f"names and keys:\n{seen}")
-    check(re.search(r"iteration \d+ of 2000$", seen, re.M), f"progress:\n{seen}")
-    check(seen.count("▁") + seen.count("█") > 5, f"no spark line:\n{seen}")
+    seen = terminal.wait_for(r"0:0\d:\d\d left$")  # shown after two seconds of training
+    check("学習率 🙂/x" in seen and "loss" in seen and "q quits" in seen, f"a name or key is not shown:\n{seen}")
+    check(re.search(r"iteration \d+ of 2000$", seen, re.M), f"the progress is not shown:\n{seen}")
+    check(seen.count("▁") + seen.count("█") > 5, f"the sparkline is missing:\n{seen}")
     first = int(re.search(r"iteration (\d+) of", seen)[1])
     wait_until(lambda: int(re.search(r"iteration (\d+) of", terminal.screen())[1]) > first + 5, 10, "progress of the run", job)
     terminal.do("resize-window", "-x", 300, "-y", 80)
     wait_until(lambda: any(len(line) > 100 for line in terminal.screen().splitlines()), 10, f"wider output:\n{terminal.screen()}")
-    check("q quits" in terminal.screen().splitlines()[79], f"the last row:\n{terminal.screen()}")
+    check("q quits" in terminal.screen().splitlines()[79], f"the last row does not show the keys:\n{terminal.screen()}")
     terminal.key("q")
-    wait_until(terminal.is_restored, 10, "the screen before it")
-    check("live  running" in terminal.wait_for(r"^[$#]$"), f"the last output:\n{terminal.screen()}")
+    wait_until(terminal.is_restored, 10, "the screen to be restored")
+    check("live  running" in terminal.wait_for(r"^[$#]$"), f"the last frame is not printed:\n{terminal.screen()}")
 
 
 @test
@@ -138,7 +138,7 @@ def quitting_by_key_or_signal_restores_the_screen_and_exits_with_0():
         else:
             terminal.key(end)
         terminal.wait_for("^code 0$")
-        check(terminal.is_restored(), f"after {end}:\n{terminal.screen()}")
+        check(terminal.is_restored(), f"the screen is not restored after {end}:\n{terminal.screen()}")
         terminal.type("stty -a | tr -s ' ;' '\\n' | grep -x echo && echo echoes")
         terminal.wait_for("^echoes$")
 
@@ -150,37 +150,37 @@ def no_color_and_a_dumb_terminal_turn_colors_off():
         terminal = Terminal(80, 24, env)
         terminal.type(f"clear; {TRAINRT} top {run_dir}")
         terminal.wait_for("q quits")
-        equal("\x1b[32m" in terminal.screen(colors=True), colored, f"colours with {env}")
+        equal("\x1b[32m" in terminal.screen(colors=True), colored, f"colors with {env}")
         terminal.key("q")
         terminal.wait_for(r"^[$#]$")
     terminal.type(f"clear; TERM=dumb LC_ALL=C {TRAINRT} top {run_dir}; echo code $?")
     seen = terminal.wait_for("^code 0$")
-    check("made  running" in seen and "q quits" not in seen and seen.isascii(), f"on a dumb terminal:\n{seen}")
+    check("made  running" in seen and "q quits" not in seen and seen.isascii(), f"unexpected output on a dumb terminal:\n{seen}")
 
 
 @test
 def output_to_a_pipe_is_printed_once_without_control_codes():
     out = top(made_up_run(4)).out
-    check("\x1b" not in out and "made  running  attempt 1" in out, f"the output: {out!r}")
+    check("\x1b" not in out and "made  running  attempt 1" in out, f"unexpected output: {out!r}")
     for part in ("iteration 100 of 400", "step 812", "4 ranks", "memory 8.0 GiB (peak 12.0 GiB)", "attempt 1 started with 4 ranks"):
         check(part in out, f"{part!r} is missing:\n{out}")
-    check(re.search(r"CPU (3\.9|4\.0) of 8", out), f"the CPUs in use:\n{out}")  # the times of the records are rounded to seconds
-    check(re.search(r"left in this and \d+ more jobs", out) and "this run needs" in out, f"the time left, and jobs:\n{out}")
-    check(top(made_up_run(4), "--once", env={"LC_ALL": "C"}).out.isascii(), "ASCII for a locale that is not UTF-8")
+    check(re.search(r"CPU (3\.9|4\.0) of 8", out), f"the CPUs in use are not shown:\n{out}")  # the times of the records are rounded to seconds
+    check(re.search(r"left in this and \d+ more jobs", out) and "this run needs" in out, f"the time left or the jobs are not shown:\n{out}")
+    check(top(made_up_run(4), "--once", env={"LC_ALL": "C"}).out.isascii(), "non-ASCII characters in a locale without UTF-8")
 
 
 @test
-def a_frozen_rank_that_others_wait_for_is_named():
-    """The records are those of a run in which one rank was stopped by SIGSTOP."""
+def a_frozen_rank_is_named_if_others_wait_for_it():
+    """The records are like those of a run in which one rank is stopped by SIGSTOP."""
     lines = [rank_line(rank, waits_in="all-reduce gradients", quiet_s=64.0) for rank in range(4)]
     lines[2] = rank_line(2, seconds_ago=70, step=811)
     out = top(made_up_run(4, lines=lines)).out
-    check("rank 2 (n0): no sign of life for 0:01:1" in out and "step 811, 1 step behind" in out, f"the late rank:\n{out}")
+    check("rank 2 (n0): no sign of life for 0:01:1" in out and "step 811, 1 step behind" in out, f"the late rank is not named:\n{out}")
     equal(len(re.findall(r"^ +\d ! ", out, re.M)), 1, f"late ranks in\n{out}")
 
 
 @test
-def a_rank_that_is_slow_is_named_with_the_reason():
+def a_slow_rank_is_named_with_the_reason():
     run_dir = made_up_run(4)
     window = {"time": utc(5), "step": 800, "steps": 50, "own_us": [10000, 10000, 10000, 12000], "waits_us": [2000, 2000, 2000, 10],
               "slow": {"rank": 3, "work": "forward", "ratio": 1.2, "why": "clock 1.2 GHz of 3.1"}}
@@ -202,8 +202,8 @@ def five_thousand_ranks_and_a_million_reports_fit_the_screen_within_a_second():
     out = top(run_dir).out
     took = time.monotonic() - begin
     check(took < 1, f"the output took {took:.2f} s")
-    check("rank 4321 (n270): no sign of life" in out and "! late 1   . training 4999" in out and "iteration 1000101" in out, f"the output:\n{out}")
-    check(max(map(len, out.splitlines())) <= 100 and len(out.splitlines()) <= 60, f"its size:\n{out}")
+    check("rank 4321 (n270): no sign of life" in out and "! late 1   . training 4999" in out and "iteration 1000101" in out, f"unexpected output:\n{out}")
+    check(max(map(len, out.splitlines())) <= 100 and len(out.splitlines()) <= 60, f"the output is too large:\n{out}")
 
 
 @test
@@ -213,7 +213,7 @@ def a_run_that_has_ended_is_printed_once_with_the_reason():
     terminal = Terminal(80, 24)
     terminal.type(f"clear; {TRAINRT} top {run_dir_of(config)}; echo code $?")
     seen = terminal.wait_for("^code 0$")
-    check("over  finished  attempt 1" in seen and "100%  iteration 3 of 3" in seen and "left" not in seen, f"a finished run:\n{seen}")
+    check("over  finished  attempt 1" in seen and "100%  iteration 3 of 3" in seen and "left" not in seen, f"unexpected output for a finished run:\n{seen}")
     run_dir = made_up_run(2)
     record = json.loads((run_dir / "attempts/000001.json").read_text())
     record["owner"]["pid_start_time"] = 1
@@ -221,7 +221,7 @@ def a_run_that_has_ended_is_printed_once_with_the_reason():
     (run_dir / "error.txt").write_text(f"{utc()} rank 1 on n0: out of memory\nat x.cpp\n")
     out = top(run_dir).out
     for part in ("made  killed", "killed: it wrote no end", "error.txt: rank 1 on n0: out of memory", "this run needs 2 more jobs of 00:02:00"):
-        check(part in out, f"{part!r} is missing of a killed run:\n{out}")
+        check(part in out, f"{part!r} is missing for a killed run:\n{out}")
 
 
 @test
@@ -232,7 +232,7 @@ def incomplete_and_invalid_records_are_skipped():
     (run_dir / "logs/steps-attempt-000001.jsonl").write_bytes(b'{"time": 5}\n\0\0\n{"time":"2026')
     (run_dir / "attempts/000001.pulse").write_text("{")
     out = top(run_dir).out
-    check("0.125" in out and len(re.findall("no record yet", out)) == 2, f"the output:\n{out}")
+    check("0.125" in out and len(re.findall("no record yet", out)) == 2, f"unexpected output:\n{out}")
 
 
 @test
@@ -251,7 +251,7 @@ def an_invalid_argument_or_run_is_an_error():
 def job_finds_the_run_of_a_slurm_job():
     run_dir = made_up_run(2, job_id="4711")
     out = top("--job", "4711", run_dir.parent).out
-    check("made  " in out and "job 4711" in out, f"the output:\n{out}")
+    check("made  " in out and "job 4711" in out, f"unexpected output:\n{out}")
 
 
 @test
@@ -267,9 +267,9 @@ def the_remaining_time_of_a_program_comes_from_its_output():
             left = json.loads(answer.out)["time_left"] if answer.code == 0 else None
             if left:
                 break
-        check(not job.ended(), "it ended", job)
-    check(left and 20 < left["left_s"] < 150 and left["finish"], f"the remaining time, of 50 s: {left}", job)
-    check("position " in top(folder / "runs/seen").out and "of 1000" in top(folder / "runs/seen").out, "no position")
+        check(not job.ended(), "the run ended before the estimate", job)
+    check(left and 20 < left["left_s"] < 150 and left["finish"], f"unlikely remaining time of a run of 50 s: {left}", job)
+    check("position " in top(folder / "runs/seen").out and "of 1000" in top(folder / "runs/seen").out, "the position is not shown")
 
 
 main(setup)

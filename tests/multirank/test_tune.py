@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Sweeps: every trial is run once by somebody, whoever is killed; decisions can be made again out of the journal, and are the same; and
-the trials' weights are those of the same config run alone."""
+"""In a sweep, each trial runs exactly once to its end, whichever processes are killed. The decisions follow from the journal and can be
+repeated. The weights of a trial equal those of a run with the same config."""
 import json
 import random
 import shutil
@@ -14,7 +14,7 @@ from runs.sweeps import *  # noqa: E402,F403
 
 
 def percentile(values, percent):
-    """numpy.percentile's straight line."""
+    """Computes a percentile with linear interpolation, like numpy.percentile."""
     values = sorted(values)
     at = percent / 100 * (len(values) - 1)
     below = int(at)
@@ -22,7 +22,7 @@ def percentile(values, percent):
 
 
 def reads_of(config, writer):
-    """What of each file each of a writer's decisions was made of."""
+    """Returns, for each decision of `writer`, how many bytes of each journal file it was based on."""
     found, read, path = {}, {}, run_dir_of(config) / f"journal/{writer:06d}.reads"
     for line in path.read_bytes().splitlines() if path.exists() else []:
         made = json.loads(line[17:])
@@ -34,7 +34,7 @@ def reads_of(config, writer):
 
 
 def check_decisions(config, factor, most, rungs):
-    """Each decision follows from what its maker had read, and from nothing else."""
+    """Checks that each decision follows from the records that its writer had read; returns the number of decisions."""
     records = records_of(config)
     seen, decisions = {}, 0
     for number, own in records.items():
@@ -51,12 +51,12 @@ def check_decisions(config, factor, most, rungs):
                       if record["record"] == "decision" and at <= read.get(writer, 0) and record["iteration"] == decision["iteration"]]
             expected = decision["iteration"] >= most or bool(decision["iteration"] in rungs and scores
                                                              and decision["score"] < percentile(scores, (1 - 1 / factor) * 100))
-            equal(decision["verdict"], "stop" if expected else "go on", f"what was decided of {key}, over {len(scores)} others")
+            equal(decision["verdict"], "stop" if expected else "go on", f"decision for {key} among {len(scores)} other scores")
     return decisions
 
 
 @test
-def asha_ends_the_worse_trials_and_each_decision_can_be_made_again():
+def asha_stops_the_worse_trials_and_its_decisions_can_be_repeated():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 16, "scheduler": "asha", "max_concurrent_trials": 3},
                           asha={"max_t": 30, "grace_period": 1, "reduction_factor": 3})
@@ -64,12 +64,12 @@ def asha_ends_the_worse_trials_and_each_decision_can_be_made_again():
     check_exit(job, 0)
     trials = check_each_once(config, 16)
     equal(len({trial["config"]["loop.lr"] for trial in trials}), 16, "learning rates")
-    check(sum(trial["training_iteration"] for trial in trials) < 0.8 * 16 * 9, "no trial was ended early", job)
+    check(sum(trial["training_iteration"] for trial in trials) < 0.8 * 16 * 9, "no trial was stopped early", job)
     check(check_decisions(config, 3, 30, (1, 3, 9, 27)) >= 16, "too few decisions")
     best = json.loads(run([TRAINRT, "tune", "best", run_dir_of(config), "--json"]).out)
     equal(best["best"], min(trial["best"] for trial in trials), "the best metric")
     check_as_alone(config, best)
-    equal(run([TRAINRT, "plot", run_dir_of(config), "--metrics", "loss"]).code, FINISHED, "curves of all trials in one picture")
+    equal(run([TRAINRT, "plot", run_dir_of(config), "--metrics", "loss"]).code, FINISHED, "exit code of plot")
     table = run([TRAINRT, "tune", "status", run_dir_of(config)]).out
     check("stopped early by the scheduler" in table and "trial_00015" in table, f"the table lacks trials: {table}")
     equal(run([TRAINRT, "tune", "status", run_dir_of(config), "--watch"]).out, table, "the last table that --watch shows")
@@ -78,7 +78,7 @@ def asha_ends_the_worse_trials_and_each_decision_can_be_made_again():
 
 
 @test
-def the_same_sweep_has_the_same_trials_and_grids_are_whole():
+def a_repeated_sweep_has_the_same_trials_and_each_grid_point():
     folder = scratch()
     space = {"lr": "grid(0.001, 0.01)", "momentum": "uniform(0, 0.9)", "optimizer": "grid(sgd, adamw)"}
     found = []
@@ -86,12 +86,12 @@ def the_same_sweep_has_the_same_trials_and_grids_are_whole():
         config = sweep_config(folder, name, tune={"num_samples": 2, "searcher": "halton"}, space=space, loop={"epochs": 1})
         check_exit(tune(config), 0)
         found.append([trial["config"] for trial in check_each_once(config, 8)])
-    equal(found[0], found[1], "the parameters of the same sweep")
+    equal(found[0], found[1], "the parameters of both sweeps")
     equal(len({(each["loop.lr"], each["loop.optimizer"]) for each in found[0]}), 4, "combinations")
 
 
 @test
-def a_key_whose_condition_is_not_met_is_not_set():
+def a_key_of_the_space_is_not_set_if_its_condition_is_false():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 12}, loop={"epochs": 1, "momentum": 0.25},
                           space={"optimizer": "choice(sgd, adamw)", "momentum": "uniform(0.5, 0.9) if optimizer == sgd", "lr": "0.001"})
@@ -99,10 +99,10 @@ def a_key_whose_condition_is_not_met_is_not_set():
     trials = check_each_once(config, 12)
     for trial in trials:
         momentum = json.loads((Path(trial["path"]) / "run.json").read_text())["loop"]["momentum"]
-        check((float(momentum) >= 0.5) == (trial["config"]["loop.optimizer"] == "sgd"), f"momentum {momentum} of {trial['config']}")
-    equal({"loop.momentum" in trial["config"] for trial in trials}, {True, False}, "whether trials have a momentum")
+        check((float(momentum) >= 0.5) == (trial["config"]["loop.optimizer"] == "sgd"), f"unexpected momentum {momentum} of {trial['config']}")
+    equal({"loop.momentum" in trial["config"] for trial in trials}, {True, False}, "trials with and without a momentum")
     rows = run([TRAINRT, "tune", "status", run_dir_of(config), "--csv"]).out.splitlines()
-    check(any(row.split(",")[3] == "" for row in rows[1:]) and " - " in run([TRAINRT, "tune", "status", run_dir_of(config)]).out, f"rows: {rows}")
+    check(any(row.split(",")[3] == "" for row in rows[1:]) and " - " in run([TRAINRT, "tune", "status", run_dir_of(config)]).out, f"a missing momentum is not shown as such: {rows}")
 
 
 @test
@@ -116,11 +116,11 @@ def several_processes_share_a_sweep():
     check_each_once(config, 24)
     check_decisions(config, 3, 9, (1, 3))
     begun = [writer for writer, own in records_of(config).items() if any(record["record"] == "begin" for _, record in own)]
-    check(len(begun) >= 3, f"only the writers {begun} of 6 had trials")  # those of one process are two
+    check(len(begun) >= 3, f"only the writers {begun} of 6 had trials")  # each process has two writers
 
 
 @test
-def a_sweep_that_is_killed_anywhere_goes_on_and_loses_nothing():
+def a_sweep_killed_at_any_moment_continues_without_losing_a_trial():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 6, "max_concurrent_trials": 2}, loop={"step_pause": 0.005})
     draws = random.Random(3)
@@ -131,22 +131,22 @@ def a_sweep_that_is_killed_anywhere_goes_on_and_loses_nothing():
         wait_until(lambda: time.monotonic() > limit or job.ended(), 10, "the time of the kill", job)
         if job.ended():
             break
-        kill([job.process.pid])  # the trials have to end by themselves
+        kill([job.process.pid])  # the trials must then end without a signal
         job.process.wait()
         kills += 1
-    check(kills >= 2, "the sweep was over before it was killed twice")
+    check(kills >= 2, "the sweep ended before it was killed twice")
     job = tune(config)
     check_exit(job, 0)
     trials = check_each_once(config, 6)
-    check(sum(trial["attempts"] for trial in trials) > 6, "nothing was taken over", job)
+    check(sum(trial["attempts"] for trial in trials) > 6, "no trial was continued by another process", job)
     most = max(trials, key=lambda trial: trial["attempts"])
     check_iterations(most["path"], 9)
     check_as_alone(config, most)
-    check("is complete" in tune(config).err, "a complete sweep is not said to be")
+    check("is complete" in tune(config).err, "a complete sweep is not reported as complete")
 
 
 @test
-def a_trial_whose_processes_are_gone_is_not_said_to_run():
+def a_trial_without_processes_is_not_reported_as_running():
     config = sweep_config(scratch(), tune={"num_samples": 2, "max_concurrent_trials": 1}, loop={"step_pause": 0.05})
     job = Job([TRAINRT, "tune", "--config", config])
     wait_for_reports(run_dir_of(config) / "trial_00000", 1, job)
@@ -154,13 +154,13 @@ def a_trial_whose_processes_are_gone_is_not_said_to_run():
     kill([job.process.pid])
     job.process.wait()
     trial = lambda: json.loads(run([TRAINRT, "result", run_dir_of(config) / "trial_00000", "--json"]).out)["state"]
-    wait_until(lambda: trial() != "running", 30, "the trial's end", job)
+    wait_until(lambda: trial() != "running", 30, "the trial to end", job)
     equal([each["state"] for each in trials_of(config)], [trial(), "waiting"], "states after the kill")
-    check(trial() in ("stopped", "killed"), f"the trial is said to be {trial()}")
+    check(trial() in ("stopped", "killed"), f"unexpected state of the trial: {trial()}")
 
 
 @test
-def a_signal_pauses_all_trials_and_the_same_command_goes_on():
+def a_signal_pauses_all_trials_and_the_same_command_continues_them():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 4, "max_concurrent_trials": 2, "workers": 2}, loop={"step_pause": 0.02})
     job = Job([TRAINRT, "tune", "--config", config])
@@ -176,7 +176,7 @@ def a_signal_pauses_all_trials_and_the_same_command_goes_on():
 
 
 @test
-def a_trial_that_fails_is_tried_again_and_the_sweep_goes_on():
+def a_failed_trial_is_retried_and_the_sweep_continues():
     folder = scratch()
     program = program_file("import sys, trainrt\nfrom trainrt import train\nlr = float(sys.argv[1])\nif lr > 0.5: raise SystemExit('lr is too large')\n"
                            "for step in range(3): train.report({'loss': lr + step})\n")
@@ -190,14 +190,14 @@ def a_trial_that_fails_is_tried_again_and_the_sweep_goes_on():
     equal([trial["state"] for trial in trials], ["finished", "failed", "finished"], "states", job)
     equal([trial["attempts"] for trial in trials], [1, 2, 1], "attempts", job)
     equal(trials[2]["best"], 0.125, "the best loss", job)
-    check("trial_00001" in job.err and "failed" in job.err, "the failure is not told", job)
+    check("trial_00001" in job.err and "failed" in job.err, "the failure is not reported", job)
     check_exit(tune(config, "--tune.max_failures=2"), 0)
-    equal([trial["attempts"] for trial in trials_of(config)], [1, 3, 1], "attempts, of which one more was allowed")
-    check("lr is too large" in (run_dir_of(config) / "trial_00001.log").read_text(), "the trial's output is lost", job)
+    equal([trial["attempts"] for trial in trials_of(config)], [1, 3, 1], "attempts after one more failure was allowed")
+    check("lr is too large" in (run_dir_of(config) / "trial_00001.log").read_text(), "the output of the trial is lost", job)
 
 
 @test
-def a_sweep_whose_trials_all_failed_is_tried_again_by_a_new_start():
+def a_new_start_retries_a_sweep_whose_trials_all_failed():
     folder = scratch()
     program = program_file(f"import os, sys, trainrt\nfrom trainrt import train\nif not os.path.exists('{folder}/fixed'): raise SystemExit('not yet')\n"
                            "train.report({'loss': float(sys.argv[1])})\n")
@@ -207,15 +207,15 @@ def a_sweep_whose_trials_all_failed_is_tried_again_by_a_new_start():
         job = tune(config)
         equal(job.code, 70, "exit", job)
         equal([(trial["state"], trial["attempts"]) for trial in trials_of(config)], [("failed", attempts_so_far)] * 2, "trials", job)
-        check("all trials have failed" in job.err and "is complete" not in job.err, "it is said to be complete", job)
-    check("all trials of the sweep had failed and are retried" in job.err, "the new start is not said", job)
+        check("all trials have failed" in job.err and "is complete" not in job.err, "the sweep is reported as complete", job)
+    check("all trials of the sweep had failed and are retried" in job.err, "the retry is not reported", job)
     (folder / "fixed").touch()
     check_exit(tune(config), 0)
     equal([trial["state"] for trial in trials_of(config)], ["finished"] * 2, "states")
 
 
 @test
-def a_sweep_whose_trials_all_failed_before_a_report_takes_another_config_and_one_with_results_does_not():
+def a_sweep_accepts_a_changed_config_only_if_all_trials_failed_before_a_report():
     folder = scratch()
     program = program_file("import sys, trainrt\nfrom trainrt import train\nif sys.argv[2] != 'right': raise SystemExit('wrong word')\n"
                            "train.report({'loss': float(sys.argv[1])})\n")
@@ -225,18 +225,18 @@ def a_sweep_whose_trials_all_failed_before_a_report_takes_another_config_and_one
     right = f"--train.program={sys.executable} {program} {{lr}} right"
     job = tune(config, right)
     check_exit(job, 0)
-    check("all trials failed before their first report; the sweep starts again with: train.program was" in job.err, "the change is not said", job)
+    check("all trials failed before their first report; the sweep starts again with: train.program was" in job.err, "the change is not reported", job)
     job = tune(config, right, "--tune.metric=accuracy")
     equal(job.code, 64, "exit", job)
     for words in ("tune.metric was 'loss', now 'accuracy'", "--run.name=sweep-2", f"rm -r {folder / 'runs/sweep'}"):
-        check(words in job.err, f"not said: {words}", job)
+        check(words in job.err, f"the message lacks {words!r}", job)
     job = tune(config, right + "  # other", "--loop.x=1")
     equal(job.code, 64, "exit", job)
-    check("loop.x was '', now '1'" in job.err, "a fixed value is taken", job)
+    check("loop.x was '', now '1'" in job.err, "the changed fixed value is not named", job)
 
 
 @test
-def a_trial_that_a_restart_does_not_help_is_not_tried_again_until_more_failures_are_allowed():
+def a_trial_that_no_restart_can_help_is_not_retried_until_max_failures_is_raised():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 2, "max_failures": 2}, loop={"epochs": 1})
     check_exit(tune(config), 0)
@@ -251,7 +251,7 @@ def a_trial_that_a_restart_does_not_help_is_not_tried_again_until_more_failures_
     job = tune(config)
     check_exit(job, 0)
     equal(trials_of(config)[1]["state"], "failed", "state", job)
-    equal([attempt["exit_code"] for attempt in attempts(damaged)[before:]], [64], "how its attempts ended", job)
+    equal([attempt["exit_code"] for attempt in attempts(damaged)[before:]], [64], "exit codes of its new attempts", job)
     check_exit(tune(config), 0)
     equal(len(attempts(damaged)), before + 1, "attempts after the same command")
     check_exit(tune(config, "--tune.max_failures=3"), 0)
@@ -260,7 +260,7 @@ def a_trial_that_a_restart_does_not_help_is_not_tried_again_until_more_failures_
 
 def empty(path):
     path.write_bytes(b"")
-    os.utime(path, (0, 0))  # nobody has written to it for long
+    os.utime(path, (0, 0))  # an old modification time: no process seems to write the file
 
 
 def cut(path):
@@ -288,7 +288,7 @@ def restore(journal, kept):
 
 
 @test
-def a_journal_that_was_emptied_removed_or_damaged_is_completed_from_the_trials():
+def an_emptied_removed_or_damaged_journal_is_restored_from_the_trials():
     for scheduler, more, damages in (("fifo", {}, ["removed"]), ("asha", {"asha": {"max_t": 6, "reduction_factor": 2}}, list(DAMAGES)),
                                      ("hyperband", {"tune.hyperband": {"max_t": 6}}, ["cut"])):
         config = sweep_config(scratch(), tune={"num_samples": 3, "scheduler": scheduler}, loop={"epochs": 6}, **more)
@@ -306,12 +306,12 @@ def a_journal_that_was_emptied_removed_or_damaged_is_completed_from_the_trials()
             for key in ("state", "best", "training_iteration", "config"):
                 equal([trial[key] for trial in trials], [trial[key] for trial in before], f"{scheduler}, {name}: {key}", job)
             equal(sorted(set(reports_in(config))), reports_before, f"{scheduler}, {name}: reports", job)
-            check(name == "flipped" or "the journal in" in job.err and "restored from their run directories" in job.err, f"{name}: it does not say so", job)
+            check(name == "flipped" or "the journal in" in job.err and "restored from their run directories" in job.err, f"{name}: the restored records are not reported", job)
             restore(journal, kept)
 
 
 @test
-def claims_that_cannot_be_read_keep_no_trial_for_ever():
+def unreadable_claims_do_not_block_a_trial():
     config = sweep_config(scratch(), tune={"num_samples": 2}, loop={"epochs": 1})
     check_exit(tune(config), 0)
     for path in (run_dir_of(config) / "claims").iterdir():
@@ -323,7 +323,7 @@ def claims_that_cannot_be_read_keep_no_trial_for_ever():
 
 
 @test
-def values_of_a_searcher_program_outlive_the_journal():
+def values_of_a_searcher_program_survive_the_loss_of_the_journal():
     folder = scratch()
     searcher = program_file("import json, sys, time\nprint(json.dumps({'loop.lr': 0.001 + time.time() % 1e-3}))\n", "searcher.py")
     config = sweep_config(folder, tune={"searcher_program": f"{sys.executable} {searcher}", "num_samples": 2}, loop={"epochs": 1}, space={"lr": "uniform(0, 1)"})
@@ -335,7 +335,7 @@ def values_of_a_searcher_program_outlive_the_journal():
 
 
 @test
-def what_no_trial_has_is_refused_with_the_file_and_the_line():
+def a_lost_record_that_no_trial_can_restore_is_an_error_with_file_and_line():
     config = pbt_config(scratch(), tune={"num_samples": 3})
     check_exit(tune(config), 0)
     check(clones_of(config), "no trial has become a clone")
@@ -349,7 +349,7 @@ def what_no_trial_has_is_refused_with_the_file_and_the_line():
 
 
 @test
-def what_a_sweep_has_wrong_is_said_before_anything_is_made():
+def errors_of_a_sweep_are_reported_before_files_are_created():
     folder = scratch()
 
     def says(*words, **changes):
@@ -357,8 +357,8 @@ def what_a_sweep_has_wrong_is_said_before_anything_is_made():
         job = tune(config)
         equal(job.code, 64, "exit", job)
         for word in words:
-            check(word in job.err, f"{word!r} is not said", job)
-        check(not run_dir_of(config).exists(), "a directory was made", job)
+            check(word in job.err, f"the message lacks {word!r}", job)
+        check(not run_dir_of(config).exists(), "a directory was created", job)
 
     says("unknown key 'lrr'", "did you mean 'lr'", space={"lrr": "uniform(0, 1)"})
     says("bad.ini:", "tune.space", "must be below high", space={"lr": "uniform(1, 0)"})
@@ -373,15 +373,15 @@ def what_a_sweep_has_wrong_is_said_before_anything_is_made():
     says("bad.ini:", "loop.optimiser is not another key", space={"lr": "uniform(0, 1) if optimiser == sgd"})
     check_exit(run([TRAINRT, "--config", linear_config(folder, "run", loop={"epochs": 1})]), 0)
     job = tune(sweep_config(folder, "run"))
-    equal(job.code, 64, "exit of a sweep in a run's directory", job)
-    check("is the directory of a run" in job.err and not (folder / "runs/run/sweep.json").exists(), "a sweep was made in a run", job)
+    equal(job.code, 64, "exit code of a sweep in the directory of a run", job)
+    check("is the directory of a run" in job.err and not (folder / "runs/run/sweep.json").exists(), "the sweep was created in the directory of a run", job)
     job = run([TRAINRT, "--config", sweep_config(folder, "bad")])
-    equal(job.code, 64, "exit of a run with [tune]", job)
+    equal(job.code, 64, "exit code of a run with [tune]", job)
     check("trainrt tune" in job.err, "the command for a sweep is not named", job)
 
 
 @test
-def a_metric_that_nobody_reports_is_named_with_those_that_are():
+def an_error_about_a_metric_without_reports_lists_the_reported_metrics():
     folder = scratch()
     config = sweep_config(folder, tune={"metric": "los", "num_samples": 2, "max_failures": 0, "scheduler": "asha"})
     job = tune(config)
@@ -390,7 +390,7 @@ def a_metric_that_nobody_reports_is_named_with_those_that_are():
 
 
 @test
-def a_sweep_grows_but_its_space_stays():
+def a_sweep_can_get_more_trials_but_no_other_space():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 2}, loop={"epochs": 1})
     check_exit(tune(config), 0)
@@ -400,13 +400,13 @@ def a_sweep_grows_but_its_space_stays():
     check("tune.space.lr was 'loguniform(1e-4, 0.3)', now 'uniform(0, 1)'" in job.err, "the change is not named", job)
     job = tune(config, "--tune.num_samples=5")
     check_exit(job, 0)
-    check("trials grows from 2 to 5" in job.err, "the change is not said", job)
+    check("trials grows from 2 to 5" in job.err, "the change is not reported", job)
     equal(check_each_once(config, 5)[:2], before, "the first trials")
-    equal(tune(config).code, 64, "exit of a sweep that asks for fewer")
+    equal(tune(config).code, 64, "exit code with fewer trials")
 
 
 @test
-def trials_start_what_the_callers_config_says_whatever_the_sweep_directory_holds():
+def trials_use_the_config_of_the_caller_and_not_that_of_the_sweep_directory():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 1}, loop={"epochs": 1})
     check_exit(tune(config), 0)
@@ -419,7 +419,7 @@ def trials_start_what_the_callers_config_says_whatever_the_sweep_directory_holds
 
 
 @test
-def a_program_of_ones_own_says_where_trials_lie():
+def a_searcher_program_chooses_the_values_of_trials():
     folder = scratch()
     searcher = program_file("import json, sys\nasked = json.load(sys.stdin)\nbest = min((t['value'], t['trial']) for t in asked['trials'] if t['value'] is not None) "
                             "if asked['trials'] else (1, 0)\nprint(json.dumps({'loop.lr': 0.001 * (1 + len(asked['trials'])), 'loop.batch_size': 16 + best[1]}))\n",
@@ -430,33 +430,33 @@ def a_program_of_ones_own_says_where_trials_lie():
     trials = check_each_once(config, 4)
     equal([trial["config"]["loop.lr"] for trial in trials], ["0.001", "0.002", "0.003", "0.004"], "learning rates")
     best = min(range(3), key=lambda number: trials[number]["best"])
-    equal(trials[3]["config"]["loop.batch_size"], str(16 + best), "what the program made of the trials before")
+    equal(trials[3]["config"]["loop.batch_size"], str(16 + best), "the batch size that follows from the earlier trials")
     check_as_alone(config, trials[3])
     config = sweep_config(folder, "bad", tune={"searcher_program": "echo nothing", "num_samples": 2})
     job = tune(config)
     equal(job.code, 70, "exit", job)
-    check("echo nothing: it did not print a JSON object" in job.err, "the program's answer is not named", job)
+    check("echo nothing: it did not print a JSON object" in job.err, "the output of the program is not quoted", job)
 
 
 @test
-def optuna_finds_better_trials_than_it_began_with():
+def later_trials_of_optuna_are_better_than_the_first_ones():
     if run(["/usr/bin/python3", "-c", "import optuna"]).code != 0:
-        skip("optuna is not there (package python3-optuna)")
+        skip("optuna is not installed (package python3-optuna)")
     folder = scratch()
     config = sweep_config(folder, tune={"searcher_program": "/usr/bin/python3 -m trainrt.tune.search.optuna", "num_samples": 14}, loop={"epochs": 1})
     check_exit(tune(config), 0)
     trials = check_each_once(config, 14)
     later, first = ([trial["best"] for trial in part] for part in (trials[10:], trials[:10]))
-    check(sum(later) / len(later) < sum(first) / len(first), f"trials of the model are no better: {later}, drawn: {first}")
+    check(sum(later) / len(later) < sum(first) / len(first), f"later trials are not better: {later}, first: {first}")
 
 
 @test
-def results_of_what_is_no_sweep_are_errors():
+def status_and_best_of_a_folder_without_a_sweep_are_errors():
     folder = scratch()
-    for words, said in ((["status", folder], "is not a sweep"), (["best", folder / "none"], "is not a sweep"), (["state", folder], "usage"), ([], "missing option: --config FILE")):
+    for words, part in ((["status", folder], "is not a sweep"), (["best", folder / "none"], "is not a sweep"), (["state", folder], "usage"), ([], "missing option: --config FILE")):
         job = run([TRAINRT, "tune", *words])
-        equal(job.code, 64, f"exit of {words}", job)
-        check(said in job.err, f"{said!r} is not said", job)
+        equal(job.code, 64, f"exit code of {words}", job)
+        check(part in job.err, f"the message lacks {part!r}", job)
 
 
 main()

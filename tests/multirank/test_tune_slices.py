@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Sweeps in slices: the ranks of one step are cut into groups that train one trial after another, without a process started for any;
-whatever ends the step loses nothing, and the same command goes on."""
+"""In a sweep in slices, the ranks of one job step are split into groups. Each group trains one trial after another without starting
+processes. If the step ends, the same command continues the sweep without losing a trial."""
 import signal
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from runs.trouble import trouble_config  # noqa: E402
 
 def setup():
     if MPIEXEC is None:
-        skip("mpiexec.mpich is not there (package mpich)")
+        skip("mpiexec.mpich is not installed (package mpich)")
 
 
 def command(config, ranks, *words):
@@ -20,7 +20,7 @@ def command(config, ranks, *words):
 
 
 def owners(config):
-    """The processes that have begun attempts of trials."""
+    """Returns the IDs of the processes that have started attempts of trials."""
     return {attempt["owner"]["pid"] for trial in run_dir_of(config).glob("trial_*/") for attempt in attempts(trial)}
 
 
@@ -29,26 +29,26 @@ def reported(config):
 
 
 @test
-def slices_train_side_by_side_and_no_process_is_started_for_a_trial():
+def slices_train_at_the_same_time_without_starting_processes():
     config = sweep_config(scratch(), tune={"num_samples": 8, "workers": 2, "scheduler": "asha"}, asha={"max_t": 30, "reduction_factor": 3}, loop={"step_pause": 0.002})
     job = run(command(config, 4))
     check_exit(job, 0)
     trials = check_each_once(config, 8)
     equal(len(owners(config)), 2, "first ranks of slices", job)
-    check("8 trials, 2 at the same time" in job.err and job.err.count("trials done") == 8 and "is complete" in job.err, "what is said of the sweep", job)
+    check("8 trials, 2 at the same time" in job.err and job.err.count("trials done") == 8 and "is complete" in job.err, "messages about the sweep are missing", job)
     equal({attempt["ranks"] for trial in trials for attempt in attempts(trial["path"])}, {2}, "ranks of the trials")
     log = (run_dir_of(config) / "trial_00003.log").read_text()
     check("2 ranks on 1 node" in log and "trial_00003" in log and "trial_00003" not in "".join(line for line in job.err.splitlines() if "a new run" in line),
-          "what a trial says is not in its log", job)
-    whole = [trial for trial in trials if "stopped early" not in trial.get("why", "")]
-    check(0 < len(whole) < 8, f"of 8 trials {len(whole)} ran to their ends")
-    check_as_alone(config, whole[0], ranks=2)
-    check("is complete" in run(command(config, 4)).err, "a complete sweep is not said to be")
-    equal(list((run_dir_of(config) / "journal").glob("*.stop")), [], "what the step leaves")
+          "the output of a trial is not in its log", job)
+    complete = [trial for trial in trials if "stopped early" not in trial.get("why", "")]
+    check(0 < len(complete) < 8, f"{len(complete)} of 8 trials were not stopped early")
+    check_as_alone(config, complete[0], ranks=2)
+    check("is complete" in run(command(config, 4)).err, "a complete sweep is not reported as complete")
+    equal(list((run_dir_of(config) / "journal").glob("*.stop")), [], "remaining files of the step")
 
 
 @test
-def a_step_that_is_killed_goes_on_and_so_do_processes_of_the_same_sweep():
+def a_sweep_in_a_killed_step_can_be_continued_without_slices():
     config = sweep_config(scratch(), tune={"num_samples": 6, "workers": 2}, loop={"step_pause": 0.01})
     job = Job(command(config, 4))
     wait_until(lambda: len(reported(config)) >= 2 or job.ended(), 30, "two trials to report", job)
@@ -57,7 +57,7 @@ def a_step_that_is_killed_goes_on_and_so_do_processes_of_the_same_sweep():
     check_exit(tune(config), 0)  # without slices
     trials = check_each_once(config, 6)
     most = max(trials, key=lambda trial: trial["attempts"])
-    check(most["attempts"] > 1, "nothing was taken over")
+    check(most["attempts"] > 1, "no trial was continued by another process")
     check_iterations(most["path"], 9)
     check_as_alone(config, most, ranks=2)
 
@@ -76,23 +76,23 @@ def a_signal_to_one_rank_pauses_all_slices():
 
 
 @test
-def a_population_in_slices_has_the_bits_of_its_lines():
+def clones_in_slices_have_the_same_weights_as_single_runs():
     config = pbt_config(scratch(), loop={"step_pause": 0.002})
     check_exit(run(command(config, 3)), 0)
-    check(check_clones(config, check_each_once(config, 6)), "nobody became a clone")
+    check(check_clones(config, check_each_once(config, 6)), "no trial became a clone")
 
 
 @test
-def a_trial_of_one_rank_fails_alone_and_one_of_several_takes_the_step_with_it_twice():
+def a_failure_ends_only_a_trial_of_one_rank_but_with_several_ranks_the_step():
     config = trouble_config({"steps": 6, "at_step": 3}, "alone", **{"tune": {"num_samples": 1, "max_failures": 1}, "tune.space": {"trouble": "grid(none, throw, none)"}})
     job = run(command(config, 2))
     check_exit(job, 0)
     equal([(trial["state"], trial["attempts"]) for trial in trials_of(config)], [("finished", 1), ("failed", 2), ("finished", 1)], "trials", job)
-    check("trial_00001" in job.err and "failed" in job.err, "the failure is not told", job)
+    check("trial_00001" in job.err and "failed" in job.err, "the failure is not reported", job)
     config = trouble_config({"steps": 6, "at_step": 3, "rank": 1}, "together", **{"tune": {"num_samples": 1, "max_failures": 1, "workers": 2},
                                                                                  "tune.space": {"trouble": "grid(throw, none)"}})
     codes = [run(command(config, 2)).code for _ in range(3)]
-    equal(codes, [70, 70, 0], "exits")
+    equal(codes, [70, 70, 0], "exit codes")
     equal([trial["state"] for trial in trials_of(config)], ["failed", "finished"], "states")
 
 
@@ -102,12 +102,12 @@ def a_failure_that_ends_the_sweep_stops_all_slices():
                                                                     "tune.space": {"trouble": "grid(sleep, throw, none, none)", "seconds": 4}})
     job = run(command(config, 2))
     equal(job.code, 70, "exit", job)
-    check("tune.fail_fast = true" in job.err, "why is not said", job)
+    check("tune.fail_fast = true" in job.err, "the reason is not printed", job)
     equal([trial["state"] for trial in trials_of(config)], ["paused", "failed", "waiting", "waiting"], "states", job)
 
 
 @test
-def what_slices_cannot_do_is_said_once_before_anything_is_made():
+def invalid_slices_are_refused_once_before_files_are_created():
     folder = scratch()
 
     def says(*words, ranks=2, job_config=None, **tune):
@@ -116,7 +116,7 @@ def what_slices_cannot_do_is_said_once_before_anything_is_made():
         equal(job.code, 64, "exit", job)
         for word in words:
             equal(job.err.count(word), 1, f"messages with {word!r}", job)
-        check(not run_dir_of(config).exists(), "a directory was made", job)
+        check(not run_dir_of(config).exists(), "a directory was created", job)
 
     says("tune.workers = 3, but 2 ranks were launched: start a multiple of 3 ranks", workers=3)
     says("tune.workers = 2, but 3 ranks were launched", ranks=3, workers=2)
@@ -128,7 +128,7 @@ def what_slices_cannot_do_is_said_once_before_anything_is_made():
     says("trials of a program cannot run in a job step", job_config=program)
     job = tune(sweep_config(folder, "bad", tune={"place": "slices"}))
     equal(job.code, 64, "exit", job)
-    check("mpiexec -n 2 trainrt tune" in job.err, "how to start the ranks is not said", job)
+    check("mpiexec -n 2 trainrt tune" in job.err, "the command that starts the ranks is not printed", job)
 
 
 main(setup)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Chains of jobs that continue one run, arrays of runs, and job scripts on nodes where the program is missing: the scripts and commands of
-jobs/chains, on a real Slurm."""
+"""The scripts and commands of jobs/chains on a real Slurm: chains of jobs that continue one run, arrays of runs, and job scripts on nodes
+without the program."""
 import sys
 from pathlib import Path
 
@@ -19,18 +19,18 @@ def config_of(name="run", **loop):
 
 
 def submitted(words, output):
-    """The jobs that a command submits; they write to `output`."""
+    """Runs a command that submits jobs; returns the jobs, which write to `output`."""
     job = run(words, env={**CLUSTER.env, **ENV})
     check(job.code == 0, f"exit {job.code}", job)
     return [BatchJob(CLUSTER, number.split(";")[0], output, job.token) for number in job.out.split()]
 
 
 def continued_by_the_next(jobs, config, output):
-    """The first job is asked to stop, the second one finishes the run, and the third finds nothing to do."""
+    """Stops the first job, and checks that the second finishes the run and the third does nothing."""
     first, second, third = jobs
     run_dir = run_dir_of(config)
     wait_for_reports(run_dir, 3, first)
-    equal([job.state() for job in (second, third)], ["PENDING", "PENDING"], "jobs that wait", first)
+    equal([job.state() for job in (second, third)], ["PENDING", "PENDING"], "states of the later jobs", first)
     CLUSTER.call("scancel", "--batch", "--signal=USR1", first.id)
     equal(first.wait_for_state("FAILED", "COMPLETED"), "FAILED", "state of the job that stopped", first)
     equal(first.show().get("ExitCode"), "75:0", "exit code", first)
@@ -59,7 +59,7 @@ def a_chain_by_afterany_continues_one_run():
 
 
 @test
-def an_array_runs_each_seed_as_a_run_of_its_own():
+def an_array_starts_a_separate_run_for_each_seed():
     config, output = config_of(epochs=3, step_pause=0), scratch() / "out"
     (job,) = submitted(["sbatch", "--parsable", "--array=1-2", "-n1", f"--output={output}", CHAINS / "array.sbatch", config], output)
     storage = config.parent / "runs"
@@ -81,7 +81,7 @@ def an_array_of_one_task_at_a_time_is_a_chain():
 
 
 @test
-def a_script_without_the_program_says_what_to_load_or_set():
+def the_error_of_a_script_without_the_program_tells_which_module_or_variable_to_set():
     config, folder = config_of(), scratch()
     broken = folder / "trainrt"
     broken.write_text("#!/bin/sh\necho 'error while loading shared libraries' >&2\nexit 127\n")
@@ -91,8 +91,8 @@ def a_script_without_the_program_says_what_to_load_or_set():
         for more in ({}, {"TRAINRT": folder / "no"}, {"TRAINRT": broken}):
             job = run(["bash", SOURCE / "jobs" / script, config], env={**bare, "SLURM_ARRAY_TASK_ID": "1", **more}, cwd=folder)
             check_exit(job, USAGE)
-            check("module load trainrt" in job.err and "set TRAINRT" in job.err, f"{script} does not say what to do", job)
-            check("command not found" not in job.err and "No such file" not in job.err, f"{script} ends in an error of the shell", job)
+            check("module load trainrt" in job.err and "set TRAINRT" in job.err, f"the error of {script} lacks the hint", job)
+            check("command not found" not in job.err and "No such file" not in job.err, f"{script} ends with an error of the shell", job)
     for words in ([], ["0", "x"], ["two", "x"], ["2"]):
         check_exit(run([CHAINS / "submit_chain.sh", *words]), USAGE)
     check_exit(run(["bash", CHAINS / "array.sbatch", config], env=bare), USAGE)

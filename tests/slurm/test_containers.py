@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Ranks of srun in containers (bubblewrap), with the PMIx of a real Slurm outside: `trainrt doctor` names each part of it that the container
-lacks, and says nothing of one that lacks none; a run in such a container trains."""
+"""Ranks that srun starts in containers (bubblewrap), with the PMIx of a real Slurm outside. `trainrt doctor` names each part of PMIx that the
+container lacks, and reports ok for a complete one, in which a run can train."""
 import sys
 from pathlib import Path
 
@@ -9,18 +9,18 @@ from cluster import *  # noqa: E402,F403
 from harness import *  # noqa: E402,F403
 
 CLUSTER = Cluster("box")
-WHOLE = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc", "--die-with-parent"]
+COMPLETE = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc", "--die-with-parent"]
 
 
 def setup():
-    tried = subprocess.run([*WHOLE, "true"], capture_output=True, text=True) if shutil.which("bwrap") else None
+    tried = subprocess.run([*COMPLETE, "true"], capture_output=True, text=True) if shutil.which("bwrap") else None
     if tried is None or tried.returncode != 0:
-        skip("no bubblewrap here (package bubblewrap)" if tried is None else f"containers are not allowed here: {tried.stderr.strip()}")
+        skip("bubblewrap is not installed (package bubblewrap)" if tried is None else f"this machine does not allow containers: {tried.stderr.strip()}")
     CLUSTER.up(1)
 
 
 def in_step(container, *words, ranks=2, variables=()):
-    """`srun env VARIABLES CONTAINER trainrt WORDS`; '{server}' in the container's words is the folder of the PMIx server."""
+    """Runs `srun env VARIABLES CONTAINER trainrt WORDS`. '{server}' in `container` stands for the folder of the PMIx server."""
     box = " ".join(word.replace("{server}", '"$PMIX_SERVER_TMPDIR"') for word in container)
     job = run(["srun", "--wait=5", f"-n{ranks}", *(["env", *variables] if variables else []), "sh", "-c", f'exec {box} "$@"', "sh", TRAINRT, *words],
               env=CLUSTER.env, timeout=90)
@@ -28,7 +28,7 @@ def in_step(container, *words, ranks=2, variables=()):
 
 
 def examined(container, **step):
-    """The checks of doctor by name: grade, text and advice."""
+    """Returns the checks of doctor by name, with grade, text and advice, and the job."""
     job = in_step(container, "doctor", "--storage", scratch(), "--json", **step)
     line = next((line for line in job.out.splitlines() if line.startswith("{")), None)
     check(line is not None, "doctor gave no report", job)
@@ -37,59 +37,59 @@ def examined(container, **step):
 
 def names(container, grade, *words, **step):
     checks, job = examined(container, **step)
-    check("container" in checks, f"no check of the container: {list(checks)}", job)
+    check("container" in checks, f"the check of the container is missing: {list(checks)}", job)
     found = checks["container"]
-    check(found["grade"] == grade, f"{found}", job)
+    check(found["grade"] == grade, f"another grade than {grade}: {found}", job)
     for word in words:
         check(word in found["text"] + found["advice"], f"{word!r} is not in {found}", job)
     return checks, job
 
 
 @test
-def a_container_with_all_of_PMIx_lacks_nothing_and_trains():
-    checks, job = names(WHOLE, "ok", "PMIx has everything it needs")
+def a_container_with_all_parts_of_PMIx_is_ok_and_a_run_in_it_trains():
+    checks, job = names(COMPLETE, "ok", "PMIx has everything it needs")
     check_exit(job, FINISHED)
     config = linear_config(scratch(), "run")
-    check_exit(in_step(WHOLE, "--config", config), FINISHED)
+    check_exit(in_step(COMPLETE, "--config", config), FINISHED)
     equal(run_state(run_dir_of(config)), "finished", "state")
 
 
 @test
-def a_hidden_folder_of_the_server_is_named_with_the_bind():
-    names([*WHOLE, "--tmpfs", "{server}/.."], "warning", "PMIX_SERVER_TMPDIR", "does not exist here", "--bind", "--container-mounts=", ranks=1)
-    names([*WHOLE, "--ro-bind", "{server}", "{server}"], "warning", "PMIX_SERVER_TMPDIR", "is read-only here", ranks=1)
+def the_warning_about_a_hidden_folder_of_the_server_names_the_bind_option():
+    names([*COMPLETE, "--tmpfs", "{server}/.."], "warning", "PMIX_SERVER_TMPDIR", "does not exist here", "--bind", "--container-mounts=", ranks=1)
+    names([*COMPLETE, "--ro-bind", "{server}", "{server}"], "warning", "PMIX_SERVER_TMPDIR", "is read-only here", ranks=1)
 
 
 @test
-def variables_that_do_not_get_in_are_named():
+def variables_that_the_container_hides_are_named():
     hidden = [word for name in ("PMIX_RANK", "PMIX_NAMESPACE") for word in ("-u", name)]
-    _, job = names(WHOLE, "error", "PMIX_NAMESPACE", "--mpi=pmix", "--cleanenv", variables=hidden)
+    _, job = names(COMPLETE, "error", "PMIX_NAMESPACE", "--mpi=pmix", "--cleanenv", variables=hidden)
     check_exit(job, FAILED)
 
 
 @test
-def a_network_of_its_own_is_named():
-    _, job = names([*WHOLE, "--unshare-net"], "error", "no socket listens at port", "--network=host")
-    check(job.code != 0, "a run could start", job)
+def a_separate_network_is_named():
+    _, job = names([*COMPLETE, "--unshare-net"], "error", "no socket listens at port", "--network=host")
+    check(job.code != 0, "the exit code is 0", job)
 
 
 @test
-def another_user_inside_is_named():
-    names([*WHOLE, "--unshare-user", "--uid", "1234"], "error", "user 1234 in the container and user 0 outside", "--fakeroot")
+def another_user_in_the_container_is_named():
+    names([*COMPLETE, "--unshare-user", "--uid", "1234"], "error", "user 1234 in the container and user 0 outside", "--fakeroot")
 
 
 @test
-def memory_that_the_ranks_of_a_node_do_not_share_is_named_before_MPI_fails():
+def a_dev_shm_that_the_ranks_of_a_node_do_not_share_is_named_before_MPI_fails():
     apart = ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--die-with-parent"]
     _, job = names(apart, "error", "/dev/shm", "has the files of 1 of the 2 ranks of this node", "--ipc=host")
     check(job.code != 0 and "Abort(" not in job.err, "MPI was started", job)
 
 
 @test
-def a_munge_that_the_server_asks_for_is_named():
+def a_missing_munge_socket_is_named_if_the_server_requires_it():
     if Path("/run/munge/munge.socket.2").exists():
-        skip("this machine has a munged of its own")
-    names(WHOLE, "warning", "socket of munged", "/run/munge", variables=["PMIX_SECURITY_MODE=munge,native"], ranks=1)
+        skip("this machine runs munged")
+    names(COMPLETE, "warning", "socket of munged", "/run/munge", variables=["PMIX_SECURITY_MODE=munge,native"], ranks=1)
 
 
 main(setup, CLUSTER.down)

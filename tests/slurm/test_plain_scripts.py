@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Scripts that know no trainrt train together on the nodes of a real Slurm, evenly laid out or not, two steps at the same time too."""
+"""Unchanged scripts without trainrt train together on the nodes of a real Slurm: with the same or different numbers of ranks per node, and in
+two job steps at the same time."""
 import sys
 from pathlib import Path
 
@@ -20,13 +21,13 @@ def nodes_train_together(ranks, *layout):
     equal(found[-1]["env"]["GROUP_RANK"], "1", "node of the last rank", job)
     addresses = {each["env"]["MASTER_ADDR"] for each in found}
     if CLUSTER.shared_network:
-        check(len(addresses) == 1 and "127.0.1.1" not in addresses, f"where the ranks meet: {addresses}", job)
+        check(len(addresses) == 1 and "127.0.1.1" not in addresses, f"unexpected MASTER_ADDR: {addresses}", job)
     else:
-        equal(addresses, {CLUSTER.address("n1")}, "where the ranks meet", job)
+        equal(addresses, {CLUSTER.address("n1")}, "MASTER_ADDR", job)
 
 
 add_test("an_unchanged_DDP_script_trains_together_on_2_nodes", nodes_train_together, 2, "-N2", "--ntasks-per-node=1", "-c1")
-add_test("and_with_2_ranks_on_one_of_them_and_1_on_the_other", nodes_train_together, 3, "-N2", "-m", "plane=2", "-c1")
+add_test("an_unchanged_DDP_script_trains_with_2_ranks_on_one_node_and_1_on_another", nodes_train_together, 3, "-N2", "-m", "plane=2", "-c1")
 
 
 @test
@@ -38,14 +39,14 @@ def an_unchanged_XGBoost_script_trains_together_on_2_nodes():
 
 
 @test
-def many_ranks_on_one_node_start_and_each_program_sees_its_place():
-    ranks, place, out = 48, scratch(), scratch("out")
-    job = Job(["srun", f"-n{ranks}", "-N1", "--overcommit", TRAINRT, f"--run.storage_path={place}", "--", "/bin/sh", "-c",
+def each_program_of_48_ranks_on_one_node_gets_its_rank():
+    ranks, storage, out = 48, scratch(), scratch("out")
+    job = Job(["srun", f"-n{ranks}", "-N1", "--overcommit", TRAINRT, f"--run.storage_path={storage}", "--", "/bin/sh", "-c",
                "echo $RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $WORLD_SIZE > $0/$RANK", out], env=CLUSTER.env)
     job.code = job.wait(120)
     check_exit(job, FINISHED)
     found = {path.name: path.read_text() for path in out.iterdir()}
-    equal(found, {str(rank): f"{rank} {rank} {ranks} {ranks}\n" for rank in range(ranks)}, "what the programs see", job)
+    equal(found, {str(rank): f"{rank} {rank} {ranks} {ranks}\n" for rank in range(ranks)}, "rank, local rank and sizes of the programs", job)
 
 
 @test

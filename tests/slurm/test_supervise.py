@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""jobs/train.sbatch, and with it `trainrt supervise`, on a real Slurm of three nodes: what dies is started again in the same
-allocation and ends with the bits of a run that nothing happened to; what cannot work ends, with the reason on record."""
+"""jobs/train.sbatch with `trainrt supervise` on a real Slurm of three nodes. A failed step is started again in the same allocation and ends
+with the same bits as an uninterrupted run. A run that cannot succeed ends, and its record has the reason."""
 import json
 import os
 import shutil
@@ -28,7 +28,7 @@ _references = []
 
 
 def reference():
-    """The run directory of 2 ranks that nothing happened to."""
+    """Returns the directory of an uninterrupted run of 2 ranks."""
     if not _references:
         config = config_of("whole")
         check_exit(CLUSTER.run_srun(["-N2", "-n2"], config, timeout=120), FINISHED)
@@ -37,7 +37,7 @@ def reference():
 
 
 def running(job, run_dir, more=3):
-    """Until the run has made a few more reports than now."""
+    """Waits until the run has made `more` more reports."""
     count = report_count(run_dir)
     wait_until(lambda: report_count(run_dir) >= count + more, 60, f"{more} more reports", job)
 
@@ -51,13 +51,13 @@ def exit_code(job):
 
 
 def reasons(run_dir):
-    """Why each attempt ended, as `trainrt result` tells it."""
+    """Returns the reason of the end of each attempt, as shown by `trainrt result`."""
     shown = run([TRAINRT, "result", run_dir, "--json"])
     check_exit(shown, FINISHED)
     return [attempt["why"] for attempt in json.loads(shown.out)["attempts"]]
 
 
-def check_whole(run_dir, job):
+def check_complete(run_dir, job):
     check_iterations(run_dir)
     check_same_bits(run_dir, reference())
     check_verifies(run_dir)
@@ -79,44 +79,44 @@ def killed_rank(shape, signal_number, how):
     kill([job.ranks()[1]], signal_number)
     job.wait_for("continuing from", timeout=60)
     took = time.monotonic() - start
-    check(took < 30, f"{took:.0f} s from the rank's death to the restart", job)
+    check(took < 30, f"{took:.0f} s from the kill of the rank to the restart", job)
     ended(job, "COMPLETED")
     equal(job.restarts(), 0, "requeues", job)
     whys = reasons(run_dir)
     equal(len(whys), 2, "number of attempts", job)
-    check(re.fullmatch(how, whys[0]), f"reason of the first attempt: {whys[0]}", job)
+    check(re.fullmatch(how, whys[0]), f"another reason of the first attempt: {whys[0]}", job)
     equal(whys[1], "finished", "reason of the second attempt", job)
-    check(re.search(r"trainrt supervise: attempt 1: .*: restarting the step in 1 s, restart 1 of 3", job.text), "it does not say what it does", job)
-    check_whole(run_dir, job)
-    check(whole != run_dir, "the same run")
+    check(re.search(r"trainrt supervise: attempt 1: .*: restarting the step in 1 s, restart 1 of 3", job.text), "the restart is not reported", job)
+    check_complete(run_dir, job)
+    check(whole != run_dir, "both runs have the same directory")
 
 
-add_test("a_killed_rank_with_others_on_its_node_is_restarted_in_the_allocation", killed_rank, ["-N1"], signal.SIGKILL,
+add_test("a_killed_rank_with_another_rank_on_its_node_is_restarted_in_the_allocation", killed_rank, ["-N1"], signal.SIGKILL,
          "failed: rank 0 .* rank 1 .* has exited .*|killed: rank [01-]+ on n1 by SIGKILL .*")
-add_test("a_rank_that_is_killed_alone_on_its_node_is_restarted_in_the_allocation", killed_rank, ["-N2"], signal.SIGKILL, r"killed: rank 1 on n2 by SIGKILL \(srun exit 137\)")
+add_test("a_killed_rank_alone_on_its_node_is_restarted_in_the_allocation", killed_rank, ["-N2"], signal.SIGKILL, r"killed: rank 1 on n2 by SIGKILL \(srun exit 137\)")
 
 
 @test
-def ranks_that_outlive_their_srun_are_ended_before_the_next_attempt_begins():
-    """Slurm ends them itself, but not if srun is killed while it launches them."""
+def ranks_that_outlive_their_srun_are_ended_before_the_next_attempt_starts():
+    """Slurm normally ends them, but not if srun is killed while it launches them."""
     whole = reference()
     config = config_of(loop={"step_pause": 0.02})
     run_dir = run_dir_of(config)
-    # Cores may be shared: Slurm starts a second step beside the first.
+    # Cores may be shared, so that Slurm starts a second step while the first one still runs.
     job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], config, srun_args="--overcommit -N1 -n2")
     wait_until(job.ranks, 30, "a rank to start", job)
     kill([pid for pid in job.processes() if name_of_process(pid).startswith("srun ")])
     ended(job, "COMPLETED")
     equal(job.restarts(), 0, "requeues", job)
     check("trainrt supervise: " in job.text.split("done;")[0], "srun was not killed", job)
-    check("already being run" not in job.text, "the next attempt met the one before", job)
-    check_whole(run_dir, job)
+    check("already being run" not in job.text, "the next attempt started while the previous one was running", job)
+    check_complete(run_dir, job)
     check_same_bits(run_dir, whole)
 
 
 @test
-def an_srun_that_ends_with_0_and_has_run_nothing_is_no_good_end():
-    """As Slurm's does if a node dies while it launches the step."""
+def an_srun_that_exits_with_0_without_running_the_step_counts_as_failed():
+    """Slurm's srun does this if a node fails while the step is launched."""
     folder = scratch("bin")
     wrapper = folder / "srun"
     wrapper.write_text(f'#!/bin/sh\nmkdir {folder}/once 2>/dev/null && exit 0\nexec {shutil.which("srun")} "$@"\n')
@@ -124,13 +124,13 @@ def an_srun_that_ends_with_0_and_has_run_nothing_is_no_good_end():
     config = config_of()
     job = CLUSTER.sbatch(["-N1", "-n2", "-c1", f"--export=ALL,PATH={folder}:{os.environ['PATH']}"], config)
     ended(job, "COMPLETED")
-    check("srun could not start the step" in job.text, "it does not say so", job)
-    check_whole(run_dir_of(config), job)
+    check("srun could not start the step" in job.text, "the failure is not reported", job)
+    check_complete(run_dir_of(config), job)
 
 
 @test
-def cpus_that_slurm_keeps_for_a_step_that_is_gone_do_not_hold_up_the_restart():
-    """As it does if slurmstepd is killed and slurmd comes back: another step of the job has the node here, and does not end."""
+def cpus_that_slurm_reserves_for_an_ended_step_do_not_delay_the_restart():
+    """Slurm reserves them if slurmstepd is killed and slurmd returns. In this test another step of the job uses the node and does not end."""
     config = config_of(loop={"step_pause": 0.02})
     folder = scratch("bin")
     wrapper = folder / "srun"
@@ -143,51 +143,51 @@ def cpus_that_slurm_keeps_for_a_step_that_is_gone_do_not_hold_up_the_restart():
     kill([job.ranks()[1]])
     ended(job, "COMPLETED")
     check((folder / "twice").is_dir(), "there was no restart", job)
-    check_whole(run_dir_of(config), job)
+    check_complete(run_dir_of(config), job)
 
 
 @test
-def without_a_node_that_died_the_run_goes_on_where_it_may_and_is_requeued_where_not():
-    """n3 dies under two jobs, of which one may go on with 2 of its 3 workers (sbatch --no-kill)."""
+def after_a_node_failure_an_elastic_run_continues_and_a_fixed_run_is_requeued():
+    """n3 fails under two jobs; one of them may continue with 2 of its 3 workers (sbatch --no-kill)."""
     slow = {"epochs": 12, "batch_size": 32, "step_pause": 1, "dropout": 0}
     elastic, rigid = (config_of(name, slow, scaling={"min_workers": least}) for name, least in (("elastic", 2), ("rigid", 0)))
-    going_on = CLUSTER.sbatch(["-N3", "-n3", "-c1", "--no-kill"], elastic)
+    continued = CLUSTER.sbatch(["-N3", "-n3", "-c1", "--no-kill"], elastic)
     requeued = CLUSTER.sbatch(["-N3", "-n3", "-c1"], rigid)
-    for job, config in ((going_on, elastic), (requeued, rigid)):
+    for job, config in ((continued, elastic), (requeued, rigid)):
         running(job, run_dir_of(config), more=1)
     CLUSTER.kill_node("n3", with_processes=False)
-    going_on.wait_for("continuing with 2 of 3 workers, on n1,n2", timeout=90)
+    continued.wait_for("continuing with 2 of 3 workers, on n1,n2", timeout=90)
     CLUSTER.start_node("n3")
     requeued.wait_for_restart(1, timeout=60)
-    for job, config in ((going_on, elastic), (requeued, rigid)):
+    for job, config in ((continued, elastic), (requeued, rigid)):
         ended(job, "COMPLETED", timeout=180)
         check_iterations(run_dir_of(config), slow["epochs"])
         check_verifies(run_dir_of(config))
     whys, nodes = reasons(run_dir_of(elastic)), [attempt["nodes"] for attempt in attempts(run_dir_of(elastic))]
-    check(re.match(r"(killed: )?lost node n3|failed: ", whys[0]), f"reason of the elastic run's first attempt: {whys}", going_on)
-    equal((whys[-1], nodes[0], nodes[-1]), ("finished", ["n1", "n2", "n3"], ["n1", "n2"]), "end and nodes of the elastic run", going_on)
-    equal(going_on.restarts(), 0, "requeues of the elastic run", going_on)
-    # Slurm may end on n3, once it is back, what it takes for the job as it was, and then the allocation lacks that node.
+    check(re.match(r"(killed: )?lost node n3|failed: ", whys[0]), f"another reason of the first attempt of the elastic run: {whys}", continued)
+    equal((whys[-1], nodes[0], nodes[-1]), ("finished", ["n1", "n2", "n3"], ["n1", "n2"]), "end and nodes of the elastic run", continued)
+    equal(continued.restarts(), 0, "requeues of the elastic run", continued)
+    # After n3 returns, Slurm may end the processes of the restarted job there, mistaking them for the old ones; the allocation then lacks n3.
     shrank = "Slurm has taken a node out of the allocation" in requeued.text
-    equal(requeued.restarts(), 2 if shrank else 1, "requeues of the other", requeued)
+    equal(requeued.restarts(), 2 if shrank else 1, "requeues of the fixed run", requeued)
     whys = reasons(run_dir_of(rigid))
-    check("node failure" in whys[0], f"reason of the requeued run's first attempt: {whys}", requeued)
+    check("node failure" in whys[0], f"another reason of the first attempt of the requeued run: {whys}", requeued)
     equal(whys[-1], "finished", "end of the requeued run", requeued)
 
 
-# ---- what does not get better by repeating it ----------------------------------------------------------------------------------
+# ---- permanent failures ----------------------------------------------------------------------------------
 
 
 def gives_up(config, code, attempts_made, last_word):
-    """The job fails with that code after so many attempts, is not requeued, and says what to do."""
+    """Checks that the job fails with `code` after `attempts_made` attempts, is not requeued, and prints a hint last."""
     run_dir = run_dir_of(config)
     job = CLUSTER.sbatch(["-N1", "-n2", "-c1"], config)
     ended(job, "FAILED")
     equal(exit_code(job), code, "exit code of the job", job)
     equal(job.restarts(), 0, "requeues", job)
     equal(len(attempts(run_dir)), attempts_made, "number of attempts", job)
-    said = [line for line in job.text.splitlines() if line.startswith("trainrt supervise: ")]
-    check(re.search(last_word, said[-1]), f"the last word is {said[-1]!r}, expected {last_word!r}", job)
+    messages = [line for line in job.text.splitlines() if line.startswith("trainrt supervise: ")]
+    check(re.search(last_word, messages[-1]), f"the last message is {messages[-1]!r}, expected {last_word!r}", job)
     return job
 
 
@@ -195,13 +195,13 @@ def gives_up(config, code, attempts_made, last_word):
 def a_train_function_that_always_fails_is_given_up_after_max_failures():
     config = trouble_config({"trouble": "throw"}, failure={"max_failures": 1})
     job = gives_up(config, FAILED, 2, r"no such luck.*restarted 1 time in this allocation \(failure.max_failures\).*submit the job again")
-    check("restarting the step in 1 s, restart 1 of 1" in job.text, "it does not say that it tries again", job)
+    check("restarting the step in 1 s, restart 1 of 1" in job.text, "the restart is not reported", job)
     equal(run_state(run_dir_of(config)), "failed", "state of the run", job)
     equal([why[:8] for why in reasons(run_dir_of(config))], ["failed: "] * 2, "reasons of the attempts", job)
 
 
 @test
-def failures_after_which_the_ranks_went_on_by_themselves_count_too():
+def restarts_of_programs_by_their_ranks_count_as_failures():
     folder = scratch()
     config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "failure": {"max_failures": 2},
                                                "train": {"program": f"/bin/sh -c 'echo >> {folder}/starts; exit 3'"}})
@@ -210,51 +210,51 @@ def failures_after_which_the_ranks_went_on_by_themselves_count_too():
 
 
 @test
-def attempts_that_get_no_further_end_with_76_by_supervise_and_by_the_run_itself():
+def attempts_without_progress_end_with_76_under_supervise_and_without_it():
     config = trouble_config({"trouble": "throw"}, failure={"max_no_progress": 2})
     gives_up(config, NO_PROGRESS, 2, r"2 attempts in a row got no further.*max_no_progress.*submit the job again")
-    # A script of somebody's own starts the step again and again, without supervise.
+    # A user's script starts the step several times without supervise.
     circle = run(["sbatch", "--parsable", "-N1", "-n2", f"--output={scratch()}/out", "--wait", "--wrap",
                   f"for i in 1 2 3; do srun --kill-on-bad-exit=0 {TRAINRT} --config {config}; c=$?; done; exit $c"], env=CLUSTER.env)
-    equal(circle.code, NO_PROGRESS, "exit of the circle", circle)
+    equal(circle.code, NO_PROGRESS, "exit code of the script", circle)
     equal(len(attempts(run_dir_of(config))), 4, "attempts of both jobs", circle)
 
 
 @test
-def a_config_that_cannot_work_is_not_repeated():
+def an_invalid_config_is_not_started_again():
     gives_up(config_of(loop={"optimizer": "none"}), USAGE, 0, "Fix the error above")
 
 
 @test
-def a_job_is_requeued_so_often_as_max_requeues_says():
+def a_job_is_requeued_at_most_max_requeues_times():
     config = config_of(loop={"epochs": 100000}, failure={"max_requeues": 0})
     job = CLUSTER.sbatch(["-N1", "-n2", "-c1"], config)
     running(job, run_dir_of(config))
     CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.0")
     ended(job, "FAILED")
     equal((exit_code(job), job.restarts()), (FAILED, 0), "exit code and requeues", job)
-    check(re.search("trainrt supervise: .*stopped by SIGUSR1.*max_requeues.*Submit it again", job.text), "it does not say why", job)
+    check(re.search("trainrt supervise: .*stopped by SIGUSR1.*max_requeues.*Submit it again", job.text), "the reason is not printed", job)
     equal((run_state(run_dir_of(config)), reasons(run_dir_of(config))), ("stopped", ["stopped by SIGUSR1"]), "state and reason", job)
 
 
 @test
-def outside_an_allocation_and_under_srun_it_says_how_it_is_called():
+def supervise_outside_an_allocation_or_under_srun_is_refused_with_a_hint():
     config = config_of()
     alone = run([TRAINRT, "supervise", "--config", config])
     check_exit(alone, USAGE)
-    check("sbatch jobs/train.sbatch" in alone.err, "it does not say what to do", alone)
+    check("sbatch jobs/train.sbatch" in alone.err, "the hint is missing", alone)
     under_srun = run(["srun", "-n2", TRAINRT, "supervise", "--config", config], env=CLUSTER.env)
     check_exit(under_srun, USAGE)
     equal(under_srun.err.count("starts srun itself"), 1, "number of messages", under_srun)
-    check(not run_dir_of(config).exists(), "a run directory is left behind")
+    check(not run_dir_of(config).exists(), "a run directory was left")
 
 
 # ---- requeues ------------------------------------------------------------------------------------------------------------------
 
 
 @test
-def a_task_of_an_array_requeues_itself_and_not_the_array():
-    """The last task, whose own number is that of the array."""
+def a_task_of_an_array_requeues_only_itself():
+    """Tests the last task, because its job ID is that of the array."""
     config = config_of(loop={"step_pause": 0.01})
     run_dir = run_dir_of(config)
     other = run(["sbatch", "--parsable", "--array=1-2", "-N1", "-n2", "--signal=USR1@0", "--output=/dev/null", f"--export=ALL,WORDS={config}",
@@ -265,16 +265,16 @@ def a_task_of_an_array_requeues_itself_and_not_the_array():
     equal((first.show()["JobId"] != last.show()["JobId"], last.show()["JobId"]), (True, other.out.strip()), "job numbers", other)
     running(last, run_dir)
     CLUSTER.call("scancel", "--signal=USR1", f"{last.id}.0")
-    # Without hurrying it: scontrol update of a task's start time puts it off again and again.
+    # The test does not call hurry(): scontrol update of the start time of a task postpones it each time.
     wait_until(lambda: last.restarts() == 1 and last.state() in ("RUNNING", "COMPLETED"), 60, "the restart", last)
     ended(last, "COMPLETED")
     equal((first.restarts(), first.state()), (0, "RUNNING"), "requeues and state of the other task")
-    check_whole(run_dir, last)
+    check_complete(run_dir, last)
     first.cancel()
 
 
 @test
-def without_scontrol_as_in_a_container_the_batch_script_requeues():
+def without_scontrol_the_batch_script_requeues_the_job():
     config = config_of(loop={"step_pause": 0.01})
     inside = scratch() / "inside"
     inside.mkdir()
@@ -288,19 +288,19 @@ def without_scontrol_as_in_a_container_the_batch_script_requeues():
     CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.0")
     job.wait_for_restart(1)
     ended(job, "COMPLETED")
-    check("could not be requeued (scontrol was not found): exit code 75 leaves the requeue to the batch script" in job.text, "it does not say so", job)
-    check_whole(run_dir_of(config), job)
+    check("could not be requeued (scontrol was not found): exit code 75 leaves the requeue to the batch script" in job.text, "the message is missing", job)
+    check_complete(run_dir_of(config), job)
 
 
 @test
-def a_checkpoint_that_the_storage_will_remove_is_warned_of_at_the_start():
+def a_start_warns_of_a_checkpoint_that_will_be_purged_from_the_storage():
     config = config_of(loop={"epochs": 1})
     check_exit(run([TRAINRT, "--config", config]), FINISHED)
     old = time.time() - 54 * 86400
     os.utime(checkpoints(run_dir_of(config))[-1] / "manifest.json", (old, old))
     job = CLUSTER.sbatch(["-N1", "-n1", "-c1"], config, "--storage.purge_days=60")
     ended(job, "COMPLETED")
-    check("54 days old" in job.text and "storage.purge_days" in job.text, "no warning", job)
+    check("54 days old" in job.text and "storage.purge_days" in job.text, "the warning is missing", job)
 
 
 main(setup=CLUSTER.up, teardown=CLUSTER.down)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""fit() of a plain Python script in a batch job of a real Slurm: it starts its ranks by srun, on the nodes of the job, and a requeue
-continues what it had begun."""
+"""fit() of a plain Python script in a batch job of a real Slurm starts its ranks by srun on the nodes of the job. After a requeue, the
+same script continues its run."""
 import hashlib
 import sys
 from pathlib import Path
@@ -31,7 +31,7 @@ def function(config):
 
 
 def batch_script(script, *words, command=None):
-    """What a user writes: the script alone, without srun and trainrt in front."""
+    """Writes a batch script as users do: it runs the Python script without srun and trainrt."""
     command = " ".join(map(str, [*(command or [PYTHON, script.path]), *words]))
     path = script.folder / "train.sbatch"
     exports = "".join(f"export {name}='{value}'\n" for name, value in script.env().items())
@@ -40,7 +40,7 @@ def batch_script(script, *words, command=None):
 
 
 def run_name(job, *words):
-    """That of a run without a name, whose script has these arguments."""
+    """Returns the name of a run without run.name whose script has these arguments."""
     return f"DataParallelTrainer_train-{job.id}-{hashlib.sha256(chr(0).join(words).encode()).hexdigest()[:8]}"
 
 
@@ -59,7 +59,7 @@ def a_plain_script_in_a_batch_job_starts_its_ranks_by_srun():
 
 
 @test
-def a_requeued_job_continues_its_run_by_its_number():
+def a_requeued_job_continues_the_run_named_after_its_job_id():
     script = Script(FUNCTION)
     job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], script=batch_script(script, "40", "0.25"), cwd=script.folder)
     run_dir = script.runs / run_name(job, "40", "0.25")
@@ -68,7 +68,7 @@ def a_requeued_job_continues_its_run_by_its_number():
     job.wait_for_restart(1)
     equal(job.wait_for_state("COMPLETED", "FAILED", timeout=120), "COMPLETED", "state", job)
     equal(result_in(job)[1:], [40, str(run_dir)], "result", job)
-    check("continuing from" in job.text, "it began anew", job)
+    check("continuing from" in job.text, "the run started again at step 0", job)
     check_iterations(run_dir, 40)
 
 
@@ -93,9 +93,9 @@ trained(fails, "failing")
     job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], script=batch_script(notebook, command=notebook.command), cwd=notebook.folder)
     equal(job.wait_for_state("COMPLETED", "FAILED", timeout=120), "COMPLETED", "state", job)
     equal(notebook.shown(2, "result"), "2", "nodes of the job", job)
-    check("on node 0" in notebook.shown(2, "stdout"), f"rank 0's lines are not in the output:\n{notebook.shown(2, 'stdout')}", job)
-    check("2 ranks on 2 nodes" in notebook.shown(2, "stderr"), f"the cell does not show where it runs:\n{notebook.shown(2, 'stderr')}", job)
-    check("rank 1: ArithmeticError: no loss" in notebook.shown(3, "error"), f"the cell does not say what failed:\n{notebook.shown(3, 'error')}", job)
+    check("on node 0" in notebook.shown(2, "stdout"), f"the lines of rank 0 are not in the output:\n{notebook.shown(2, 'stdout')}", job)
+    check("2 ranks on 2 nodes" in notebook.shown(2, "stderr"), f"the cell does not show the ranks and nodes:\n{notebook.shown(2, 'stderr')}", job)
+    check("rank 1: ArithmeticError: no loss" in notebook.shown(3, "error"), f"the cell does not show the error:\n{notebook.shown(3, 'error')}", job)
 
 
 main(setup=CLUSTER.up, teardown=CLUSTER.down)

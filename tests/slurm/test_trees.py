@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Boosted trees on two nodes: the model of the same ranks on one node, byte for byte, also if a rank is killed that is alone on its node."""
+"""Boosted trees on two nodes give the same model, byte for byte, as the same number of ranks on one node, also if the only rank of a node is
+killed."""
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ CLUSTER = Cluster("trees")
 RANKS = 3
 ROUNDS_OF_RUN, EVERY = 300, 20
 LAYOUT = [f"-n{RANKS}", "-N2", "-m", "plane=2", "-c1"]
-MPI_ON_ETH0 = "--export=ALL,UCX_NET_DEVICES=eth0"  # UCX 1.13 may take an interface that other nodes do not reach, and MPI_Init fails
+MPI_ON_ETH0 = "--export=ALL,UCX_NET_DEVICES=eth0"  # UCX 1.13 may choose an interface that other nodes do not reach, so that MPI_Init fails
 LIGHTGBM = {"objective": "binary", "metric": "binary_logloss,auc", "num_threads": 1, "num_leaves": 7, "verbosity": -1}
 _runs = None
 
@@ -46,7 +47,7 @@ def bytes_of_model(config, name):
     return (checkpoints(run_dir_of(config))[-1] / name).read_bytes()
 
 
-def nodes_train_as_one_node_does(config_with):
+def two_nodes_give_the_same_model_as_one(config_with):
     here, name = config_with("here")
     finish(RANKS, here)
     there, _ = config_with("there")
@@ -60,13 +61,13 @@ def nodes_train_as_one_node_does(config_with):
     wait_until(lambda: job.state() in ("COMPLETED", "FAILED"), 90, "the job to end", job)
     equal(run_state(run_dir_of(there)), "finished", "state", job)
     equal(len(attempts(run_dir_of(there))), 2, "attempts", job)
-    check(re.search(f"{RANKS} ranks on 2 nodes", job.text), "it did not run on two nodes", job)
-    check(bytes_of_model(there, name) == bytes_of_model(here, name), "another model than that of the ranks of one node", job)
+    check(re.search(f"{RANKS} ranks on 2 nodes", job.text), "the ranks did not run on two nodes", job)
+    check(bytes_of_model(there, name) == bytes_of_model(here, name), "the model differs from that of one node", job)
     equal(reported_metrics(run_dir_of(there)), reported_metrics(run_dir_of(here)), "metrics")
 
 
-add_test("xgboost_on_two_nodes_has_the_bytes_of_one_node_over_a_kill", nodes_train_as_one_node_does, xgboost_config)
-add_test("lightgbm_on_two_nodes_has_the_bytes_of_one_node_over_a_kill", nodes_train_as_one_node_does, lightgbm_config)
+add_test("xgboost_on_two_nodes_with_a_kill_gives_the_same_bytes_as_on_one_node", two_nodes_give_the_same_model_as_one, xgboost_config)
+add_test("lightgbm_on_two_nodes_with_a_kill_gives_the_same_bytes_as_on_one_node", two_nodes_give_the_same_model_as_one, lightgbm_config)
 
 
 main(setup=setup, teardown=CLUSTER.down)

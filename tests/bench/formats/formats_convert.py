@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Compares `trainrt data convert` with pandas.read_csv and h5py's create_dataset: a table of 800,000 rows and 20 columns of numbers of 6 digits,
 from CSV to HDF5. trainrt's time is that of the complete command, with its start and its fsync. The peer's time is that of the two calls and
-an fsync, in a process that has imported both packages. Each repetition removes the previous files first.
+an fsync, in a process that has already imported both packages. Each repetition removes the previous files first.
 """
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Compares the time of StandardScaler.fit() over a CSV file, including reading, with pandas.read_csv() and scikit-learn's StandardScaler.fit():
-20 columns of numbers of 6 digits, in the page cache. Both processes have imported their packages before; each repetition opens the file
-again. Needs Debian's python3-sklearn and python3-pandas, or a $TRAINRT_PYTHON that has them."""
+20 columns of numbers of 6 digits, in the page cache. The import of packages is not timed; each repetition opens the file again. Needs
+Debian's python3-sklearn and python3-pandas, or a $TRAINRT_PYTHON that has them."""
 import json
 import os
 import subprocess
@@ -30,7 +30,7 @@ OURS = """
 import sys, time, json
 from trainrt import data
 from trainrt.data.preprocessors import StandardScaler
-data.range(2).take_all()  # starts the process that reads
+data.range(2).take_all()  # starts the process that reads data
 names = [f"c{column}" for column in range(int(sys.argv[2]))]
 begin = time.monotonic()
 stats = StandardScaler(columns=names).fit(data.read_csv(sys.argv[1])).stats_
@@ -39,7 +39,7 @@ print(json.dumps({"s": time.monotonic() - begin, "mean": [stats[f"mean({name})"]
 
 
 def write_table(path):
-    """Writes 100,000 rows ten times."""
+    """Writes a table that repeats the same 100,000 rows ten times."""
     header = ",".join(f"c{column}" for column in range(COLUMNS))
     numpy.savetxt(path, numpy.random.default_rng(4).normal(size=(ROWS // 10, COLUMNS)), "%.6g", ",", header=header, comments="")
     head, rows = path.read_bytes().split(b"\n", 1)
@@ -64,9 +64,9 @@ def main():
         return timed
 
     figures = bench.interleaved(REPETITIONS, {"trainrt": fit("trainrt", OURS, str(COLUMNS)), "scikit-learn": fit("scikit-learn", PEER)})
-    for what in ("mean", "std"):
-        if not numpy.allclose(results["trainrt"][what], results["scikit-learn"][what], rtol=1e-9, atol=1e-9):
-            raise SystemExit(f"their {what} differ: {results['trainrt'][what]} and {results['scikit-learn'][what]}")
+    for key in ("mean", "std"):
+        if not numpy.allclose(results["trainrt"][key], results["scikit-learn"][key], rtol=1e-9, atol=1e-9):
+            raise SystemExit(f"the values of {key} differ: {results['trainrt'][key]} and {results['scikit-learn'][key]}")
     print(f"# trainrt {median(figures['trainrt']):.2f} s, pandas and scikit-learn {median(figures['scikit-learn']):.2f} s, "
           f"{table.stat().st_size / 1e6:.0f} MB", flush=True)
     bench.claim("fit_vs_scikit_learn", ratio(figures["scikit-learn"], figures["trainrt"]), ">=", 5.0)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Images and archives: samples per second that a train function receives from [data.train] on one rank, in batches of 64, with a warm page
-cache and no samples kept in memory. Images are measured per second of processor time over all threads, archives per second of wall time.
-Arguments after the build directory choose rows of this table.
+cache and no samples kept in memory. The rates of images are per second of CPU time of all threads, those of archives per second of wall
+time. Arguments after the build directory select rows of this table.
 
 jpeg_224    JPEG images of 224 x 224, quality 90, compared with turbojpeg's C interface in a loop over the files, and with Pillow's
             Image.open().convert(), both into an array of a batch

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Samples per second that a train function gets from Parquet files on one core, warm page cache, in the order of the files, compared with
-pyarrow. Arguments after the build directory choose rows of this table.
+pyarrow. Arguments after the build directory select rows of this table.
 
 parquet     10 of 20 columns of 2 million rows (snappy, row groups of 250,000); peer: pyarrow's scan of the same columns
 vector      the same columns as one vector of f32; the same peer
@@ -51,8 +51,8 @@ def parquet_file(bench):
     return path
 
 
-def beside_pyarrow(bench, name, **keys):
-    """Measures one row. Only two row groups are kept between the epochs."""
+def compared_with_pyarrow(bench, name, **keys):
+    """Measures one row of the table. At most two row groups are kept between the epochs."""
     path = parquet_file(bench)
     columns = [f"c{n}" for n in range(CHOSEN)]
     figures = bench.interleaved(5, {
@@ -63,11 +63,11 @@ def beside_pyarrow(bench, name, **keys):
 
 
 def parquet(bench):
-    beside_pyarrow(bench, "parquet")
+    compared_with_pyarrow(bench, "parquet")
 
 
 def vector(bench):
-    beside_pyarrow(bench, "vector", vector="x")
+    compared_with_pyarrow(bench, "vector", vector="x")
 
 
 PARTS = {"parquet": parquet, "vector": vector}

@@ -1,14 +1,14 @@
-"""FashionMNIST in PyTorch: one rank of DistributedDataParallel over gloo, as bench_train starts it.
+"""FashionMNIST in PyTorch: one rank of DistributedDataParallel over gloo, started by bench_train.py.
 
-SGD, cross entropy, a validation after every epoch, DistributedDataParallel as it comes (buckets of 25 MiB that are reduced
-during the backward pass), but for the buffers of BatchNorm, which it would broadcast at every step and which trainrt does not.
-RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT come from the environment.
+Uses SGD, cross entropy and a validation after every epoch. DistributedDataParallel has its default options (buckets of 25 MiB
+that are reduced during the backward pass), except that it does not broadcast the buffers of BatchNorm in every step, as trainrt
+does not do this either. RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT come from the environment.
 
---model mlp           the seeds' benchmark, Ray's torch_benchmark.py ("vanilla"): Flatten, 784-512-512-10 with a ReLU on the logits
---model resnet18      that of peer_resnet18.py
+--model mlp           the model of Ray's torch_benchmark.py ("vanilla"): Flatten, 784-512-512-10 with a ReLU on the logits
+--model resnet18      the model of peer_resnet18.py
 
---loader memory       batches are slices of float tensors that lie ready: the least that any script could spend on data
---loader dataloader   DataLoader and DistributedSampler over single samples, as that script does
+--loader memory       batches are slices of float tensors in memory, which takes the minimum time for data
+--loader dataloader   DataLoader and DistributedSampler over single samples, like Ray's script
 """
 import argparse
 import gzip
@@ -39,7 +39,7 @@ def read_part(folder, part):
 
 
 class Samples(Dataset):
-    """One image at a time, converted when it is asked for, like torchvision's ToTensor."""
+    """Dataset of single images, converted to float on access like torchvision's ToTensor does."""
 
     def __init__(self, images, labels):
         self.images, self.labels = torch.from_numpy(images.copy()), labels
@@ -52,7 +52,7 @@ class Samples(Dataset):
 
 
 class Ready:
-    """This rank's batches as slices of tensors made before the first epoch; the same samples as DistributedSampler's."""
+    """Batches of this rank as slices of tensors that are created before the first epoch; the same samples as with DistributedSampler."""
 
     def __init__(self, images, labels, batch_size):
         rank, size = dist.get_rank(), dist.get_world_size()
@@ -130,7 +130,7 @@ def main():
             print(f"epoch {epoch} test_loss {test_loss:.6f} test_accuracy {accuracy:.4f}", flush=True)
     dist.barrier()
     sys.stdout.flush()
-    os._exit(0)  # PyTorch 1.13's gloo group can hang in its destructor once the other rank has left
+    os._exit(0)  # the destructor of PyTorch 1.13's gloo group can hang after the other rank has exited
 
 
 if __name__ == "__main__":

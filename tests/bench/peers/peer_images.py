@@ -1,5 +1,5 @@
-"""Prints the samples per second of another library: argv[1] is turbojpeg, pillow, pillow_resized, webdataset or webdataset_decoded; argv[2] is a
-folder of images of one size, or an archive. Images are decoded in batches of 64 into one array, and every byte is read. The second pass is
+"""Prints the samples per second of another library. argv[1] is turbojpeg, pillow, pillow_resized, webdataset or webdataset_decoded; argv[2] is a
+folder of images of the same size, or an archive. Images are decoded in batches of 64 into one array, and every byte is read. The second pass is
 measured."""
 import sys
 import time

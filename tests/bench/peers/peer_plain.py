@@ -1,13 +1,12 @@
-"""One process of plain PyTorch, as bench_gpu starts it: nothing but forward, backward and update, for the time that a step costs
-by itself. Batches are slices of tensors that lie ready on the device.
+"""One process of plain PyTorch, started by bench_gpu.py: only forward, backward and update, to measure the time of a step without a
+runtime. Batches are slices of tensors on the device. Prints the seconds of each epoch as a JSON list at the end.
 
---model resnet18      that of peer_resnet18.py, SGD with momentum, on idx.gz files of images
-Prints the seconds of each epoch as a JSON list, at the end. resnet18 evaluates one batch after each, as the train function does.
---deterministic       only algorithms that give the same bits every time, as trainrt has it
---precision           fp32 (TF32 is off), or bf16 by autocast
-
---model gpt           GPT-2 as the train function gpt has it (learned positions, norms before, tied embedding), AdamW, gradients
+--model resnet18      the model of peer_resnet18.py with SGD and momentum, on idx.gz files of images; evaluates one batch after each
+                      epoch, like the train function
+--model gpt           the GPT-2 of the train function gpt (learned positions, pre-norm, tied embedding) with AdamW and gradients
                       clipped to norm 1, on an IDX file of i32 windows of tokens
+--deterministic       use only deterministic algorithms, like trainrt
+--precision           fp32 (TF32 is off), or bf16 by autocast
 """
 import argparse
 import json

@@ -1,5 +1,5 @@
-"""ResNet-18 (He et al., 2015) for 28x28 images, as peer_ddp trains it: torchvision's blocks, with a 3x3 stem of stride 1 and
-no pooling in front, one channel in, 10 classes out. The same network as the train function resnet18."""
+"""ResNet-18 (He et al., 2015) for 28x28 images with one channel and 10 classes: torchvision's blocks after a 3x3 stem of stride 1
+without pooling. The same network as the train function resnet18."""
 from torch import nn
 
 

@@ -1,8 +1,8 @@
-"""torch.save and fsync of one rank's share of the state, as bench_checkpoint starts it; the file is removed again.
+"""Saves one rank's share of the state by torch.save and fsync, started by bench_checkpoint.py. Each file is removed after the save.
 
     peer_torch_save.py FILE BYTES TENSORS
 
-Each line on standard input is a save; the answer is its begin and end on the system's monotonic clock.
+Each line on standard input requests a save; the answer is its begin and end on the system's monotonic clock.
 """
 import os
 import sys
@@ -13,7 +13,7 @@ import torch
 
 def save(state, path):
     begin = time.monotonic()
-    torch.save(state, path)  # by name: its own C++ writer, without a detour through Python's files
+    torch.save(state, path)  # with a path, torch uses its C++ writer and no Python file object
     file = os.open(path, os.O_RDONLY)
     os.fsync(file)
     os.close(file)

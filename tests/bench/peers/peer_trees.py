@@ -1,10 +1,10 @@
-"""XGBoost or LightGBM through its own Python API, as its users write it: what bench_trees.py compares with.
+"""Trains with XGBoost or LightGBM through its Python API, as the peer of bench_trees.py.
 
     peer_trees.py [--pandas] LIBRARY FILE ROUNDS THREADS [RANK SIZE PORT]     prints read_s=, matrix_s=, train_s=, peak_mib=, loss=
 
-Reads FILE (.csv and .parquet by pandas, .h5 by h5py, with --pandas into a DataFrame) into the library's matrix, of which the last
-matrix_s seconds of read_s are the library's own making of the matrix, and trains ROUNDS rounds with THREADS threads. Of several
-workers each takes the rows of its number, and they meet at a tracker (XGBoost) or at ports from PORT on (LightGBM).
+Reads FILE into the matrix of the library and trains ROUNDS rounds with THREADS threads. .csv and .parquet files are read by pandas, .h5
+by h5py, with --pandas into a DataFrame. read_s includes matrix_s, in which the library creates its matrix. Each of SIZE workers takes its
+share of the rows; they connect through a tracker at PORT (XGBoost) or on ports from PORT on (LightGBM).
 """
 import contextlib
 import resource
@@ -20,7 +20,7 @@ LIGHTGBM = {"objective": "binary", "metric": ["binary_logloss"], "num_leaves": 6
 
 
 def read(path, rank, size):
-    """(features, label) of this worker's rows."""
+    """Returns features and labels of the rows of this worker."""
     if path.endswith(".h5"):
         import h5py
 
@@ -41,7 +41,7 @@ def read(path, rank, size):
 
 
 class Watch:
-    """Seconds since it was made, by laps."""
+    """Measures the seconds of successive laps."""
 
     def __init__(self):
         self.laps, self.last = [], time.monotonic()
@@ -85,8 +85,8 @@ def train_lightgbm(path, rounds, threads, rank, size, port):
     watch.lap()
     params = {**LIGHTGBM, "num_threads": threads}
     if size > 1:
-        places = ",".join(f"127.0.0.1:{port + number}" for number in range(size))
-        params.update(num_machines=size, machines=places, local_listen_port=port + rank, tree_learner="data", pre_partition=True)
+        machines = ",".join(f"127.0.0.1:{port + number}" for number in range(size))
+        params.update(num_machines=size, machines=machines, local_listen_port=port + rank, tree_learner="data", pre_partition=True)
     data = lightgbm.Dataset(features, label, params=params).construct()
     watch.lap()
     result = {}
@@ -101,7 +101,7 @@ def main():
     library, path, rounds, threads = words[0], words[1], int(words[2]), int(words[3])
     rank, size, port = (int(word) for word in words[4:7]) if len(words) > 4 else (0, 1, 0)
     work = {"xgboost": train_xgboost, "lightgbm": train_lightgbm}[library]
-    __import__(library)  # not timed, as the start of a process is not
+    __import__(library)  # imports are not timed
     if PANDAS or not path.endswith(".h5"):
         __import__("pandas")
     (file_s, matrix_s, train_s), loss = work(path, rounds, threads, rank, size, port)

@@ -1,4 +1,4 @@
-"""The same sweep for Ray Tune and for trainrt: `ray_tune_sweep.py ray|trainrt FOLDER`. 16 trials of 8 reports, ASHA, 2 at once, the same seed."""
+"""Runs the same sweep with Ray Tune or with trainrt: `ray_tune_sweep.py ray|trainrt FOLDER`. 16 trials of 8 reports, ASHA, 2 at once, the same seed."""
 import importlib
 import random
 import sys
@@ -10,13 +10,13 @@ search = importlib.import_module(f"{sys.argv[1]}.tune.search")
 
 
 def objective(config):
-    place = 10.0
+    position = 10.0
     for _ in range(8):
         until = time.monotonic() + 0.1
-        while time.monotonic() < until:  # it computes
+        while time.monotonic() < until:  # busy loop
             sum(range(1000))
-        place -= config["lr"] * place
-        tune.report({"loss": place * place})
+        position -= config["lr"] * position
+        tune.report({"loss": position * position})
 
 
 if __name__ == "__main__":

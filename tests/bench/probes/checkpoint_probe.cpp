@@ -1,13 +1,13 @@
-// A rank that bench_checkpoint.py starts under mpiexec: it holds a state and does, one line of FOLDER/commands.RANK after
-// the other, what the line says. Rank 0 answers each with a line "= NUMBER...", seconds or bytes, of the slowest rank.
+// A rank that bench_checkpoint.py starts under mpiexec. It holds a state and executes the commands in FOLDER/commands.RANK,
+// one per line. After each command, rank 0 prints a line "= NUMBER..." with the seconds or bytes of the slowest rank.
 //
-//   checkpoint_probe FOLDER BYTES TENSORS sharded|replicated STAGING_BYTES      BYTES: of the state, all ranks together
+//   checkpoint_probe FOLDER BYTES TENSORS sharded|replicated STAGING_BYTES      BYTES: size of the state of all ranks
 //
-//   save INDEX   seconds until the save is committed, seconds that the train thread is kept
-//   copy         one memcpy of this rank's tensors into memory that is touched
-//   load         reads the run's checkpoint, the page cache dropped; then all threads' seconds in digests
-//   raw_write, raw_read   as many bytes by O_DIRECT, in pieces of 8 MiB, by 4 threads a rank, as the runtime's; fsync
-//   peak_save INDEX, peak_load   most memory that was resident meanwhile, without that of the state
+//   save INDEX   saves the state; prints the seconds until the commit, and those during which the train thread is blocked
+//   copy         copies the tensors of the rank by one memcpy each into touched memory
+//   load         loads the checkpoint with an empty page cache; prints also the seconds of all threads in digests
+//   raw_write, raw_read   the same number of bytes by O_DIRECT, in pieces of 8 MiB, by 4 threads per rank, and an fsync
+//   peak_save INDEX, peak_load   peak resident memory of a save or a load, minus the size of the state
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -34,7 +34,8 @@ std::atomic<std::int64_t> digest_ns{0};
 
 }  // namespace
 
-// The linker sends the calls of io::digest_of() here (--wrap): a product without a switch is measured from outside.
+// The linker redirects calls of io::digest_of() to these functions (--wrap), so that its time is measured without a change
+// of the product.
 std::string real_digest_of(std::span<const std::byte> bytes) asm("__real_" TRAINRT_DIGEST_OF);
 std::string wrapped_digest_of(std::span<const std::byte> bytes) asm("__wrap_" TRAINRT_DIGEST_OF);
 
@@ -51,7 +52,7 @@ namespace {
 
 constexpr int threads = 4;
 constexpr std::uint64_t piece = std::uint64_t{8} << 20;
-constexpr std::uint64_t most_copied = std::uint64_t{512} << 20;  // at a time: far more than any cache holds
+constexpr std::uint64_t most_copied = std::uint64_t{512} << 20;  // bytes per copy, much larger than any cache
 
 [[noreturn]] void fail_with_errno(const std::string& what) { throw Error(what + ": " + std::strerror(errno)); }
 
@@ -64,7 +65,7 @@ void fill(std::span<std::byte> bytes, std::uint64_t seed) {
   }
 }
 
-/// A file that threads write or read at given places, past the page cache; as plain as can be.
+/// A file that threads write or read at given offsets by O_DIRECT, without the page cache.
 class RawFile {
  public:
   RawFile(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_DIRECT | O_CLOEXEC, 0666)) {
@@ -90,7 +91,7 @@ class RawFile {
   int fd_;
 };
 
-/// Calls work(thread, at, count) for all pieces, by that many threads.
+/// Splits `bytes` into pieces and calls work(thread, offset, count) for each, in `threads` threads.
 template <class Work>
 void in_pieces(std::uint64_t bytes, Work&& work) {
   std::atomic<std::uint64_t> next{0};
@@ -102,7 +103,7 @@ void in_pieces(std::uint64_t bytes, Work&& work) {
     });
 }
 
-/// Most bytes of this process that were resident since forget_peak().
+/// Returns the peak resident memory of this process in bytes since forget_peak().
 std::uint64_t peak_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -111,7 +112,7 @@ std::uint64_t peak_bytes() {
 }
 void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
-/// What was written is on disk; now only there.
+/// Writes all files of the folder to disk and drops them from the page cache.
 void drop_from_cache(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (!entry.is_regular_file()) continue;
@@ -194,7 +195,7 @@ class Probe {
     digest_ns = 0;
     const auto seconds = seconds_of([&] { result = checkpoint::load_latest(state_, run_dir_, communicator_); });
     const auto digest_seconds = slowest(static_cast<double>(digest_ns) * 1e-9);
-    if (!result || io::digest_of(memory_.bytes()) != before) throw Error("other bytes were loaded than were saved");
+    if (!result || io::digest_of(memory_.bytes()) != before) throw Error("the loaded bytes differ from the saved bytes");
     return {seconds, digest_seconds};
   }
 
@@ -253,7 +254,7 @@ class Probe {
   io::AlignedMemory memory_, copied_;
   State state_;
   checkpoint::SaverOptions options_;
-  int raw_share_ = 1;  // replicated: each rank writes its part of the one copy
+  int raw_share_ = 1;  // number of ranks that share the writing of a replicated state; 1 if sharded
   std::unique_ptr<checkpoint::Saver> saver_;
 };
 

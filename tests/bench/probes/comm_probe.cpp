@@ -1,12 +1,12 @@
-// Two ranks that bench_comm.py starts under mpiexec: they time collectives of the backend, those of MPI on memory of their
-// own, and two plain threads that do the same sum, a block of calls of each in turn, round after round.
+// Two ranks that bench_comm.py starts under mpiexec. They time collectives of the backend, those of MPI on other memory,
+// and two plain threads that compute the same sum. Each round times a block of calls of each method in turn.
 //
 //   comm_probe [--backend NAME] [--rounds N] [--block SECONDS] [--sizes BYTES,...]
 //
-// Rank 0 prints `backend NAME`, and a line `= KIND TREATMENT METHOD BYTES SECONDS...` for each series: the seconds of one
-// call (of the slower rank), one number a round. Treatments of the memory, the same for all methods of a size:
-//   hot      call after call on the same memory, nothing in between: what fits into the caches is in them
-//   written  before each call every rank writes its buffer, as a backward pass does, outside the clock
+// Rank 0 prints `backend NAME`, and for each series a line `= KIND TREATMENT METHOD BYTES SECONDS...`: the seconds of one
+// call on the slower rank, one number per round. Treatments of the memory, the same for all methods of a size:
+//   hot      all calls use the same memory without a pause, so that data that fits into the caches stays there
+//   written  every rank writes its buffer before each call, like a backward pass; the write is not timed
 #include <mpi.h>
 
 #include <algorithm>
@@ -38,9 +38,9 @@ constexpr std::size_t mlp_bytes = 669'706 * sizeof(float);  // the gradients of 
 constexpr int ranks = 2;
 
 struct Options {
-  std::string backend;  ///< "": the one that a run would take
+  std::string backend;  ///< "": the default backend of a run
   int rounds = 15;
-  double block_seconds = 0.02;     ///< of calls, before another method has its turn
+  double block_seconds = 0.02;     ///< length of a block of calls of one method
   std::vector<std::size_t> sizes;  ///< if not empty, only all-reduces of these sizes, in bytes, on hot memory
 };
 
@@ -73,7 +73,7 @@ Options read_options(int count, char** words) {
 
 // --- the two threads ----------------------------------------------------------------------------------------------------
 
-/// Two threads meet: the first spins until the other has come.
+/// A barrier for two threads: the first one spins until the other arrives.
 class SpinBarrier {
  public:
   void meet() {
@@ -91,7 +91,7 @@ class SpinBarrier {
   alignas(64) std::atomic<std::uint64_t> turn_{0};
 };
 
-/// The sum of both in both. In the widest instructions that this CPU has.
+/// Stores the sum of `a` and `b` in both. Uses the widest vector instructions of the CPU.
 __attribute__((optimize("O3"), target_clones("avx512f", "avx2", "default"))) void sum_into_both(float* __restrict a,
                                                                                                 float* __restrict b,
                                                                                                 std::size_t count) {
@@ -100,7 +100,7 @@ __attribute__((optimize("O3"), target_clones("avx512f", "avx2", "default"))) voi
 
 // --- memory -------------------------------------------------------------------------------------------------------------
 
-/// What a program gets from malloc, page-aligned, and touched.
+/// Allocates ordinary memory, page-aligned and touched.
 Memory plain_memory(std::size_t bytes) {
   const auto room = (bytes + 4095) / 4096 * 4096;
   auto* memory = static_cast<std::byte*>(std::aligned_alloc(4096, room));
@@ -109,7 +109,8 @@ Memory plain_memory(std::size_t bytes) {
   return Memory(memory, [](std::byte* p) { std::free(p); });
 }
 
-/// Small integers. Those of the two ranks add up to zero, so that sums of sums neither overflow nor become denormal.
+/// Fills `memory` with small integers. Those of the two ranks add up to zero, so that repeated sums neither overflow nor
+/// become denormal.
 void write(const Memory& memory, std::size_t count, int rank) {
   auto* values = reinterpret_cast<float*>(memory.get());
   for (std::size_t i = 0; i < count; ++i) values[i] = (rank == 0 ? 1.0f : -1.0f) * static_cast<float>(i % 1021 + 1);
@@ -119,30 +120,31 @@ void write(const Memory& memory, std::size_t count, int rank) {
 
 enum class Treatment { hot, written };
 
-/// A way to do one thing.
+/// One implementation of a collective.
 struct Method {
   std::string name;
-  std::function<double(int calls, Treatment)> seconds;  ///< of so many calls together, on this rank; collective
+  std::function<double(int calls, Treatment)> seconds;  ///< seconds of `calls` calls on this rank; collective
 };
 
-/// Calls that both ranks make.
-Method by_ranks(std::string name, std::function<void()> call, std::function<void()> write_anew) {
-  return {std::move(name), [call = std::move(call), write_anew = std::move(write_anew)](int calls, Treatment treatment) {
-            const bool anew = treatment == Treatment::written;
+/// Returns a method that both ranks call. `fill` writes the buffer: once, or before each call if the treatment is
+/// `written`.
+Method by_ranks(std::string name, std::function<void()> call, std::function<void()> fill) {
+  return {std::move(name), [call = std::move(call), fill = std::move(fill)](int calls, Treatment treatment) {
+            const bool each_time = treatment == Treatment::written;
             double seconds = 0;
-            write_anew();
-            for (int done = 0; done < calls; done += anew ? 1 : calls) {
-              if (anew) write_anew();
+            fill();
+            for (int done = 0; done < calls; done += each_time ? 1 : calls) {
+              if (each_time) fill();
               check_mpi(MPI_Barrier(MPI_COMM_WORLD));
               const auto start = monotonic_seconds();
-              for (int i = 0; i < (anew ? 1 : calls); ++i) call();
+              for (int i = 0; i < (each_time ? 1 : calls); ++i) call();
               seconds += monotonic_seconds() - start;
             }
             return seconds;
           }};
 }
 
-/// Waits for the other rank, asleep: the core is left to what that rank does.
+/// Waits for the other rank, and sleeps meanwhile so that the core is free for that rank.
 void sleep_until_both_are_here() {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(MPI_COMM_WORLD, &request));
@@ -153,8 +155,8 @@ void sleep_until_both_are_here() {
   }
 }
 
-/// Two plain threads of rank 0, with a buffer each: both add up a half, into both buffers, between two barriers. Nothing
-/// that keeps two ranks' memory the same can be faster.
+/// Two plain threads of rank 0 with one buffer each. Between two barriers, each adds one half of the buffers and stores the
+/// sum in both. This is the limit of the hardware for an all-reduce.
 Method by_two_threads(std::size_t bytes, int rank) {
   const auto count = bytes / sizeof(float);
   std::vector<Memory> buffers;
@@ -185,7 +187,7 @@ Method by_two_threads(std::size_t bytes, int rank) {
           }};
 }
 
-/// Times methods in turn, round after round, and prints a line for each.
+/// Times all methods in turn in each round, and prints one line per method.
 class Comparison {
  public:
   Comparison(const Options& options, int rank) : options_(options), rank_(rank) {}
@@ -203,7 +205,7 @@ class Comparison {
   }
 
  private:
-  /// Of the slower rank: the same number on both.
+  /// Returns the seconds per call of the slower rank, the same number on both ranks. Collective.
   static double seconds_of_call(const Method& method, int calls, Treatment treatment) {
     const double mine = method.seconds(calls, treatment);
     double slower = 0;
@@ -213,7 +215,7 @@ class Comparison {
 
   int calls_in_block(const Method& method, Treatment treatment) const {
     constexpr double fewest = 3, most = 20'000;
-    seconds_of_call(method, 3, treatment);  // the first ones set things up
+    seconds_of_call(method, 3, treatment);  // the first calls set up connections and buffers
     return static_cast<int>(std::clamp(options_.block_seconds / seconds_of_call(method, 3, treatment), fewest, most));
   }
 
@@ -230,9 +232,9 @@ class Comparison {
   int rank_;
 };
 
-// --- what is compared ---------------------------------------------------------------------------------------------------
+// --- the collectives ----------------------------------------------------------------------------------------------------
 
-/// The methods of one size and the memory that they work on; it must outlive them.
+/// Provides the methods for one size, and owns their memory; must outlive the methods.
 class Size {
  public:
   Size(Communicator& communicator, std::size_t bytes)
@@ -307,7 +309,7 @@ class Size {
     return [this, &memory] { write(memory, count_, communicator_.rank()); };
   }
 
-  /// The time of a wrong sum would mean nothing.
+  /// Throws if the all-reduce gives a wrong sum, because its time would then be meaningless.
   void check_sum(const Memory& memory, const std::function<void()>& all_reduce) const {
     auto* values = reinterpret_cast<float*>(memory.get());
     for (std::size_t i = 0; i < count_; ++i) values[i] = static_cast<float>((i % 1021 + 1) * (communicator_.rank() + 1u));

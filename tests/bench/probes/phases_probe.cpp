@@ -1,8 +1,9 @@
-// What it costs to measure the phases of a step, and whether slow ranks are named, and only those. Ranks are threads.
-//   phases_probe cost STEPS           two ranks compute steps of 1 ms; prints what measuring one costs, in us
-//   phases_probe clean WINDOWS DIR    groups of four ranks sleep through even steps; prints in how many windows one was
-//   named phases_probe planted RUNS DIR     the same with 2 of 10 ms more on one rank; prints how many were named right
-//   after 50 steps
+// Measures the cost of timing the phases of a step, and tests that slow ranks are named, and only those. Ranks are threads.
+//   phases_probe cost STEPS           two ranks compute steps of 1 ms; prints the cost of timing one step in us
+//   phases_probe clean WINDOWS DIR    groups of four ranks sleep for equally long steps; prints in how many windows a rank
+//                                     was named
+//   phases_probe planted RUNS DIR     like `clean`, but one rank takes 2 ms more than 10 ms; prints how often it was named
+//                                     after 50 steps
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -36,7 +37,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// What the clock around the collectives of a step takes: starts and waits of the gradients and of the vote.
+/// Returns the seconds that reading the clock takes in one step: at the starts and waits of the gradients and of the vote.
 double clocks_of_a_step() {
   constexpr int calls = 4, tries = 100000;
   const auto began_s = monotonic_seconds();
@@ -44,8 +45,9 @@ double clocks_of_a_step() {
   return 2 * calls * (monotonic_seconds() - began_s) / tries;
 }
 
-/// Seconds a step of 1 ms. Of end_step() the median, since other work on the machine interrupts some; and of those that end
-/// a window, once in half a second, the median too, of the rank that waits less in it for the other.
+/// Returns the cost in seconds per step of 1 ms: the median of end_step(), because other programs interrupt some calls,
+/// plus the share of the calls that end a window (one in half a second; also their median), on the rank that waits less for
+/// the other.
 double cost_of_a_step(int steps) {
   constexpr double step_s = 0.001, window_s = 0.5, ends_window_s = 5e-6;
   std::mutex mutex;

@@ -1,4 +1,4 @@
-// A train function that does nothing but report: bench_report reads what it prints.
+// A train function that only reports. Prints the median time of report(), for bench_report.py.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,5 +1,6 @@
-// scale_probe RANKS TENSORS FOLDER: what rank 0 of a run of so many threads takes part in, operation by operation, and the
-// most memory that all ranks took. Beside the replicated tensors four are sharded and four each rank's own.
+// scale_probe RANKS TENSORS FOLDER: runs RANKS ranks as threads; prints the collectives of rank 0 in each operation, and
+// the peak memory of the process. The state has TENSORS replicated tensors, four sharded tensors, and four tensors per
+// rank.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -14,7 +15,7 @@ int main(int count, char** words) {
     std::fprintf(stderr, "usage: scale_probe RANKS TENSORS FOLDER\n");
     return 64;
   }
-  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);  // or each of thousands of stacks takes a huge page
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);  // without huge pages, of which each of the thousands of stacks would take one
   const int ranks = std::atoi(words[1]);
   try {
     for (const auto& [name, operation] : trainrt::test::ScaleRun(ranks, {std::atoi(words[2]), 4}, words[3]).measure()) {

@@ -1,4 +1,4 @@
-// A journal of many trials, and what is paid to read it and to decide by it.
+// Writes a journal of many trials; prints the time to read it, and the time of a decision.
 //   tune_probe FOLDER TRIALS WRITERS
 #include <algorithm>
 #include <cstdlib>
@@ -23,7 +23,7 @@ std::unique_ptr<Scheduler> asha() {
   return kind.open(checked(Options(), kind.options, "[tune.asha]"), {.seed = 1});
 }
 
-/// Each writer's trials one after the other, with the rungs that they reach.
+/// Writes trials to the writers in turn, with the decision at each rung that a trial reaches.
 void write_trials(std::vector<JournalWriter>& writers, std::uint64_t trials) {
   Random random(1, 0);
   for (std::uint64_t trial = 0; trial < trials; ++trial) {
@@ -38,7 +38,7 @@ void write_trials(std::vector<JournalWriter>& writers, std::uint64_t trials) {
   }
 }
 
-/// What a trial does at its reports: it reads what is new, and decides.
+/// Reads new records and decides, as a trial does at each report.
 class Decider {
  public:
   explicit Decider(const std::string& folder) : reader_(folder), scheduler_(asha()) {}
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
     writer.append(begin_record(trial, 1, 1));
     const auto at_s = monotonic_seconds();
     const TrialReport report{trial, {1, 1}, 0.5};
-    for (const auto& other : writers) read[other.number()] += 100;  // all of them have gone on since the last one
+    for (const auto& other : writers) read[other.number()] += 100;  // all writers have written since the last decision
     logs.at(trial % writers.size()).write({report, decider.decide(report)}, read);
     decisions_s.push_back(monotonic_seconds() - at_s);
   }

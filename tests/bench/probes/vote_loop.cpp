@@ -1,5 +1,5 @@
-// A train function of steps that compute for a millisecond and average a small gradient, as training does, with step() and
-// without, block by block: bench_scale reads what it prints. The average makes the ranks wait for each other in both.
+// A train function for bench_scale.py. Its steps compute for a millisecond and average a small gradient; blocks of steps
+// with and without step() alternate. Because of the average, the ranks wait for each other in both kinds of blocks.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// So much arithmetic, that nobody can leave out.
+/// Does `amount` rounds of arithmetic that the compiler cannot remove.
 double work(std::int64_t amount) {
   volatile double x = 1;
   for (std::int64_t i = 0; i < amount; ++i) x = x * 0.999999 + 1e-6;
@@ -24,7 +24,7 @@ double seconds_of(const auto& call) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// The amount that takes a millisecond here, as the fastest of many tries has it.
+/// Returns the amount of work that takes a millisecond, from the fastest of many tries.
 std::int64_t a_millisecond() {
   constexpr std::int64_t tried = 100'000;
   double fastest = 1;
@@ -38,7 +38,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Each step by itself: what disturbs a few of them does not disturb the median.
+/// Returns the median seconds of a step, on which a few disturbed steps have no effect.
 double median_step(trainrt::Context& ctx, std::vector<float>& gradient, int steps, std::int64_t amount, bool with_vote) {
   ctx.communicator().barrier();
   std::vector<double> taken;

@@ -1,6 +1,6 @@
-"""A directory of argv[1] MiB in 8 files, which are on the disk already and in the page cache: given to train.report() on rank 0, copied by
-cp -r and sync, read into memory that is there, and copied from memory to memory, argv[2] times in turn. Rank 0 prints the seconds of each
-time: until report() returns (stall), until the checkpoint is committed (durable), and of the others."""
+"""Handles a directory of argv[1] MiB in 8 files, which are on disk and in the page cache, in four ways in turn, argv[2] times: as a
+checkpoint of train.report() on rank 0, by cp -r and sync, by reading it into memory, and by a copy in memory. Rank 0 prints the seconds of
+each, and for the checkpoint those until report() returns (stall) and until it is committed (durable)."""
 import os
 import shutil
 import subprocess
@@ -45,7 +45,7 @@ def read_all(source, memory):
 
 
 def reported(source, number):
-    """(stall, durable)."""
+    """Reports with the checkpoint; returns (stall, durable) in seconds."""
     start = time.monotonic()
     train.report({"number": number}, checkpoint=Checkpoint(source))
     stall = time.monotonic() - start
@@ -56,9 +56,9 @@ def reported(source, number):
 def train_function():
     mebibytes, repetitions = int(sys.argv[1]), int(sys.argv[2])
     is_first = train.get_context().get_world_rank() == 0
-    beside = os.path.join(train.get_context().get_storage().storage_path, "beside")
+    bench_folder = os.path.join(train.get_context().get_storage().storage_path, "bench_folder")
     if is_first:
-        source = written(os.path.join(beside, "source"), mebibytes)
+        source = written(os.path.join(bench_folder, "source"), mebibytes)
         memory, copy = (memoryview(bytearray(mebibytes * PIECE)) for _ in range(2))
     for number in range(repetitions + 1):
         collective.barrier()
@@ -68,9 +68,9 @@ def train_function():
         memcpy = seconds_of(lambda: copy.__setitem__(slice(None), memory))
         read = seconds_of(lambda: read_all(source, memory))
         stall, durable = reported(source, number)
-        cp = seconds_of(lambda: copied_and_synced(source, os.path.join(beside, "copy")))
-        shutil.rmtree(os.path.join(beside, "copy"))
-        if number > 0:  # the first makes what later ones have
+        cp = seconds_of(lambda: copied_and_synced(source, os.path.join(bench_folder, "copy")))
+        shutil.rmtree(os.path.join(bench_folder, "copy"))
+        if number > 0:  # the first one warms up
             print(f"times memcpy {memcpy:.4f} read {read:.4f} stall {stall:.4f} durable {durable:.4f} cp {cp:.4f}", flush=True)
 
 

@@ -1,5 +1,6 @@
-"""The MLP of Ray Train's FashionMNIST benchmark by TorchTrainer.fit() with 2 workers, of the package that is named:
-`api_fashion.py ray|trainrt EPOCHS STORAGE BEGAN`. Rank 0 prints how long the first step took from BEGAN (a time.time()), and how long each epoch."""
+"""Trains the MLP of Ray Train's FashionMNIST benchmark by TorchTrainer.fit() of a package with 2 workers:
+`api_fashion.py ray|trainrt EPOCHS STORAGE BEGAN`. Rank 0 prints the seconds from BEGAN (a time.time()) to the end of the first step, and the
+seconds of each epoch."""
 import gzip
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""Reports ten metrics by trainrt.train, argv[1] times, and asks for as many barriers: rank 0 prints the median of each."""
+"""Calls train.report() with ten metrics argv[1] times, then barrier() as often; rank 0 prints the median microseconds of each."""
 import statistics
 import sys
 import time

@@ -1,6 +1,6 @@
-"""save_state() of a module of argv[1] MiB, which changes all its weights each time, in turn with torch.save and fsync of the same on the same disk,
-with torch.distributed.checkpoint's async_save where torch has it, and with the disk's own limit, as many bytes past the page cache and an fsync: argv[2]
-times. Prints the milliseconds that training stands still, and those until all is on the disk."""
+"""Saves a module of argv[1] MiB argv[2] times in different ways in turn: by save_state(), by torch.save and fsync, by async_save of
+torch.distributed.checkpoint if torch has it, and as raw bytes with O_DIRECT and fsync, the limit of the disk. All weights change before each
+save. Prints the milliseconds during which training is blocked, and those until the data is on disk."""
 import mmap
 import os
 import shutil
@@ -20,7 +20,7 @@ model = nn.ParameterDict({f"layer{i}": nn.Parameter(torch.rand(size // LAYERS //
 peer_file = os.path.join(ctx.run_dir, "peer.pt")
 try:
     import torch.distributed.checkpoint as dcp
-    from torch.distributed.checkpoint.staging import DefaultStager  # noqa: F401: as old as the async_save that is compared
+    from torch.distributed.checkpoint.staging import DefaultStager  # noqa: F401: exists only in versions with the async_save to compare
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
 except ImportError:
     dcp = None
@@ -40,7 +40,7 @@ def ours():
     begin = time.monotonic()
     save_state(model, metrics={})
     stall = milliseconds(begin)
-    ctx.checkpoint()  # waits until it is committed
+    ctx.checkpoint()  # waits for the commit
     return stall, milliseconds(begin)
 
 
@@ -67,7 +67,7 @@ def dcp_async_save():
 
 
 def disk():
-    piece = mmap.mmap(-1, 8 << 20)  # on page boundaries, as O_DIRECT asks
+    piece = mmap.mmap(-1, 8 << 20)  # page-aligned, as O_DIRECT requires
     piece.write(os.urandom(8 << 20))
     path = os.path.join(ctx.run_dir, "peer.disk")
     begin = time.monotonic()
@@ -90,7 +90,7 @@ for number in range(1 + int(sys.argv[2])):
     change()
     dcp_ms = dcp_async_save() if dcp else ()
     disk_ms = disk()
-    if number > 0:  # the first makes the buffers
+    if number > 0:  # the first one allocates the buffers
         print(f"save stall_ms {stall_ms:.2f} durable_ms {durable_ms:.2f} torch_ms {peer_ms:.2f} disk_ms {disk_ms:.2f}", flush=True)
         if dcp:
             print("dcp dcp_stall_ms {:.2f} dcp_durable_ms {:.2f}".format(*dcp_ms), flush=True)

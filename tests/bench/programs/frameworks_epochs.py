@@ -1,5 +1,6 @@
-"""frameworks_epochs.py FRAMEWORK [BACKEND]: trains FashionMNIST's MLP of Ray Train's benchmarks on made-up images, in the framework's own loop, on the ranks
-that its launcher or trainrt has started. Rank 0 prints `epoch_s=` after each epoch. BACKEND: of torch's process group."""
+"""frameworks_epochs.py FRAMEWORK [BACKEND]: trains the FashionMNIST MLP of Ray Train's benchmarks on random images with the framework's training
+loop. The ranks are started by the framework's launcher or by trainrt. Rank 0 prints `epoch_s=` after each epoch. BACKEND is that of torch's process
+group."""
 import os
 import sys
 import time
@@ -11,7 +12,7 @@ _began = None
 
 
 def clock(epoch_ends):
-    """Called before the first epoch, and as each ends."""
+    """Must be called before the first epoch and at the end of each epoch; prints the seconds of the epoch on rank 0."""
     global _began
     now = time.monotonic()
     if epoch_ends and int(os.environ.get("RANK", 0)) == 0:
@@ -25,7 +26,7 @@ def torch_parts():
     torch.set_num_threads(1)
     torch.manual_seed(1)
     if BACKEND == "trainrt":
-        import trainrt.train.torch  # registers it  # noqa: F401
+        import trainrt.train.torch  # registers the backend  # noqa: F401
     data = torch.utils.data.TensorDataset(torch.randn(SAMPLES, 784), torch.randint(10, (SAMPLES,)))
     model = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
     return torch, nn, data, model
@@ -186,7 +187,7 @@ def jax():
 
 
 def callbacks():
-    """Microseconds of a call of each framework's report callback that takes no checkpoint."""
+    """Prints the microseconds per call of each framework's report callback without a checkpoint."""
     from statistics import median
 
     from trainrt.train import RunConfig, ScalingConfig
@@ -223,4 +224,4 @@ if __name__ == "__main__":
     {each.__name__: each for each in (lightning, accelerate, transformers, deepspeed, horovod, tensorflow, jax, callbacks)}[FRAMEWORK]()
     torch = sys.modules.get("torch")
     if torch is not None and torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()  # without it gloo's threads sometimes abort the process at its end
+        torch.distributed.destroy_process_group()  # otherwise gloo's threads sometimes abort the process at exit

@@ -1,5 +1,5 @@
-"""Takes ports that the kernel gives away: listens on 3,000, and then gives up the oldest for each new one. Says `ready` when it has them,
-and goes on until it is ended."""
+"""Occupies free ports: listens on 3,000 ports chosen by the kernel, then closes the oldest for each new one. Prints `ready` when it has
+3,000, and runs until it is killed."""
 import resource
 import socket
 import time

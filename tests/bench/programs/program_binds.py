@@ -1,4 +1,4 @@
-"""Binds MASTER_PORT as torch's store does, and ends."""
+"""Binds MASTER_PORT like torch's store does, and exits."""
 import os
 import socket
 

@@ -1,5 +1,5 @@
-"""DistributedDataParallel on a 784-512-512-10 MLP with 32 samples a rank, for argv[1] seconds: rank 0 prints the median time of a step.
-RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT come from the launcher."""
+"""Trains a 784-512-512-10 MLP by DistributedDataParallel with 32 samples per rank for argv[1] seconds; rank 0 prints the median time of a
+step. RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT come from the launcher."""
 import statistics
 import sys
 import time

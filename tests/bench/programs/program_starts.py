@@ -1,4 +1,4 @@
-"""Writes the time of its first line into a file of its rank, argv[1]/RANK, and stays for argv[2] seconds."""
+"""Appends the time of its start to the file argv[1]/RANK, and sleeps for argv[2] seconds."""
 import time
 
 began = time.time()

@@ -1,5 +1,5 @@
-"""Takes one epoch of a small NPY file, argv[2], by the library argv[1] (trainrt or ray), and prints samples=N. The caller measures the time
-of the process, with its start and end."""
+"""Reads one epoch of a small NPY file, argv[2], with the library argv[1] (trainrt or ray), and prints samples=N. The caller measures the
+time of the process, including its start and end."""
 import sys
 
 if sys.argv[1] == "ray":

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes a clean root in the cache of downloads.sh and prints its path: a minimal Debian 13 with its Python 3.13, PyTorch's wheel, NumPy,
-# h5py and Pillow, and nothing of this project. A run that was stopped is continued. Takes 11 GiB and some minutes, root, and debootstrap.
+# Creates a clean root in the cache of downloads.sh and prints its path. A clean root is a minimal Debian 13 with its Python 3.13,
+# PyTorch's wheel, NumPy, h5py and Pillow, and without files of this project. Continues a call that was stopped. Needs 11 GiB, some
+# minutes, the user root, and debootstrap.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../../.." && pwd)
@@ -17,11 +18,11 @@ make_debian() {
   progress "clean root: unpacking Debian 13 (0.3 GB)"
   rm -rf "$root"
   mkdir -p "$root" "$cache/packages"
-  # In a mount namespace of its own: what debootstrap mounts vanishes with it.
+  # In a separate mount namespace, so that the mounts of debootstrap disappear when it ends.
   timeout "$debian_limit_s" unshare --mount debootstrap --variant=minbase --include=python3 --cache-dir="$cache/packages" \
     trixie "$root" >"$cache/debootstrap.log" 2>&1 || {
     tail -n 3 "$cache/debootstrap.log" >&2
-    fail "Debian 13 could not be unpacked ($cache/debootstrap.log): is a Debian mirror reached from here? Run the same command again"
+    fail "Debian 13 could not be unpacked ($cache/debootstrap.log): check that this machine reaches a Debian mirror, then run the same command again"
   }
   echo "127.0.0.1 localhost clean-root" >"$root/etc/hosts"
   touch "$root.debian"
@@ -41,7 +42,7 @@ install_packages() {
   touch "$root.packages"
 }
 
-[ "$(id -u)" = 0 ] || fail "a clean root is made by root only"
+[ "$(id -u)" = 0 ] || fail "only the user root can create a clean root"
 lock_cache
 if [ ! -e "$root.debian" ] || [ ! -e "$root.packages" ]; then need_free_gib "$needed_gib" "$cache"; fi
 make_debian

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Packs everything that the parts need into a folder that runs on a machine with a GPU, PyTorch and nothing else of ours.
+# Packs all files that the parts need into a folder. The folder runs on a machine with a GPU and PyTorch, without an installed trainrt.
 #   pack.sh BUILD FOLDER
-#   pack.sh BUILD --check    gathers the same but the torch module, and only checks which libraries it needs
-# BUILD has the program and test_gpu; torch_module.sh builds the torch module. Needs patchelf.
+#   pack.sh BUILD --check    collects the same files except the torch module, and only checks which libraries they need
+# BUILD must contain the program and test_gpu. torch_module.sh builds the torch module. Needs patchelf.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../../.." && pwd)
@@ -10,7 +10,7 @@ source=$(cd "$here/../../.." && pwd)
 build=$(cd "$1" && pwd)
 max_mib=48
 
-copy_programs() { # copy_programs TO
+copy_programs() { # copy_programs TO: copies the programs and scripts
   mkdir -p "$1/build/modules" "$1/build/tests" "$1/build/bench" "$1/data"
   cp "$build/trainrt" "$1/build/"
   cp "$build/modules/h5_examiner" "$1/build/modules/"
@@ -24,16 +24,16 @@ copy_programs() { # copy_programs TO
   find "$1" -name __pycache__ -prune -exec rm -rf {} +
 }
 
-copy_data() { # copy_data TO: the 10,000 test images of FashionMNIST, to train on and to evaluate with
+copy_data() { # copy_data TO: copies the 10,000 test images of FashionMNIST, for training and for evaluation
   local from=/usr/share/datasets/fashion-mnist part
-  [ -d "$from" ] || { echo "FashionMNIST is not there (package dataset-fashion-mnist)" >&2; return 1; }
+  [ -d "$from" ] || { echo "FashionMNIST is not installed (package dataset-fashion-mnist)" >&2; return 1; }
   for part in images-idx3 labels-idx1; do
     cp "$from/t10k-$part-ubyte.gz" "$1/data/"
     ln -s "t10k-$part-ubyte.gz" "$1/data/train-$part-ubyte.gz"
   done
 }
 
-copy_libraries() { # copy_libraries TO: what the programs link and the target lacks, found from the packed folder from here on
+copy_libraries() { # copy_libraries TO: copies the linked libraries that the target lacks, and lets the programs find them in the packed folder
   local program library
   mkdir -p "$1/lib"
   for program in "$1/build/trainrt" "$1/build/modules/h5_examiner" "$1/build/tests/test_gpu"; do
@@ -44,12 +44,12 @@ copy_libraries() { # copy_libraries TO: what the programs link and the target la
   chmod u+w "$1"/lib/*
   strip --strip-unneeded "$1"/lib/*.so* "$1"/build/trainrt "$1"/build/modules/h5_examiner "$1"/build/tests/*
   for library in "$1"/lib/*.so*; do patchelf --set-rpath '$ORIGIN' "$library"; done
-  # Not DT_RUNPATH, which the libraries of libraries would not inherit.
+  # DT_RUNPATH would not apply to libraries that other libraries need, so these files get DT_RPATH.
   patchelf --force-rpath --set-rpath '$ORIGIN/../lib' "$1/build/trainrt"
   patchelf --force-rpath --set-rpath '$ORIGIN/../../lib' "$1/build/tests/test_gpu" "$1/build/modules/h5_examiner"
   [ "$check_only" = yes ] && return
   strip --strip-unneeded "$1/build/modules/torch.so"
-  patchelf --set-rpath '$ORIGIN/../../lib' "$1/build/modules/torch.so" # PyTorch's are found by LD_LIBRARY_PATH
+  patchelf --set-rpath '$ORIGIN/../../lib' "$1/build/modules/torch.so" # it finds PyTorch's libraries by LD_LIBRARY_PATH
 }
 
 command -v patchelf >/dev/null || { echo "patchelf is missing (package patchelf)" >&2; exit 1; }

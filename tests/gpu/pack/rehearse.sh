@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Runs a packed folder in a clean root: a minimal Debian 13 with Python, PyTorch's wheel, h5py and NumPy, and nothing else, without a
-# GPU or a network. Without TRAINRT_PARTS_ON_CPU all parts must name the missing GPU; with it all parts must end, as skipped or with
-# results of the CPU or a fake GPU. Prints a table and exits with 1 if a part failed.
+# Runs a packed folder twice in a clean root: a minimal Debian 13 that has only Python, PyTorch's wheel, h5py and NumPy, without a GPU
+# or a network. In the first run all parts must name the missing GPU. In the second run, with TRAINRT_PARTS_ON_CPU, all parts must end:
+# they are skipped or have results of the CPU or a fake GPU. Prints a table and exits with 1 if a part failed.
 #   rehearse.sh FOLDER
-# ONLY=NAME,... runs some of the parts. Makes the clean root first (clean_root.sh). Needs root.
+# ONLY=NAME,... runs only these parts. Creates the clean root first (clean_root.sh). Needs the user root.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../../.." && pwd)
 folder=$(cd "$1" && pwd)
 . "$here/downloads.sh"
-limit_s=3600 # of all parts together
-slower=12    # a CPU than a GPU; the parts' own limits are as many times as long
+limit_s=3600 # for all parts together
+slower=12    # factor of all limits of parts, since a CPU is slower than a GPU
 
-in_root() { # in_root COMMAND...: with namespaces, mounts and a host name that vanish with it
+in_root() { # in_root COMMAND...: runs it in the clean root, with namespaces, mounts and a host name that disappear when it ends
   timeout --kill-after=20 $((limit_s + 300)) unshare --mount --pid --fork --kill-child --uts --ipc --net bash -c '
     root=$1; shift
     ip link set lo up && hostname clean-root && mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
@@ -29,7 +29,7 @@ copy=$(mktemp -d "$cache/tmp/folder.XXXXXX")
 trap 'rm -rf "$copy"' EXIT
 cp "$folder/run.sh" "$folder/packed.tar.xz" "$copy/"
 export FOLDER=$copy
-progress "running the folder of $(date -r "$folder/packed.tar.xz" "+%Y-%m-%d %H:%M") as it is: the missing GPU must be named"
+progress "running the folder of $(date -r "$folder/packed.tar.xz" "+%Y-%m-%d %H:%M") without changes: it must name the missing GPU"
 in_root bash /folder/run.sh --out /folder/skipped --time 120 >"$copy/skipped.log" 2>&1 ||
   { tail -n 20 "$copy/skipped.log" >&2; fail "the folder does not run in a clean root"; }
 "$here/needed.sh" "$copy/unpacked"
@@ -40,5 +40,5 @@ if ! python3 "$here/verdict.py" "$copy/skipped/results.json" "$copy/tried/result
   rm -rf "$cache/failed"
   mkdir "$cache/failed"
   cp -r "$copy"/*.log "$copy/tried" "$cache/failed/" || true
-  fail "the rehearsal failed; what the parts printed is in $cache/failed"
+  fail "the rehearsal failed; the output of the parts is in $cache/failed"
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the torch module against PyPI's wheel of PyTorch 2.11 with CUDA 13 for Python 3.12, and prints the folder that has it.
+# Builds the torch module with PyPI's wheel of PyTorch 2.11 with CUDA 13 for Python 3.12, and prints the folder of the module.
 #   torch_module.sh BUILD
-# The wheel is downloaded once, unless TRAINRT_TORCH_WHEEL names its file; the module is built in BUILD-gpu.
+# Downloads the wheel once, unless TRAINRT_TORCH_WHEEL names its file. The module is built in BUILD-gpu.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../../.." && pwd)
@@ -9,7 +9,7 @@ source=$(cd "$here/../../.." && pwd)
 build=$1-gpu
 requirement=torch==2.11.0
 python_version=3.12
-headers=$cache/torch-$python_version # what the module is compiled and linked with: the module uses the names of the libraries only
+headers=$cache/torch-$python_version # headers and libraries of PyTorch; the module stores only the names of the libraries
 
 unpack_torch() {
   [ ! -e "$headers/complete" ] || return 0
@@ -33,7 +33,7 @@ END
 }
 
 (lock_cache && unpack_torch)
-progress "building the torch module against it in $build"
+progress "building the torch module in $build"
 mkdir -p "$build"
 log=$build/torch-module.log
 [ -f "$build/build.ninja" ] ||

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Judges a rehearsal by its two results.json: verdict.py SKIPPED TRIED. Prints a table of the parts and exits with 1 if one of them
-failed, was stopped, or ended without a row; or if SKIPPED, which is of a run without a GPU, ran a part."""
+"""Decides whether a rehearsal passes, from its two results.json: verdict.py SKIPPED TRIED. Prints a table of the parts. Exits with 1 if a
+part failed, was stopped or ended without a row, or if a part ran in SKIPPED, the results of the run without a GPU."""
 import json
 import sys
 from collections import Counter
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def complaints_about_skipped(parts):
-    """Each part must have been skipped because there is no GPU."""
+    """Lists the parts that were not skipped although there is no GPU."""
     return [f"{name}: '{part['end']}', but there is no GPU" for name, part in parts.items() if not part["end"].startswith("skipped: no GPU")]
 
 

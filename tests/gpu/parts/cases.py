@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every case of test_gpu, each in a process of its own, so that one that crashes or hangs costs nobody else."""
+"""Runs every case of test_gpu in a separate process, so that a case that crashes or hangs does not affect the others."""
 import sys
 from pathlib import Path
 
@@ -7,7 +7,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 from harness import *  # noqa: E402,F403
 
 PROGRAM = BUILD / "tests/test_gpu"
-FAKE_GPUS = {name: value for name, value in os.environ.items() if name == "TRAINRT_TEST_FAKE_GPUS"}  # run() would drop it
+FAKE_GPUS = {name: value for name, value in os.environ.items() if name == "TRAINRT_TEST_FAKE_GPUS"}  # run() would remove it
 CASE_SECONDS = 600 if "TRAINRT_PARTS_ON_CPU" in os.environ else 60
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Images (JPEG) and windows of tokens from files to batches on the GPU: a program under trainrt beside PyTorch's DataLoader with pinned memory."""
+"""Compares the speed of batches from files to the GPU, for JPEG images and windows of tokens: a program under trainrt and PyTorch's DataLoader with
+pinned memory."""
 from concurrent.futures import ThreadPoolExecutor
 
 from gpu_runs import *  # noqa: F403
@@ -19,7 +20,7 @@ def write_jpegs():
     folder.mkdir(parents=True)
     small = random_numbers.integers(0, 256, (IMAGES, 14, 14, 3), "u1")
 
-    def write(number):  # enlarged: as smooth as photographs
+    def write(number):  # enlarged noise is as smooth as photographs
         Image.fromarray(small[number]).resize((224, 224), Image.BICUBIC).save(folder / f"{number:05}.jpg", quality=90)
 
     with ThreadPoolExecutor(WORKERS) as pool:
@@ -36,7 +37,7 @@ def write_tokens():
 def rate_of(job):
     check_exit(job, 0)
     found = re.search(r"samples_per_s=(\d+)", job.out + job.err)
-    check(found, "no rate was printed", job)
+    check(found, "the script printed no rate", job)
     return float(found[1])
 
 
@@ -64,13 +65,13 @@ def compare(kind, path, keys):
 
 
 @test
-def windows_of_tokens_from_a_file_to_device_batches():
+def windows_of_tokens_reach_the_gpu_as_fast_as_by_the_data_loader():
     path = write_tokens()
     compare("tokens", path, {"source": path, "length": 1024, "memory": "8 MB"})
 
 
 @test
-def images_from_files_to_device_batches():
+def images_reach_the_gpu_as_fast_as_by_the_data_loader():
     folder = write_jpegs()
     compare("images", folder, {"format": "images", "source": folder})
 

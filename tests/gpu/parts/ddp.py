@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An unchanged DDP script over NCCL with one rank, by trainrt beside torchrun: the time of its steps, and of all of it."""
+"""Compares an unchanged DDP script with NCCL and one rank under trainrt and under torchrun: the time of a step and the time from start to end."""
 from gpu_runs import *  # noqa: F403
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
@@ -46,7 +46,7 @@ def a_training_by_trainrt_train_torch_runs_on_the_gpu():
     check_exit(job, FINISHED)
     found = re.search(r"size 1 step ([\d.]+)", job.out + job.err)
     check(found, "the script printed no times", job)
-    check(f"device {'cpu' if ON_CPU else 'cuda'}" in job.out + job.err, "it trained on another device", job)
+    check(f"device {'cpu' if ON_CPU else 'cuda'}" in job.out + job.err, "the script trained on another device", job)
     print(f"figure a step of prepare_model() {1e3 * float(found[1]):.4f} ms")
 
 

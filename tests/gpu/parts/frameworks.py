@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""PyTorch's own scripts on one GPU under `trainrt -- python3`: DDP and FSDP over NCCL, and trainrt.train.torch."""
+"""Runs PyTorch scripts on one GPU under `trainrt -- python3`: DDP and FSDP with NCCL, and trainrt.train.torch."""
 from gpu_runs import *  # noqa: F403
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
@@ -11,7 +11,7 @@ def program_command(folder, script, *words, keys=()):
 
 def digest_of(job):
     found = re.findall(r"weights ([0-9a-f]{64})", job.out + job.err)
-    check(found, "it printed no digest of its weights", job)
+    check(found, "the script printed no digest of its weights", job)
     return found[-1]
 
 
@@ -37,8 +37,8 @@ def killed_program_ends_with_the_same_bits(script, pattern):
     equal(digest_of(job), expected, "digest of the weights", job)
 
 
-add_test("an unchanged DDP script over NCCL is killed and ends with the same bits", killed_program_ends_with_the_same_bits, "ddp.py", "epoch 0 done")
-add_test("an unchanged FSDP script over NCCL is killed and ends with the same bits", killed_program_ends_with_the_same_bits, "fsdp.py", "epoch 0 done")
-add_test("a training by trainrt.train.torch is killed and ends with the same bits", killed_program_ends_with_the_same_bits, "prepared.py", None)
+add_test("an unchanged DDP script with NCCL that is killed ends with the same bits", killed_program_ends_with_the_same_bits, "ddp.py", "epoch 0 done")
+add_test("an unchanged FSDP script with NCCL that is killed ends with the same bits", killed_program_ends_with_the_same_bits, "fsdp.py", "epoch 0 done")
+add_test("a training by trainrt.train.torch that is killed ends with the same bits", killed_program_ends_with_the_same_bits, "prepared.py", None)
 
 main()

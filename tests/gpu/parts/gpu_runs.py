@@ -1,4 +1,4 @@
-"""What the scripts of `correct` share: runs of the torch module's train functions on one GPU."""
+"""Runs the train functions of the torch module on one GPU, for the scripts of the part `correct`."""
 import random
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 from harness import *  # noqa: E402,F403
 from runs.training import image_sections, write_idx, write_images  # noqa: E402
 
-ON_CPU = "TRAINRT_PARTS_ON_CPU" in os.environ  # to try the parts without a GPU; what needs one skips
+ON_CPU = "TRAINRT_PARTS_ON_CPU" in os.environ  # for trying the parts without a GPU; tests that need one are skipped
 GPU = {"gpus_per_worker": 0 if ON_CPU else 1}
 SHARED = {"gpus_per_worker": 0 if ON_CPU else 0.5}
 START_SECONDS = 300 if ON_CPU else 90  # PyTorch's libraries take long to load the first time
@@ -19,12 +19,12 @@ def need_gpu():
 
 
 def claim(name, value, relation, target):
-    """Prints a row that is compared with a target; on the CPU a figure: nothing is claimed there."""
+    """Prints a row that is compared with a target. On the CPU the row is a figure without a target."""
     print(f"figure {name} {value:.4f} -" if ON_CPU else f"claim {name} {value:.4f} {relation} {target}")
 
 
 def epochs_of(many):
-    """Enough of them that a run lasts for seconds on a GPU too."""
+    """Returns `many` epochs, so that a run on a GPU takes seconds, or 4 on the CPU."""
     return 4 if ON_CPU else many
 
 
@@ -70,7 +70,7 @@ def kill_in_epoch(config, ranks=1, signal_number=signal.SIGKILL, code=None):
     job = Job(command(config, ranks))
     wait_for_reports(run_dir_of(config), before + 1, job, START_SECONDS)
     check(not job.ended(), "the run ended before it could be stopped", job)
-    if ranks > 1 and signal_number == signal.SIGKILL:  # what started them would start them again
+    if ranks > 1 and signal_number == signal.SIGKILL:  # the launcher would restart the ranks
         kill([job.process.pid], signal_number)
     kill(job.ranks().values(), signal_number)
     job.code = job.wait(START_SECONDS)

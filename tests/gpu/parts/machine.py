@@ -1,4 +1,4 @@
-"""The machine as the parts need to know it: its GPU, driver, libraries and system calls, and the reason why a GPU cannot be used."""
+"""Describes the machine for the parts: its GPU, driver, libraries and system calls, and the reason why a GPU cannot be used."""
 import ctypes
 import errno
 import importlib.util
@@ -16,7 +16,7 @@ SYSTEM_CALLS = {"memfd_create": (319, (b"probe", 0)), "pidfd_open": (434, (os.ge
 
 
 def refused_system_calls():
-    """{name: reason} for those that the kernel, or a sandbox, refuses. x86-64 only."""
+    """Returns {name: error} for system calls that the kernel or a sandbox refuses. Works only on x86-64."""
     if platform.machine() != "x86_64":
         return {}
     libc = ctypes.CDLL(None, use_errno=True)
@@ -31,7 +31,7 @@ def refused_system_calls():
 
 
 def nvidia_smi(*words):
-    """Rows of the query as lists of words; [] if there is no nvidia-smi, or it fails."""
+    """Returns rows of the query as lists of words, or [] if nvidia-smi is missing or fails."""
     program = shutil.which("nvidia-smi") or "/usr/local/nvidia/bin/nvidia-smi"
     try:
         done = subprocess.run([program, *words, "--format=csv,noheader,nounits"], capture_output=True, text=True, timeout=60)
@@ -41,23 +41,23 @@ def nvidia_smi(*words):
 
 
 def gpus():
-    """One {query: text} per GPU."""
+    """Returns a dictionary {query: text} for each GPU."""
     return [dict(zip(QUERY, row)) for row in nvidia_smi(f"--query-gpu={','.join(QUERY)}")]
 
 
 def package_folder(name):
     spec = importlib.util.find_spec(name)
-    places = list(spec.submodule_search_locations or []) if spec else []
-    return Path(places[0]) if places else None
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    return Path(folders[0]) if folders else None
 
 
 def library_folders():
-    """Folders of PyTorch's, NCCL's and CUPTI's libraries in this Python."""
+    """Returns the folders with the libraries of PyTorch, NCCL and CUPTI of this Python."""
     torch, nvidia = package_folder("torch"), package_folder("nvidia")
     folders = [torch / "lib"] if torch else []
     for library in ("libnccl.so.2", "libcupti.so.13"):
         folders += sorted(path.parent for path in nvidia.rglob(library)) if nvidia else []
-    return folders + [path for path in (Path("/usr/local/nvidia/lib64"),) if path.is_dir()]  # the driver of some containers
+    return folders + [path for path in (Path("/usr/local/nvidia/lib64"),) if path.is_dir()]  # the folder of the driver in some containers
 
 
 def torch_versions():
@@ -68,9 +68,9 @@ def torch_versions():
 
 
 def why_no_gpu(found):
-    """The reason why the parts cannot run, in one line; "" if they can."""
+    """Returns the reason why the parts cannot run, in one line, or "" if they can."""
     if not found:
-        return "no GPU: nvidia-smi is missing or finds none"
+        return "no GPU: nvidia-smi is missing or finds no GPU"
     gpu = found[0]
     if gpu["driver_version"].split(".")[0].isdigit() and int(gpu["driver_version"].split(".")[0]) < CUDA_13_DRIVER:
         return f"driver {gpu['driver_version']} is too old for CUDA 13: it needs {CUDA_13_DRIVER} or newer"
@@ -84,7 +84,7 @@ def why_no_gpu(found):
 
 
 def describe():
-    """Everything about this machine that a table of results needs, as plain data."""
+    """Returns all facts about this machine that a table of results needs, as JSON values."""
     system = platform.freedesktop_os_release() if hasattr(platform, "freedesktop_os_release") else {}
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 ** 30

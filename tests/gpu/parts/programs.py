@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The program itself on a GPU: train functions over NCCL with one rank, shared GPUs, predictions, figures of NVML, and refusals."""
+"""Tests trainrt on a GPU: train functions with NCCL and one rank, shared GPUs, predictions, NVML's reports, and errors."""
 from gpu_runs import *  # noqa: F403
 
 
@@ -8,7 +8,7 @@ def shown_lines(job, *words):
 
 
 @test
-def nccl_with_one_rank_trains():
+def a_run_with_nccl_and_one_rank_learns():
     need_gpu()
     config = image_run(scratch(), "nccl", scaling={**GPU, "backend": "nccl"})
     job = finish(config)
@@ -24,18 +24,18 @@ def two_ranks_share_a_gpu_through_the_host():
     config = image_run(scratch(), "staged", scaling=SHARED)
     job = finish(config, 2)
     print(f"note {shown_lines(job, 'ranks on')}")
-    check(shown_lines(job, "staged") or shown_lines(job, "host"), "nothing names the path through the host", job)
+    check(shown_lines(job, "staged") or shown_lines(job, "host"), "no line names the path through the host", job)
     check(reports(run_dir_of(config))[-1]["test_accuracy"] > 0.7, "the model did not learn", job)
 
 
 @test
-def nccl_is_refused_to_two_ranks_on_one_gpu():
+def the_error_for_two_ranks_on_one_gpu_with_nccl_names_the_ranks():
     need_gpu()
     config = image_run(scratch(), "refused", scaling={**SHARED, "backend": "nccl"}, failure={"max_failures": 0})
     job = run(command(config, 2), START_SECONDS)
     check(job.code not in (FINISHED, -9), f"exit {job.code}", job)
     print(f"note {shown_lines(job, 'share a GPU')}")
-    check(shown_lines(job, "ranks 0 and 1 share a GPU"), "the refusal does not name the ranks", job)
+    check(shown_lines(job, "ranks 0 and 1 share a GPU"), "the error does not name the ranks", job)
 
 
 @test
@@ -53,25 +53,25 @@ def predictions_on_the_gpu_have_the_reported_accuracy():
 
 
 @test
-def nvml_reports_use_and_memory_of_the_gpu():
+def a_rank_logs_the_use_and_memory_of_its_gpu():
     need_gpu()
     config = image_run(scratch(), "nvml", "resnet18", {"epochs": 12, "width": 32}, images=8192)
     job = finish(config)
     line = json.loads((run_dir_of(config) / "logs/ranks-attempt-000001.jsonl").read_bytes()[:512].rstrip(b"\0 \n"))
     print(f"note NVML: gpu {line.get('gpu')}, gpu_memory {line.get('gpu_memory')}, energy_j {line.get('energy_j')} of {line.get('energy_of')}")
-    check(line.get("gpu_memory", 0) > 1 << 20, f"no device memory in {line}", job)
-    check(line.get("gpu", 0) > 0, f"no use of the GPU in {line}", job)
+    check(line.get("gpu_memory", 0) > 1 << 20, f"the line has no device memory: {line}", job)
+    check(line.get("gpu", 0) > 0, f"the line has no use of the GPU: {line}", job)
 
 
 @test
-def a_batch_that_does_not_fit_is_an_error_that_says_so_and_harms_no_later_run():
+def a_batch_that_is_too_large_for_the_gpu_is_an_error_and_the_next_run_works():
     need_gpu()
     folder = scratch()
     config = image_run(folder, "large", "resnet18", {"width": 384, "batch_size": 8192}, images=8192, failure={"max_failures": 0})
     job = run(command(config), 150)
     print(f"note {shown_lines(job, 'memory')[:250]}")
     check(job.code not in (FINISHED, -9), f"exit {job.code}", job)
-    check(shown_lines(job, "memory"), "nothing says that memory ran out", job)
+    check(shown_lines(job, "memory"), "the output does not mention memory", job)
     finish(image_run(folder, "small", "resnet18", {"epochs": 1}))
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Speed of the tree kernel beside a copy inside the GPU."""
+"""Compares the speed of the tree kernel with a copy inside the GPU."""
 import subprocess
 import sys
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs on a GPU that are stopped and killed end with the bits of runs that are not."""
+"""Checks that runs on a GPU that are stopped and killed end with the same bits as undisturbed runs."""
 from gpu_runs import *  # noqa: F403
 
 
@@ -38,7 +38,7 @@ def two_ranks_on_one_gpu_that_are_killed_end_with_the_same_bits():
 
 
 @test
-def a_rank_that_dies_inside_a_collective_ends_the_attempt_and_the_run_goes_on():
+def a_run_continues_after_a_rank_dies_in_a_collective():
     folder = scratch()
     undisturbed, broken = (image_run(folder, name, scaling=SHARED, failure={"max_failures": 2}) for name in ("undisturbed", "broken"))
     finish(undisturbed, 2)
@@ -54,14 +54,14 @@ def a_rank_that_dies_inside_a_collective_ends_the_attempt_and_the_run_goes_on():
 
 
 @test
-def a_checkpoint_from_the_gpu_continues_on_two_ranks_and_on_the_cpu():
+def a_run_from_the_gpu_continues_on_two_ranks_and_on_the_cpu():
     need_gpu()
     folder = scratch()
     config = image_run(folder, "moves", loop={"epochs": 1}, scaling=GPU)
     finish(config)
     finish(config, 2, "--loop.epochs=2", "--scaling.gpus_per_worker=0.5", "--scaling.on_resize=keep_global_batch")
     job = finish(config, 1, "--loop.epochs=3", "--scaling.gpus_per_worker=0", "--scaling.on_resize=keep_global_batch")
-    print("note " + next((line for line in job.err.splitlines() if "bits" in line), "nothing was printed about bits on the CPU"))
+    print("note " + next((line for line in job.err.splitlines() if "bits" in line), "no line about bits on the CPU was printed"))
     rows = reports(run_dir_of(config))
     equal(len(rows), 3, "number of reports", job)
     check(rows[-1]["test_accuracy"] > 0.5, f"accuracy {rows[-1]['test_accuracy']} after three epochs", job)

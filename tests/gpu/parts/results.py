@@ -1,4 +1,4 @@
-"""The tables of a run of the parts: what they printed becomes rows, written again after each part as text and JSON."""
+"""Turns the output of the parts into rows of tables, and writes them as text and JSON. run_parts.py writes them again after each part."""
 import json
 import re
 import time
@@ -17,7 +17,7 @@ _ROWS = (
 
 
 def rows_of(text):
-    """Rows of a part's output; other lines are for its log only."""
+    """Returns the rows in the output of a part. Other lines appear only in the log."""
     rows = []
     for line in text.splitlines():
         for kind, pattern in _ROWS:
@@ -46,7 +46,7 @@ def _cell(row):
 
 
 def table_of(machine, parts):
-    """Markdown: one section per run, one table per part."""
+    """Returns a section in Markdown with one table for each part."""
     gpu = machine["gpus"][0] if machine["gpus"] else {}
     lines = [f"## {time.strftime('%Y-%m-%d')}: {gpu.get('name', 'no GPU')}", "",
              f"Driver {gpu.get('driver_version', '-')}, PyTorch {machine.get('torch')}, NCCL {machine.get('nccl', '-')}, {machine['system']}, "
@@ -62,7 +62,7 @@ def table_of(machine, parts):
 
 
 def write(folder, machine, parts, logs):
-    """`logs`: {name: text}; the end of each is kept."""
+    """Writes results.md, results.json and log.txt. `logs` is {name: text}; the last bytes of each text are kept."""
     (folder / "results.md").write_text(table_of(machine, parts))
     (folder / "results.json").write_text(json.dumps({"machine": machine, "parts": parts}, indent=1) + "\n")
     each = KEPT_LOG_BYTES // max(1, len(logs))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the parts that need a GPU, one after the other, and writes their tables after each.
+"""Runs the parts that need a GPU, one after the other, and writes the tables after each part.
 
     run_parts.py [--time SECONDS] [--only NAME,...] [--out FOLDER] [--slower N]
 
-A part is a list of scripts that run side by side, and has its own limit of time. What a part printed before it was stopped counts.
-TRAINRT_PARTS_ON_CPU tries the parts without a GPU: scripts run one after the other, and test_gpu has a fake GPU."""
+A part is a list of scripts that run at the same time, with a common time limit. Rows that a part printed before the limit are kept.
+TRAINRT_PARTS_ON_CPU tries the parts without a GPU: scripts run one after the other, and test_gpu uses a fake GPU."""
 import argparse
 import os
 import signal
@@ -17,9 +17,9 @@ import machine
 import results
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]  # of the unpacked folder
+ROOT = HERE.parents[2]  # the unpacked folder
 BUILD = ROOT / "build"
-# name: (limit in seconds, scripts of this folder with their words)
+# name: (limit in seconds, scripts of this folder with the words that select their tests)
 PARTS = {
     "correct": (100, ("cases", "programs", "restarts two_runs fashion_mnist gpt", "restarts resnet18_with two_ranks dies continues", "frameworks")),
     "train": (130, ("train",)),
@@ -28,13 +28,13 @@ PARTS = {
     "ddp": (60, ("ddp",)),
     "data": (100, ("data",)),
 }
-MIN_SECONDS = 5    # a part is not started with less
-AFTER_LIMIT_S = 5  # until a part that was asked to end is killed
+MIN_SECONDS = 5    # a part does not start with less time left
+AFTER_LIMIT_S = 5  # from SIGTERM to SIGKILL
 ON_CPU = "TRAINRT_PARTS_ON_CPU" in os.environ
 
 
 def known_parts():
-    """{name: (limit in seconds, scripts)} of what --only takes: the parts, and the scripts of those that have several."""
+    """Returns {name: (limit in seconds, scripts)} for the names that --only accepts: all parts, and the scripts of parts with several scripts."""
     several = [(limit, scripts) for limit, scripts in PARTS.values() if len(scripts) > 1]
     names = {script.split()[0]: limit for limit, scripts in several for script in scripts}
     return {**PARTS, **{name: (limit, tuple(script for _, scripts in several for script in scripts if script.split()[0] == name))
@@ -63,19 +63,19 @@ class Script:
 
 
 def run_part(scripts, limit_s, folder, environment):
-    """Returns (how it ended, {script: output})."""
+    """Returns (description of the end, {script: output})."""
     end = time.monotonic() + limit_s
     together = [scripts[i:i + 1] for i in range(len(scripts))] if ON_CPU else [scripts]
     ends, texts = [], {}
     for names in together:
-        how, printed = run_side_by_side(names, end, limit_s, folder, environment)
-        ends += how
+        problems, printed = run_together(names, end, limit_s, folder, environment)
+        ends += problems
         texts.update(printed)
     return "; ".join(ends) or "done", texts
 
 
-def run_side_by_side(names, end, limit_s, folder, environment):
-    """Runs scripts until `end` at most. Returns ([how one ended that did not end well], {script: output})."""
+def run_together(names, end, limit_s, folder, environment):
+    """Runs scripts at the same time, at most until `end`. Returns ([description of each script that did not succeed], {script: output})."""
     running = [Script(name, folder, environment) for name in names]
     late = []
     for script in running:
@@ -91,8 +91,8 @@ def run_side_by_side(names, end, limit_s, folder, environment):
         script.stop(signal.SIGKILL)
         script.process.wait()
     failed = [f"{script.name} exited with {script.process.returncode}" for script in running if script.process.returncode != 0 and script.name not in late]
-    how = [f"stopped after {limit_s:.0f} s: {', '.join(late)}"] if late else []
-    return how + failed, {script.name: script.text() for script in running}
+    stopped = [f"stopped after {limit_s:.0f} s: {', '.join(late)}"] if late else []
+    return stopped + failed, {script.name: script.text() for script in running}
 
 
 def environment_of_parts():
@@ -107,11 +107,11 @@ def read_options():
     options.add_argument("--time", type=float, default=480, help="seconds for all parts together (default: 480)")
     options.add_argument("--only", default=",".join(PARTS), help="names of parts, separated by commas (default: all)")
     options.add_argument("--out", type=Path, default=Path(os.environ.get("OUT", "gpu-results")), help="folder for the tables (default: $OUT, or gpu-results)")
-    options.add_argument("--slower", type=float, default=1, help="the limits of parts are so many times as long (default: 1)")
+    options.add_argument("--slower", type=float, default=1, help="factor of the limits of parts (default: 1)")
     options = options.parse_args()
     options.only = options.only.split(",")
     if unknown := [name for name in options.only if name not in KNOWN]:
-        sys.exit(f"unknown part '{unknown[0]}'; valid: {', '.join(KNOWN)}")
+        sys.exit(f"unknown part '{unknown[0]}'; valid parts: {', '.join(KNOWN)}")
     return options
 
 
@@ -120,7 +120,7 @@ def main():
     end = time.monotonic() + options.time
     options.out.mkdir(parents=True, exist_ok=True)
     found = machine.describe()
-    if ON_CPU:  # what needs a GPU skips
+    if ON_CPU:  # tests that need a GPU are skipped
         found["why_no_gpu"] = ""
     for name, value in found.items():
         print(f"{name}: {value}", flush=True)
@@ -136,9 +136,9 @@ def main():
             parts[name] = {"end": f"skipped: {found['why_no_gpu'] or 'no time is left'}", "seconds": 0, "rows": []}
         else:
             start = time.monotonic()
-            how, texts = run_part(scripts, limit, work, {**environment, "TRAINRT_PART_SECONDS": f"{limit:.0f}"})
+            outcome, texts = run_part(scripts, limit, work, {**environment, "TRAINRT_PART_SECONDS": f"{limit:.0f}"})
             logs.update(texts)
-            parts[name] = {"end": how, "seconds": time.monotonic() - start, "rows": [row for text in texts.values() for row in results.rows_of(text)]}
+            parts[name] = {"end": outcome, "seconds": time.monotonic() - start, "rows": [row for text in texts.values() for row in results.rows_of(text)]}
         print(f"{name}: {parts[name]['end']}", flush=True)
         results.write(options.out, found, parts, logs)
     print((options.out / "results.md").read_text())

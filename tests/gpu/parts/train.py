@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Steps of ResNet-18 and GPT-2 124M beside plain PyTorch: tests/bench/bench_gpu.py, once each, with the Python that runs this. On the CPU
-tiny models show that both sides run."""
+"""Compares the steps of ResNet-18 and GPT-2 124M under trainrt with plain PyTorch. Runs tests/bench/bench_gpu.py once for each model and
+precision, with the Python of this script. On the CPU, tiny models show that both programs run."""
 import os
 import subprocess
 import sys

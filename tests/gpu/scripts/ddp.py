@@ -1,5 +1,5 @@
-"""A DistributedDataParallel script for NCCL that knows no trainrt. It saves after each epoch and continues from there; it prints the median
-time of a step and a digest of the final weights."""
+"""A DistributedDataParallel script for NCCL that does not use trainrt. It saves after each epoch and continues after the last saved epoch. It
+prints the median time of a step and a digest of the final weights."""
 import argparse
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Samples per second that a program gets from [data.train] of its run as tensors on the GPU. Prints samples_per_s=NUMBER."""
+"""Measures the samples per second from [data.train] of the run to tensors on the GPU. Prints samples_per_s=NUMBER."""
 import time
 
 import torch

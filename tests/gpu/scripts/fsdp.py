@@ -1,4 +1,4 @@
-"""An FSDP2 (fully_shard) script for NCCL that knows no trainrt, with distributed checkpoints (DCP). It prints a digest of the final weights."""
+"""An FSDP2 (fully_shard) script for NCCL with distributed checkpoints (DCP). It does not use trainrt. It prints a digest of the final weights."""
 import argparse
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""A training by trainrt.train.torch on a GPU: what prepare_model() and prepare_data_loader() give, saved every step, with random augmentation."""
+"""A training by trainrt.train.torch on a GPU, with prepare_model() and prepare_data_loader(). Each step adds random noise and is a save point."""
 import hashlib
 import statistics
 import time

@@ -1,5 +1,5 @@
-"""Times of saves and loads of GPU memory by PyTorch: torch.save, torch.distributed.checkpoint.async_save, torch.load. TRAINRT_GPU_GIB names the
-size of the state, TRAINRT_GPU_FOLDER the folder that is written to."""
+"""Measures saves and loads of GPU memory by PyTorch: torch.save, torch.distributed.checkpoint.async_save, torch.load. TRAINRT_GPU_GIB is the
+size of the state in GiB, TRAINRT_GPU_FOLDER is the folder for the files."""
 import os
 import sys
 import time
@@ -44,7 +44,7 @@ if not all(torch.equal(loaded[name].view(torch.int32), state[name].view(torch.in
 del loaded
 os.unlink(f"{FOLDER}/state.pt")
 dist.init_process_group("cpu:gloo,cuda:nccl", init_method=f"file://{FOLDER}/group", rank=0, world_size=1)
-for number in range(1 if GIB > 4 else 2):  # the second finds the memory of the first
+for number in range(1 if GIB > 4 else 2):  # the second save reuses the host memory of the first
     start = time.monotonic()
     seconds, saving = timed(lambda: dcp.async_save(state, checkpoint_id=f"{FOLDER}/dcp{number}"))
     saving.result()

@@ -1,5 +1,5 @@
-// A library that CUDA loads into any process that has CUDA_INJECTION64_PATH=kernel_trace.so in its environment. At the end
-// of the process it prints the kernels that took longest and the share of time in which none ran, to standard error:
+// CUDA loads this library into every process that has CUDA_INJECTION64_PATH=kernel_trace.so in its environment. At the end
+// of the process it prints to standard error the kernels that took longest and the time in which no kernel ran:
 //   trace kernel MS COUNT NAME        (three lines)
 //   trace gaps MS of MS               (between kernels, from the first to the last of the second half of all kernels)
 #include <algorithm>
@@ -63,7 +63,7 @@ void print_largest() {
                  sorted[i].second.second, readable(sorted[i].first).c_str());
 }
 
-/// The second half: the first has the warm-up.
+/// Prints the gaps of the second half of all kernels. The first half contains the warm-up.
 void print_gaps() {
   std::sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
   std::uint64_t gaps = 0;

@@ -8,11 +8,11 @@ def tool(*words, code=FINISHED, **options):
     return job
 
 
-def refused(*words, says=(), **options):
-    """Checks that the call exits with 64 and one error message that contains all of `says`."""
+def refused(*words, message=(), **options):
+    """Checks that the call exits with 64 and prints one error that contains all words of `message`."""
     job = tool(*words, code=USAGE, **options)
     equal(job.err.count("error:"), 1, "number of messages", job)
-    for word in says:
+    for word in message:
         check(word in job.err, f"the message lacks {word!r}", job)
     return job
 
