@@ -195,14 +195,16 @@ def scripts_of_one_launch_each_do_what_they_say():
 
 @test
 def every_script_is_short_and_run_by_a_test():
-    """And the table of jobs/README.md names it."""
+    """And the tables of the guides of jobs name it."""
     tools = {"token_files.py"}  # tests/frameworks/test_token_files.py
     run_above = {*SAID, *ONE_LAUNCH, "checkpoints.py", "restore_experiment.py", "torch_datasets.py", "torch_fashion_mnist.py", "torch_linear.py", "torch_quick_start.py"}
     readme = (SOURCE / "jobs/README.md").read_text()
+    samples = (SOURCE / "jobs/ray_samples.md").read_text()
     equal({path.name for path in SCRIPTS.glob("*.py")}, run_above | tools, "scripts")
     for path in (SCRIPTS / name for name in run_above):
         check(len(path.read_text().splitlines()) <= 80, f"{path.name} has more than 80 lines")
-        check(readme.count(f"`{path.name}`") >= 2, f"jobs/README.md does not say what {path.name} shows, and which sample it is")
+        check(f"`{path.name}`" in readme, f"jobs/README.md does not list {path.name}")
+        check(f"`{path.name}`" in samples, f"jobs/ray_samples.md does not map a sample of Ray Train to {path.name}")
 
 
 main(setup)
