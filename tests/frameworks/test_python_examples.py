@@ -195,14 +195,16 @@ def scripts_on_launched_ranks_print_the_documented_lines():
 
 @test
 def every_script_is_short_and_run_by_a_test():
-    """The table of jobs/README.md lists it, too."""
+    """The tables of the guides of jobs list it, too."""
     tools = {"token_files.py"}  # tests/frameworks/test_token_files.py
     run_above = {*PRINTED, *ONE_LAUNCH, "checkpoints.py", "restore_experiment.py", "torch_datasets.py", "torch_fashion_mnist.py", "torch_linear.py", "torch_quick_start.py"}
     readme = (SOURCE / "jobs/README.md").read_text()
+    samples = (SOURCE / "jobs/ray_samples.md").read_text()
     equal({path.name for path in SCRIPTS.glob("*.py")}, run_above | tools, "scripts")
     for path in (SCRIPTS / name for name in run_above):
         check(len(path.read_text().splitlines()) <= 80, f"{path.name} has more than 80 lines")
-        check(readme.count(f"`{path.name}`") >= 2, f"jobs/README.md lacks the purpose of {path.name} or its sample")
+        check(f"`{path.name}`" in readme, f"jobs/README.md does not list {path.name}")
+        check(f"`{path.name}`" in samples, f"jobs/ray_samples.md does not map a sample of Ray Train to {path.name}")
 
 
 main(setup)
