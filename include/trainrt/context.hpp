@@ -274,38 +274,31 @@ class TRAINRT_API Context final {
   /// nor a default, throws UsageError if `required`, and otherwise leaves `value` unchanged. Throws UsageError for a value
   /// of another type.
   void read(std::string_view key, LoopValue& value, bool required) const;
+  template <class T>
+  T config_as(std::string_view key, T fallback, bool is_required) const;
 
   class Session& session_;
 };
 
-/// Whether Context::config() can return a `T`.
-template <class T>
-inline constexpr bool is_loop_type = std::is_same_v<T, int> || std::is_same_v<T, std::int64_t> ||
-                                     std::is_same_v<T, double> || std::is_same_v<T, bool> || std::is_same_v<T, std::string>;
-
 template <class T>
 T Context::config(std::string_view key) const {
-  if constexpr (std::is_same_v<T, float>) {
-    return static_cast<float>(config<double>(key));
-  } else {
-    static_assert(is_loop_type<T>, "config<T>(): T must be int, std::int64_t, float, double, bool or std::string");
-    LoopValue value(std::in_place_type<T>);
-    read(key, value, true);
-    return std::get<T>(std::move(value));
-  }
+  return config_as<T>(key, {}, true);
 }
 
 template <class T>
 T Context::config(std::string_view key, T fallback) const {
-  if constexpr (std::is_same_v<T, float>) {
-    return static_cast<float>(config<double>(key, fallback));
-  } else {
-    static_assert(is_loop_type<T>,
-                  "config(key, fallback): fallback must be int, std::int64_t, float, double, bool or std::string");
-    LoopValue value(std::in_place_type<T>, std::move(fallback));
-    read(key, value, false);
-    return std::get<T>(std::move(value));
-  }
+  return config_as<T>(key, std::move(fallback), false);
+}
+
+template <class T>
+T Context::config_as(std::string_view key, T fallback, bool is_required) const {
+  using Read = std::conditional_t<std::is_same_v<T, float>, double, T>;
+  static_assert(std::is_same_v<Read, int> || std::is_same_v<Read, std::int64_t> || std::is_same_v<Read, double> ||
+                    std::is_same_v<Read, bool> || std::is_same_v<Read, std::string>,
+                "config() returns an int, std::int64_t, float, double, bool or std::string");
+  LoopValue value(std::in_place_type<Read>, std::move(fallback));
+  read(key, value, is_required);
+  return static_cast<T>(std::get<Read>(std::move(value)));
 }
 
 }  // namespace trainrt

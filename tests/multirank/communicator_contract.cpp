@@ -1,5 +1,6 @@
 // Runs the communicator contract on one rank under mpiexec or srun, and prints the backend and the violations found.
-//   communicator_contract [BACKEND [NODES [CHECK]]]      NODES: the node of each rank, e.g. "0,0,1"; "" keeps the real nodes
+//   communicator_contract [BACKEND [NODES [CHECK]]]      NODES: the node of each rank, e.g. "0,0,1"; "" keeps the real
+//   nodes
 #include <cstdio>
 #include <sstream>
 

@@ -1,4 +1,5 @@
-// One rank under mpiexec, where rank 1 skips a collective or calls it with another size. Prints the error that each rank gets.
+// One rank under mpiexec, where rank 1 skips a collective or calls it with another size. Prints the error that each rank
+// gets.
 //   communicator_trouble BACKEND NODES late      rank 1 does not call the all_reduce
 //   communicator_trouble BACKEND NODES other     rank 1 calls it with another size, with checked collectives
 //   communicator_trouble BACKEND NODES name      prints the name of the backend that was opened

@@ -273,7 +273,7 @@ extern const Format images{.name = "images",
                            .gather = gather_images,
                            .paths_of = paths_of_images,
                            .is_name_of = is_image_name,
-                           .checksums = "PNG: CRC-32; JPEG and WebP have none"};
+                           .checksums = "PNG: CRC-32; JPEG and WebP have no checksum"};
 
 }  // namespace plugins
 

@@ -59,7 +59,7 @@ namespace plugins {
 extern const Format npy{
     .name = "npy",
     .help =
-        "NumPy's .npy files with one array each, whose first axis counts the samples: field data (key field), and labels "
+        "NumPy's .npy files with one array each, with the samples along the first axis: field data (key field), and labels "
         "if "
         "the key labels is given",
     .options = {{.key = "labels",

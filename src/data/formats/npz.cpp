@@ -81,7 +81,7 @@ class NpzFile {
     if (!name.ends_with(npy_ending) || name.size() == npy_ending.size() || !is_utf8(name) ||
         name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
       throw UsageError(in_file(name) +
-                       " is not an array of numpy.savez, whose members are named NAME.npy; "
+                       " is not an array of numpy.savez: its members have names NAME.npy; "
                        "the key fields can leave the member out");
     return name.substr(0, name.size() - npy_ending.size());
   }

@@ -289,7 +289,7 @@ extern const Format tar{.name = "tar",
                         .probe = probe_tar,
                         .open = open_tar,
                         .is_name_of = is_tar_name,
-                        .checksums = "of headers, and of PNG images; contents have none"};
+                        .checksums = "of headers, and of PNG images; contents have no checksum"};
 
 }  // namespace plugins
 

@@ -30,12 +30,12 @@ DECLARED = {  # functions that a block in C++ only declares
     "scores_of": "std::vector<float> scores_of(const std::vector<float>&, const trainrt::Batch& batch) { return std::vector<float>(batch.size()); }"}
 
 LAUNCHER = """#!/bin/bash
-# stands for srun and mpiexec: two ranks on this machine
+# replaces srun and mpiexec: two ranks on this machine
 while [[ $1 == -* ]]; do [[ $1 == -[a-zA-Z] ]] && shift; shift; done
 exec mpiexec.mpich -n 2 "$@"
 """
 SBATCH = """#!/bin/bash
-# stands for sbatch: checks the script, and the config or program that it would run
+# replaces sbatch: checks the script, and the config or program that it would run
 while [[ $1 == -* ]]; do [[ $1 == -[a-zA-Z] ]] && shift; shift; done
 script=$1; shift
 bash -n "$script" && grep -q '^#SBATCH' "$script" || exit 1
