@@ -109,12 +109,9 @@ class TRAINRT_API Context final {
   /// (LoopKey). Throws UsageError if the key has neither a value nor a default, or if the value cannot be read as a `T`.
   template <class T>
   T config(std::string_view key) const;
-  /// Returns the value of key `key` in config section [loop]. If the config does not set the key, returns the default that
-  /// the train function declares; if there is no such default, returns `fallback`. Throws UsageError if the value cannot be
-  /// read as a `T`.
+  /// As above, but returns `fallback` if the key has neither a value nor a default.
   template <class T>
   T config(std::string_view key, T fallback) const;
-
   /// Returns the sorted names of all keys of config section [loop]: those that the config sets, and those that the train
   /// function declares with a default. Marks all of them as read, so that no warning about unread keys is printed.
   std::vector<std::string> config_keys();
@@ -270,12 +267,11 @@ class TRAINRT_API Context final {
   std::uint64_t step_seed() const;
 
  private:
-  /// Reads key `key` of config section [loop] into `value`, as the type that `value` holds. If the key has neither a value
-  /// nor a default, throws UsageError if `required`, and otherwise leaves `value` unchanged. Throws UsageError for a value
-  /// of another type.
+  /// Reads key `key` of [loop] into `value`, as the type that `value` holds. If the key has neither a value nor a default,
+  /// throws UsageError if `required`, and otherwise leaves `value` unchanged. Throws UsageError for an invalid value.
   void read(std::string_view key, LoopValue& value, bool required) const;
   template <class T>
-  T config_as(std::string_view key, T fallback, bool is_required) const;
+  T config_as(std::string_view key, T fallback, bool required) const;
 
   class Session& session_;
 };
@@ -291,13 +287,13 @@ T Context::config(std::string_view key, T fallback) const {
 }
 
 template <class T>
-T Context::config_as(std::string_view key, T fallback, bool is_required) const {
+T Context::config_as(std::string_view key, T fallback, bool required) const {
   using Read = std::conditional_t<std::is_same_v<T, float>, double, T>;
   static_assert(std::is_same_v<Read, int> || std::is_same_v<Read, std::int64_t> || std::is_same_v<Read, double> ||
                     std::is_same_v<Read, bool> || std::is_same_v<Read, std::string>,
                 "config() returns an int, std::int64_t, float, double, bool or std::string");
   LoopValue value(std::in_place_type<Read>, std::move(fallback));
-  read(key, value, is_required);
+  read(key, value, required);
   return static_cast<T>(std::get<Read>(std::move(value)));
 }
 
