@@ -37,8 +37,10 @@ def known():
         _known["data"] = {key for title, keys in parts.items() if "data" in title and "[stop]" not in title and "[sink." not in title and "[callback." not in title for key in keys}
         _known["plugins"] = {f"{title[9:-1]}.{key}" for title, keys in parts.items() if title.startswith(("keys of [sink.", "keys of [callback.", "keys of [tune."))
                              for key in keys}
-        names = re.findall(r"^  (\w+) ", output("help").split("commands\n")[1].split("\n\n")[0], re.M)
+        names = re.findall(r"^.{14}(\w+) {2,}", output("help"), re.M)
         _known["commands"] = {name: output("help", name) for name in names}
+        tools = re.findall(r"^  (\w+) ", _known["commands"]["data"].split("\ntools\n")[1].split("\n\n")[0], re.M)
+        _known["tools"] = {f"data {name}": output("help", "data", name) for name in tools}
         check(len(_known["keys"]) > 30 and len(_known["commands"]) > 8 and _known["stop"] and _known["data"], f"they are not found: {_known}")
     return _known
 
@@ -152,7 +154,8 @@ def command_lines(path):
 
 
 def takes(name, option):
-    return re.search(rf"(?<![\w-]){option}(?![\w-])", known()["commands"][name])
+    text = known()["commands"][name] + ("".join(known()["tools"].values()) if name == "data" else "")
+    return re.search(rf"(?<![\w-]){option}(?![\w-])", text)
 
 
 def trouble_with(words):
@@ -333,7 +336,7 @@ def code_in_python_and_for_the_shell_can_be_parsed():
 def every_command_has_a_manual_page_without_warnings():
     folder = scratch() / "man1"
     check_exit(run([TRAINRT, "help", "--man-pages", folder]), FINISHED)
-    equal({path.name for path in folder.iterdir()}, {"trainrt.1", *(f"trainrt-{name}.1" for name in known()["commands"])}, "pages")
+    equal({path.name for path in folder.iterdir()}, {"trainrt.1", *(f"trainrt-{name.replace(' ', '-')}.1" for name in (*known()["commands"], *known()["tools"]))}, "pages")
     text = (folder / "trainrt.1").read_text()
     none([f"trainrt.1 lacks {key}" for key in known()["keys"] | known()["tune"] if f"\\fB{key}\\fR" not in text])
     groff = shutil.which("groff")

@@ -170,7 +170,7 @@ def refused(words, *named, env=None):
 
 PROGRAM = ["--", PYTHON, "train.py"]
 for title, number in (("no_ranks", ["-n", "0"]), ("a_word", ["-n", "two"]), ("nothing", ["-n"]), ("too_many", ["-n", "1000000"])):
-    add_test(f"{title}_is_no_number_of_ranks", refused, [*number, *PROGRAM], "-n requires the number of ranks, from 1")
+    add_test(f"{title}_is_no_number_of_ranks", refused, [*number, *PROGRAM], "it must be the number of ranks, from 1")
 
 
 @test

@@ -72,7 +72,7 @@ void print_preprocessors() {
 }
 
 ExitCode list_command(std::span<const std::string> words) {
-  parse_arguments(words, {.with_value = {}, .switches = {}, .usage = std::string(list_usage)});
+  parse_arguments(words, {.usage = list_usage});
   print_safely("train functions\n");
   for (const auto& function : trainer::available_functions(builtin_functions())) {
     print_safely("  {:<28} {}\n", function.name, function.help);
@@ -110,11 +110,11 @@ ExitCode list_command(std::span<const std::string> words) {
 }  // namespace
 
 extern const Command list;
-const Command list{
-    .name = "list",
-    .usage = list_usage,
-    .help = "list train functions, config keys, data formats, sinks, frameworks, export formats, launchers, backends",
-    .details = "",
-    .run = list_command};
+const Command list{.name = "list",
+                   .group = CommandGroup::machine,
+                   .order = 2,
+                   .usage = list_usage,
+                   .help = "show train functions, config keys, data formats and other plug-ins",
+                   .run = list_command};
 
 }  // namespace trainrt::cli::plugins

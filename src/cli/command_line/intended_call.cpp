@@ -1,0 +1,173 @@
+#include "cli/command_line/intended_call.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <trainrt/error.hpp>
+
+#include "cli/command_line/command.hpp"
+#include "cli/command_line/foreign_words.hpp"
+#include "cli/config/config_file.hpp"
+#include "config/section.hpp"
+#include "core/environment.hpp"
+#include "core/text/text.hpp"
+
+namespace trainrt::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool has_extension(const std::string& word, std::span<const std::string_view> extensions) {
+  return std::ranges::any_of(extensions, [&](auto extension) { return word.ends_with(extension); });
+}
+
+bool is_config(const std::string& word) {
+  static constexpr std::array<std::string_view, 3> extensions{".ini", ".cfg", ".conf"};
+  return has_extension(word, extensions);
+}
+
+bool is_python_script(const std::string& word) { return word.ends_with(".py"); }
+
+/// Returns whether `word` is an executable file: a path, or a name that PATH contains.
+bool is_executable(const std::string& word) {
+  const auto is_program = [](const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+  };
+  if (word.find('/') != std::string::npos) return is_program(word);
+  const auto path = Environment::of_process().text("PATH").value_or("");
+  for (std::size_t at = 0; at <= path.size();) {
+    const auto end = std::min(path.find(':', at), path.size());
+    if (end > at && is_program(fs::path(path.substr(at, end - at)) / word)) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+std::string quoted_words(std::span<const std::string> words) {
+  std::string text;
+  for (const auto& word : words) text += " " + shell_quoted(excerpt(word, 60));
+  return text;
+}
+
+/// Returns the call in which the words from `words[at]` on are a program, or `words[at]` is a config; "" if they are
+/// neither.
+std::string call_of_run(std::string_view command, std::span<const std::string> words, std::size_t at) {
+  const auto& word = words[at];
+  const auto start = fmt::format("trainrt{}{}{}", command.empty() ? "" : " ", command, quoted_words(words.first(at)));
+  if (is_config(word)) return fmt::format("{} --config{}", start, quoted_words(words.subspan(at)));
+  if (is_python_script(word)) return fmt::format("{} -- python3{}", start, quoted_words(words.subspan(at)));
+  if (word.ends_with(".sh") || is_executable(word)) return fmt::format("{} --{}", start, quoted_words(words.subspan(at)));
+  return "";
+}
+
+std::string meant_by(const std::string& word, const std::string& call) {
+  return fmt::format("{}: {}", is_config(word) ? "to use it as a config" : "to run a program, put -- before it", call);
+}
+
+/// Returns the name of the declared key whose last part is `name`, or the key of that name in [loop].
+std::string full_key(const std::string& name) {
+  for (const auto& option : config::declared_options())
+    if (option.key.ends_with("." + name)) return option.key;
+  return "loop." + name;
+}
+
+/// Returns advice for --NAME VALUE in place of --section.key=value. "" if NAME cannot be a key.
+std::string advice_for_key(const std::string& option, const std::string& next) {
+  if (!option.starts_with("--")) return "";
+  const auto equals = std::min(option.find('='), option.size());
+  const auto name = option.substr(2, equals - 2);
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; };
+  if (name.empty() || !std::ranges::all_of(name, is_part)) return "";
+  const auto value = equals < option.size() ? option.substr(equals + 1) : next.starts_with("-") ? "" : next;
+  const auto key = name.find('.') == std::string::npos ? full_key(name) : name;
+  return fmt::format("a config key has the form --section.key=value: --{}={}", key,
+                     value.empty() ? "VALUE" : excerpt(value, 60));
+}
+
+/// Returns the directory of the run that a config describes, or "RUN_DIR" if it cannot be determined.
+std::string run_dir_of_config(const std::string& path) try {
+  const auto config = read_config_file(path);
+  const auto folder = config.text("run.storage_path"), name = config.text("run.name");
+  if (folder.empty() || name.empty() || (folder + name).find('$') != std::string::npos) return "RUN_DIR";
+  return shell_quoted((fs::path(folder) / name).string());
+} catch (const Error&) {
+  return "RUN_DIR";
+}
+
+std::string_view first_name(std::string_view usage) { return usage.substr(0, usage.find(' ')); }
+
+}  // namespace
+
+std::string unknown_command(std::span<const std::string> words) {
+  const auto& word = words.front();
+  const auto shown = excerpt(word, 60);
+  if (const auto advice = advice_for_word(word); !advice.empty())
+    return fmt::format("unknown command '{}': {}", shown, advice);
+  if (is_config(word) || is_python_script(word))
+    return fmt::format("unknown command '{}'; {}", shown, meant_by(word, call_of_run("", words, 0)));
+  const auto names = names_of(command_table());
+  const auto similar = did_you_mean(word, names);
+  if (const auto call = call_of_run("", words, 0); !call.empty() && similar.empty())
+    return fmt::format("unknown command '{}'; {}", shown, meant_by(word, call));
+  return fmt::format("unknown command '{}'{}; `trainrt --help` shows all commands", shown, similar);
+}
+
+void refuse_operands(std::string_view command, std::span<const std::string> words, std::span<const CommandOption> options) {
+  const auto has_value = [&](const std::string& word) {
+    return std::ranges::any_of(options, [&](const CommandOption& option) {
+      return !option.argument.empty() && word == (option.is_parsed() ? "--" : "") + std::string(option.name);
+    });
+  };
+  for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
+    const auto& word = words[at];
+    if (word.starts_with("-") && word.size() > 1) {
+      if (has_value(word)) ++at;
+      continue;
+    }
+    const auto shown = excerpt(word, 60);
+    if (at > 0 && words[at - 1].starts_with("--") && words[at - 1].find('=') == std::string::npos)
+      throw UsageError(unknown_option(words[at - 1], word, {.options = options, .overrides = true, .usage = command}));
+    if (const auto call = call_of_run(command, words, at); !call.empty())
+      throw UsageError(fmt::format("unexpected argument '{}'; {}", shown, meant_by(word, call)));
+    if (const auto advice = advice_for_word(word); !advice.empty())
+      throw UsageError(fmt::format("unexpected argument '{}': {}", shown, advice));
+    throw UsageError(fmt::format("unexpected argument '{}'; to run a program, put -- before it: trainrt{}{}{} --{}", shown,
+                                 command.empty() ? "" : " ", command, quoted_words(words.first(at)),
+                                 quoted_words(words.subspan(at))));
+  }
+}
+
+std::string unknown_option(const std::string& option, const std::string& next, const ArgumentSpec& spec) {
+  const auto name = option.substr(0, option.find('='));
+  const auto shown = excerpt(option, 60);
+  if (const auto advice = advice_for_option(name); !advice.empty())
+    return fmt::format("unknown option '{}': {}", shown, advice);
+  std::vector<std::string> known;
+  for (const auto& each : spec.options)
+    if (each.is_parsed()) known.push_back("--" + std::string(each.name));
+  if (name == "--config" && spec.usage.find("RUN_DIR") != std::string_view::npos) {
+    const auto config = option == name ? next : option.substr(name.size() + 1);
+    return fmt::format("unknown option '--config': this command reads a run directory: trainrt {} {}",
+                       first_name(spec.usage), run_dir_of_config(config));
+  }
+  const auto similar = did_you_mean(name, known);
+  const auto key = spec.overrides && similar.empty() ? advice_for_key(option, next) : "";
+  if (!key.empty()) return fmt::format("unknown option '{}': {}", shown, key);
+  return fmt::format("unknown option '{}'{}{}{}", shown, similar, spec.usage.empty() ? "" : "; usage: trainrt ",
+                     spec.usage);
+}
+
+std::string run_suggestion(const std::string& path) {
+  const auto in_runs = fs::path("runs") / path;
+  std::error_code error;
+  return !path.empty() && !fs::path(path).is_absolute() && fs::exists(in_runs / "run.json", error)
+             ? fmt::format("; did you mean '{}'?", in_runs.string())
+             : "";
+}
+
+}  // namespace trainrt::cli
