@@ -11,6 +11,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/retention.hpp"
+#include "cli/command_line/intended_call.hpp"
 #include "core/files/guarded_tree.hpp"
 #include "core/output/log.hpp"
 #include "io/files/file.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 /// Returns the canonical path of a directory, and lets no symbolic link inside it be followed until this process ends.
 std::string guarded_directory(const std::string& path) {
+  require_existing(path);
   std::error_code error;
   const auto directory = fs::canonical(path, error).string();
   if (error) throw UsageError(fmt::format("'{}': {}", path, error.message()));

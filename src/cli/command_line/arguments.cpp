@@ -77,8 +77,8 @@ std::string missing_operand(std::size_t index, std::string_view usage) {
 std::string missing_value(std::string name, const ArgumentSpec& spec) {
   name.erase(0, name.find_first_not_of('-'));
   const auto* option = find_option(spec, name);
-  return fmt::format("option --{0} has no value: --{0} {1}; usage: trainrt {2}", name,
-                     option == nullptr ? "VALUE" : option->argument, spec.usage);
+  if (option == nullptr) return fmt::format("option --{0} has no value: --{0}=VALUE", name);
+  return fmt::format("option --{0} has no value: --{0} {1}; usage: trainrt {2}", name, option->argument, spec.usage);
 }
 
 void store(const po::option& option, std::span<const std::string> words, const ArgumentSpec& spec, Arguments& arguments) {
@@ -122,7 +122,8 @@ Arguments parse_arguments(std::span<const std::string> words, const ArgumentSpec
                             .run();
     for (const auto& option : parsed.options) store(option, words, spec, arguments);
   } catch (const po::invalid_command_line_syntax& error) {
-    if (error.kind() != po::invalid_syntax::missing_parameter)
+    if (error.kind() != po::invalid_syntax::missing_parameter &&
+        error.kind() != po::invalid_syntax::empty_adjacent_parameter)
       throw UsageError(fmt::format("{}; usage: trainrt {}", error.what(), spec.usage));
     throw UsageError(missing_value(error.get_option_name(), spec));
   } catch (const po::error& error) {

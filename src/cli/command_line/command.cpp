@@ -25,22 +25,24 @@ std::string full_name(const Command& command) {
   return command.usage.substr(first.size()).starts_with(tool) ? std::string(first) + tool : std::string(command.name);
 }
 
-std::vector<const Command*> commands_by_group() {
-  const auto table = command_table();
+std::vector<const Command*> in_order(PluginTable<Command> table) {
   std::vector<const Command*> commands(table.begin(), table.end());
   std::ranges::stable_sort(commands, {}, [](const Command* command) { return std::pair(command->group, command->order); });
   return commands;
 }
 
 const Command& find_command(std::span<const std::string> words) {
-  const Command* found = nullptr;
   for (const auto* command : command_table())
-    if (command->name == words.front()) found = command;
-  if (found == nullptr) throw UsageError(unknown_command(words));
-  if (found->tools != nullptr && words.size() > 1)
-    for (const auto* tool : found->tools())
+    if (command->name == words.front()) return *command;
+  throw UsageError(unknown_command(words));
+}
+
+const Command& find_command_or_tool(std::span<const std::string> words) {
+  const auto& command = find_command(words);
+  if (command.tools != nullptr && words.size() > 1)
+    for (const auto* tool : command.tools())
       if (tool->name == words[1]) return *tool;
-  return *found;
+  return command;
 }
 
 }  // namespace trainrt::cli

@@ -62,11 +62,14 @@ std::string full_name(const Command& command);
 /// Returns the title of a group in `trainrt --help`.
 std::string_view group_title(CommandGroup group);
 
-/// Returns all commands by group, and by `order` within a group.
-std::vector<const Command*> commands_by_group();
+/// Returns the commands of a table by group, and by `order` within a group.
+std::vector<const Command*> in_order(PluginTable<Command> table);
 
-/// Returns the command, or the tool of a command, that the first words name. Throws UsageError, which suggests a call, if
-/// they name no command. Words after the name of a tool are ignored.
+/// Returns the command that the first of `words` names. Throws UsageError, which suggests a call, if there is none.
 const Command& find_command(std::span<const std::string> words);
+
+/// Returns the tool that the first two words name, or else the command that the first word names. Throws like
+/// find_command().
+const Command& find_command_or_tool(std::span<const std::string> words);
 
 }  // namespace trainrt::cli

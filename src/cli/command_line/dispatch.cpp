@@ -67,10 +67,10 @@ Outcome run_command(std::vector<std::string>& words, AddAdvice& add_advice) {
   // The words after -- belong to a program.
   const auto own_words = std::ranges::subrange(words.begin(), std::ranges::find(words, "--"));
   if (std::ranges::any_of(own_words, is_help)) {
-    fmt::print("{}", help_of(find_command(words)));
+    fmt::print("{}", help_of(find_command_or_tool(words)));
     return {ExitCode::finished};
   }
-  const auto& command = find_command(std::span(words).first(1));
+  const auto& command = find_command(words);
   words.erase(words.begin());
   if (command.writes_run) add_advice = trainer::with_advice;
   return {command.run(words), command.output_is_result};

@@ -18,7 +18,9 @@ constexpr Advice words_of_other_tools[] = {
      "to start or resume a run: trainrt --config FILE, or trainrt -- PROGRAM ARGS"},
     {"resume continue restart retry rerun",
      "the command that started a run also resumes it: trainrt --config FILE, or trainrt -- PROGRAM ARGS"},
-    {"requeue", "trainrt supervise requeues its job by itself when the run is not finished; by hand: scontrol requeue JOB"},
+    {"requeue",
+     "trainrt supervise requeues its job when the run stops before it has finished; to requeue a job: scontrol requeue "
+     "JOB"},
     {"status state show info describe metrics summary",
      "to show a run: trainrt result RUN_DIR; the runs in a folder: trainrt result FOLDER; a sweep: trainrt tune status "
      "DIR"},

@@ -62,7 +62,7 @@ std::string notes_text(std::string_view notes) {
 
 std::string tools_text(const Command& command) {
   std::vector<std::pair<std::string, std::string_view>> terms;
-  for (const auto* tool : command.tools()) terms.emplace_back(tool->name, tool->help);
+  for (const auto* tool : in_order(command.tools())) terms.emplace_back(tool->name, tool->help);
   return list_text(terms) + fmt::format("\n  trainrt {} TOOL --help shows the options of a tool.\n", command.name);
 }
 
@@ -92,7 +92,7 @@ std::string general_help() {
   constexpr std::size_t group_width = 14;
   auto text = fmt::format("trainrt {}: {}\n{}\n", version, program_description, examples_text(usual_calls()));
   std::string_view last_title;
-  for (const auto* command : commands_by_group()) {
+  for (const auto* command : in_order(command_table())) {
     const auto title = group_title(command->group);
     text += fmt::format("{:<{}}{:<11}{}\n", title == last_title ? "" : title, group_width, command->name, command->help);
     last_title = title;

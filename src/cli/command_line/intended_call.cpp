@@ -54,11 +54,15 @@ std::string quoted_words(std::span<const std::string> words) {
   return text;
 }
 
+std::string start_of_call(std::string_view command, std::span<const std::string> words) {
+  return fmt::format("trainrt{}{}{}", command.empty() ? "" : " ", command, quoted_words(words));
+}
+
 /// Returns the call in which the words from `words[at]` on are a program, or `words[at]` is a config; "" if they are
 /// neither.
 std::string call_of_run(std::string_view command, std::span<const std::string> words, std::size_t at) {
   const auto& word = words[at];
-  const auto start = fmt::format("trainrt{}{}{}", command.empty() ? "" : " ", command, quoted_words(words.first(at)));
+  const auto start = start_of_call(command, words.first(at));
   if (is_config(word)) return fmt::format("{} --config{}", start, quoted_words(words.subspan(at)));
   if (is_python_script(word)) return fmt::format("{} -- python3{}", start, quoted_words(words.subspan(at)));
   if (word.ends_with(".sh") || is_executable(word)) return fmt::format("{} --{}", start, quoted_words(words.subspan(at)));
@@ -69,14 +73,15 @@ std::string meant_by(const std::string& word, const std::string& call) {
   return fmt::format("{}: {}", is_config(word) ? "to use it as a config" : "to run a program, put -- before it", call);
 }
 
-/// Returns the name of the declared key whose last part is `name`, or the key of that name in [loop].
-std::string full_key(const std::string& name) {
+/// Returns the name of the declared key whose last part is `name`; "" if there is none.
+std::string declared_key(const std::string& name) {
   for (const auto& option : config::declared_options())
     if (option.key.ends_with("." + name)) return option.key;
-  return "loop." + name;
+  return "";
 }
 
-/// Returns advice for --NAME VALUE in place of --section.key=value. "" if NAME cannot be a key.
+/// Returns advice for --NAME VALUE in place of --section.key=value. An undeclared NAME is probably a key of [loop]. "" if
+/// NAME cannot be a key.
 std::string advice_for_key(const std::string& option, const std::string& next) {
   if (!option.starts_with("--")) return "";
   const auto equals = std::min(option.find('='), option.size());
@@ -84,9 +89,30 @@ std::string advice_for_key(const std::string& option, const std::string& next) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; };
   if (name.empty() || !std::ranges::all_of(name, is_part)) return "";
   const auto value = equals < option.size() ? option.substr(equals + 1) : next.starts_with("-") ? "" : next;
-  const auto key = name.find('.') == std::string::npos ? full_key(name) : name;
+  auto key = name.find('.') == std::string::npos ? declared_key(name) : name;
+  if (key.empty() && value.empty()) return "";  // probably a switch
+  if (key.empty()) key = "loop." + name;
   return fmt::format("a config key has the form --section.key=value: --{}={}", key,
                      value.empty() ? "VALUE" : excerpt(value, 60));
+}
+
+const CommandOption* option_named(std::span<const CommandOption> options, const std::string& word) {
+  const auto found = std::ranges::find_if(options, [&](const CommandOption& option) {
+    return word == (option.is_parsed() ? "--" : "") + std::string(option.name);
+  });
+  return found == options.end() ? nullptr : &*found;
+}
+
+/// Returns the message for `words[at]`, which is neither an option nor the value of one.
+std::string unexpected_operand(std::string_view command, std::span<const std::string> words, std::size_t at) {
+  const auto shown = excerpt(words[at], 60);
+  if (const auto call = call_of_run(command, words, at); !call.empty())
+    return fmt::format("unexpected argument '{}'; {}", shown, meant_by(words[at], call));
+  if (const auto advice = advice_for_word(words[at]); !advice.empty())
+    return fmt::format("unexpected argument '{}': {}", shown, advice);
+  return fmt::format("unexpected argument '{}'; {}", shown,
+                     meant_by(words[at], fmt::format("{} --{}", start_of_call(command, words.first(at)),
+                                                     quoted_words(words.subspan(at)))));
 }
 
 /// Returns the directory of the run that a config describes, or "RUN_DIR" if it cannot be determined.
@@ -118,27 +144,16 @@ std::string unknown_command(std::span<const std::string> words) {
 }
 
 void refuse_operands(std::string_view command, std::span<const std::string> words, std::span<const CommandOption> options) {
-  const auto has_value = [&](const std::string& word) {
-    return std::ranges::any_of(options, [&](const CommandOption& option) {
-      return !option.argument.empty() && word == (option.is_parsed() ? "--" : "") + std::string(option.name);
-    });
-  };
+  const ArgumentSpec spec{.options = options, .overrides = true, .usage = command};
   for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
     const auto& word = words[at];
-    if (word.starts_with("-") && word.size() > 1) {
-      if (has_value(word)) ++at;
-      continue;
-    }
-    const auto shown = excerpt(word, 60);
-    if (at > 0 && words[at - 1].starts_with("--") && words[at - 1].find('=') == std::string::npos)
-      throw UsageError(unknown_option(words[at - 1], word, {.options = options, .overrides = true, .usage = command}));
-    if (const auto call = call_of_run(command, words, at); !call.empty())
-      throw UsageError(fmt::format("unexpected argument '{}'; {}", shown, meant_by(word, call)));
-    if (const auto advice = advice_for_word(word); !advice.empty())
-      throw UsageError(fmt::format("unexpected argument '{}': {}", shown, advice));
-    throw UsageError(fmt::format("unexpected argument '{}'; to run a program, put -- before it: trainrt{}{}{} --{}", shown,
-                                 command.empty() ? "" : " ", command, quoted_words(words.first(at)),
-                                 quoted_words(words.subspan(at))));
+    const auto next = at + 1 < words.size() && words[at + 1] != "--" ? words[at + 1] : "";
+    if (!word.starts_with("-") || word.size() == 1) throw UsageError(unexpected_operand(command, words, at));
+    const auto equals = word.find('=');
+    const auto* option = option_named(options, word.substr(0, equals));
+    const bool is_override = equals != std::string::npos && word.substr(0, equals).find('.') != std::string::npos;
+    if (option == nullptr && !is_override) throw UsageError(unknown_option(word, next, spec));
+    if (option != nullptr && !option->argument.empty() && equals == std::string::npos) ++at;
   }
 }
 
@@ -158,16 +173,19 @@ std::string unknown_option(const std::string& option, const std::string& next, c
   const auto similar = did_you_mean(name, known);
   const auto key = spec.overrides && similar.empty() ? advice_for_key(option, next) : "";
   if (!key.empty()) return fmt::format("unknown option '{}': {}", shown, key);
-  return fmt::format("unknown option '{}'{}{}{}", shown, similar, spec.usage.empty() ? "" : "; usage: trainrt ",
-                     spec.usage);
+  const bool is_name = spec.usage.find(' ') == std::string_view::npos;
+  const auto more = is_name ? fmt::format("`trainrt {} --help` shows all options", spec.usage.empty() ? "run" : spec.usage)
+                            : fmt::format("usage: trainrt {}", spec.usage);
+  return fmt::format("unknown option '{}'{}; {}", shown, similar, more);
 }
 
-std::string run_suggestion(const std::string& path) {
-  const auto in_runs = fs::path("runs") / path;
+void require_existing(const std::string& path) {
   std::error_code error;
-  return !path.empty() && !fs::path(path).is_absolute() && fs::exists(in_runs / "run.json", error)
-             ? fmt::format("; did you mean '{}'?", in_runs.string())
-             : "";
+  if (fs::exists(fs::symlink_status(path, error))) return;
+  const auto in_runs = fs::path("runs") / path;
+  const bool is_run = !path.empty() && !fs::path(path).is_absolute() && fs::exists(in_runs / "run.json", error);
+  throw UsageError(fmt::format("'{}' does not exist{}", excerpt(path),
+                               is_run ? fmt::format("; did you mean '{}'?", in_runs.string()) : ""));
 }
 
 }  // namespace trainrt::cli

@@ -13,16 +13,15 @@ namespace trainrt::cli {
 std::string unknown_command(std::span<const std::string> words);
 
 /// Throws UsageError if a word before `--` is neither an option nor the value of one. For commands that accept
-/// --section.key=value and `-- PROGRAM ARGS`, but no operands. `command` is the name of the command, or "" for `trainrt
-/// run` without its name.
+/// --section.key=value and `-- PROGRAM ARGS`, but no operands. `options` are those of the command, with -n if it has -n.
+/// `command` is the name of the command, or "" for `trainrt run` without its name.
 void refuse_operands(std::string_view command, std::span<const std::string> words, std::span<const CommandOption> options);
 
 /// Returns the message for `option`, a word such as "--confg" or "--confg=x", that a command does not accept. `next` is the
 /// word that follows it, or "".
 std::string unknown_option(const std::string& option, const std::string& next, const ArgumentSpec& spec);
 
-/// Returns "; did you mean 'runs/first'?" if `path`, which does not exist, is the name of a run in the folder ./runs, else
-/// "".
-std::string run_suggestion(const std::string& path);
+/// Throws UsageError if `path`, an argument of a command, does not exist. The message suggests runs/PATH if that is a run.
+void require_existing(const std::string& path);
 
 }  // namespace trainrt::cli

@@ -44,10 +44,10 @@ std::string page_name(const Command& command) {
 /// Returns all commands and their tools.
 std::vector<const Command*> all_commands() {
   std::vector<const Command*> all;
-  for (const auto* command : commands_by_group()) {
+  for (const auto* command : in_order(command_table())) {
     all.push_back(command);
     if (command->tools == nullptr) continue;
-    const auto tools = command->tools();
+    const auto tools = in_order(command->tools());
     all.insert(all.end(), tools.begin(), tools.end());
   }
   return all;
@@ -192,7 +192,7 @@ std::string manual() {
   text += fmt::format(".SH DESCRIPTION\ntrainrt {}.\n", roff(program_description));
   text += examples_section(usual_calls()) + ".SH COMMANDS\n";
   std::string_view last_title;
-  for (const auto* command : commands_by_group()) {
+  for (const auto* command : in_order(command_table())) {
     const auto title = group_title(command->group);
     if (title != last_title) text += fmt::format(".SS {}\n", roff(title));
     last_title = title;
@@ -210,7 +210,7 @@ std::string manual_of(const Command& command) {
   text += examples_section(command.examples);
   if (command.tools != nullptr) {
     text += ".SH TOOLS\n";
-    for (const auto* tool : command.tools()) text += entry(tool->name, tool->help);
+    for (const auto* tool : in_order(command.tools())) text += entry(tool->name, tool->help);
   }
   if (!command.options.empty()) text += ".SH OPTIONS\n";
   for (const auto& option : command.options) text += entry(option_text(option), option.help);

@@ -18,12 +18,19 @@ constexpr Example data_examples[] = {
     {"trainrt data convert train.csv --format=csv -o train.h5", "one file that is fast to read"},
     {"trainrt data bench --config train.ini train", "read speed of [data.train] of a config"}};
 
+/// Returns the names of the tools, separated by commas, in the order of the help.
+std::string tool_names() {
+  std::vector<std::string> names;
+  for (const auto* tool : in_order(datasets::data_tool_table())) names.emplace_back(tool->name);
+  return join(names);
+}
+
 /// Returns the message for a word that names no tool. A word that looks like a file is probably the source of a tool.
 std::string unknown_tool(const std::string& word) {
   const auto names = names_of(datasets::data_tool_table());
   const bool is_path = word.find_first_of("./*") != std::string::npos;
   return fmt::format("unknown tool '{}' of trainrt data{}; tools: {}{}", excerpt(word, 60), did_you_mean(word, names),
-                     join(names), is_path ? "; to show a dataset: trainrt data inspect " + shell_quoted(word) : "");
+                     tool_names(), is_path ? "; to show a dataset: trainrt data inspect " + shell_quoted(word) : "");
 }
 
 ExitCode data_command(std::span<const std::string> words) {
@@ -31,7 +38,7 @@ ExitCode data_command(std::span<const std::string> words) {
   if (words.empty() || words.front().starts_with("-"))
     throw UsageError(fmt::format("missing argument: TOOL{}; tools: {}; usage: trainrt data TOOL SOURCE",
                                  words.empty() ? "" : fmt::format(" before '{}'", excerpt(words.front(), 60)),
-                                 join(names_of(tools))));
+                                 tool_names()));
   const auto tool = std::ranges::find(tools, words.front(), [](const auto* each) { return each->name; });
   if (tool == tools.end()) throw UsageError(unknown_tool(words.front()));
   return (*tool)->run(words.subspan(1));

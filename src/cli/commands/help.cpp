@@ -29,7 +29,7 @@ ExitCode help_command(std::span<const std::string> words) {
   else if (arguments.operands[0] == "config")
     fmt::print("{}", config_template());
   else
-    fmt::print("{}", help_of(find_command(arguments.operands)));
+    fmt::print("{}", help_of(find_command_or_tool(arguments.operands)));
   return ExitCode::finished;
 }
 

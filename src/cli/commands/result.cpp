@@ -11,6 +11,7 @@
 #include "checkpoint/format/names.hpp"
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
+#include "cli/command_line/intended_call.hpp"
 #include "cli/runs/comparison_table.hpp"
 #include "cli/runs/read_runs.hpp"
 #include "cli/runs/usage_table.hpp"
@@ -192,6 +193,7 @@ ExitCode result_of_folder(const std::string& folder, bool json) {
 ExitCode result_command(std::span<const std::string> words) {
   const auto arguments =
       parse_arguments(words, {.options = result_options, .min_operands = 1, .max_operands = 1, .usage = result_usage});
+  require_existing(arguments.operands[0]);
   const auto path = std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   if (!io::exists(std::filesystem::path(path) / "run.json")) return result_of_folder(path, arguments.has("json"));
   const auto summary = view::summary_of(path);

@@ -8,6 +8,7 @@
 
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
+#include "cli/command_line/intended_call.hpp"
 #include "cli/runs/job_runs.hpp"
 #include "cli/terminal/full_screen.hpp"
 #include "core/environment.hpp"
@@ -73,6 +74,7 @@ std::string run_dir_of(const Arguments& arguments) {
                                        ? "missing argument: RUN_DIR, or --job ID"
                                        : fmt::format("unexpected argument '{}'", excerpt(arguments.operands[1], 60)),
                                    top_usage));
+    require_existing(arguments.operands[0]);
     return std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   }
   const auto& job = arguments.options.at("job");

@@ -156,11 +156,10 @@ ExitCode verify_command(std::span<const std::string> words) {
   const auto arguments =
       parse_arguments(words, {.options = verify_options, .min_operands = 1, .max_operands = 1, .usage = verify_usage});
   const VerifyOptions options{thread_count(arguments), arguments.has("quiet")};
+  require_existing(arguments.operands[0]);
   std::error_code error;
   const auto path = fs::canonical(arguments.operands[0], error);
-  if (error)
-    throw UsageError(
-        fmt::format("'{0}': {1}{2}", arguments.operands[0], error.message(), run_suggestion(arguments.operands[0])));
+  if (error) throw UsageError(fmt::format("'{}': {}", arguments.operands[0], error.message()));
   const GuardedTree guarded(path);
   bool is_intact = false;
   if (fs::is_regular_file(path) && path.filename() == "metrics.h5")

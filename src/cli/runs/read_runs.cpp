@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "cli/command_line/intended_call.hpp"
 #include "core/output/log.hpp"
 #include "core/text/byte_size.hpp"
 #include "io/files/file.hpp"
@@ -47,6 +48,7 @@ FolderRuns read_folder(const std::string& folder) {
 std::vector<view::RunSummary> read_runs(const std::vector<std::string>& words) {
   std::vector<view::RunSummary> runs;
   for (const auto& word : words) {
+    require_existing(word);
     const auto path = fs::absolute(word).lexically_normal();
     if (io::exists(path / "run.json")) {
       runs.push_back(read_run(path));

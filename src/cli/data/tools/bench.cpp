@@ -145,6 +145,7 @@ ExitCode bench_data(std::span<const std::string> words) {
 extern const DataTool bench;
 const DataTool bench{.name = "bench",
                      .group = CommandGroup::data,
+                     .order = 3,
                      .usage = bench_usage,
                      .help = "measure how fast this machine reads a dataset, with advice",
                      .examples = bench_examples,

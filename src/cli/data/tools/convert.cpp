@@ -107,6 +107,7 @@ extern const DataTool convert;
 const DataTool convert{
     .name = "convert",
     .group = CommandGroup::data,
+    .order = 2,
     .usage = convert_usage,
     .help = "write a dataset as one file that is fast to read: select, split, shuffle",
     .examples = convert_examples,

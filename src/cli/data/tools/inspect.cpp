@@ -66,6 +66,7 @@ extern const DataTool inspect;
 const DataTool inspect{
     .name = "inspect",
     .group = CommandGroup::data,
+    .order = 1,
     .usage = inspect_data_usage,
     .help = "show the files, fields, statistics and first samples of a dataset",
     .examples = inspect_data_examples,

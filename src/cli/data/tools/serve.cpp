@@ -84,6 +84,7 @@ ExitCode serve_datasets(std::span<const std::string> words) {
 extern const DataTool serve;
 const DataTool serve{.name = "serve",
                      .group = CommandGroup::data,
+                     .order = 4,
                      .usage = serve_usage,
                      .help = "serve datasets to the Python package trainrt.data outside of a run",
                      .notes = "The Python package starts this tool itself, and talks to it over standard input.\n",
