@@ -22,7 +22,7 @@ def a_flipped_bit_is_an_error_or_changes_nothing_where_the_format_has_a_checksum
 
 @test
 def every_format_of_files_has_its_bits_flipped():
-    formats = set(re.findall(r"^data format (\w+):", run([TRAINRT, "list"]).out, re.M))
+    formats = set(re.findall(r"^data format (\w+):", run([TRAINRT, "list", "all"]).out, re.M))
     equal(sorted(formats - {"range", "synthetic"}), sorted(flips.FORMATS), "formats with files")
 
 

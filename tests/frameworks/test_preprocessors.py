@@ -569,9 +569,9 @@ def what_does_not_suit_is_refused_with_its_name():
 # ---- the table of C++ --------------------------------------------------------------------------------------------------------
 
 def table():
-    """{preprocessor: (help, {argument: (help, valid values and default)})} as `trainrt list` prints the table of C++."""
+    """{preprocessor: (help, {argument: (help, valid values and default)})} as `trainrt list all` prints the table of C++."""
     found, rows = {}, None
-    for line in run([TRAINRT, "list"]).out.splitlines():
+    for line in run([TRAINRT, "list", "all"]).out.splitlines():
         if head := re.fullmatch(r"preprocessor (\w+): (.*)", line):
             rows = {}
             found[head[1]] = head[2], rows

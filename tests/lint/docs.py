@@ -28,15 +28,15 @@ _known = {}
 
 
 def known():
-    """Returns the keys, the keys of [stop] and of [data.NAME], and the commands with their usage, as `trainrt list` and `trainrt help` print them."""
+    """Returns the keys, the keys of [stop] and of [data.NAME], and the commands with their usage, as `trainrt list all` and `trainrt help` print them."""
     if not _known:
-        parts = {part.splitlines()[0].split(":")[0].split(" (")[0]: re.findall(r"^  ([\w.]+) ", part, re.M) for part in output("list").split("\n\n")}
-        _known["keys"] = set(parts["config keys"])
-        _known["tune"] = set(parts["keys of [tune], for a sweep"])
-        _known["stop"] = set(parts["keys of [stop]"]) - {"METRIC"}
-        _known["data"] = {key for title, keys in parts.items() if "data" in title and "[stop]" not in title and "[sink." not in title and "[callback." not in title for key in keys}
-        _known["plugins"] = {f"{title[9:-1]}.{key}" for title, keys in parts.items() if title.startswith(("keys of [sink.", "keys of [callback.", "keys of [tune."))
-                             for key in keys}
+        parts = {part.splitlines()[0].split(":")[0]: set(re.findall(r"^  ([\w.]+) ", part, re.M)) for part in output("list", "all").split("\n\n")}
+        keys_of = lambda *kinds: {key for title, keys in parts.items() if title.startswith(kinds) for key in keys}
+        _known["tune"] = keys_of("config section tune")
+        _known["stop"] = {key.removeprefix("stop.") for key in keys_of("config section stop")} - {"METRIC"}
+        _known["data"] = keys_of("config section data.NAME", "data format ")
+        _known["keys"] = {key for key in keys_of("config section ") if "." in key and not key.startswith(("tune.", "stop."))}
+        _known["plugins"] = keys_of("sink ", "callback ", "scheduler ")
         names = re.findall(r"^.{14}(\w+) {2,}", output("help"), re.M)
         _known["commands"] = {name: output("help", name) for name in names}
         tools = re.findall(r"^  (\w+) ", _known["commands"]["data"].split("\ntools\n")[1].split("\n\n")[0], re.M)
@@ -251,7 +251,7 @@ def the_config_with_every_key_has_each_with_its_default():
     none(sorted((known()["keys"] | {f"stop.{key}" for key in known()["stop"]} | {f"data.NAME.{key}" for key in known()["data"]} | known()["plugins"] | known()["tune"]) - named))
     reader = configparser.ConfigParser(inline_comment_prefixes=("#",), interpolation=None)
     reader.read_string(text)
-    defaults = dict(re.findall(r"^  (\w+\.\w+) .*(?:\(|; )default (.*)\)$", output("list"), re.M))
+    defaults = dict(re.findall(r"^  (\w+\.\w+) .*(?:\(|; )default (.*)\)$", output("list", "all"), re.M))
     check(len(defaults) > 25, f"only {len(defaults)} defaults were found")
     for key, default in defaults.items():
         if key in known()["keys"]:

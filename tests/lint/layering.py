@@ -74,7 +74,7 @@ ORDERED_ROOMS = {
     "view": ("summary", "charts", "curves", "top", "page"),
     "program": ("rendezvous", "children", "progress", "services", "environments", "protocol", "staging", "run"),
     "cli": ("files", "terminal", "config", "command_line", "start", "checkpoints", "runs", "supervise", "tune", "doctor", "predict", "data", "data/convert", "data/inspect",
-            "data/bench", "main"),
+            "data/bench", "listing", "main"),
 }
 ROOMS |= {f"{layer}/{room}": {f"{layer}/{lower}" for lower in rooms[:at]} for layer, rooms in ORDERED_ROOMS.items() for at, room in enumerate(rooms)}
 ROOMS["data/tables/arrow"] = {"data/bytes", "data/source", "data/text", "data/tables"}  # a module of its own

@@ -173,9 +173,9 @@ def check_refuses_what_a_train_function_of_a_module_cannot_use_before_it_loads_t
                         ({**data, "loop": {"optimizer": "adam"}}, ("optimizer", "sgd, adamw", "run.ini:"))):
         check_refused(checked(more), None, words)
     check_refused(checked(data), None, ("cannot load the library", f"{modules}/torch.so"))
-    listed = run([TRAINRT, "list"], env={"TRAINRT_MODULE_PATH": modules}).out
+    listed = run([TRAINRT, "list", "all"], env={"TRAINRT_MODULE_PATH": modules}).out
     for word in ("loop.batch_size", "a whole number, from 1 to 2147483647", "one of: sgd, adamw", "needs [data.train], [data.test]"):
-        check(word in listed, f"`trainrt list` lacks {word!r}:\n{listed}")
+        check(word in listed, f"`trainrt list all` lacks {word!r}:\n{listed}")
 
 
 MODULE = """
