@@ -73,7 +73,7 @@ std::string meant_by(const std::string& word, const std::string& call) {
   return fmt::format("{}: {}", is_config(word) ? "to use it as a config" : "to run a program, put -- before it", call);
 }
 
-/// Returns the name of the declared key whose last part is `name`; "" if there is none.
+/// Returns the name of the declared key with the last part `name`; "" if there is none.
 std::string declared_key(const std::string& name) {
   for (const auto& option : config::declared_options())
     if (option.key.ends_with("." + name)) return option.key;

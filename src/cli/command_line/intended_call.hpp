@@ -9,7 +9,7 @@ namespace trainrt::cli {
 
 // Error messages for wrong command lines, which show the call that was probably meant.
 
-/// Returns the message for words whose first word names no command. Precondition: `words` is not empty.
+/// Returns the message for a command line that begins with no command. Precondition: `words` is not empty.
 std::string unknown_command(std::span<const std::string> words);
 
 /// Throws UsageError if a word before `--` is neither an option nor the value of one. For commands that accept

@@ -94,7 +94,7 @@ Kind without_keys(std::string_view word, std::string_view title, std::string_vie
   return kind;
 }
 
-/// Returns the plug-ins of a table whose keys are in a section [SECTION.NAME], or in [data.NAME] if `section` is that.
+/// Returns the plug-ins of a table that have keys, in a section [SECTION.NAME], or in [data.NAME] if `section` is that.
 template <class Record>
 Kind with_keys(std::string_view word, std::string_view title, std::string_view singular, PluginTable<Record> table,
                std::string_view section) {
