@@ -54,7 +54,7 @@ def the_doctor_finds_the_same_address_and_a_program_that_is_on_one_node_only():
     found = {each["name"]: each for each in json.loads(job.out)["checks"]}
     equal((found["program_address"]["figures"]["address"], found["program_address"]["figures"]["interface"]), (CLUSTER.address("n1"), "eth0"), "where the ranks meet", job)
     equal(found["program"]["grade"], "error", "grade of the program", job)
-    check("rank 1 on n2: there is no executable '/tmp/here-alone'" in found["program"]["text"], f"it says: {found['program']}", job)
+    check("rank 1 on n2: executable '/tmp/here-alone' not found" in found["program"]["text"], f"it says: {found['program']}", job)
     check("rank 0" not in found["program"]["text"], f"rank 0 is well: {found['program']}", job)
 
 

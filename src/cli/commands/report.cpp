@@ -52,7 +52,7 @@ ExitCode report_command(std::span<const std::string> words) {
   const auto path = output_of(arguments);
   AtomicFile file(path, arguments.has("force"));
   auto runs = read_runs(arguments.operands);
-  if (runs.empty()) throw UsageError("no run can be read");
+  if (runs.empty()) throw UsageError("no run can be read; the warnings above give the reason for each run");
   const auto count = static_cast<std::int64_t>(runs.size());
   const auto page = count == 1 ? view::page::page_of(view::page::view_of(std::move(runs.front())), utc_now())
                                : view::page::page_of(runs, title_of(arguments.operands.front()), utc_now());

@@ -37,7 +37,7 @@ batch::SlurmJob require_job(const Environment& environment) {
   if (!job)
     throw UsageError(
         "trainrt supervise works inside a Slurm allocation, and SLURM_JOB_ID is not set: submit it with `sbatch "
-        "jobs/train.sbatch CONFIG`, or call it under salloc. Without Slurm, use `mpiexec -n N trainrt --config FILE`");
+        "jobs/train.sbatch CONFIG`, or call it under salloc. Without Slurm, use `trainrt -n N --config FILE`");
   return *job;
 }
 

@@ -73,8 +73,8 @@ void add_section(SourceChoice& choice, const std::string& path) {
   const auto section = config.section(std::string(section_prefix) + choice.name);
   const auto names = names_of_datasets(config);
   if (section.keys().empty())
-    throw UsageError(fmt::format("{} has no section [data.{}]{}; its datasets: {}", path, choice.name,
-                                 did_you_mean(choice.name, names), names.empty() ? "no dataset" : join(names)));
+    throw UsageError(fmt::format("{} has no section [data.{}]{}; {}", path, choice.name, did_you_mean(choice.name, names),
+                                 names.empty() ? "it has no section [data.NAME]" : "its datasets: " + join(names)));
   for (const auto& key : section.keys())
     if (!choice.keys.has(key)) choice.keys.set(key, *section.find(key));
   for (const auto& name : names)

@@ -34,7 +34,8 @@ view::RunSummary read_run(const std::string& run_dir) {
 FolderRuns read_folder(const std::string& folder) {
   const auto run_dirs = view::run_dirs_in(folder);
   if (run_dirs.empty())
-    throw UsageError(folder + " is neither a run directory (run.json) nor a folder with run directories in it");
+    throw UsageError(
+        fmt::format("'{}' is neither a run directory (run.json) nor a folder that contains run directories", folder));
   FolderRuns found;
   for (const auto& run_dir : run_dirs) try {
       found.runs.push_back(read_run(run_dir));

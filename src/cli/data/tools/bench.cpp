@@ -79,7 +79,7 @@ std::string share_text(const Rate& rate, data::Stage stage) {
 }
 
 std::string rates_text(const std::vector<Rate>& rates) {
-  Table table({{"what"},
+  Table table({{"measurement"},
                {"threads", true},
                {"samples/s", true},
                {"MB/s", true},
