@@ -114,7 +114,7 @@ TEST_CASE("the report of a Python is its last line, and any other output is an e
   CHECK(report.at("frameworks").at("torch") == "2");
   for (const char* text : {"", "hello", "[]", "{\"version\": 3}"}) {
     CAPTURE(text);
-    CHECK_THROWS_WITH(parse_python_report(text), Contains("something else") && Contains(text));
+    CHECK_THROWS_WITH(parse_python_report(text), Contains("something other") && Contains(text));
   }
 }
 
