@@ -56,7 +56,7 @@ TEST_CASE("the help of trainrt data lists every tool, and the help of a tool sho
     CHECK(tool->usage.starts_with("data " + std::string(tool->name)));
     CHECK_THAT(help, Contains("  " + std::string(tool->name) + " ") && Contains(std::string(tool->help)));
     const Words words{"data", std::string(tool->name), "train.csv"};
-    CHECK(&cli::find_command(words) == tool);
+    CHECK(&cli::find_command_or_tool(words) == tool);
     CHECK_THAT(cli::help_of(*tool), Contains("trainrt " + std::string(tool->usage)) && !Contains("tools\n"));
   }
 }
