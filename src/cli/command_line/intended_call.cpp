@@ -153,7 +153,9 @@ void refuse_operands(std::string_view command, std::span<const std::string> word
     const auto* option = option_named(options, word.substr(0, equals));
     const bool is_override = equals != std::string::npos && word.substr(0, equals).find('.') != std::string::npos;
     if (option == nullptr && !is_override) throw UsageError(unknown_option(word, next, spec));
-    if (option != nullptr && !option->argument.empty() && equals == std::string::npos) ++at;
+    const bool has_value = option != nullptr && !option->argument.empty() && equals == std::string::npos;
+    if (has_value && (at + 1 == words.size() || words[at + 1] == "--")) return;  // the parser reports the missing value
+    if (has_value) ++at;
   }
 }
 

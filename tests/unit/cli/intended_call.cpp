@@ -43,6 +43,8 @@ TEST_CASE("a config or a program before -- is an error that shows the call with 
              EndsWith(": trainrt check --config train.ini"));
   CHECK_THAT(error_of_run({"status"}), Contains("trainrt result RUN_DIR"));
   CHECK_THAT(error_of_run({"nothing-known"}), EndsWith(": trainrt -- nothing-known"));
+  CHECK_NOTHROW(
+      refuse_operands("", Words{"-n", "--", "train.py"}, run_like));  // -n lacks its value, which the parser reports
   CHECK_NOTHROW(refuse_operands("", Words{"-n", "2", "--config", "a", "--config=a", "--a.b=c", "--", "x"}, run_like));
 }
 
