@@ -24,7 +24,7 @@ constexpr CommandOption supervise_options[] = {config_option, override_option, p
 
 constexpr ExitNote supervise_exit_codes[] = {{0, "finished"},
                                              {64, "invalid arguments, config, data or run directory"},
-                                             {70, "the run failed more often than failure.max_failures allows"},
+                                             {70, "given up after failures"},
                                              {75, "stopped and saved; the job may have been requeued"},
                                              {76, "repeated attempts made no progress"},
                                              {143, "Slurm ends the job"}};

@@ -53,7 +53,7 @@ constexpr CommandOption tune_options[] = {{"config", "FILE", "config of a run wi
 
 constexpr ExitNote tune_exit_codes[] = {{0, "all trials done"},
                                         {64, "invalid arguments or config, or no trial can start"},
-                                        {70, "all trials failed"},
+                                        {70, "all trials failed, or one trial with tune.fail_fast = true"},
                                         {75, "stopped; run the same command again to continue"}};
 
 constexpr std::string_view tune_subcommands[] = {"status", "best"};
