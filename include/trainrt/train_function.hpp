@@ -17,7 +17,7 @@ enum class LoopType : std::uint8_t { text, integer, real, boolean, path };
 
 /// A train function's declaration of one key in config section [loop]. It has these effects:
 /// - The key's value is checked before a run starts and by `trainrt check`.
-/// - `trainrt list` shows the key.
+/// - `trainrt list NAME` shows the key.
 /// - ctx.config("key") returns the default if the config does not set the key.
 struct LoopKey {
   std::string_view key;

@@ -148,9 +148,8 @@ Options checked(const Options& given, std::span<const OptionSpec> specs, std::st
 
   for (const auto& key : given.keys())
     if (std::ranges::find(known, key) == known.end()) {
-      throw UsageError(
-          given.find(key)->origin + ": unknown key '" + key + "'" + at + did_you_mean(key, known) +
-          (known.size() <= max_listed ? "; there are: " + join(known) : "; `trainrt list` shows the valid ones"));
+      throw UsageError(given.find(key)->origin + ": unknown key '" + key + "'" + at + did_you_mean(key, known) +
+                       (known.size() <= max_listed ? "; there are: " + join(known) : "; `trainrt list` shows all keys"));
     }
   Options out;
   for (const auto& spec : specs) {

@@ -1,6 +1,9 @@
 // Checks the contract that plug-ins of all kinds share: a unique name, and a help text.
+#include <algorithm>
 #include <set>
+#include <sstream>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "cli/checkpoints/exporter.hpp"
@@ -41,6 +44,11 @@ void check_names(PluginTable<Record> table) {
   }
 }
 
+void check_width(const std::string& help) {
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) CHECK((line.size() <= 100 ? "" : line) == "");
+}
+
 void check_options(std::span<const OptionSpec> options, bool with_section) {
   std::set<std::string_view> keys;
   for (const auto& option : options) {
@@ -74,13 +82,39 @@ TEST_CASE("every plug-in has a unique name and help") {
   check_names(cli::doctor::check_table());
 }
 
-TEST_CASE("the help of every command shows its usage, and its purpose in one line") {
+TEST_CASE("the help of every command fits in 100 columns and shows its definition, a call, its options and exit codes") {
+  std::vector<const cli::Command*> commands;
   for (const auto* command : cli::command_table()) {
+    commands.push_back(command);
+    if (command->tools == nullptr) continue;
+    const auto tools = command->tools();
+    commands.insert(commands.end(), tools.begin(), tools.end());
+  }
+  for (const auto* command : commands) {
     INFO(command->name);
     CHECK(command->help.find('\n') == std::string_view::npos);
-    CHECK(cli::help_of(*command).find(command->usage) != std::string::npos);
-    CHECK(cli::help_of(*command).find(command->help) != std::string::npos);
+    CHECK(command->help.size() <= 75);
+    CHECK((command->notes.empty() || command->notes.ends_with('\n')));
+    const auto help = cli::help_of(*command);
+    check_width(help);
+    CHECK(help.starts_with(
+        fmt::format("trainrt {}: {}\n\nusage: trainrt {}\n", cli::full_name(*command), command->help, command->usage)));
+    for (const auto& option : command->options) CHECK_THAT(help, Contains("\n  " + cli::option_text(option)));
+    CHECK_THAT(help, Contains("\nexit codes\n  0 "));
   }
+}
+
+TEST_CASE("the general help fits on one screen and shows every command in its group") {
+  const auto help = cli::general_help();
+  CHECK(std::ranges::count(help, '\n') <= 24);
+  check_width(help);
+  for (const auto* command : cli::command_table()) {
+    CHECK_FALSE(cli::group_title(command->group).empty());
+    CHECK_THAT(help, Contains(fmt::format(" {} ", command->name)) && Contains(std::string(command->help)));
+  }
+  for (const auto* text :
+       {"srun trainrt --config FILE", "srun trainrt -- PROGRAM ARGS", "trainrt -n 2 -- python3 train.py"})
+    CHECK_THAT(help, Contains(text));
 }
 
 TEST_CASE("every exporter is selected by its extension") {

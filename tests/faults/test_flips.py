@@ -22,7 +22,7 @@ def a_flipped_bit_protected_by_a_checksum_is_an_error_or_changes_no_value():
 
 @test
 def bits_are_flipped_in_every_file_format():
-    formats = set(re.findall(r"^data format (\w+):", run([TRAINRT, "list"]).out, re.M))
+    formats = set(re.findall(r"^data format (\w+):", run([TRAINRT, "list", "all"]).out, re.M))
     equal(sorted(formats - {"range", "synthetic"}), sorted(flips.FORMATS), "formats with files")
 
 

@@ -133,9 +133,9 @@ def an_unknown_interface_is_an_error_that_lists_the_available_ones():
 
 @test
 def the_list_shows_the_frameworks():
-    listed = run([TRAINRT, "list"]).out
+    listed = run([TRAINRT, "list", "all"]).out
     for word in ("torch", "TF_CONFIG", "JAX_COORDINATOR_ADDRESS", "horovod", "DMLC_TRACKER_URI", "PMI_FD", "slurm", "program.env"):
-        check(word in listed, f"`trainrt list` lacks {word!r}")
+        check(word in listed, f"`trainrt list all` lacks {word!r}")
 
 
 @test

@@ -254,8 +254,8 @@ def duplicate_column_names_are_refused_before_the_prediction():
 def missing_fields_files_and_datasets_are_named():
     refused("--keep", "lables", says="[data.test] has no field of this name (did you mean 'labels'?); its fields: images, labels")
     refused("--keep", "labels=label", says="fashion_mnist predicts a field of this name")
-    refused(says="No such file or directory", run_dir="/no/such/run")
-    refused("--dataset", "tset", says="[data.tset] does not exist (did you mean 'test'?)")
+    refused(says="does not exist", run_dir="/no/such/run")
+    refused("--dataset", "tset", says="the run has no [data.tset] (did you mean 'test'?)")
     refused("--data.test.source=/no/file", says="/no/file")
     refused("--data.test.on_error=skip", says="predictions need each sample exactly once")
     refused("--loop.hiden=3", says="hidden")

@@ -569,9 +569,9 @@ def unsuitable_columns_and_arguments_are_errors_that_name_them():
 # ---- the table of preprocessors in C++ --------------------------------------------------------------------------------------------------------
 
 def table():
-    """{preprocessor: (help, {argument: (help, valid values and default)})} as `trainrt list` prints the table of C++."""
+    """{preprocessor: (help, {argument: (help, valid values and default)})} as `trainrt list all` prints the table of C++."""
     found, rows = {}, None
-    for line in run([TRAINRT, "list"]).out.splitlines():
+    for line in run([TRAINRT, "list", "all"]).out.splitlines():
         if head := re.fullmatch(r"preprocessor (\w+): (.*)", line):
             rows = {}
             found[head[1]] = head[2], rows

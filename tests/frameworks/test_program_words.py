@@ -88,9 +88,9 @@ def refused(words, *named, ranks=2, env=None):
         equal(runs_in(folder), [], "remaining runs", job)
 
 
-add_test("dashes_without_a_program_are_refused", refused, ["--"], "a program must follow --", "-- COMMAND ARGS")
+add_test("dashes_without_a_program_are_refused", refused, ["--"], "missing argument after --: PROGRAM", "-- PROGRAM ARGS")
 add_test("an_empty_argument_is_no_program", refused, ["--", ""], "''")
-add_test("neither_config_nor_program_is_refused", refused, ["--loop.a=1"], "missing --config FILE or -- PROGRAM")
+add_test("neither_config_nor_program_is_refused", refused, ["--loop.a=1"], "missing argument: --config FILE or -- PROGRAM")
 add_test("a_missing_program_is_named", refused, ["--", "no-such-program"], "'no-such-program' not found in the PATH")
 add_test("a_missing_script_is_named", refused, ["--", PYTHON, "absent.py"], "'absent.py'", "No such file")
 add_test("a_file_that_is_not_executable_is_named", refused, ["--", "./train.py"], "'./train.py'", "is not executable on this node")

@@ -11,11 +11,15 @@ namespace trainrt::fuzz {
 namespace {
 
 const std::vector<cli::ArgumentSpec>& kinds_of_commands() {
+  static constexpr cli::CommandOption run[] = {{"config", "FILE", ""}};
+  static constexpr cli::CommandOption doctor[] = {{"config", "FILE", ""}, {"storage", "PATH", ""}, {"json", "", ""}};
+  static constexpr cli::CommandOption exporting[] = {{"output", "FILE", ""}, {"tensors", "P", ""}, {"force", "", ""}};
+  static constexpr cli::CommandOption verify[] = {{"threads", "N", ""}, {"quiet", "", ""}};
   static const std::vector<cli::ArgumentSpec> kinds = {
-      {.with_value = {"config"}, .switches = {}, .overrides = true, .usage = "--config FILE"},
-      {.with_value = {"config", "storage"}, .switches = {"json"}, .overrides = true, .usage = "doctor"},
-      {.with_value = {"output", "tensors"}, .switches = {"force"}, .min_operands = 1, .max_operands = 1, .usage = "export"},
-      {.with_value = {"threads"}, .switches = {"quiet"}, .min_operands = 1, .max_operands = 9, .usage = "verify"}};
+      {.options = run, .overrides = true, .program = true, .usage = "--config FILE"},
+      {.options = doctor, .overrides = true, .usage = "doctor"},
+      {.options = exporting, .min_operands = 1, .max_operands = 1, .usage = "export RUN_DIR"},
+      {.options = verify, .min_operands = 1, .max_operands = 9, .usage = "verify"}};
   return kinds;
 }
 

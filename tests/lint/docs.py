@@ -30,18 +30,20 @@ _known = {}
 
 
 def known():
-    """Returns the keys, the keys of [stop] and of [data.NAME], and the commands with their usage, as `trainrt list` and `trainrt help` print them."""
+    """Returns the keys, the keys of [stop] and of [data.NAME], and the commands with their usage, as `trainrt list all` and `trainrt help` print them."""
     if not _known:
-        parts = {part.splitlines()[0].split(":")[0].split(" (")[0]: re.findall(r"^  ([\w.]+) ", part, re.M) for part in output("list").split("\n\n")}
-        _known["keys"] = set(parts["config keys"])
-        _known["tune"] = set(parts["keys of [tune], for a sweep"])
-        _known["stop"] = set(parts["keys of [stop]"]) - {"METRIC"}
-        _known["data"] = {key for title, keys in parts.items() if "data" in title and "[stop]" not in title and "[sink." not in title and "[callback." not in title for key in keys}
-        _known["plugins"] = {f"{title[9:-1]}.{key}" for title, keys in parts.items() if title.startswith(("keys of [sink.", "keys of [callback.", "keys of [tune."))
-                             for key in keys}
-        names = re.findall(r"^  (\w+) ", output("help").split("commands\n")[1].split("\n\n")[0], re.M)
+        parts = {part.splitlines()[0].split(":")[0]: set(re.findall(r"^  ([\w.]+) ", part, re.M)) for part in output("list", "all").split("\n\n")}
+        keys_of = lambda *kinds: {key for title, keys in parts.items() if title.startswith(kinds) for key in keys}
+        _known["tune"] = keys_of("config section tune")
+        _known["stop"] = {key.removeprefix("stop.") for key in keys_of("config section stop")} - {"METRIC"}
+        _known["data"] = keys_of("config section data.NAME", "data format ")
+        _known["keys"] = {key for key in keys_of("config section ") if "." in key and not key.startswith(("tune.", "stop."))}
+        _known["plugins"] = keys_of("sink ", "callback ", "scheduler ")
+        names = re.findall(r"^.{14}(\w+) {2,}", output("help"), re.M)
         _known["commands"] = {name: output("help", name) for name in names}
-        check(len(_known["keys"]) > 30 and len(_known["commands"]) > 8 and _known["stop"] and _known["data"], f"`trainrt list` was not parsed: {_known}")
+        tools = re.findall(r"^  (\w+) ", _known["commands"]["data"].split("\ntools\n")[1].split("\n\n")[0], re.M)
+        _known["tools"] = {f"data {name}": output("help", "data", name) for name in tools}
+        check(len(_known["keys"]) > 30 and len(_known["commands"]) > 8 and _known["stop"] and _known["data"], f"`trainrt list all` was not parsed: {_known}")
     return _known
 
 
@@ -174,7 +176,8 @@ def command_lines(path):
 
 
 def takes(name, option):
-    return re.search(rf"(?<![\w-]){option}(?![\w-])", known()["commands"][name])
+    text = known()["commands"][name] + ("".join(known()["tools"].values()) if name == "data" else "")
+    return re.search(rf"(?<![\w-]){option}(?![\w-])", text)
 
 
 def trouble_with(words):
@@ -273,7 +276,7 @@ def the_config_with_every_key_shows_each_default():
     none(sorted((known()["keys"] | {f"stop.{key}" for key in known()["stop"]} | {f"data.NAME.{key}" for key in known()["data"]} | known()["plugins"] | known()["tune"]) - named))
     reader = configparser.ConfigParser(inline_comment_prefixes=("#",), interpolation=None)
     reader.read_string(text)
-    defaults = dict(re.findall(r"^  (\w+\.\w+) .*(?:\(|; )default (.*)\)$", output("list"), re.M))
+    defaults = dict(re.findall(r"^  (\w+\.\w+) .*(?:\(|; )default (.*)\)$", output("list", "all"), re.M))
     check(len(defaults) > 25, f"only {len(defaults)} defaults were found")
     for key, default in defaults.items():
         if key in known()["keys"]:
@@ -369,7 +372,7 @@ def code_in_python_and_shell_can_be_parsed():
 def every_command_has_a_manual_page_without_warnings():
     folder = scratch() / "man1"
     check_exit(run([TRAINRT, "help", "--man-pages", folder]), FINISHED)
-    equal({path.name for path in folder.iterdir()}, {"trainrt.1", *(f"trainrt-{name}.1" for name in known()["commands"])}, "pages")
+    equal({path.name for path in folder.iterdir()}, {"trainrt.1", *(f"trainrt-{name.replace(' ', '-')}.1" for name in (*known()["commands"], *known()["tools"]))}, "pages")
     text = (folder / "trainrt.1").read_text()
     none([f"trainrt.1 lacks {key}" for key in known()["keys"] | known()["tune"] if f"\\fB{key}\\fR" not in text])
     groff = shutil.which("groff")

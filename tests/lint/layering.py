@@ -73,8 +73,8 @@ ORDERED_ROOMS = {
     "tune": ("search", "record", "decisions", "trials", "run"),
     "view": ("summary", "charts", "curves", "top", "page"),
     "program": ("rendezvous", "children", "progress", "services", "environments", "protocol", "staging", "run"),
-    "cli": ("files", "terminal", "command_line", "config", "start", "checkpoints", "runs", "supervise", "tune", "doctor", "predict", "data", "data/convert", "data/inspect",
-            "data/bench", "main"),
+    "cli": ("files", "terminal", "config", "command_line", "start", "checkpoints", "runs", "supervise", "tune", "doctor", "predict", "data", "data/convert", "data/inspect",
+            "data/bench", "listing", "main"),
 }
 ROOMS |= {f"{layer}/{room}": {f"{layer}/{lower}" for lower in rooms[:at]} for layer, rooms in ORDERED_ROOMS.items() for at, room in enumerate(rooms)}
 ROOMS["data/tables/arrow"] = {"data/bytes", "data/source", "data/text", "data/tables"}  # a separate module

@@ -44,7 +44,7 @@ check 3 node auto 0,1,0 check
 check 4 node auto 0,0,1,1
 check 5 node auto 0,0,0,1,2
 check 5 node auto 0,1,2,0,1
-# check_listed RANKS BACKEND: a backend of `trainrt list` keeps the contract, or refuses these ranks with a reason.
+# check_listed RANKS BACKEND: a backend of `trainrt list all` keeps the contract, or refuses these ranks with a reason.
 check_listed() {
   local ranks=$1 backend=$2
   if out=$(launch "$ranks" "$backend") && [[ $out == *": contract kept"* ]] ||
@@ -54,8 +54,8 @@ check_listed() {
     echo "FAILED $backend on $ranks rank(s): $out" && failed=$((failed + 1))
   fi
 }
-listed=$("$build/trainrt" list | sed -n '/^communicator backends$/,/^$/s/^  \([a-z_0-9]*\) .*/\1/p')
-[ -n "$listed" ] || { echo "FAILED trainrt list names no backends" && failed=$((failed + 1)); }
+listed=$("$build/trainrt" list all | sed -n '/^communicator backends$/,/^$/s/^  \([a-z_0-9]*\) .*/\1/p')
+[ -n "$listed" ] || { echo "FAILED trainrt list all names no backends" && failed=$((failed + 1)); }
 for backend in $listed; do
   check_listed 1 "$backend"
   check_listed 3 "$backend"

@@ -174,9 +174,9 @@ def check_refuses_data_and_keys_unfit_for_a_train_function_without_loading_its_m
                         ({**data, "loop": {"optimizer": "adam"}}, ("optimizer", "sgd, adamw", "run.ini:"))):
         check_refused(checked(more), None, words)
     check_refused(checked(data), None, ("cannot load the library", f"{modules}/torch.so"))
-    listed = run([TRAINRT, "list"], env={"TRAINRT_MODULE_PATH": modules}).out
+    listed = run([TRAINRT, "list", "all"], env={"TRAINRT_MODULE_PATH": modules}).out
     for word in ("loop.batch_size", f"{INTEGER}, from 1 to 2147483647", "one of: sgd, adamw", "needs [data.train], [data.test]"):
-        check(word in listed, f"`trainrt list` lacks {word!r}:\n{listed}")
+        check(word in listed, f"`trainrt list all` lacks {word!r}:\n{listed}")
 
 
 MODULE = """

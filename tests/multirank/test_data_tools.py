@@ -193,7 +193,7 @@ def inspect_draws_images_and_accepts_keys_and_sections_of_a_config():
     refused("inspect", folder / "a.csv", "--vectr=v", message=["unknown key 'vectr'"])
     refused("inspect", folder / "a.csv", "--keep=0:2", message=["the key keep of [data.NAME] is now named subset_after"])
     refused("inspect", folder / "none.csv", message=["none.csv"])
-    refused("inspect", folder / "a.csv", "--rows", "none", message=["--rows", "not an integer"])
+    refused("inspect", folder / "a.csv", "--rows", "none", message=["--rows", "expected an integer"])
     refused("inspect", message=["missing argument: SOURCE"])
 
 

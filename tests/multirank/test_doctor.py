@@ -268,7 +268,7 @@ def a_program_on_the_command_line_or_in_a_config_is_checked_and_not_started():
 @test
 def a_missing_program_or_script_is_an_error_that_names_it():
     checks, job = of_program("no-such-program", code=FAILED)
-    check_grade(checks, "program", "error", "ranks 0, 1 on", "no executable 'no-such-program'")
+    check_grade(checks, "program", "error", "ranks 0, 1 on", "executable 'no-such-program' not found")
     check_grade(checks, "python", "ok")
     checks, job = of_program(PYTHON, "absent.py", code=FAILED)
     check_grade(checks, "program", "error", "'absent.py'", "No such file")
@@ -288,7 +288,7 @@ def a_program_that_is_missing_or_different_on_one_rank_is_reported_with_the_rank
     checks = unlike_ranks(paths[0], paths[1], words=["tool"], folder=folder)
     check_grade(checks, "program", "warning", "rank 1 on", str(folder / "b" / "tool"))
     checks = unlike_ranks(paths[0], paths[2], words=["tool"], folder=folder, code=FAILED)
-    check_grade(checks, "program", "error", f"rank 1 on {socket.gethostname()}: there is no executable 'tool' on the PATH")
+    check_grade(checks, "program", "error", f"rank 1 on {socket.gethostname()}: executable 'tool' not found on the PATH")
 
 
 @test

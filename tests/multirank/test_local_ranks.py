@@ -171,7 +171,7 @@ def refused(words, *named, env=None):
 
 PROGRAM = ["--", PYTHON, "train.py"]
 for title, number in (("0", ["-n", "0"]), ("a_word", ["-n", "two"]), ("an_empty_value", ["-n"]), ("a_million", ["-n", "1000000"])):
-    add_test(f"{title}_is_refused_as_number_of_ranks", refused, [*number, *PROGRAM], "-n requires the number of ranks, from 1")
+    add_test(f"{title}_is_refused_as_number_of_ranks", refused, [*number, *PROGRAM], "it must be the number of ranks, from 1")
 
 
 @test

@@ -12,8 +12,7 @@ ITERATIONS = 3
 
 
 def sinks():
-    table = run([TRAINRT, "list"]).out.split("\nmetric sinks\n")[1].split("\n\n")[0]
-    return [name for name in re.findall(r"^  (\w+) ", table, re.M) if name != "program"]  # this sink needs a program
+    return [name for name in listed("metric sinks") if name != "program"]  # this sink needs a program
 
 
 def finished(names, *overrides):

@@ -55,7 +55,7 @@ def doctor_reports_the_same_address_and_a_program_that_exists_on_only_one_node()
     found = {each["name"]: each for each in json.loads(job.out)["checks"]}
     equal((found["program_address"]["figures"]["address"], found["program_address"]["figures"]["interface"]), (CLUSTER.address("n1"), "eth0"), "address and interface", job)
     equal(found["program"]["grade"], "error", "grade of the program", job)
-    check("rank 1 on n2: there is no executable '/tmp/here-alone'" in found["program"]["text"], f"the text does not name rank 1: {found['program']}", job)
+    check("rank 1 on n2: executable '/tmp/here-alone' not found" in found["program"]["text"], f"the text does not name rank 1: {found['program']}", job)
     check("rank 0" not in found["program"]["text"], f"the text names rank 0, which has the program: {found['program']}", job)
 
 

@@ -526,8 +526,8 @@ def check_same_bits(run_dir, reference):
 
 
 def listed(title):
-    """Returns the plug-ins under a title of `trainrt list`, with their help by name."""
-    part = next(part for part in run([TRAINRT, "list"]).out.split("\n\n") if part.startswith(title + "\n"))
+    """Returns the plug-ins under a title of `trainrt list all`, with their help by name."""
+    part = next(part for part in run([TRAINRT, "list", "all"]).out.split("\n\n") if part.startswith(title + "\n"))
     return dict(re.findall(r"^  ([\w.-]+) +(.*)$", part, re.M))
 
 

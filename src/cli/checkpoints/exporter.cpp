@@ -60,7 +60,7 @@ const Exporter* find_exporter(const std::string& path) {
 void throw_unknown_extension(const std::string& path, const std::string& user_files) {
   std::vector<std::string> known;
   for (const auto* exporter : exporter_table()) known.emplace_back(exporter->extension);
-  throw UsageError(fmt::format("'{}' has no extension of an export format{}; valid extensions are {}{}", path,
+  throw UsageError(fmt::format("unknown extension of the output file '{}'{}; valid extensions are {}{}", path,
                                did_you_mean(std::filesystem::path(path).extension().string(), known), join(known),
                                user_files.empty() ? "" : ", and those of the checkpoint's own files: " + user_files));
 }

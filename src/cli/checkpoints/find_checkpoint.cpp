@@ -11,6 +11,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/retention.hpp"
+#include "cli/command_line/intended_call.hpp"
 #include "core/files/guarded_tree.hpp"
 #include "core/output/log.hpp"
 #include "io/files/file.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 /// Returns the canonical path of a directory, and lets no symbolic link inside it be followed until this process ends.
 std::string guarded_directory(const std::string& path) {
+  require_existing(path);
   std::error_code error;
   const auto directory = fs::canonical(path, error).string();
   if (error) throw UsageError(fmt::format("'{}': {}", path, error.message()));
@@ -39,7 +41,7 @@ std::string find_checkpoint(const std::string& path) {
   const fs::path directory = guarded_directory(path);
   if (io::exists(directory / checkpoint::manifest_name)) return directory;
   if (!fs::is_directory(directory))
-    throw UsageError(fmt::format("'{}' is not a directory: name a checkpoint or a run directory", path));
+    throw UsageError(fmt::format("'{}' is a file: a checkpoint or run directory is required", path));
   const auto newest = checkpoint::highest_number(directory);
   if (newest >= 0) return directory / checkpoint::directory_name(newest);
   if (io::exists(directory / "run.json"))
@@ -54,8 +56,7 @@ std::string find_checkpoint(const std::string& path) {
 std::string find_best_checkpoint(const std::string& run_dir) {
   const auto directory = guarded_directory(run_dir);
   const auto record = rundir::read_run_record(directory);
-  if (!record)
-    throw UsageError(fmt::format("'{}' is not a run directory (run.json); only a run has a best checkpoint", run_dir));
+  if (!record) throw UsageError(fmt::format("'{}' is not a run directory (run.json), which --best requires", run_dir));
   const auto setting = [&](const char* key) {
     const auto found = record->spec.find(key);
     return found == record->spec.end() ? std::string() : found->second;
@@ -64,8 +65,8 @@ std::string find_best_checkpoint(const std::string& run_dir) {
   retention.score_attribute = setting("checkpoint.score_attribute");
   retention.maximize = setting("checkpoint.score_order") != "min";
   if (retention.score_attribute.empty())
-    throw UsageError(
-        fmt::format("the run '{}' sets no checkpoint.score_attribute, so that no checkpoint is the best one", run_dir));
+    throw UsageError(fmt::format(
+        "the run '{}' has no best checkpoint, because it sets no checkpoint.score_attribute: leave out --best", run_dir));
   const auto metas = checkpoint::list(directory);
   const auto* best = checkpoint::best_of(metas, retention);
   if (best == nullptr)

@@ -25,9 +25,9 @@ const FileRecord* find_user_file(const std::string& path, const checkpoint::Mani
     candidates.push_back(&record);
   }
   if (candidates.size() > 1)
-    throw UsageError(
-        fmt::format("the checkpoint has several files with the extension {}: give the new file the name of one of them: {}",
-                    target.extension().string(), user_file_names(manifest)));
+    throw UsageError(fmt::format(
+        "the checkpoint has several files with the extension {}: use the name of one of them for the new file: {}",
+        target.extension().string(), user_file_names(manifest)));
   return candidates.empty() ? nullptr : candidates.front();
 }
 

@@ -8,6 +8,7 @@
 #include <boost/program_options.hpp>
 #include <trainrt/error.hpp>
 
+#include "cli/command_line/intended_call.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli {
@@ -16,26 +17,37 @@ namespace po = boost::program_options;
 
 namespace {
 
+const CommandOption* find_option(const ArgumentSpec& spec, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(spec.options, [&](const auto& option) { return option.is_parsed() && option.name == name; });
+  return found == spec.options.end() ? nullptr : &*found;
+}
+
 po::options_description describe(const ArgumentSpec& spec) {
   po::options_description description;
-  for (const auto& name : spec.with_value) description.add_options()(name.c_str(), po::value<std::string>());
-  for (const auto& name : spec.switches) description.add_options()(name.c_str(), "");
+  for (const auto& option : spec.options) {
+    if (!option.is_parsed()) continue;
+    const std::string name(option.name);
+    if (option.argument.empty())
+      description.add_options()(name.c_str(), "");
+    else
+      description.add_options()(name.c_str(), po::value<std::string>());
+  }
   return description;
 }
 
 /// Replaces the short option -o by --output, if the command has that option.
 std::vector<std::string> with_long_names(std::span<const std::string> words, const ArgumentSpec& spec) {
   std::vector<std::string> long_words(words.begin(), words.end());
-  if (std::ranges::count(spec.with_value, "output") > 0)
-    std::ranges::replace(long_words, std::string("-o"), std::string("--output"));
+  if (find_option(spec, "output") != nullptr) std::ranges::replace(long_words, std::string("-o"), std::string("--output"));
   return long_words;
 }
 
-[[noreturn]] void throw_unknown(const std::string& word, const ArgumentSpec& spec) {
-  std::vector<std::string> known;
-  for (const auto& name : spec.with_value) known.push_back("--" + name);
-  for (const auto& name : spec.switches) known.push_back("--" + name);
-  throw UsageError(fmt::format("unknown option '{}'{}; usage: trainrt {}", word, did_you_mean(word, known), spec.usage));
+/// Throws for a word that is no option of the command.
+[[noreturn]] void throw_unknown(const std::string& word, std::span<const std::string> words, const ArgumentSpec& spec) {
+  const auto at = std::ranges::find(words, word);
+  const bool has_next = at != words.end() && at + 1 != words.end();
+  throw UsageError(unknown_option(word, has_next ? *(at + 1) : "", spec));
 }
 
 /// Returns whether a word of a usage line is the name of an operand: "RUN_DIR", "RUN_DIR|STORAGE_PATH", "FOLDER...".
@@ -44,13 +56,50 @@ bool is_operand_name(const std::string& word) {
                              [](unsigned char c) { return std::isupper(c) != 0 || c == '_' || c == '|' || c == '.'; });
 }
 
+/// Returns an operand of a usage line in words: "RUN_DIR, CHECKPOINT or FILE" for "RUN_DIR|CHECKPOINT|FILE...".
+std::string operand_in_words(std::string name) {
+  std::erase(name, '.');
+  if (const auto last = name.rfind('|'); last != std::string::npos) name.replace(last, 1, " or ");
+  for (auto at = name.find('|'); at != std::string::npos; at = name.find('|')) name.replace(at, 1, ", ");
+  return name;
+}
+
 /// Returns the error message for a missing operand, with the name of operand number `index` in the usage line.
-std::string missing_operand(std::size_t index, const std::string& usage) {
-  std::istringstream words(usage);
+std::string missing_operand(std::size_t index, std::string_view usage) {
+  std::istringstream words{std::string(usage)};
   std::string name;
   for (std::string word; name.empty() && words >> word;)
-    if (is_operand_name(word) && index-- == 0) name = word;
-  return fmt::format("missing argument{}{}; usage: trainrt {}", name.empty() ? "" : " ", name, usage);
+    if (is_operand_name(word) && index-- == 0) name = operand_in_words(word);
+  return fmt::format("missing argument{}{}; usage: trainrt {}", name.empty() ? "" : ": ", name, usage);
+}
+
+/// Returns the error message for an option without its value.
+std::string missing_value(std::string name, const ArgumentSpec& spec) {
+  name.erase(0, name.find_first_not_of('-'));
+  const auto* option = find_option(spec, name);
+  if (option == nullptr) return fmt::format("option --{0} has no value: --{0}=VALUE", name);
+  return fmt::format("option --{0} has no value: --{0} {1}; usage: trainrt {2}", name, option->argument, spec.usage);
+}
+
+void store(const po::option& option, std::span<const std::string> words, const ArgumentSpec& spec, Arguments& arguments) {
+  const auto& word = option.original_tokens.empty() ? option.string_key : option.original_tokens.front();
+  if (option.unregistered) {
+    if (!spec.overrides || word.find('.') == std::string::npos) throw_unknown(word, words, spec);
+    arguments.overrides.push_back(word);
+  } else if (option.position_key >= 0) {
+    if (word.size() > 1 && word.front() == '-') throw_unknown(word, words, spec);
+    arguments.operands.push_back(word);
+  } else if (option.original_tokens.size() > 1 && !option.value.empty() && option.value.front().starts_with("--")) {
+    throw UsageError(missing_value(option.string_key, spec));
+  } else if (!arguments.options.emplace(option.string_key, option.value.empty() ? "" : option.value.front()).second) {
+    throw UsageError(fmt::format("option --{} is given twice", option.string_key));
+  }
+}
+
+/// Returns the first word of a usage line if it is the name of a command, else "".
+std::string_view command_of(std::string_view usage) {
+  const auto name = usage.substr(0, usage.find(' '));
+  return std::ranges::all_of(name, [](unsigned char c) { return std::islower(c) != 0; }) ? name : "";
 }
 
 }  // namespace
@@ -59,6 +108,7 @@ Arguments parse_arguments(std::span<const std::string> words, const ArgumentSpec
   const auto description = describe(spec);
   Arguments arguments;
   if (spec.program) {
+    if (spec.max_operands == 0) refuse_operands(command_of(spec.usage), words, spec.options);
     const auto dashes = std::ranges::find(words, "--");
     if (dashes != words.end()) arguments.program.emplace(dashes + 1, words.end());
     words = words.first(static_cast<std::size_t>(dashes - words.begin()));
@@ -70,25 +120,18 @@ Arguments parse_arguments(std::span<const std::string> words, const ArgumentSpec
                             .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                             .allow_unregistered()
                             .run();
-    for (const auto& option : parsed.options) {
-      const auto& word = option.original_tokens.empty() ? option.string_key : option.original_tokens.front();
-      if (option.unregistered) {
-        if (!spec.overrides || word.find('.') == std::string::npos) throw_unknown(word, spec);
-        arguments.overrides.push_back(word);
-      } else if (option.position_key >= 0) {
-        if (word.size() > 1 && word.front() == '-') throw_unknown(word, spec);
-        arguments.operands.push_back(word);
-      } else if (!arguments.options.emplace(option.string_key, option.value.empty() ? "" : option.value.front()).second) {
-        throw UsageError(fmt::format("--{} is given twice", option.string_key));
-      }
-    }
+    for (const auto& option : parsed.options) store(option, words, spec, arguments);
+  } catch (const po::invalid_command_line_syntax& error) {
+    if (error.kind() != po::invalid_syntax::missing_parameter &&
+        error.kind() != po::invalid_syntax::empty_adjacent_parameter)
+      throw UsageError(fmt::format("{}; usage: trainrt {}", error.what(), spec.usage));
+    throw UsageError(missing_value(error.get_option_name(), spec));
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{}; usage: trainrt {}", error.what(), spec.usage));
   }
   if (arguments.operands.size() > spec.max_operands)
-    throw UsageError(fmt::format("unexpected argument '{}'{}; usage: trainrt {}", arguments.operands[spec.max_operands],
-                                 spec.program && !arguments.program ? " (put -- before the name of a program)" : "",
-                                 spec.usage));
+    throw UsageError(
+        fmt::format("unexpected argument '{}'; usage: trainrt {}", arguments.operands[spec.max_operands], spec.usage));
   if (arguments.operands.size() < spec.min_operands)
     throw UsageError(missing_operand(arguments.operands.size(), spec.usage));
   return arguments;

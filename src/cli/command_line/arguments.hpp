@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trainrt::cli {
@@ -17,15 +18,25 @@ struct Arguments {
   bool has(const std::string& name) const { return options.contains(name); }
 };
 
+/// An option of a command, for its parser and its help.
+struct CommandOption {
+  /// Long name without dashes: "threads". "output" also has the short form -o. A name that begins with '-' is shown in the
+  /// help only, and not known to the parser: "-n".
+  std::string_view name;
+  std::string_view argument;  ///< name of the value in the help: "N"; "": the option has no value
+  std::string_view help;      ///< description and default, without a line break
+
+  bool is_parsed() const { return !name.starts_with('-'); }
+};
+
 /// The options and operands that a command accepts.
 struct ArgumentSpec {
-  std::vector<std::string> with_value;  ///< long names of the options with a value; "output" also has the short form -o
-  std::vector<std::string> switches;    ///< long names of the options without a value
+  std::span<const CommandOption> options = {};
   std::size_t min_operands = 0;
   std::size_t max_operands = 0;
-  bool overrides = false;  ///< whether --section.key=value is accepted
-  bool program = false;    ///< whether `-- COMMAND ARGS` is accepted
-  std::string usage;       ///< "result RUN_DIR [--json]", for error messages
+  bool overrides = false;       ///< whether --section.key=value is accepted
+  bool program = false;         ///< whether `-- PROGRAM ARGS` is accepted
+  std::string_view usage = {};  ///< "result RUN_DIR [--json]", for error messages
 };
 
 /// Parses `words`, which follow the name of the command. Abbreviations of options are not accepted. Throws UsageError that

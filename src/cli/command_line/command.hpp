@@ -6,24 +6,70 @@
 
 #include <trainrt/error.hpp>
 
+#include "cli/command_line/arguments.hpp"
 #include "core/plugin.hpp"
 
 namespace trainrt::cli {
 
-/// A command of the program, such as `trainrt result`. A plug-in: each file in cli/commands defines one.
+/// The groups of commands in `trainrt --help`, in the order of their titles (group_title()).
+enum class CommandGroup { run, view, checkpoints, data, search, machine, help };
+
+/// A call of a command, for its help.
+struct Example {
+  std::string_view call;  ///< "trainrt result runs/first"
+  std::string_view purpose;
+};
+
+/// The meaning of an exit code of a command.
+struct ExitNote {
+  int code;
+  std::string_view meaning;
+};
+
+/// The exit codes of a command that only reads files, or writes one file.
+inline constexpr ExitNote usual_exit_codes[] = {
+    {0, "done"}, {64, "invalid arguments or input"}, {70, "failed, or the output could not be written"}};
+
+/// A command of the program, such as `trainrt result`. A plug-in: each file in cli/commands defines one. A tool of a
+/// command
+/// (`trainrt data convert`) has a record of the same type.
 struct Command {
   std::string_view name;
-  std::string_view usage;                               ///< "result RUN_DIR [--json]"
-  std::string_view help;                                ///< one line
-  std::string_view details;                             ///< the further text of --help
+  CommandGroup group;
+  int order = 0;           ///< position in the group, ascending
+  std::string_view usage;  ///< "result RUN_DIR [--json]"
+  std::string_view help;   ///< a definition in one line, at most 75 characters
+  std::span<const Example> examples = {};
+  std::span<const CommandOption> options = {};
+  /// Paragraphs that end with a line break. The help wraps a paragraph, unless it begins with a blank.
+  std::string_view notes = {};
+  std::span<const ExitNote> exit_codes = usual_exit_codes;
   ExitCode (*run)(std::span<const std::string> words);  ///< runs the command; `words` follow its name
   /// Whether the printed output is the result of the command, so that the command fails if the output cannot be written.
   bool output_is_result = true;
   /// Whether the command writes run directories. Error messages about a full disk then name config keys that reduce the
   /// size of a run.
   bool writes_run = false;
+  /// Returns the tools of the command, one of which is the first word after its name; nullptr: no tools.
+  PluginTable<Command> (*tools)() = nullptr;
 };
 
 PluginTable<Command> command_table();
+
+/// Returns the words that call a command: "result", and "data convert" for a tool.
+std::string full_name(const Command& command);
+
+/// Returns the title of a group in `trainrt --help`.
+std::string_view group_title(CommandGroup group);
+
+/// Returns the commands of a table by group, and by `order` within a group.
+std::vector<const Command*> in_order(PluginTable<Command> table);
+
+/// Returns the command that the first of `words` names. Throws UsageError, which suggests a call, if there is none.
+const Command& find_command(std::span<const std::string> words);
+
+/// Returns the tool that the first two words name, or else the command that the first word names. Throws like
+/// find_command().
+const Command& find_command_or_tool(std::span<const std::string> words);
 
 }  // namespace trainrt::cli

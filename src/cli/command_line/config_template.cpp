@@ -77,7 +77,7 @@ std::string config_template() {
     text += head_of(section->name, section->help);
     for (const auto& key : section->keys) text += key_text(key.option, Shown::set);
   }
-  text += head_of("loop", "keys of the train function; `trainrt list` shows them");
+  text += head_of("loop", "keys of the train function; `trainrt list NAME` shows those of the function NAME");
   text += head_of("stop", "limits that end the run before its train function returns") + keys_text(config::stop_options());
   text +=
       head_of("data.NAME", "a dataset; a config may have any number of these sections") + keys_text(data::common_options());

@@ -63,19 +63,16 @@ Outcome run_command(std::vector<std::string>& words, AddAdvice& add_advice) {
     fmt::print("trainrt {}\n{}", version, component_versions());
     return {ExitCode::finished};
   }
-  std::string name = "run";
-  if (!words[0].starts_with("-")) {
-    name = words[0];
-    words.erase(words.begin());
-  }
-  const auto& command = find_plugin(command_table(), name, "command");
-  if (command.writes_run) add_advice = trainer::with_advice;
+  if (words[0].starts_with("-")) words.insert(words.begin(), "run");
   // The words after -- belong to a program.
   const auto own_words = std::ranges::subrange(words.begin(), std::ranges::find(words, "--"));
   if (std::ranges::any_of(own_words, is_help)) {
-    fmt::print("{}", help_of(command));
+    fmt::print("{}", help_of(find_command_or_tool(words)));
     return {ExitCode::finished};
   }
+  const auto& command = find_command(words);
+  words.erase(words.begin());
+  if (command.writes_run) add_advice = trainer::with_advice;
   return {command.run(words), command.output_is_result};
 }
 

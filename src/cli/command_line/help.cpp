@@ -1,51 +1,115 @@
 #include "cli/command_line/help.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "cli/terminal/wrapped_text.hpp"
 #include "core/version.hpp"
 
 namespace trainrt::cli {
 
+namespace {
+
+constexpr std::size_t help_width = 100;
+constexpr std::size_t help_margin = 2;
+
+std::string examples_text(std::span<const Example> examples) {
+  std::size_t width = 0;
+  for (const auto& example : examples) width = std::max(width, example.call.size());
+  std::string text;
+  for (const auto& [call, purpose] : examples)
+    text += purpose.empty() ? fmt::format("  {}\n", call) : fmt::format("  {:<{}}  # {}\n", call, width, purpose);
+  return text;
+}
+
+/// Returns a list of terms with descriptions that begin in one column.
+std::string list_text(const std::vector<std::pair<std::string, std::string_view>>& terms) {
+  constexpr std::size_t max_term = 26;
+  std::size_t width = 0;
+  for (const auto& [term, text] : terms)
+    if (term.size() <= max_term) width = std::max(width, term.size());
+  std::string list;
+  for (const auto& [term, text] : terms) list += described_term("  " + term, text, help_margin + width + 2, help_width);
+  return list;
+}
+
+std::string options_text(std::span<const CommandOption> options) {
+  std::vector<std::pair<std::string, std::string_view>> terms;
+  for (const auto& option : options) terms.emplace_back(option_text(option), option.help);
+  return list_text(terms);
+}
+
+std::string exit_codes_text(std::span<const ExitNote> codes) {
+  std::vector<std::pair<std::string, std::string_view>> terms;
+  for (const auto& [code, meaning] : codes) terms.emplace_back(std::to_string(code), meaning);
+  return list_text(terms);
+}
+
+std::string notes_text(std::string_view notes) {
+  std::string text;
+  while (!notes.empty()) {
+    const auto end = std::min(notes.find('\n'), notes.size());
+    const auto paragraph = notes.substr(0, end);
+    if (paragraph.empty() || paragraph.starts_with(' '))
+      text += fmt::format("{}\n", paragraph);
+    else
+      text += described_term("  -", paragraph, help_margin + 2, help_width);
+    notes.remove_prefix(std::min(end + 1, notes.size()));
+  }
+  return text;
+}
+
+std::string tools_text(const Command& command) {
+  std::vector<std::pair<std::string, std::string_view>> terms;
+  for (const auto* tool : in_order(command.tools())) terms.emplace_back(tool->name, tool->help);
+  return list_text(terms) + fmt::format("\n  trainrt {} TOOL --help shows the options of a tool.\n", command.name);
+}
+
+void add_part(std::string& text, std::string_view title, const std::string& part) {
+  if (!part.empty()) text += fmt::format("\n{}\n{}", title, part);
+}
+
+}  // namespace
+
 const std::string_view program_description =
-    "runs a training function on every rank of a batch job, and continues the run after failures and time limits";
+    "trains on all ranks of a batch job, and resumes after failures and time limits";
 
-const std::string_view smallest_config =
-    "  [run]\n  name         = first\n  storage_path = runs\n  [train]\n  function     = linear\n  [data.train]\n  "
-    "format       = synthetic\n";
+std::span<const Example> usual_calls() {
+  static constexpr Example calls[] = {{"srun trainrt --config FILE", "in a Slurm job: start or resume the run of a config"},
+                                      {"srun trainrt -- PROGRAM ARGS", "the same for a program, without a config"},
+                                      {"trainrt -n 2 -- python3 train.py", "2 ranks on this machine, without Slurm"}};
+  return calls;
+}
 
-std::span<const ExitMeaning> exit_meanings() {
-  static constexpr ExitMeaning meanings[] = {{ExitCode::finished, "finished"},
-                                             {ExitCode::usage, "bad usage or config"},
-                                             {ExitCode::failed, "failed"},
-                                             {ExitCode::stopped, "stopped, run the same command again to continue"},
-                                             {ExitCode::no_progress, "repeated attempts made no progress"}};
-  return meanings;
+std::string option_text(const CommandOption& option) {
+  const auto name = option.is_parsed() ? fmt::format("--{}", option.name) : std::string(option.name);
+  const auto shown = option.name == "output" ? "-o, " + name : name;
+  return option.argument.empty() ? shown : fmt::format("{} {}", shown, option.argument);
 }
 
 std::string general_help() {
-  auto text = fmt::format(
-      "trainrt {}: {}.\n\nusage: srun trainrt --config FILE [--section.key=value ...]\n       srun trainrt "
-      "[--section.key=value ...] -- PROGRAM ARGS\n       trainrt COMMAND ...\n\n"
-      "commands\n",
-      version, program_description);
-  for (const auto* command : command_table()) text += fmt::format("  {:<10} {}\n", command->name, command->help);
-  text += fmt::format(
-      "\n  trainrt COMMAND --help describes a command; trainrt --version shows the versions of trainrt and its "
-      "libraries.\n\n"
-      "A config is an INI file; `trainrt list` shows its keys and the train functions. The smallest valid config:\n\n{}\n"
-      "Exit codes:",
-      smallest_config);
-  std::string_view separator = " ";
-  for (const auto& [code, meaning] : exit_meanings()) {
-    text += fmt::format("{}{} {}", separator, static_cast<int>(code), meaning);
-    separator = "; ";
+  constexpr std::size_t group_width = 14;
+  auto text = fmt::format("trainrt {}: {}\n{}\n", version, program_description, examples_text(usual_calls()));
+  std::string_view last_title;
+  for (const auto* command : in_order(command_table())) {
+    const auto title = group_title(command->group);
+    text += fmt::format("{:<{}}{:<11}{}\n", title == last_title ? "" : title, group_width, command->name, command->help);
+    last_title = title;
   }
-  return text + ".\n";
+  return text +
+         "\ntrainrt COMMAND --help: examples, options, exit codes; trainrt help run: the smallest config\n"
+         "trainrt --version: versions; guides: README.md of the source, or share/doc/trainrt when installed\n";
 }
 
 std::string help_of(const Command& command) {
-  const auto text = fmt::format("usage: trainrt {}\n\n{}\n", command.usage, command.help);
-  return command.details.empty() ? text : fmt::format("{}\n{}", text, command.details);
+  auto text = fmt::format("trainrt {}: {}\n\nusage: trainrt {}\n", full_name(command), command.help, command.usage);
+  if (!command.examples.empty()) text += "\n" + examples_text(command.examples);
+  if (command.tools != nullptr) add_part(text, "tools", tools_text(command));
+  add_part(text, "options", options_text(command.options));
+  add_part(text, "notes", notes_text(command.notes));
+  add_part(text, "exit codes", exit_codes_text(command.exit_codes));
+  return text;
 }
 
 }  // namespace trainrt::cli

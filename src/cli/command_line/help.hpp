@@ -1,30 +1,23 @@
 #pragma once
-#include <span>
 #include <string>
 #include <string_view>
-
-#include <trainrt/error.hpp>
 
 #include "cli/command_line/command.hpp"
 
 namespace trainrt::cli {
 
-/// The general meaning of an exit code. The help of a command may be more specific.
-struct ExitMeaning {
-  ExitCode code;
-  std::string_view meaning;
-};
-std::span<const ExitMeaning> exit_meanings();
-
-/// A description of trainrt that continues its name: "runs a training function ...".
+/// A description of trainrt that continues its name: "trains on all ranks ...".
 extern const std::string_view program_description;
 
-/// The smallest config that runs, indented.
-extern const std::string_view smallest_config;
+/// The usual calls of trainrt, for `trainrt --help` and the manual.
+std::span<const Example> usual_calls();
 
-/// Returns the text of `trainrt --help`.
+/// Returns an option as it is typed: "--threads N", "-o, --output FILE".
+std::string option_text(const CommandOption& option);
+
+/// Returns the text of `trainrt --help`, which fits on one screen.
 std::string general_help();
-/// Returns the text of `trainrt COMMAND --help`.
+/// Returns the text of `trainrt COMMAND --help`, at most 100 columns wide.
 std::string help_of(const Command& command);
 
 }  // namespace trainrt::cli

@@ -1,10 +1,12 @@
 #include "cli/command_line/manual.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
@@ -33,7 +35,23 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::string page_name(const Command& command) { return "trainrt-" + std::string(command.name); }
+std::string page_name(const Command& command) {
+  auto name = "trainrt-" + full_name(command);
+  std::ranges::replace(name, ' ', '-');
+  return name;
+}
+
+/// Returns all commands and their tools.
+std::vector<const Command*> all_commands() {
+  std::vector<const Command*> all;
+  for (const auto* command : in_order(command_table())) {
+    all.push_back(command);
+    if (command->tools == nullptr) continue;
+    const auto tools = in_order(command->tools());
+    all.insert(all.end(), tools.begin(), tools.end());
+  }
+  return all;
+}
 
 /// Returns the beginning of a page, up to and including the heading of the synopsis.
 std::string head(const std::string& name, std::string_view description) {
@@ -63,9 +81,9 @@ std::string keys(std::string_view title, std::span<const OptionSpec> options) {
 std::string config_section() {
   std::string text =
       ".SH CONFIG\nAn INI file of sections and keys. The option \\-\\-section.key=value on the command line "
-      "overrides a key. The smallest config that runs:\n.PP\n";
-  text += preformatted(smallest_config);
-  text += ".PP\nThe section [loop] contains the keys of the train function.\n.B trainrt list\nshows them.\n";
+      "overrides a key.\n.BR trainrt\\-run (1)\nshows the smallest config.\n"
+      ".PP\nThe section [loop] contains the keys of the train function.\n.B trainrt list NAME\nshows those of the train "
+      "function NAME.\n";
   text += keys("Keys of a run", config::declared_options());
   text += keys("Keys of [stop]", config::stop_options());
   text += keys("Keys of every [data.NAME]", data::common_options());
@@ -81,10 +99,36 @@ std::string config_section() {
   return text;
 }
 
-std::string exit_section() {
+std::string exit_section(const Command& command) {
   std::string text = ".SH EXIT STATUS\n";
-  for (const auto& [code, meaning] : exit_meanings()) text += entry(std::to_string(static_cast<int>(code)), meaning);
+  for (const auto& [code, meaning] : command.exit_codes) text += entry(std::to_string(code), meaning);
   return text;
+}
+
+std::string examples_section(std::span<const Example> examples) {
+  std::string text = ".SH EXAMPLES\n";
+  for (const auto& [call, purpose] : examples) text += entry(call, purpose);
+  return examples.empty() ? "" : text;
+}
+
+/// Returns the notes of a command. Lines that begin with a blank are not filled.
+std::string notes_section(std::string_view notes) {
+  std::string text = ".SH NOTES\n", block;
+  const auto end_block = [&] {
+    if (!block.empty()) text += preformatted(block);
+    block.clear();
+  };
+  std::istringstream lines{std::string(notes)};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.starts_with(' ')) {
+      if (!line.empty()) block += line + "\n";
+      continue;
+    }
+    end_block();
+    text += fmt::format(".PP\n{}\n", roff(line));
+  }
+  end_block();
+  return notes.empty() ? "" : text;
 }
 
 /// Returns the list of other pages, and a reference to the guides.
@@ -143,22 +187,34 @@ std::string roff(std::string_view text) {
 
 std::string manual() {
   auto text = head("trainrt", "distributed training on an HPC batch system");
-  text += bold_line("srun trainrt --config FILE [--section.key=value ...]") + ".br\n" +
-          bold_line("srun trainrt [--section.key=value ...] -- PROGRAM ARGS") + ".br\n" + bold_line("trainrt COMMAND ...");
-  text += fmt::format(".SH DESCRIPTION\ntrainrt {}.\n.SH COMMANDS\n", roff(program_description));
-  std::vector<std::string> pages;
-  for (const auto* command : command_table()) {
+  for (const auto& [call, purpose] : usual_calls()) text += bold_line(call) + ".br\n";
+  text += bold_line("trainrt COMMAND ...");
+  text += fmt::format(".SH DESCRIPTION\ntrainrt {}.\n", roff(program_description));
+  text += examples_section(usual_calls()) + ".SH COMMANDS\n";
+  std::string_view last_title;
+  for (const auto* command : in_order(command_table())) {
+    const auto title = group_title(command->group);
+    if (title != last_title) text += fmt::format(".SS {}\n", roff(title));
+    last_title = title;
     text += entry(command->name, command->help);
-    pages.push_back(page_name(*command));
   }
-  return text + config_section() + exit_section() + see_also(pages);
+  std::vector<std::string> pages;
+  for (const auto* command : all_commands()) pages.push_back(page_name(*command));
+  const std::vector<std::string> run{"run"};
+  return text + config_section() + exit_section(find_command(run)) + see_also(pages);
 }
 
 std::string manual_of(const Command& command) {
   auto text = head(page_name(command), command.help);
   text += bold_line("trainrt " + std::string(command.usage));
-  text += fmt::format(".SH DESCRIPTION\n{}\n", roff(command.details.empty() ? command.help : command.details));
-  return text + see_also({"trainrt"});
+  text += examples_section(command.examples);
+  if (command.tools != nullptr) {
+    text += ".SH TOOLS\n";
+    for (const auto* tool : in_order(command.tools())) text += entry(tool->name, tool->help);
+  }
+  if (!command.options.empty()) text += ".SH OPTIONS\n";
+  for (const auto& option : command.options) text += entry(option_text(option), option.help);
+  return text + notes_section(command.notes) + exit_section(command) + see_also({"trainrt"});
 }
 
 void write_manual(const std::string& folder) {
@@ -166,7 +222,7 @@ void write_manual(const std::string& folder) {
   fs::create_directories(folder, error);
   if (error) throw UsageError(fmt::format("{}: {}", folder, error.message()));
   write_page(fs::path(folder) / "trainrt.1", manual());
-  for (const auto* command : command_table())
+  for (const auto* command : all_commands())
     write_page(fs::path(folder) / (page_name(*command) + ".1"), manual_of(*command));
 }
 

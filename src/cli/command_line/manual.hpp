@@ -11,7 +11,7 @@ namespace trainrt::cli {
 /// Returns the page trainrt(1): the program, its commands and all config keys.
 std::string manual();
 
-/// Returns the page trainrt-NAME(1) of a command.
+/// Returns the page trainrt-NAME(1) of a command, or trainrt-COMMAND-NAME(1) of a tool.
 std::string manual_of(const Command& command);
 
 /// Writes all pages into `folder`, as trainrt.1 and trainrt-NAME.1. Creates the folder if it does not exist. Throws

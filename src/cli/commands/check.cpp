@@ -12,11 +12,11 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "cli/command_line/command.hpp"
-#include "cli/config/load_run_spec.hpp"
 #include "cli/config/renamed_config.hpp"
 #include "cli/files/atomic_file.hpp"
 #include "cli/start/builtin_functions.hpp"
 #include "cli/start/checkpoint_space.hpp"
+#include "cli/start/load_run_spec.hpp"
 #include "cli/start/resolve_train_function.hpp"
 #include "cli/terminal/print.hpp"
 #include "cli/tune/sweep_check.hpp"
@@ -43,8 +43,19 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view check_usage =
-    "check [--config FILE] [--trust-owner=USER] [--section.key=value ...] [--write-renamed NEW_FILE] [-- COMMAND ARGS]";
+constexpr std::string_view check_usage = "check [--config FILE] [--section.key=value ...] [-- PROGRAM ARGS]";
+
+constexpr Example check_examples[] = {{"trainrt check --config train.ini", "on a login node, before sbatch"},
+                                      {"trainrt check -- python3 train.py", "a program, without a config"}};
+
+constexpr CommandOption check_options[] = {
+    config_option,
+    override_option,
+    program_option,
+    trust_owner_option,
+    {"write-renamed", "NEW_FILE", "only write a copy of the config with the new names of renamed keys"}};
+
+constexpr ExitNote check_exit_codes[] = {{0, "the run can start"}, {64, "a start would end with the printed error"}};
 
 /// Returns how a start would use the run directory. Throws UsageError if its files contradict each other, as a start
 /// does.
@@ -143,9 +154,8 @@ ExitCode write_renamed(const Arguments& arguments) {
 
 ExitCode check_command(std::span<const std::string> words) {
   const std::string usage(check_usage);
-  const auto arguments = parse_arguments(
-      words,
-      {.with_value = {"config", "trust-owner", "write-renamed"}, .overrides = true, .program = true, .usage = usage});
+  const auto arguments =
+      parse_arguments(words, {.options = check_options, .overrides = true, .program = true, .usage = usage});
   if (arguments.has("write-renamed")) return write_renamed(arguments);
   auto given = read_given_options(arguments, usage);
   if (is_sweep(given)) return check_sweep(given);
@@ -172,17 +182,18 @@ ExitCode check_command(std::span<const std::string> words) {
 extern const Command check;
 const Command check{
     .name = "check",
+    .group = CommandGroup::run,
+    .order = 3,
     .usage = check_usage,
-    .help = "validate the config, the data and the storage as a start does, and show what would run",
-    .details =
+    .help = "validate the config and data files, and show what would run",
+    .examples = check_examples,
+    .options = check_options,
+    .notes =
         "Performs the checks of a start in one process, without training: reads the headers of the data, fits "
-        "preprocessors,\n"
-        "and writes and removes a small file in run.storage_path. Some train functions then check their libraries, keys "
-        "and\n"
-        "fields with the first 1000 samples. Nothing is trained, and no file remains. If the config contains [tune], the\n"
-        "first trials of the sweep are checked.\n"
-        "--write-renamed NEW_FILE only writes a copy of the config with the new names of renamed keys.\n"
-        "Exit codes: 0 the run can start, 64 a start would end with the printed error.\n",
+        "preprocessors, and writes and removes a small file in run.storage_path. Some train functions then check their "
+        "libraries, keys and fields with the first 1000 samples. No file remains.\n"
+        "If the config contains [tune], the first trials of the sweep are checked.\n",
+    .exit_codes = check_exit_codes,
     .run = check_command};
 
 }  // namespace trainrt::cli::plugins

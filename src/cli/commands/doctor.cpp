@@ -2,18 +2,21 @@
 #include <filesystem>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "batch/signals.hpp"
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
-#include "cli/config/load_run_spec.hpp"
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/doctor/doctor_container.hpp"
 #include "cli/doctor/doctor_report.hpp"
 #include "cli/doctor/watchdog.hpp"
+#include "cli/start/load_run_spec.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/files/shortage.hpp"
 #include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "trainer/ending/advice.hpp"
 #include "trainer/start/rank_start.hpp"
 
@@ -21,20 +24,33 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view doctor_usage =
-    "doctor [--storage PATH] [--json] [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
+constexpr std::string_view doctor_usage = "doctor [OPTION...] [-- PROGRAM ARGS]";
+
+constexpr Example doctor_examples[] = {{"srun trainrt doctor", "on all ranks of a Slurm job"},
+                                       {"srun trainrt doctor -- python3 train.py", "also what this script needs"},
+                                       {"trainrt doctor", "this machine alone"}};
+
+constexpr CommandOption doctor_options[] = {
+    {"storage", "PATH", "folder to check; default: run.storage_path of the config, or the current folder"},
+    {"json", "", "print one JSON object"},
+    {"config", "FILE", "check with the timeouts, storage path and program of this config"},
+    override_option,
+    {"-- PROGRAM ARGS", "", "also check the requirements of this program, without starting it"}};
+
+constexpr ExitNote doctor_exit_codes[] = {{0, "no error was found"},
+                                          {64, "invalid arguments or config"},
+                                          {70, "an error was found"},
+                                          {75, "stopped by a signal"}};
+
 constexpr double collective_limit_seconds = 30;
 constexpr double mpi_start_seconds = 10;  // limit of MPI_Init, after the launcher has connected the ranks
 
 Arguments parse(std::span<const std::string> words) {
-  auto arguments = parse_arguments(words, {.with_value = {"config", "storage"},
-                                           .switches = {"json"},
-                                           .overrides = true,
-                                           .program = true,
-                                           .usage = std::string(doctor_usage)});
+  auto arguments =
+      parse_arguments(words, {.options = doctor_options, .overrides = true, .program = true, .usage = doctor_usage});
   if (!arguments.overrides.empty() && !arguments.has("config") && !arguments.program)
-    throw UsageError(arguments.overrides.front() + " needs --config FILE, or a program after --; usage: trainrt " +
-                     std::string(doctor_usage));
+    throw UsageError(fmt::format("option {} requires --config FILE, or a program after --; usage: trainrt {}",
+                                 excerpt(arguments.overrides.front(), 60), doctor_usage));
   return arguments;
 }
 
@@ -157,22 +173,22 @@ ExitCode doctor_command(std::span<const std::string> words) {
 extern const Command doctor;
 const Command doctor{
     .name = "doctor",
+    .group = CommandGroup::machine,
+    .order = 1,
     .usage = doctor_usage,
-    .help = "check the launcher, MPI, HDF5, CUDA, cores, network and file systems, and report problems",
-    .details =
-        "Start it like the run: with the same srun options, or without a launcher for this machine alone. Each line is "
-        "the\n"
-        "result of a check: ok, warning or error, with advice. The storage is --storage, the config's run.storage_path, or "
-        "the\n"
-        "current folder. Each node writes at most 64 MiB there, for at most 3 s, in files named .trainrt-doctor*; they "
-        "are\n"
-        "removed, those of a killed doctor by the next one. With -- COMMAND ARGS, or a config with train.program, it also\n"
-        "checks the program's files, its Python and frameworks on each node, the address at which the ranks connect, "
-        "CPUs,\n"
-        "proxies, limits and stale locks. The program is not started; its Python interpreter is, once per node. --json "
-        "prints\n"
-        "one JSON object instead of lines. Exit codes: 0 no error was found, 64 invalid usage or config, 70 an error was\n"
-        "found, 75 stopped by a signal.\n",
+    .help = "check the launcher, MPI, HDF5 and file systems, and report problems",
+    .examples = doctor_examples,
+    .options = doctor_options,
+    .notes =
+        "Start it like the run, with the same srun options. Each line is the result of a check: ok, warning or error, with "
+        "advice.\n"
+        "Each node writes at most 64 MiB to the folder, for at most 3 s, in files named .trainrt-doctor*. They are "
+        "removed, "
+        "those of a killed doctor by the next one.\n"
+        "With a program after --, or a config with train.program, it also checks the program's files, its Python and "
+        "frameworks on each node, the address at which the ranks connect, CPUs, proxies, limits and stale locks. The "
+        "program is not started; its Python interpreter is, once per node.\n",
+    .exit_codes = doctor_exit_codes,
     .run = doctor_command};
 
 }  // namespace trainrt::cli::plugins

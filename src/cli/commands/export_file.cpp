@@ -19,8 +19,24 @@ namespace trainrt::cli::plugins {
 namespace {
 
 constexpr std::string_view export_file_usage =
-    "export CHECKPOINT|RUN_DIR -o FILE.h5|FILE.safetensors|FILE.npz|FILE [--best] [--tensors PATTERN,...] [--force] "
-    "[--quiet]";
+    "export CHECKPOINT|RUN_DIR -o FILE.h5|FILE.safetensors|FILE.npz|FILE [OPTION...]";
+
+constexpr Example export_examples[] = {
+    {"trainrt export runs/first -o model.safetensors", "the newest checkpoint of a run"},
+    {"trainrt export runs/first --best -o best.npz --tensors 'model/*'", "only the model"}};
+
+constexpr CommandOption export_options[] = {
+    {"output", "FILE", "file to write (required). The extension selects the format: .h5, .safetensors or .npz"},
+    {"best", "", "export the best checkpoint of the run by checkpoint.score_attribute; default: the newest"},
+    {"tensors", "PATTERN,...",
+     "export only tensors and values with these names, such as 'model/*,!*/bias'. A pattern may contain *, ? and []; * "
+     "also "
+     "matches '/'. A pattern that begins with ! excludes names; the last pattern that matches a name decides"},
+    {"force", "", "replace an existing file"},
+    {"quiet", "", "do not show the progress"}};
+
+constexpr ExitNote export_exit_codes[] = {
+    {0, "written"}, {64, "invalid arguments, or no such checkpoint"}, {70, "the checkpoint is damaged, or writing failed"}};
 
 /// Copies a file that the train function has written into the checkpoint.
 ExitCode export_own_file(const std::string& path, const std::string& directory, const Arguments& arguments) {
@@ -60,12 +76,10 @@ ExitCode export_tensors(const Exporter& exporter, const std::string& path, const
 }
 
 ExitCode export_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(words, {.with_value = {"output", "tensors"},
-                                                 .switches = {"best", "force", "quiet"},
-                                                 .min_operands = 1,
-                                                 .max_operands = 1,
-                                                 .usage = std::string(export_file_usage)});
-  if (!arguments.has("output")) throw UsageError(fmt::format("missing -o FILE; usage: trainrt {}", export_file_usage));
+  const auto arguments =
+      parse_arguments(words, {.options = export_options, .min_operands = 1, .max_operands = 1, .usage = export_file_usage});
+  if (!arguments.has("output"))
+    throw UsageError(fmt::format("missing option: -o FILE; usage: trainrt {}", export_file_usage));
   const auto& path = arguments.options.at("output");
   const auto& source = arguments.operands[0];
   const auto directory = arguments.has("best") ? find_best_checkpoint(source) : find_checkpoint(source);
@@ -79,21 +93,19 @@ ExitCode export_command(std::span<const std::string> words) {
 extern const Command export_file;
 const Command export_file{
     .name = "export",
+    .group = CommandGroup::checkpoints,
+    .order = 3,
     .usage = export_file_usage,
     .help = "write a checkpoint as one HDF5, safetensors or NumPy file",
-    .details =
-        "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is exported, or with --best the\n"
-        "best one by checkpoint.score_attribute. The extension of FILE selects the format; `trainrt list` shows all "
-        "formats.\n"
+    .examples = export_examples,
+    .options = export_options,
+    .notes =
+        "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is exported.\n"
         "Tensors are complete; a per_rank tensor has an additional first axis, the rank.\n"
-        "--tensors 'model/*,!*/bias' selects tensors and values by name. A pattern may contain *, ? and []; * also "
-        "matches\n"
-        "'/'. A pattern that begins with ! excludes names; the last pattern that matches a name decides.\n"
-        "If FILE has the extension of a file that the train function has written into the checkpoint (model.ubj of\n"
+        "If FILE has the extension of a file that the train function has written into the checkpoint (model.ubj of "
         "xgboost), that file is copied unchanged.\n"
-        "All bytes are checked, and FILE appears only when it is complete. --force replaces an existing file. --quiet "
-        "shows\n"
-        "no progress.\n",
+        "All bytes are checked, and FILE appears only when it is complete.\n",
+    .exit_codes = export_exit_codes,
     .run = export_command};
 
 }  // namespace trainrt::cli::plugins

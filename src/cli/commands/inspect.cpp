@@ -26,6 +26,23 @@ namespace {
 
 constexpr std::string_view inspect_usage = "inspect CHECKPOINT|RUN_DIR [--tensor PATTERN] [--stats] [--json] [--quiet]";
 
+constexpr Example inspect_examples[] = {{"trainrt inspect runs/first", "the newest checkpoint of a run"},
+                                        {"trainrt inspect runs/first --tensor 'model/*' --stats", "some of its tensors"}};
+
+constexpr CommandOption inspect_options[] = {
+    {"tensor", "PATTERN",
+     "show only the tensors and values with this name, and the files that store the slabs of the tensors. A pattern may "
+     "contain *, ? and []; * also matches '/'"},
+    {"stats", "",
+     "read the tensors and show minimum, maximum, mean and standard deviation (of the population) of their finite "
+     "elements, "
+     "and the numbers of NaN, infinite and zero elements"},
+    {"json", "", "print one JSON object"},
+    {"quiet", "", "do not show the progress"}};
+
+constexpr ExitNote inspect_exit_codes[] = {
+    {0, "done"}, {64, "no such checkpoint"}, {70, "a file that was read is damaged"}};
+
 /// The data that both output formats show.
 struct Inspection {
   std::string directory;
@@ -221,11 +238,8 @@ void print_values(const Inspection& inspection) {
 }
 
 ExitCode inspect_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(words, {.with_value = {"tensor"},
-                                                 .switches = {"stats", "json", "quiet"},
-                                                 .min_operands = 1,
-                                                 .max_operands = 1,
-                                                 .usage = std::string(inspect_usage)});
+  const auto arguments =
+      parse_arguments(words, {.options = inspect_options, .min_operands = 1, .max_operands = 1, .usage = inspect_usage});
   const auto directory = find_checkpoint(arguments.operands[0]);
   const PieceReader reader(directory);
   const bool has_pattern = arguments.has("tensor");
@@ -254,19 +268,17 @@ ExitCode inspect_command(std::span<const std::string> words) {
 }  // namespace
 
 extern const Command inspect;
-const Command inspect{
-    .name = "inspect",
-    .usage = inspect_usage,
-    .help = "show the tensors, values and metrics of a checkpoint, and statistics of its tensors",
-    .details =
-        "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is shown.\n"
-        "--tensor PATTERN shows only the tensors and values of this name, and in which files the slabs of the tensors are\n"
-        "stored. A pattern may contain *, ? and []; * also matches '/'.\n"
-        "--stats reads the tensors and shows the minimum, maximum, mean and standard deviation (of the population) of "
-        "their\n"
-        "finite elements, and the numbers of NaN, infinite and zero elements.\n"
-        "--json prints one JSON object. --quiet shows no progress.\n"
-        "All bytes that are read are checked; the exit code is 70 if they are damaged.\n",
-    .run = inspect_command};
+const Command inspect{.name = "inspect",
+                      .group = CommandGroup::checkpoints,
+                      .order = 2,
+                      .usage = inspect_usage,
+                      .help = "show the tensors, values and metrics of a checkpoint",
+                      .examples = inspect_examples,
+                      .options = inspect_options,
+                      .notes =
+                          "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is shown.\n"
+                          "All bytes that are read are checked against their checksums.\n",
+                      .exit_codes = inspect_exit_codes,
+                      .run = inspect_command};
 
 }  // namespace trainrt::cli::plugins

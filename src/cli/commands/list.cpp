@@ -1,109 +1,131 @@
-// trainrt list: shows all train functions, config keys and plug-ins.
-#include "cli/checkpoints/exporter.hpp"
-#include "cli/command_line/arguments.hpp"
+// trainrt list: shows train functions, config keys and plug-ins: their names, or one with all its keys.
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "cli/command_line/command.hpp"
-#include "cli/predict/prediction_writer.hpp"
-#include "cli/start/builtin_functions.hpp"
+#include "cli/listing/catalog.hpp"
 #include "cli/terminal/print.hpp"
-#include "comm/backend.hpp"
-#include "comm/gpu_backend.hpp"
-#include "config/section.hpp"
-#include "config/stop_rules.hpp"
+#include "cli/terminal/wrapped_text.hpp"
+#include "core/output/terminal.hpp"
 #include "core/text/text.hpp"
-#include "data/preprocess/preprocessing.hpp"
-#include "data/section/dataset_options.hpp"
-#include "data/source/format.hpp"
-#include "launch/launcher.hpp"
-#include "metrics/sink.hpp"
-#include "program/environments/framework_environment.hpp"
-#include "trainer/events/callback_kind.hpp"
-#include "trainer/start/module_loader.hpp"
-#include "tune/record/sweep_keys.hpp"
-#include "tune/search/scheduler.hpp"
-#include "tune/search/searcher.hpp"
 
 namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view list_usage = "list";
+constexpr std::string_view list_usage = "list [NAME | KIND | all]";
 
-std::string facts_in_parentheses(const OptionSpec& option) {
-  const auto facts = facts_of(option);
-  return facts.empty() ? "" : " (" + facts + ")";
+constexpr Example list_examples[] = {{"trainrt list", "the names of all plug-ins and keys"},
+                                     {"trainrt list linear", "a train function with its keys"},
+                                     {"trainrt list checkpoint", "the keys of a config section"},
+                                     {"trainrt list checkpoint.num_to_keep", "one key"},
+                                     {"trainrt list formats", "all data formats with a description"}};
+
+constexpr std::size_t default_list_width = 100;
+constexpr std::size_t no_wrapping = 1 << 20;
+
+/// Returns the width for descriptions: that of the terminal. Output to a file or pipe has one line per description.
+std::size_t description_width() {
+  constexpr std::size_t min_width = 60;
+  const auto terminal = terminal_of_output();
+  return terminal ? std::max<std::size_t>(terminal->columns, min_width) : no_wrapping;
 }
 
-void print_options(std::span<const OptionSpec> options) {
-  for (const auto& option : options) print_safely("  {:<28} {}{}\n", option.key, option.help, facts_in_parentheses(option));
+void print_row(const std::string& name, const std::string& text) {
+  constexpr std::size_t text_column = 31;
+  print_safely("{}", described_term("  " + name, text, std::max(text_column, name.size() + 3), description_width()));
 }
 
-template <class Record>
-void print_table(std::string_view title, PluginTable<Record> table) {
-  print_safely("\n{}\n", title);
-  for (const auto* record : table) print_safely("  {:<28} {}\n", record->name, record->help);
+std::string with_facts(const std::string& help, const std::string& facts) {
+  return facts.empty() ? help : fmt::format("{} ({})", help, facts);
 }
 
-/// Prints the plug-ins of a table, and the keys of the section [SECTION.NAME] of each.
-template <class Record>
-void print_with_keys(std::string_view title, PluginTable<Record> table, std::string_view section) {
-  print_table(title, table);
-  for (const auto* record : table) {
-    if (record->options.empty()) continue;
-    print_safely("\nkeys of [{}.{}]\n", section, record->name);
-    print_options(record->options);
+/// Prints the names of the entries of a kind, with their descriptions.
+void print_kind(const listing::Kind& kind) {
+  print_safely("{}\n", kind.title);
+  for (const auto& entry : kind.entries) print_row(entry.name, entry.help);
+}
+
+/// Prints an entry with its keys.
+void print_entry(const listing::Kind& kind, const listing::Entry& entry) {
+  print_safely("{}", described_term(fmt::format("{} {}:", kind.singular, entry.name), entry.help,
+                                    kind.singular.size() + entry.name.size() + 3, description_width()));
+  for (const auto& key : entry.keys) print_row(entry.shown_name(key), with_facts(key.help, key.facts));
+  if (!entry.note.empty()) print_safely("  {}\n", entry.note);
+}
+
+/// Prints one key, and how it is set.
+void print_key(const listing::Found& found) {
+  const auto& [kind, entry, key] = found;
+  print_safely("{} of {} {}\n", entry->section.empty() ? "argument" : "key", kind->singular, entry->name);
+  print_row(entry->shown_name(*key), with_facts(key->help, key->facts));
+  if (!entry->section.empty())
+    print_safely("  set by: {0} = VALUE in [{1}], or --{1}.{0}=VALUE\n", key->name, entry->section);
+}
+
+void print_named(std::string_view name, std::span<const listing::Kind> kinds) {
+  bool is_first = true;
+  for (const auto& found : listing::find_named(kinds, name)) {
+    if (!is_first) print_safely("\n");
+    is_first = false;
+    if (found.key != nullptr)
+      print_key(found);
+    else
+      print_entry(*found.kind, *found.entry);
   }
 }
 
-std::string facts_of_parameter(const data::ParameterSpec& spec) {
-  if (spec.type == data::ParameterType::unsupported) return "not supported";
-  const auto valid = data::valid_values(spec);
-  if (spec.default_value.empty()) return valid + "; required";
-  if (spec.default_value.starts_with('='))
-    return fmt::format("{}; default: value of {}", valid, spec.default_value.substr(1));
-  return fmt::format("{}; default: {}", valid, spec.default_value);
+/// Prints the names of all entries, and of the keys of config sections.
+void print_names(std::span<const listing::Kind> kinds) {
+  constexpr std::size_t names_column = 18;
+  for (const auto& kind : kinds) {
+    if (kind.word == "sections") continue;
+    std::vector<std::string> names;
+    for (const auto& entry : kind.entries) names.push_back(entry.name);
+    print_safely("{}", described_term(kind.word, join(names), names_column, default_list_width));
+  }
+  print_safely("\nconfig sections and their keys\n");
+  for (const auto& entry : kinds.back().entries) {
+    std::vector<std::string> names;
+    for (const auto& key : entry.keys) names.push_back(key.name);
+    print_safely("{}", described_term(fmt::format("  [{}]", entry.name), join(names), names_column, default_list_width));
+  }
+  print_safely("  [loop]          the keys of the train function\n");
+  print_safely("\ntrainrt list NAME describes one of these names; trainrt list KIND, such as formats, all of a kind.\n");
 }
 
-void print_preprocessors() {
-  for (const auto* kind : data::preprocessor_table()) {
-    print_safely("\npreprocessor {}: {}\n", kind->name, kind->help);
-    for (const auto& spec : kind->parameters)
-      print_safely("  {:<28} {} ({})\n", spec.name, spec.help, facts_of_parameter(spec));
+void print_all(std::span<const listing::Kind> kinds) {
+  bool is_first = true;
+  for (const auto& kind : kinds) {
+    print_safely("{}", is_first ? "" : "\n");
+    is_first = false;
+    print_kind(kind);
+    for (const auto& entry : kind.entries)
+      if (!entry.keys.empty()) {
+        print_safely("\n");
+        print_entry(kind, entry);
+      }
   }
 }
 
 ExitCode list_command(std::span<const std::string> words) {
-  parse_arguments(words, {.with_value = {}, .switches = {}, .usage = std::string(list_usage)});
-  print_safely("train functions\n");
-  for (const auto& function : trainer::available_functions(builtin_functions())) {
-    print_safely("  {:<28} {}\n", function.name, function.help);
-    for (const auto& key : function.declared.loop)
-      print_safely("      loop.{:<21} {}{}\n", key.key, key.help, facts_in_parentheses(key));
-    if (!function.declared.datasets.empty())
-      print_safely("      needs {}\n", "[data." + join(function.declared.datasets, "], [data.") + "]");
+  const auto arguments = parse_arguments(words, {.max_operands = 1, .overrides = true, .usage = list_usage});
+  const auto kinds = listing::catalog();
+  const auto& names =
+      arguments.overrides.empty() ? arguments.operands : arguments.overrides;  // --section.key is a name, too
+  if (names.empty()) {
+    print_names(kinds);
+    return ExitCode::finished;
   }
-  print_safely("\nconfig keys ([section] key, or --section.key=value); [loop] has the keys of the train function\n");
-  print_options(config::declared_options());
-  print_safely("\nkeys of [stop]: limits that end the run before its train function returns\n");
-  print_options(config::stop_options());
-  print_safely("\nkeys of every [data.NAME]\n");
-  print_options(data::common_options());
-  for (const auto* format : data::format_table()) {
-    print_safely("\ndata format {}: {}\n", format->name, format->help);
-    print_options(format->options);
-  }
-  print_preprocessors();
-  print_with_keys("metric sinks", metrics::sink_table(), "sink");
-  print_with_keys("callbacks (run.callbacks)", trainer::callback_table(), "callback");
-  print_safely("\nkeys of [tune], for a sweep (trainrt tune)\n");
-  print_options(tune::sweep_options());
-  print_table("searchers (tune.searcher)", tune::searcher_table());
-  print_with_keys("schedulers of trials (tune.scheduler)", tune::scheduler_table(), "tune");
-  print_table("frameworks whose environment variables programs get (program.env)", program::environment_table());
-  print_table("export formats", exporter_table());
-  print_table("formats of predictions", predictions::writer_table());
-  print_table("launchers", launch::launcher_table());
-  print_table("communicator backends", comm::backend_table());
-  print_table("communicator backends for GPUs", comm::gpu_backend_table());
+  const auto& name = names.front();
+  const auto kind = std::ranges::find(kinds, name, &listing::Kind::word);
+  if (name == "all")
+    print_all(kinds);
+  else if (kind != kinds.end())
+    print_kind(*kind);
+  else
+    print_named(name, kinds);
   return ExitCode::finished;
 }
 
@@ -112,9 +134,17 @@ ExitCode list_command(std::span<const std::string> words) {
 extern const Command list;
 const Command list{
     .name = "list",
+    .group = CommandGroup::machine,
+    .order = 2,
     .usage = list_usage,
-    .help = "list train functions, config keys, data formats, sinks, frameworks, export formats, launchers, backends",
-    .details = "",
+    .help = "show train functions, config keys, data formats and other plug-ins",
+    .examples = list_examples,
+    .notes =
+        "NAME is a train function, data format, transform, preprocessor, sink, framework or another plug-in, a config "
+        "section, or a key with or without its section. Everything with this name is shown, with valid values and "
+        "defaults.\n"
+        "KIND is the first word of a line of `trainrt list`: functions, formats, transforms and so on.\n"
+        "all prints everything, on one line per key if the output is not a terminal.\n",
     .run = list_command};
 
 }  // namespace trainrt::cli::plugins

@@ -24,9 +24,26 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view plot_usage =
-    "plot RUN_DIR|FOLDER... [-o FILE.svg|FILE.png|FILE.pdf] [--metrics KEY,...] [--x iteration|time|step|KEY] [--log "
-    "x|y|xy] [--smooth WEIGHT] [--size WIDTHxHEIGHT] [--force]";
+constexpr std::string_view plot_usage = "plot RUN_DIR|FOLDER... [-o FILE.svg|FILE.png|FILE.pdf] [OPTION...]";
+
+constexpr Example plot_examples[] = {
+    {"trainrt plot runs/first", "in the terminal"},
+    {"trainrt plot runs -o loss.svg --metrics loss", "all runs of a folder, as a picture"}};
+
+constexpr CommandOption plot_options_table[] = {
+    {"output", "FILE",
+     "write a picture: .svg, .png or .pdf; default: draw in the terminal. PNG and PDF need librsvg (package librsvg2-2)"},
+    {"metrics", "KEY,...",
+     "metrics to show; default: all numbers in the reports, except the runtime's own and epoch, step and iteration"},
+    {"x", "AXIS",
+     "x axis: iteration (default), time (seconds of training), step (needs metrics.detailed = true, or a step in the "
+     "reports), or any number in the reports"},
+    {"log", "AXES", "logarithmic axes: x, y or xy; default: linear"},
+    {"smooth", "WEIGHT",
+     "draw the moving average in which the previous average has this weight, such as 0.9; in pictures the values stay "
+     "visible as faint lines; default: no average"},
+    {"size", "WIDTHxHEIGHT", "size in pixels; in the terminal, columns and rows of each chart"},
+    {"force", "", "replace an existing file"}};
 
 enum class Output { terminal, svg, png, pdf };
 
@@ -105,13 +122,8 @@ std::string picture_file(std::span<const view::Chart> charts, const PlotOptions&
 }
 
 ExitCode plot_command(std::span<const std::string> words) {
-  std::vector<std::string> long_words(words.begin(), words.end());
-  std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
-  const auto arguments = parse_arguments(long_words, {.with_value = {"output", "metrics", "x", "log", "smooth", "size"},
-                                                      .switches = {"force"},
-                                                      .min_operands = 1,
-                                                      .max_operands = 10000,
-                                                      .usage = std::string(plot_usage)});
+  const auto arguments = parse_arguments(
+      words, {.options = plot_options_table, .min_operands = 1, .max_operands = 10000, .usage = plot_usage});
   const auto metrics = chart_options(arguments);
   const auto options = plot_options(arguments);
   const auto runs = read_runs(arguments.operands);
@@ -138,21 +150,14 @@ ExitCode plot_command(std::span<const std::string> words) {
 extern const Command plot;
 const Command plot{
     .name = "plot",
+    .group = CommandGroup::view,
+    .order = 3,
     .usage = plot_usage,
-    .help = "draw the curves of runs as a picture file or in the terminal",
-    .details =
-        "Each argument is a run directory, or a folder of runs: a storage path or a sweep.\n"
-        "-o FILE         write a picture; without -o the curves are drawn in the terminal. PNG and PDF need librsvg\n"
-        "                (package librsvg2-2)\n"
-        "--metrics KEYS  metrics to show, separated by commas; default: all numbers in the reports except the runtime's\n"
-        "                own and epoch, step and iteration\n"
-        "--x AXIS        iteration (default), time (seconds of training), step (needs metrics.detailed = true, or a step\n"
-        "                in the reports), or any number in the reports\n"
-        "--smooth W      draw the moving average in which the previous average has the weight W, for example 0.9; in\n"
-        "                pictures the values stay visible as faint lines\n"
-        "--log AXES      logarithmic axes: x, y or xy\n"
-        "--size WxH      size in pixels; in the terminal, columns and rows of each chart\n"
-        "--force         replace an existing file\n"
+    .help = "draw the curves of runs in the terminal or as a picture file",
+    .examples = plot_examples,
+    .options = plot_options_table,
+    .notes =
+        "An argument is a run directory, or a folder of runs: a storage path or a sweep.\n"
         "A triangle (^ in the terminal) marks a restart, a star (*) the best report by checkpoint.score_attribute.\n",
     .run = plot_command};
 

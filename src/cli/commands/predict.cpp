@@ -35,21 +35,34 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view predict_usage =
-    "predict CHECKPOINT|RUN_DIR -o FILE.h5|FILE.csv|FILE.npz [-n N] [--best] [--data.NAME.key=value ...] [--dataset NAME] "
-    "[--keep FIELD[=NAME],...] [--loop.key=value ...] [--spreadsheet] [--force] [--quiet]";
+constexpr std::string_view predict_usage = "predict CHECKPOINT|RUN_DIR -o FILE.h5|FILE.csv|FILE.npz [OPTION...]";
+
+constexpr Example predict_examples[] = {
+    {"trainrt predict runs/first -o out.csv", "[data.test] of the run"},
+    {"srun trainrt predict runs/first -o out.h5 --data.test.source=new.h5", "on all ranks"}};
+
+constexpr CommandOption predict_options[] = {
+    {"output", "FILE", "file to write (required). The extension selects the format: .h5, .csv or .npz"},
+    {"best", "", "use the best checkpoint of the run by checkpoint.score_attribute; default: the newest"},
+    {"dataset", "NAME",
+     "section [data.NAME] of the run to predict; default: the name in the options --data.NAME.key=value, or test"},
+    {"--data.NAME.key=value", "", "set a key of the dataset, such as --data.test.source=new.h5; may be repeated"},
+    {"keep", "FIELD[=NAME],...",
+     "copy fields of the dataset to the output, such as --keep id,labels=truth, which writes the field labels as truth"},
+    {"--loop.key=value", "",
+     "set a key of the train function; also --train.function=NAME and --train.library=FILE; default: as in the run"},
+    rank_count_option,
+    {"spreadsheet", "", "put an apostrophe before texts in a .csv file that a spreadsheet would interpret as a formula"},
+    {"force", "", "replace an existing file, but never a file of the dataset"},
+    {"quiet", "", "do not show the progress"}};
+
+constexpr ExitNote predict_exit_codes[] = {
+    {0, "written"}, {64, "invalid arguments, checkpoint or data"}, {70, "failed or stopped; no file was written"}};
 
 Arguments arguments_of(std::span<const std::string> words) {
-  std::vector<std::string> long_words(words.begin(), words.end());
-  std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
-  auto arguments = parse_arguments(long_words, {.with_value = {"output", "keep", "dataset"},
-                                                .switches = {"best", "spreadsheet", "force", "quiet"},
-                                                .min_operands = 1,
-                                                .max_operands = 1,
-                                                .overrides = true,
-                                                .usage = std::string(predict_usage)});
-  if (!arguments.has("output"))
-    throw UsageError(fmt::format("missing option: -o FILE, the output file; usage: trainrt {}", predict_usage));
+  auto arguments = parse_arguments(
+      words, {.options = predict_options, .min_operands = 1, .max_operands = 1, .overrides = true, .usage = predict_usage});
+  if (!arguments.has("output")) throw UsageError(fmt::format("missing option: -o FILE; usage: trainrt {}", predict_usage));
   return arguments;
 }
 
@@ -170,29 +183,25 @@ ExitCode predict_command(std::span<const std::string> given) {
 extern const Command predict;
 const Command predict{
     .name = "predict",
+    .group = CommandGroup::checkpoints,
+    .order = 4,
     .usage = predict_usage,
-    .help = "apply a trained model to a dataset and write the predicted values of all samples to one file",
-    .details =
-        "CHECKPOINT is a checkpoint directory. With RUN_DIR, the newest checkpoint of the run is used, or with --best the\n"
-        "best one by checkpoint.score_attribute. The train function and [loop] are read from the run's run.json;\n"
-        "--train.function, --train.library and --loop.key=value override them. Libraries and TorchScript files that "
-        "run.json\nnames are not loaded unless they are in a module folder: name them again on the command line. The "
-        "extension of FILE\nselects the format; `trainrt list` shows the formats.\n"
-        "The dataset is section [data.NAME] of the run, with the changes of --data.NAME.key=value. NAME is the name in "
-        "these\noptions, or the value of --dataset; default: test. The dataset may lack the fields that only training "
-        "needs. It is\nneither shuffled nor mixed: the output has the order of the dataset.\n"
-        "--keep id,labels=truth copies the fields `id` and `labels` of the dataset to the output, `labels` under the name\n"
-        "`truth`. Text fields can be written to .csv and .h5 files (as UTF-8 strings of the length of the longest text, "
-        "padded\nwith NULs); the dataset is then read once more to find that length. --spreadsheet puts an apostrophe "
-        "before texts in a\n.csv file that a spreadsheet would interpret as a formula.\n"
-        "Under srun or mpiexec, this process is one of several ranks; -n N starts N ranks on this machine; otherwise there "
-        "is\none rank. The ranks divide the samples and write to the same file. The file does not depend on the number of "
-        "ranks if\nthe function predicts complete batches, as the built-in functions do. An incomplete file is never "
-        "visible.\n--force replaces an existing file, but never a file of the dataset.\n"
-        "The run directory is not changed. A prediction that was stopped or failed writes no file and cannot resume; a "
-        "temporary\nfile that a kill leaves next to FILE (.NAME.tmp.HOST.PID) is removed by the next command that writes "
-        "FILE.\n"
-        "Exit codes: 0 written; 64 invalid usage, checkpoint or data; 70 failed or stopped.\n",
+    .help = "apply a trained model to a dataset and write the predicted values",
+    .examples = predict_examples,
+    .options = predict_options,
+    .notes =
+        "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is used.\n"
+        "The train function and [loop] are read from the run's run.json. Libraries and TorchScript files that run.json "
+        "names are not loaded unless they are in a module folder: name them again on the command line.\n"
+        "The dataset may lack the fields that only training needs. It is neither shuffled nor mixed: the output has the "
+        "order of the dataset. Text fields can be written to .csv and .h5 files (as UTF-8 strings of the length of the "
+        "longest text, padded with NULs); the dataset is then read once more to find that length.\n"
+        "Under srun or mpiexec, this process is one of several ranks. The ranks divide the samples and write to the same "
+        "file. The file does not depend on the number of ranks if the function predicts complete batches, as the built-in "
+        "functions do.\n"
+        "The run directory is not changed. A prediction that was stopped or failed cannot resume. A temporary file that a "
+        "kill leaves next to FILE (.NAME.tmp.HOST.PID) is removed by the next command that writes FILE.\n",
+    .exit_codes = predict_exit_codes,
     .run = predict_command};
 
 }  // namespace trainrt::cli::plugins

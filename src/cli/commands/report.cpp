@@ -21,6 +21,15 @@ namespace {
 
 constexpr std::string_view report_usage = "report RUN_DIR|FOLDER... [-o FILE.html] [--force]";
 
+constexpr Example report_examples[] = {{"trainrt report runs/first", "writes first.html"},
+                                       {"trainrt report runs -o all.html", "compares the runs of a folder"}};
+
+constexpr CommandOption report_options[] = {
+    {"output", "FILE",
+     "file to write, with the extension .html; default: NAME.html in the working directory, where NAME is the last "
+     "component of the first argument"},
+    {"force", "", "replace an existing file"}};
+
 /// Returns the last component of a path: "fashion" for "runs/fashion/".
 std::string title_of(const std::string& path_argument) {
   const auto path = std::filesystem::absolute(path_argument).lexically_normal();
@@ -38,17 +47,12 @@ std::string output_of(const Arguments& arguments) {
 }
 
 ExitCode report_command(std::span<const std::string> words) {
-  std::vector<std::string> long_words(words.begin(), words.end());
-  std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
-  const auto arguments = parse_arguments(long_words, {.with_value = {"output"},
-                                                      .switches = {"force"},
-                                                      .min_operands = 1,
-                                                      .max_operands = 10000,
-                                                      .usage = std::string(report_usage)});
+  const auto arguments =
+      parse_arguments(words, {.options = report_options, .min_operands = 1, .max_operands = 10000, .usage = report_usage});
   const auto path = output_of(arguments);
   AtomicFile file(path, arguments.has("force"));
   auto runs = read_runs(arguments.operands);
-  if (runs.empty()) throw UsageError("no run can be read");
+  if (runs.empty()) throw UsageError("no run can be read; the warnings above give the reason for each run");
   const auto count = static_cast<std::int64_t>(runs.size());
   const auto page = count == 1 ? view::page::page_of(view::page::view_of(std::move(runs.front())), utc_now())
                                : view::page::page_of(runs, title_of(arguments.operands.front()), utc_now());
@@ -63,16 +67,18 @@ ExitCode report_command(std::span<const std::string> words) {
 extern const Command report;
 const Command report{
     .name = "report",
+    .group = CommandGroup::view,
+    .order = 4,
     .usage = report_usage,
-    .help = "write an HTML page about one or several runs",
-    .details =
-        "Each argument is a run directory, or a folder of runs: a storage path or a sweep. The page of one run shows its\n"
-        "curves, attempts, use of time, checkpoints, step times by rank, memory, CPU, storage and GPU, config, and the "
-        "output\n"
-        "of failures. The page of several runs compares them and the [loop] keys that differ. The page is one file, which\n"
-        "needs no server and no network.\n"
-        "-o FILE   default: NAME.html in the working directory, where NAME is the last component of the first argument\n"
-        "--force   replace an existing file\n",
+    .help = "write one HTML page about one or several runs",
+    .examples = report_examples,
+    .options = report_options,
+    .notes =
+        "An argument is a run directory, or a folder of runs: a storage path or a sweep.\n"
+        "The page of one run shows its curves, attempts, use of time, checkpoints, step times by rank, memory, CPU, "
+        "storage "
+        "and GPU, config, and the output of failures. The page of several runs compares them and the [loop] keys that "
+        "differ. The page is one file, which needs no server and no network.\n",
     .run = report_command};
 
 }  // namespace trainrt::cli::plugins

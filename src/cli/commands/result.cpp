@@ -13,6 +13,7 @@
 #include "checkpoint/format/names.hpp"
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
+#include "cli/command_line/intended_call.hpp"
 #include "cli/runs/comparison_table.hpp"
 #include "cli/runs/read_runs.hpp"
 #include "cli/runs/usage_table.hpp"
@@ -32,6 +33,15 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::string_view result_usage = "result RUN_DIR|STORAGE_PATH [--json]";
+
+constexpr Example result_examples[] = {{"trainrt result runs/first", "one run"},
+                                       {"trainrt result runs", "a table of all runs in a folder"}};
+
+constexpr CommandOption result_options[] = {
+    {"json", "", "print one JSON object, or an array of objects for a folder of runs"}};
+
+constexpr ExitNote result_exit_codes[] = {
+    {0, "done"}, {64, "no such run directory"}, {70, "a run directory cannot be read, or the output not be written"}};
 
 void print_metrics(std::string_view title, const metrics::Record& record) {
   print_safely("{} (iteration {})\n", title, record.iteration);
@@ -191,9 +201,9 @@ ExitCode result_of_folder(const std::string& folder, bool json) {
 }
 
 ExitCode result_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(
-      words,
-      {.with_value = {}, .switches = {"json"}, .min_operands = 1, .max_operands = 1, .usage = std::string(result_usage)});
+  const auto arguments =
+      parse_arguments(words, {.options = result_options, .min_operands = 1, .max_operands = 1, .usage = result_usage});
+  require_existing(arguments.operands[0]);
   const auto path = std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   if (!io::exists(std::filesystem::path(path) / "run.json")) return result_of_folder(path, arguments.has("json"));
   const auto summary = view::summary_of(path);
@@ -209,18 +219,24 @@ ExitCode result_command(std::span<const std::string> words) {
 extern const Command result;
 const Command result{
     .name = "result",
+    .group = CommandGroup::view,
+    .order = 1,
     .usage = result_usage,
-    .help = "show the state, metrics, checkpoints and attempts of a run, where its time went and what it used",
-    .details =
-        "For a folder of run directories, such as run.storage_path, shows a table of its runs: the keys of [loop] that\n"
+    .help = "show the state, metrics, checkpoints, attempts and times of a run",
+    .examples = result_examples,
+    .options = result_options,
+    .notes =
+        "For a folder of run directories, such as run.storage_path, shows a table of its runs: the keys of [loop] that "
         "differ, and the best metrics of each run by checkpoint.score_attribute, or else its last ones.\n"
-        "--json prints one JSON object, or an array of objects for several runs.\n"
-        "\nStates of a run or an attempt: running; finished (also if a rule ended it early); stopped (saved and stopped "
-        "on\n"
-        "purpose: the same command continues it); failed (ended by an error); killed (its processes ended without "
-        "recording\n"
-        "why). A run without an attempt is starting. A trial can also be waiting (not started) or paused (saved for "
-        "now).\n",
+        "States of a run or an attempt:\n"
+        "    running    its processes are running\n"
+        "    finished   the training is complete, or a rule ended it early\n"
+        "    stopped    saved and stopped on purpose; the same command continues it\n"
+        "    failed     ended by an error\n"
+        "    killed     its processes ended without recording why\n"
+        "    starting   no attempt has begun\n"
+        "    waiting, paused   a trial of a sweep that has not started, or is saved for now\n",
+    .exit_codes = result_exit_codes,
     .run = result_command};
 
 }  // namespace trainrt::cli::plugins

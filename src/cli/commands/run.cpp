@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "cli/command_line/command.hpp"
+#include "cli/command_line/intended_call.hpp"
 #include "cli/command_line/rank_count_option.hpp"
-#include "cli/config/load_run_spec.hpp"
 #include "cli/start/exec_program.hpp"
+#include "cli/start/load_run_spec.hpp"
 #include "cli/start/requested_runs.hpp"
 #include "cli/start/resolve_train_function.hpp"
 #include "cli/start/script_input.hpp"
@@ -24,8 +25,21 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view run_usage =
-    "[-n N] [--config FILE] [--trust-owner=USER] [--section.key=value ...] [-- COMMAND ARGS]";
+constexpr std::string_view run_usage = "[-n N] [--config FILE] [--section.key=value ...] [-- PROGRAM ARGS]";
+
+constexpr Example run_examples[] = {{"srun trainrt --config train.ini", "in a Slurm job: one rank per task"},
+                                    {"srun trainrt --run.name=first -- python3 train.py", "a program, without a config"},
+                                    {"trainrt -n 2 --config train.ini --loop.lr=0.1", "2 ranks on this machine"}};
+
+constexpr CommandOption run_options[] = {rank_count_option, config_option, override_option, program_option,
+                                         trust_owner_option};
+
+constexpr ExitNote run_exit_codes[] = {
+    {0, "finished"},
+    {64, "invalid arguments, config, data or run directory; starting again changes nothing"},
+    {70, "the train function, program or runtime failed, or a stopped run could not be saved"},
+    {75, "stopped and saved; run the same command again to continue"},
+    {76, "the last attempts of this Slurm job made no progress; do not requeue it, see trainrt result"}};
 
 /// Returns the trial of a sweep that this run is, and removes the environment variable, which programs would inherit.
 std::optional<std::string> take_trial() {
@@ -86,6 +100,7 @@ ExitCode start_local_ranks(int ranks, const std::vector<std::string>& words, con
 }
 
 ExitCode run_command(std::span<const std::string> given) {
+  refuse_operands("", given, run_options);
   std::vector<std::string> words(given.begin(), given.end());
   const auto environment = Environment::of_process();
   if (const auto ranks = take_rank_count_option(words, run_usage)) return start_local_ranks(*ranks, words, environment);
@@ -98,28 +113,38 @@ ExitCode run_command(std::span<const std::string> given) {
 extern const Command run;
 const Command run{
     .name = "run",
+    .group = CommandGroup::run,
+    .order = 1,
     .usage = run_usage,
-    .help = "start or resume the run that the config names, or run a program (the word `run` may be omitted)",
-    .details =
-        "The words after -- are a program and its arguments. A program needs no config: run.name is derived from the\n"
-        "program and the Slurm job, so that a requeued job resumes the run, and run.storage_path is `runs` in the "
-        "directory\nof submission.\n"
-        "Under srun or mpiexec, this process is one of the run's ranks. Otherwise the run has one rank, or with -n, N "
-        "ranks on\nthis machine, which are restarted after a failure, at most failure.max_failures times.\n"
-        "SIGUSR1, SIGUSR2, SIGTERM, SIGINT or SIGHUP on any rank stops all ranks at the same step and saves a checkpoint; "
-        "so does\nthe approaching time limit of the Slurm job.\n"
-        "Exit codes: 0 finished; 64 invalid usage or config; 70 the train function failed, or a stopped run could not be\n"
-        "saved; 75 stopped, run the same command again; 76 no progress in the last attempts of this Slurm job.\n"
-        "Standard input, unless it is a terminal, is passed to the program of rank 0. A script that the interpreter reads\n"
+    .help = "start or resume the run of a config or a program (`run` may be omitted)",
+    .examples = run_examples,
+    .options = run_options,
+    .notes =
+        "The smallest config:\n"
+        "\n"
+        "    [run]\n"
+        "    name         = first\n"
+        "    storage_path = runs\n"
+        "    [train]\n"
+        "    function     = linear\n"
+        "    [data.train]\n"
+        "    format       = synthetic\n"
+        "\n"
+        "Under srun or mpiexec, this process is one of the run's ranks. Otherwise the run has one rank, or N ranks with "
+        "-n.\n"
+        "A program needs no config: run.name is derived from the program and the Slurm job, so that a requeued job resumes "
+        "the run, and run.storage_path is the folder runs in the directory of submission.\n"
+        "SIGUSR1, SIGUSR2, SIGTERM, SIGINT or SIGHUP on any rank stops all ranks at the same step and saves a checkpoint. "
+        "So does the approaching time limit of the Slurm job.\n"
+        "After a failure of one rank's program, or of a rank that -n started, all ranks are restarted, at most "
+        "failure.max_failures times.\n"
+        "Standard input, unless it is a terminal, is passed to the program of rank 0. A script that the interpreter reads "
         "from standard input (python3 - < train.py) is passed to the programs of all ranks.\n"
-        "If the program of one rank fails, the programs of all ranks are ended and restarted, at most "
-        "failure.max_failures\n"
-        "times.\n"
-        "A run of another user is resumed only with --trust-owner=USER, or if trust_group in section [trust] of\n"
+        "A run of another user is resumed only with --trust-owner=USER, or if trust_group in section [trust] of "
         "~/.config/trainrt/trainrt.ini or /etc/trainrt/trainrt.ini names a group of that user.\n"
-        "Listening ports: MPI between nodes; on rank 0, the runtime's services for a program that uses MPI, Horovod or "
-        "XGBoost\n(program.env), on 127.0.0.1 if all ranks are on one node; and the ports that the program itself "
-        "opens.\n",
+        "Open ports: MPI between nodes; on rank 0, the services for a program that uses MPI, Horovod or XGBoost "
+        "(program.env), on 127.0.0.1 if all ranks are on one node; and the ports that the program itself opens.\n",
+    .exit_codes = run_exit_codes,
     .run = run_command,
     .output_is_result = false,
     .writes_run = true};

@@ -3,7 +3,7 @@
 
 #include "batch/slurm_job.hpp"
 #include "cli/command_line/command.hpp"
-#include "cli/config/load_run_spec.hpp"
+#include "cli/start/load_run_spec.hpp"
 #include "cli/start/script_input.hpp"
 #include "cli/start/slurm_environment.hpp"
 #include "cli/supervise/supervisor.hpp"
@@ -15,8 +15,19 @@ namespace trainrt::cli::plugins {
 
 namespace {
 
-constexpr std::string_view supervise_usage =
-    "supervise [--config FILE] [--trust-owner=USER] [--section.key=value ...] [-- COMMAND ARGS]";
+constexpr std::string_view supervise_usage = "supervise [--config FILE] [--section.key=value ...] [-- PROGRAM ARGS]";
+
+constexpr Example supervise_examples[] = {{"trainrt supervise --config train.ini", "the last line of a batch script"},
+                                          {"trainrt supervise -- python3 train.py", "a program, without a config"}};
+
+constexpr CommandOption supervise_options[] = {config_option, override_option, program_option, trust_owner_option};
+
+constexpr ExitNote supervise_exit_codes[] = {{0, "finished"},
+                                             {64, "invalid arguments, config, data or run directory"},
+                                             {70, "given up after failures"},
+                                             {75, "stopped and saved; the job may have been requeued"},
+                                             {76, "repeated attempts made no progress"},
+                                             {143, "Slurm ends the job"}};
 
 batch::SlurmJob require_job(const Environment& environment) {
   if (launch::is_in_step(environment))
@@ -47,20 +58,23 @@ ExitCode supervise_command(std::span<const std::string> words) {
 extern const Command supervise;
 const Command supervise{
     .name = "supervise",
+    .group = CommandGroup::run,
+    .order = 2,
     .usage = supervise_usage,
-    .help = "run srun in a batch script, and restart or requeue the run after a failure",
-    .details =
-        "Starts `srun $TRAINRT_SRUN_ARGS trainrt` with the same arguments, once in a batch script.\n"
-        "- If a rank dies, the job step is ended within seconds and started again in the same allocation, up to\n"
-        "  failure.max_failures times.\n"
-        "- If the run stops (exit code 75), the job is requeued, up to failure.max_requeues times.\n"
-        "- If a node fails, the run continues without it, given scaling.min_workers = N and sbatch --no-kill.\n"
-        "- A node that ends several attempts (failure.exclude_bad_nodes) or slows down the others (failure.exclude_slow) "
-        "is\n"
-        "  excluded from later attempts.\n"
-        "- If repeated attempts make no progress (failure.max_no_progress), the job ends.\n"
-        "Exit codes: 0 finished; 64 bad usage or config; 70 given up after failures; 75 stopped, and the job may be\n"
-        "requeued; 76 no progress; 143 Slurm ends the job.\n",
+    .help = "start the run by srun in a batch script, and restart or requeue it",
+    .examples = supervise_examples,
+    .options = supervise_options,
+    .notes =
+        "Call it once in the batch script, without srun. It starts `srun $TRAINRT_SRUN_ARGS trainrt` with the same "
+        "arguments. jobs/train.sbatch is a complete batch script.\n"
+        "If a rank dies, the job step is ended within seconds and started again in the same allocation, at most "
+        "failure.max_failures times.\n"
+        "If the run stops (exit code 75), the job is requeued, at most failure.max_requeues times.\n"
+        "If a node fails, the run continues without it, given scaling.min_workers = N and sbatch --no-kill.\n"
+        "A node that ends several attempts (failure.exclude_bad_nodes) or slows down the others (failure.exclude_slow) is "
+        "excluded from later attempts.\n"
+        "If failure.max_no_progress attempts make no progress, the job ends.\n",
+    .exit_codes = supervise_exit_codes,
     .run = supervise_command,
     .output_is_result = false,
     .writes_run = true};

@@ -8,6 +8,7 @@
 
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
+#include "cli/command_line/intended_call.hpp"
 #include "cli/runs/job_runs.hpp"
 #include "cli/terminal/full_screen.hpp"
 #include "core/environment.hpp"
@@ -23,6 +24,18 @@ namespace trainrt::cli::plugins {
 namespace {
 
 constexpr std::string_view top_usage = "top RUN_DIR | --job ID [STORAGE_PATH...] [--once] [--interval SECONDS]";
+
+constexpr Example top_examples[] = {{"trainrt top runs/first", "q or Ctrl-C quits"},
+                                    {"trainrt top --job 12345", "the run of a Slurm job"}};
+
+constexpr CommandOption top_options[] = {
+    {"job", "ID",
+     "show the run of a Slurm job. Its run directory is searched three levels deep in the given storage paths, or without "
+     "a "
+     "path in the job's working directory and the current directory"},
+    {"once", "", "print the state once and exit; this is the default if the output is not a terminal"},
+    {"interval", "SECONDS",
+     "seconds between two updates, from 0.1 to 3600; default: 2. Ranks update their records every 10 s or less often"}};
 constexpr view::Canvas without_terminal = {.columns = 100, .rows = 60};
 constexpr double restart_wait_s = 30;  // a failed run may be restarted
 
@@ -56,7 +69,12 @@ view::Canvas canvas_of(std::optional<TerminalSize> terminal) {
 std::string run_dir_of(const Arguments& arguments) {
   if (!arguments.has("job")) {
     if (arguments.operands.size() != 1)
-      throw UsageError(fmt::format("expected one run directory, or --job ID. Usage: trainrt {}", top_usage));
+      throw UsageError(fmt::format("{}; usage: trainrt {}",
+                                   arguments.operands.empty()
+                                       ? "missing argument: RUN_DIR, or --job ID"
+                                       : fmt::format("unexpected argument '{}'", excerpt(arguments.operands[1], 60)),
+                                   top_usage));
+    require_existing(arguments.operands[0]);
     return std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   }
   const auto& job = arguments.options.at("job");
@@ -141,11 +159,7 @@ view::LiveStatus watch(view::LiveRun& live, view::LiveStatus first, double inter
 }
 
 ExitCode top_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(words, {.with_value = {"job", "interval"},
-                                                 .switches = {"once"},
-                                                 .min_operands = 0,
-                                                 .max_operands = 1000,
-                                                 .usage = std::string(top_usage)});
+  const auto arguments = parse_arguments(words, {.options = top_options, .max_operands = 1000, .usage = top_usage});
   const auto interval_s = interval_of(arguments);
   view::LiveRun live(run_dir_of(arguments));
   auto run = live.read();
@@ -162,19 +176,16 @@ ExitCode top_command(std::span<const std::string> words) {
 extern const Command top;
 const Command top{
     .name = "top",
+    .group = CommandGroup::view,
+    .order = 2,
     .usage = top_usage,
-    .help = "show a running run: progress, time left, metrics, ranks, events",
-    .details =
-        "Reads only the run directory, so it works on any node that can read it, also if the run hangs: it then shows "
-        "which\n"
-        "rank the others wait for.\n"
-        "--job ID       show the run of a Slurm job. Its run directory is searched three levels deep in the given storage\n"
-        "               paths, or without a path in the job's working directory and the current directory\n"
-        "--once         print the state once and exit; this is the default if the output is not a terminal\n"
-        "--interval S   seconds between two updates; default: 2. Ranks update their records every 10 s or less often\n"
-        "q and Ctrl-C quit. The state of a run that has ended is printed once. Without colors if NO_COLOR is set; ASCII "
-        "only if\n"
-        "the locale (LC_ALL, LC_CTYPE, LANG) does not use UTF-8.\n",
+    .help = "show a running run live: progress, time left, metrics, ranks, events",
+    .examples = top_examples,
+    .options = top_options,
+    .notes =
+        "Reads only the run directory, so it works on any node that can read it. If the run hangs, it shows which rank the "
+        "others wait for. The state of a run that has ended is printed once.\n"
+        "Without colors if NO_COLOR is set; ASCII only if the locale (LC_ALL, LC_CTYPE, LANG) does not use UTF-8.\n",
     .run = top_command};
 
 }  // namespace trainrt::cli::plugins

@@ -15,7 +15,7 @@
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
 #include "cli/config/config_file.hpp"
-#include "cli/config/load_run_spec.hpp"
+#include "cli/start/load_run_spec.hpp"
 #include "cli/start/slurm_environment.hpp"
 #include "cli/tune/sweep_check.hpp"
 #include "cli/tune/sweep_results.hpp"
@@ -38,8 +38,38 @@ namespace trainrt::cli::plugins {
 namespace {
 
 constexpr std::string_view tune_usage =
-    "tune --config FILE [--trust-owner=USER] [--section.key=value ...] | tune status DIR [--json|--csv|--watch] | tune "
-    "best DIR [--json]";
+    "tune --config FILE [OPTION...] | tune status DIR [OPTION...] | tune best DIR [--json]";
+
+constexpr Example tune_examples[] = {{"trainrt tune --config tune.ini", "start or resume a sweep"},
+                                     {"trainrt tune status runs/sweep", "show all trials"},
+                                     {"trainrt tune best runs/sweep", "show the trial with the best report"}};
+
+constexpr CommandOption tune_options[] = {{"config", "FILE", "config of a run with the sections [tune] and [tune.space]"},
+                                          override_option,
+                                          trust_owner_option,
+                                          {"json", "", "status, best: print JSON"},
+                                          {"csv", "", "status: print a CSV table"},
+                                          {"watch", "", "status: update the table until the sweep has ended"}};
+
+constexpr ExitNote tune_exit_codes[] = {{0, "all trials done"},
+                                        {64, "invalid arguments or config, or no trial can start"},
+                                        {70, "all trials failed, or one trial with tune.fail_fast = true"},
+                                        {75, "stopped; run the same command again to continue"}};
+
+constexpr std::string_view tune_subcommands[] = {"status", "best"};
+
+/// Throws UsageError for `trainrt tune WORD ...` that is neither `status DIR` nor `best DIR`.
+void require_subcommand(const std::vector<std::string>& operands) {
+  const auto& word = operands.front();
+  if (std::ranges::find(tune_subcommands, word) == std::end(tune_subcommands)) {
+    const std::vector<std::string> names(std::begin(tune_subcommands), std::end(tune_subcommands));
+    const auto call = word.ends_with(".ini") ? "; to start a sweep: trainrt tune --config " + shell_quoted(word) : "";
+    throw UsageError(fmt::format("unexpected argument '{}'{}{}; usage: trainrt {}", excerpt(word, 60),
+                                 did_you_mean(word, names), call, tune_usage));
+  }
+  if (operands.size() != 2)
+    throw UsageError(fmt::format("missing argument: DIR, the directory of a sweep; usage: trainrt tune {} DIR", word));
+}
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
@@ -156,8 +186,7 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
     if (sweep.place() == "steps")
       throw UsageError(
           "tune.place = steps cannot be used under srun or mpiexec: run trainrt tune once in the batch script, without "
-          "srun "
-          "(jobs/tune.sbatch)");
+          "srun (jobs/tune.sbatch)");
     return sweep;
   };
   const auto end_here = [&](const tune::Sweep& sweep, ExitCode code) { end(sweep, code, environment); };
@@ -215,16 +244,11 @@ ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> word
 }
 
 ExitCode tune_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(words, {.with_value = {"config", "trust-owner"},
-                                                 .switches = {"json", "csv", "watch"},
-                                                 .max_operands = 2,
-                                                 .overrides = true,
-                                                 .usage = std::string(tune_usage)});
+  const auto arguments =
+      parse_arguments(words, {.options = tune_options, .max_operands = 2, .overrides = true, .usage = tune_usage});
   if (arguments.operands.empty()) return run_sweep(arguments, words);
-  const auto& subcommand = arguments.operands.front();
-  if ((subcommand != "status" && subcommand != "best") || arguments.operands.size() != 2)
-    throw UsageError(fmt::format("invalid arguments of '{}'; usage: trainrt {}", subcommand, tune_usage));
-  return subcommand == "status" ? show_status(arguments) : show_best(arguments);
+  require_subcommand(arguments.operands);
+  return arguments.operands.front() == "status" ? show_status(arguments) : show_best(arguments);
 }
 
 }  // namespace
@@ -232,26 +256,24 @@ ExitCode tune_command(std::span<const std::string> words) {
 extern const Command tune;
 const Command tune{
     .name = "tune",
+    .group = CommandGroup::search,
     .usage = tune_usage,
-    .help = "search hyperparameters: run trials of one config, several at the same time, without a server",
-    .details =
-        "FILE is the config of a run with two more sections: [tune] sets the metric, the number of trials and the search\n"
-        "algorithm, and [tune.space] the values that trials choose from: lr = loguniform(1e-4, 1e-1). The directory of "
-        "the\n"
-        "sweep is run.storage_path/run.name. Each trial is a run in it, with its output in trial_NNNNN.log.\n"
+    .help = "search hyperparameters: run trials of one config, several at a time",
+    .examples = tune_examples,
+    .options = tune_options,
+    .notes =
+        "[tune] sets the metric, the number of trials and the search algorithm, [tune.space] the values that trials choose "
+        "from: lr = loguniform(1e-4, 1e-1). The directory of the sweep is run.storage_path/run.name. Each trial is a run "
+        "in "
+        "it, with its output in trial_NNNNN.log.\n"
         "The same command continues a sweep that was stopped or killed. Several processes, such as the tasks of a job "
-        "array,\n"
-        "share the trials of a sweep.\n"
+        "array, share the trials of a sweep.\n"
         "In a Slurm job, each trial is a job step of tune.workers tasks; elsewhere it runs in processes of this node. "
         "Under "
-        "srun\nor mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks, each of "
-        "which "
-        "trains\none trial after another.\n"
-        "status shows all trials, best the trial with the best report.\n"
-        "A trial that fails with exit code 64 is not retried. If no trial can start with the config, the sweep ends with "
-        "64.\n"
-        "Exit codes: 0 all trials done; 64 invalid usage or config; 70 all trials failed; 75 stopped, run the same command "
-        "again.\n",
+        "srun or mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks, each of "
+        "which trains one trial after another.\n"
+        "A trial that fails with exit code 64 is not retried.\n",
+    .exit_codes = tune_exit_codes,
     .run = tune_command,
     .writes_run = true};
 

@@ -13,10 +13,12 @@
 #include "checkpoint/other_files.hpp"
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
+#include "cli/command_line/intended_call.hpp"
 #include "cli/terminal/print.hpp"
 #include "cli/terminal/progress_line.hpp"
 #include "core/files/guarded_tree.hpp"
 #include "core/options.hpp"
+#include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "io/hdf5/untrusted/schema.hpp"
 #include "metrics/record_json.hpp"
@@ -29,7 +31,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view verify_usage = "verify PATH [--threads N] [--quiet]";
+constexpr std::string_view verify_usage = "verify RUN_DIR|CHECKPOINT|FILE [--threads N] [--quiet]";
+
+constexpr Example verify_examples[] = {{"trainrt verify runs/first", "all checkpoints and records of a run"},
+                                       {"trainrt verify runs/first/checkpoint_000003", "one checkpoint"}};
+
+constexpr CommandOption verify_options[] = {
+    {"threads", "N", "threads that read a checkpoint, from 1 to 1024; default: one per core, at most 16"},
+    {"quiet", "", "do not show the progress"}};
+
+constexpr ExitNote verify_exit_codes[] = {
+    {0, "no damage was found"}, {64, "the path is none of these"}, {70, "a file is damaged; the output names it"}};
 
 struct VerifyOptions {
   int threads = 1;
@@ -136,17 +148,15 @@ int thread_count(const Arguments& arguments) {
   if (found == arguments.options.end()) return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
   const auto count = parse_integer(found->second);
   if (!count || *count < 1 || *count > 1024)
-    throw UsageError(fmt::format("--threads is '{}'; it must be a number from 1 to 1024", found->second));
+    throw UsageError(fmt::format("invalid --threads '{}': expected a number from 1 to 1024", excerpt(found->second, 60)));
   return static_cast<int>(*count);
 }
 
 ExitCode verify_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(words, {.with_value = {"threads"},
-                                                 .switches = {"quiet"},
-                                                 .min_operands = 1,
-                                                 .max_operands = 1,
-                                                 .usage = std::string(verify_usage)});
+  const auto arguments =
+      parse_arguments(words, {.options = verify_options, .min_operands = 1, .max_operands = 1, .usage = verify_usage});
   const VerifyOptions options{thread_count(arguments), arguments.has("quiet")};
+  require_existing(arguments.operands[0]);
   std::error_code error;
   const auto path = fs::canonical(arguments.operands[0], error);
   if (error) throw UsageError(fmt::format("'{}': {}", arguments.operands[0], error.message()));
@@ -161,9 +171,10 @@ ExitCode verify_command(std::span<const std::string> words) {
   else if (fs::is_directory(path) && (io::exists(path / "run.json") || checkpoint::highest_number(path) >= 0))
     is_intact = verify_run(path, options);
   else
-    throw UsageError(path.string() +
-                     " is not a run directory (run.json), a checkpoint (manifest.json), a metrics.h5, or an .h5 file of "
-                     "predictions");
+    throw UsageError(
+        fmt::format("'{}' is not a run directory (run.json), a checkpoint (manifest.json), a metrics.h5, or an .h5 file of "
+                    "predictions",
+                    path.string()));
   return is_intact ? ExitCode::finished : ExitCode::failed;
 }
 
@@ -172,16 +183,17 @@ ExitCode verify_command(std::span<const std::string> words) {
 extern const Command verify;
 const Command verify{
     .name = "verify",
+    .group = CommandGroup::checkpoints,
+    .order = 1,
     .usage = verify_usage,
-    .help = "check the checksums and schemas of a checkpoint, a run, a metrics file, or predictions",
-    .details =
-        "PATH is a checkpoint, a run directory, a metrics.h5, or an .h5 file of `trainrt predict`. --threads sets the "
-        "number\n"
-        "of threads that read a checkpoint (default: one per core, at most 16). --quiet shows no progress.\n"
+    .help = "check the checksums and schemas of a checkpoint, a run or an .h5 file",
+    .examples = verify_examples,
+    .options = verify_options,
+    .notes =
+        "FILE is the metrics.h5 of a run, or an .h5 file that trainrt predict has written.\n"
         "A missing state.h5, which the next start of the run writes again, and files that do not belong to a checkpoint "
-        "are\n"
-        "noted, but are not damage.\n"
-        "Exit codes: 0 no damage was found, 70 something is damaged, and named.\n",
+        "are reported as notes. They are not damage.\n",
+    .exit_codes = verify_exit_codes,
     .run = verify_command};
 
 }  // namespace trainrt::cli::plugins

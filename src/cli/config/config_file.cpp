@@ -39,6 +39,17 @@ void drop_byte_order_mark(std::string& line) {
   if (line.starts_with(mark)) line.erase(0, mark.size());
 }
 
+/// Returns the message for a config that cannot be opened. It suggests a file of the folder with a similar name.
+std::string unreadable(const std::string& path, int error_number) {
+  namespace fs = std::filesystem;
+  const auto folder = fs::path(path).parent_path();
+  std::vector<std::string> configs;
+  std::error_code error;
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end; at.increment(error))
+    if (at->path().extension() == ".ini") configs.push_back((folder / at->path().filename()).string());
+  return fmt::format("cannot read the config '{}': {}{}", path, std::strerror(error_number), did_you_mean(path, configs));
+}
+
 std::string unquoted(const std::string& value) {
   if (value.size() >= 2 && value.front() == '"' && value.back() == '"') return value.substr(1, value.size() - 2);
   return value;
@@ -73,9 +84,9 @@ std::string config_file_text(const Options& options) {
 
 Options read_config_file_with_old_names(const std::string& path) {
   if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path) && !std::filesystem::is_fifo(path))
-    throw UsageError("the config " + path + " is not a file but a directory or a device");
+    throw UsageError(fmt::format("the config '{}' is not a file, but a directory or a device", path));
   std::ifstream file(path);
-  if (!file) throw UsageError(fmt::format("cannot read the config {}: {}", path, std::strerror(errno)));
+  if (!file) throw UsageError(unreadable(path, errno));
   Options options;
   std::string section;
   std::string raw;
@@ -122,13 +133,11 @@ void apply_override(Options& options, const std::string& word) {
   const auto equals = word.find('=');
   const auto dot = word.find('.');
   if (!word.starts_with("--") || equals == std::string::npos || dot == std::string::npos || dot > equals)
-    throw UsageError(
-        fmt::format("unknown option '{}': options are --config FILE and --section.key=value; see trainrt --help", word));
-  if (!is_utf8(word)) throw UsageError("an option on the command line is not UTF-8 text");
+    throw UsageError(fmt::format("unknown option '{}': a config key has the form --section.key=value", excerpt(word, 60)));
+  if (!is_utf8(word)) throw UsageError(fmt::format("the option '{}' is not UTF-8 text", excerpt(word, 60)));
   const auto key = word.substr(2, equals - 2);
   const auto* earlier = options.find(key);
-  if (earlier != nullptr && earlier->origin == origin)
-    throw UsageError(fmt::format("--{} is given twice on the command line", key));
+  if (earlier != nullptr && earlier->origin == origin) throw UsageError(fmt::format("option --{} is given twice", key));
   Options given;
   given.set(key, {word.substr(equals + 1), origin});
   config::require_not_renamed(given);

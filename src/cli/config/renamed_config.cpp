@@ -40,7 +40,7 @@ std::string name_in_section(const std::string& key) { return key.substr(key.rfin
 
 RenamedConfig renamed_config(const std::string& path) {
   if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
-    throw UsageError(fmt::format("the config {} is not a regular file", path));
+    throw UsageError(fmt::format("the config '{}' is not a regular file", path));
   const auto renamings = renamings_of(read_config_file_with_old_names(path));
   const auto text = io::read_file(path);
   RenamedConfig renamed;

@@ -20,8 +20,7 @@ constexpr std::string_view section_prefix = "data.";
 constexpr std::size_t max_sources = 1 << 20;
 
 bool is_own(const ArgumentSpec& own, const std::string& name) {
-  return std::ranges::find(own.with_value, name) != own.with_value.end() ||
-         std::ranges::find(own.switches, name) != own.switches.end();
+  return std::ranges::find(own.options, name, &CommandOption::name) != own.options.end();
 }
 
 /// Stores the words that are keys of the dataset in `keys`, and returns the other words.
@@ -35,7 +34,7 @@ std::vector<std::string> take_keys(std::span<const std::string> words, const Arg
       continue;
     }
     if (name.starts_with(section_prefix)) name.erase(0, section_prefix.size());
-    if (keys.has(name)) throw UsageError(fmt::format("--{} is given twice", name));
+    if (keys.has(name)) throw UsageError(fmt::format("option --{} is given twice", name));
     keys.set(name, {word.substr(equals + 1), std::string(command_line)});
   }
   require_current_keys(keys);
@@ -74,8 +73,8 @@ void add_section(SourceChoice& choice, const std::string& path) {
   const auto section = config.section(std::string(section_prefix) + choice.name);
   const auto names = names_of_datasets(config);
   if (section.keys().empty())
-    throw UsageError(fmt::format("{} has no section [data.{}]{}; its datasets: {}", path, choice.name,
-                                 did_you_mean(choice.name, names), names.empty() ? "no dataset" : join(names)));
+    throw UsageError(fmt::format("{} has no section [data.{}]{}; {}", path, choice.name, did_you_mean(choice.name, names),
+                                 names.empty() ? "it has no section [data.NAME]" : "its datasets: " + join(names)));
   for (const auto& key : section.keys())
     if (!choice.keys.has(key)) choice.keys.set(key, *section.find(key));
   for (const auto& name : names)
@@ -87,7 +86,6 @@ void add_section(SourceChoice& choice, const std::string& path) {
 }  // namespace
 
 SourceChoice choose_source(std::span<const std::string> words, ArgumentSpec own) {
-  own.with_value.insert(own.with_value.end(), {"config", "seed"});
   own.max_operands = max_sources;
   SourceChoice choice;
   choice.arguments = parse_arguments(take_keys(words, own, choice.keys), own);
@@ -97,7 +95,7 @@ SourceChoice choose_source(std::span<const std::string> words, ArgumentSpec own)
   else if (!arguments.operands.empty())
     choice.keys.set("source", {join(arguments.operands, ","), std::string(command_line)});
   else if (!choice.keys.has("source") && !choice.keys.has("format"))
-    throw UsageError(fmt::format("missing argument: SOURCE, a file, folder or pattern; usage: trainrt {}", own.usage));
+    throw UsageError(fmt::format("missing argument: SOURCE (a file, folder or pattern); usage: trainrt {}", own.usage));
   choice.seed = static_cast<std::uint64_t>(number_option(arguments, "seed", static_cast<std::int64_t>(choice.seed), 0));
   return choice;
 }
@@ -116,7 +114,7 @@ std::int64_t number_option(const Arguments& arguments, const std::string& name, 
   const auto& text = arguments.options.at(name);
   const auto number = parse_integer(text);
   if (!number || *number < min)
-    throw UsageError(fmt::format("--{}: '{}' is not an integer of {} or more", name, excerpt(text, 60), min));
+    throw UsageError(fmt::format("invalid --{} '{}': expected an integer of {} or more", name, excerpt(text, 60), min));
   return *number;
 }
 

@@ -10,6 +10,13 @@
 
 namespace trainrt::cli::datasets {
 
+// Options of all tools that read a dataset.
+inline constexpr CommandOption config_source_option{
+    "config", "FILE", "read the section [data.NAME] of this config, where NAME is the argument"};
+inline constexpr CommandOption key_option{"--KEY=VALUE", "",
+                                          "set a key of the dataset, such as --format=csv; may be repeated"};
+inline constexpr CommandOption threads_option_help{"threads", "N", "threads that read; default: one per core"};
+
 /// The dataset that a tool reads, from its command line: either SOURCE... with keys of a [data.NAME] as --KEY=VALUE, or
 /// --config FILE NAME for a section of a config, whose keys --KEY=VALUE overrides. A key with the name of an option of the
 /// tool is given as --data.KEY=VALUE.
@@ -21,8 +28,8 @@ struct SourceChoice {
   std::uint64_t seed = 1;                 ///< --seed; default: run.seed of the config, or 1
 };
 
-/// Parses the command line of a tool. `own`: the tool's options; --config and --seed are added. Throws UsageError that
-/// names the word, and the new name of a key that was renamed.
+/// Parses the command line of a tool with the options `own`. Throws UsageError that names the word, and the new name of a
+/// key that was renamed.
 SourceChoice choose_source(std::span<const std::string> words, ArgumentSpec own);
 
 /// Throws UsageError if `keys`, the keys of a [data.NAME] without their section, contain a key that was renamed according

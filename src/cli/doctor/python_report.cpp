@@ -65,7 +65,7 @@ doctor::Json parse_python_report(const std::string& output) try {
   for (const auto* key : {"frameworks", "missing"}) report.at(key);
   return report;
 } catch (const doctor::Json::exception&) {
-  throw Error("printed something else than its report: " + excerpt(trim(output)));
+  throw Error("printed something other than its report: " + excerpt(trim(output)));
 }
 
 doctor::Json report_of_python(const PythonCommand& command) try {

@@ -151,8 +151,8 @@ void select_dataset(const std::string& name, config::RunSpec& spec) {
     std::vector<std::string> known_names;
     for (const auto& [known, options] : spec.data) known_names.push_back(known);
     throw UsageError(fmt::format(
-        "[data.{}] does not exist{}: give --data.{}.source=FILE, or --dataset with a dataset of the run: {}", name,
-        did_you_mean(name, known_names), name, known_names.empty() ? "(it has none)" : join(known_names)));
+        "the run has no [data.{}]{}: use --data.{}.source=FILE, or --dataset with a dataset of the run, which has: {}",
+        name, did_you_mean(name, known_names), name, known_names.empty() ? "no dataset" : join(known_names)));
   }
   spec.data = {{name, without_training_keys(name, found->second)}};
 }

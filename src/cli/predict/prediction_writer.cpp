@@ -47,7 +47,7 @@ const PredictionWriter& prediction_writer_for(const std::string& path) {
     if (writer->extension == extension) return *writer;
     known.emplace_back(writer->extension);
   }
-  throw UsageError(fmt::format("'{}' has no extension of a format for predictions{}; valid extensions are {}", path,
+  throw UsageError(fmt::format("unknown extension of the output file '{}'{}; valid extensions are {}", path,
                                did_you_mean(extension, known), join(known)));
 }
 

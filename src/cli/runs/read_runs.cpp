@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "cli/command_line/intended_call.hpp"
 #include "core/output/log.hpp"
 #include "core/text/byte_size.hpp"
 #include "io/files/file.hpp"
@@ -37,7 +38,7 @@ std::vector<std::string> require_run_dirs(const std::string& folder) {
   if (!run_dirs.empty()) return run_dirs;
   const auto runs = (fs::path(folder) / "runs").lexically_normal().string();  // the usual run.storage_path
   const bool has_runs = fs::is_directory(runs) && !view::run_dirs_in(runs).empty();
-  throw UsageError(fmt::format("'{}' is neither a run directory (run.json) nor a folder with run directories in it; {}",
+  throw UsageError(fmt::format("'{}' is neither a run directory (run.json) nor a folder that contains run directories; {}",
                                folder, has_runs ? fmt::format("did you mean '{}'?", runs) : std::string(valid)));
 }
 
@@ -58,6 +59,7 @@ FolderRuns read_folder(const std::string& folder) {
 std::vector<view::RunSummary> read_runs(const std::vector<std::string>& words) {
   std::vector<view::RunSummary> runs;
   for (const auto& word : words) {
+    require_existing(word);
     const auto path = fs::absolute(word).lexically_normal();
     if (io::exists(path / "run.json")) {
       runs.push_back(read_run(path));

@@ -5,7 +5,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "cli/config/load_run_spec.hpp"
+#include "cli/start/load_run_spec.hpp"
 #include "cli/start/resolve_train_function.hpp"
 #include "io/files/file.hpp"
 #include "trainer/run/start_check.hpp"

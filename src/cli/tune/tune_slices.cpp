@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "batch/signals.hpp"
-#include "cli/config/load_run_spec.hpp"
+#include "cli/start/load_run_spec.hpp"
 #include "cli/start/resolve_train_function.hpp"
 #include "comm/agreement.hpp"
 #include "core/files/guarded_tree.hpp"

@@ -114,7 +114,7 @@ TEST_CASE("the report of a Python is its last line, and any other output is an e
   CHECK(report.at("frameworks").at("torch") == "2");
   for (const char* text : {"", "hello", "[]", "{\"version\": 3}"}) {
     CAPTURE(text);
-    CHECK_THROWS_WITH(parse_python_report(text), Contains("something else") && Contains(text));
+    CHECK_THROWS_WITH(parse_python_report(text), Contains("something other") && Contains(text));
   }
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("a launcher as the program is a warning, and a missing program is an e
   const Subject absent{.command = {"no-such-program"}};
   const auto error = check_command("program", {0, 1}, absent);
   CHECK(error.grade == Grade::error);
-  CHECK_THAT(error.text, Contains("ranks 0, 1 on ") && Contains("no executable 'no-such-program'"));
+  CHECK_THAT(error.text, Contains("ranks 0, 1 on ") && Contains("executable 'no-such-program' not found"));
   CHECK(check_command("program", {0}, {.command = absent.command, .is_staged = true}).grade == Grade::ok);
 }
 

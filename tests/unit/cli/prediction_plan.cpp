@@ -15,9 +15,10 @@ namespace {
 
 /// Returns the plan for a checkpoint that is not in a run directory.
 PredictionPlan plan_of(std::vector<std::string> words, const std::string& checkpoint) {
+  static constexpr CommandOption options[] = {{"keep", "FIELD", ""}, {"dataset", "NAME", ""}};
   words.insert(words.begin(), checkpoint);
   return plan_prediction(
-      parse_arguments(words, {.with_value = {"keep", "dataset"}, .min_operands = 1, .max_operands = 1, .overrides = true}));
+      parse_arguments(words, {.options = options, .min_operands = 1, .max_operands = 1, .overrides = true}));
 }
 
 class LoneCheckpoint {

@@ -19,7 +19,7 @@ const DataWriter& data_writer_for(const std::string& path) {
     if (writer->extension == extension) return *writer;
     extensions.emplace_back(writer->extension);
   }
-  throw UsageError(fmt::format("unknown file type: '{}'{}; supported extensions: {}", path,
+  throw UsageError(fmt::format("unknown extension of the output file '{}'{}; valid extensions are {}", path,
                                did_you_mean(extension, extensions), join(extensions)));
 }
 

@@ -20,8 +20,19 @@ namespace trainrt::cli::datasets::plugins {
 
 namespace {
 
-constexpr std::string_view bench_usage =
-    "data bench SOURCE...|--config FILE NAME [--KEY=VALUE ...] [--seconds S] [--batch N] [--threads N] [--json]";
+constexpr std::string_view bench_usage = "data bench SOURCE... [OPTION...]";
+
+constexpr Example bench_examples[] = {{"trainrt data bench train.h5", "for about 10 seconds"},
+                                      {"trainrt data bench --config train.ini train", "[data.train] of a config"}};
+
+constexpr CommandOption bench_options[] = {
+    {"seconds", "S", "duration of all measurements together; default: 10"},
+    {"batch", "N", "samples per batch; default: 64"},
+    threads_option_help,
+    config_source_option,
+    key_option,
+    {"seed", "N", "seed of the shuffled order; default: run.seed of the config, or 1"},
+    {"json", "", "print one JSON object"}};
 
 using Measures = std::vector<std::function<Rate(double seconds)>>;
 
@@ -68,7 +79,7 @@ std::string share_text(const Rate& rate, data::Stage stage) {
 }
 
 std::string rates_text(const std::vector<Rate>& rates) {
-  Table table({{"what"},
+  Table table({{"measurement"},
                {"threads", true},
                {"samples/s", true},
                {"MB/s", true},
@@ -105,14 +116,14 @@ std::string rates_json(const OpenedData& opened, const std::vector<Rate>& rates,
 }
 
 ExitCode bench_data(std::span<const std::string> words) {
-  const auto choice = choose_source(
-      words, {.with_value = {"seconds", "batch", "threads"}, .switches = {"json"}, .usage = std::string(bench_usage)});
+  const auto choice = choose_source(words, {.options = bench_options, .usage = bench_usage});
   const auto& arguments = choice.arguments;
   constexpr double default_seconds = 10;
   constexpr std::int64_t default_batch = 64;
   const auto seconds = arguments.has("seconds") ? parse_real(arguments.options.at("seconds")) : default_seconds;
   if (!seconds || !(*seconds > 0))
-    throw UsageError(fmt::format("--seconds: '{}' is not a number greater than 0", arguments.options.at("seconds")));
+    throw UsageError(fmt::format("invalid --seconds '{}': expected a number greater than 0",
+                                 excerpt(arguments.options.at("seconds"), 60)));
   const auto batch_size = static_cast<std::size_t>(number_option(arguments, "batch", default_batch));
   const auto threads = threads_option(arguments);
   const auto opened = open_data(choice);
@@ -133,12 +144,16 @@ ExitCode bench_data(std::span<const std::string> words) {
 
 extern const DataTool bench;
 const DataTool bench{.name = "bench",
+                     .group = CommandGroup::data,
+                     .order = 3,
                      .usage = bench_usage,
-                     .help = "measure how fast this machine reads a dataset: bytes, samples, batches; with advice",
-                     .details =
-                         "  measures for about 10 s (--seconds): bytes, in order and at random, by each read method;\n"
-                         "  samples in order; batches of --batch samples (64), in order and shuffled, with 1 and N\n"
-                         "  threads, and which stage takes the time. Prints advice.\n",
+                     .help = "measure how fast this machine reads a dataset, with advice",
+                     .examples = bench_examples,
+                     .options = bench_options,
+                     .notes =
+                         "Measures bytes, in order and at random, by each read method; samples in order; and batches, in "
+                         "order and shuffled, "
+                         "with 1 and N threads. Shows which stage takes the time.\n",
                      .run = bench_data};
 
 }  // namespace trainrt::cli::datasets::plugins

@@ -16,16 +16,40 @@ namespace trainrt::cli::datasets::plugins {
 
 namespace {
 
-constexpr std::string_view convert_usage =
-    "data convert SOURCE...|--config FILE NAME -o FILE.h5|.parquet|.npz|.csv|.jsonl [--KEY=VALUE ...] [--columns A,B] "
-    "[--where CONDITION] [--split SHARE] [--shuffle] [--seed N] [--compress NAME|none] [--checksums] [--threads N] "
-    "[--spreadsheet] [--force] [--quiet]";
+constexpr std::string_view convert_usage = "data convert SOURCE... -o FILE.h5|.parquet|.npz|.csv|.jsonl [OPTION...]";
+
+constexpr Example convert_examples[] = {
+    {"trainrt data convert 'csv/*.csv' -o train.h5", "many files to one"},
+    {"trainrt data convert all.parquet -o all.h5 --split 0.8 --shuffle", "all-train.h5 and all-test.h5"}};
+
+constexpr CommandOption convert_options[] = {
+    {"output", "FILE",
+     "file to write (required). The extension selects the format. With --split: FILE,FILE names both files"},
+    {"columns", "A,B", "fields to write, in this order; default: all"},
+    {"where", "CONDITION",
+     "samples to write, such as 'x > 3 and (city == \"Paris\" or not flag)'; default: all. See below"},
+    {"split", "SHARE",
+     "write two files: this share of the samples, such as 0.8, to out-train.h5 and the rest to out-test.h5. Both keep the "
+     "order. For a cut in the middle use --subset=0:800 and --subset=800:1000"},
+    {"shuffle", "",
+     "write the order of epoch 0 of a dataset with that name, seed and shuffle_seed: of all samples if they fit into "
+     "--memory=SIZE (256 MiB), else in blocks (--block=N, --window=N)"},
+    {"seed", "N", "seed of --shuffle and of the samples that --split chooses; default: run.seed of the config, or 1"},
+    {"compress", "NAME",
+     "gzip or lz4 (HDF5's plug-in) for .h5; snappy, zstd, gzip, lz4 or brotli for .parquet; default: none"},
+    {"checksums", "", "add checksums to .h5, in chunks of 16 KiB; .npz and .parquet always have them"},
+    {"spreadsheet", "", "put an apostrophe before texts in a .csv file that a spreadsheet would interpret as a formula"},
+    threads_option_help,
+    config_source_option,
+    key_option,
+    {"force", "", "start over, and replace an existing file"},
+    {"quiet", "", "do not show the progress"}};
 
 std::optional<double> share_option(const Arguments& arguments) {
   if (!arguments.has("split")) return std::nullopt;
   const auto share = parse_real(arguments.options.at("split"));
   if (!share || !(*share > 0 && *share < 1))
-    throw UsageError(fmt::format("--split: '{}' is not a number between 0 and 1, the share of the first file",
+    throw UsageError(fmt::format("invalid --split '{}': expected the share of the first file, between 0 and 1",
                                  excerpt(arguments.options.at("split"), 60)));
   return share;
 }
@@ -48,11 +72,7 @@ void keep_freed_memory() {
 }
 
 ExitCode convert_data(std::span<const std::string> words) {
-  std::vector<std::string> long_words(words.begin(), words.end());
-  std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
-  auto choice = choose_source(long_words, {.with_value = {"output", "columns", "where", "split", "compress", "threads"},
-                                           .switches = {"shuffle", "checksums", "spreadsheet", "force", "quiet"},
-                                           .usage = std::string(convert_usage)});
+  auto choice = choose_source(words, {.options = convert_options, .usage = convert_usage});
   const auto& arguments = choice.arguments;
   const auto text = [&](const char* name) { return arguments.has(name) ? arguments.options.at(name) : std::string(); };
   if (arguments.has("where")) {
@@ -86,29 +106,21 @@ ExitCode convert_data(std::span<const std::string> words) {
 extern const DataTool convert;
 const DataTool convert{
     .name = "convert",
+    .group = CommandGroup::data,
+    .order = 2,
     .usage = convert_usage,
-    .help = "write a dataset as one file that is fast to read: fields and samples chosen, split, shuffled",
-    .details =
-        "  writes a file that appears only when it is complete. If the command is killed, run it again to\n"
-        "  resume (with --compress or --checksums of .h5 it starts over); --force starts over and\n"
-        "  replaces an existing file. Keys that change values (cast, normalize, one_hot) and preprocess\n"
-        "  are applied, random augmentations are not. weights and on_error=skip are refused, because\n"
-        "  each sample is written once.\n"
-        "  --where 'x > 3 and (city == \"Paris\" or not flag)' chooses samples: numbers, texts in quotes,\n"
-        "    fields (in backquotes if the name is not a word; x[3] of a vector), == != < <= > >=, and or\n"
-        "    not. NaN is unequal to everything: x == x leaves missing values out. It is the key where, which is\n"
-        "    applied before preprocess and the keys that make samples (explode, sequence, pack).\n"
-        "  --split 0.8 -o out.h5 writes out-train.h5 and out-test.h5; -o a.h5,b.h5 names them. --seed\n"
-        "    chooses the samples of the first file; both keep the order. For a cut in the middle use\n"
-        "    --subset=0:800 and --subset=800:1000.\n"
-        "  --shuffle writes the order of epoch 0 of a dataset with that name, seed and shuffle_seed: of\n"
-        "    all samples if they fit into --memory=SIZE (256 MiB), else in blocks (--block=N,\n"
-        "    --window=N).\n"
-        "  --compress gzip or lz4 (HDF5's plug-in) for .h5; snappy, zstd, gzip, lz4 or brotli for\n"
-        "    .parquet. --checksums adds checksums to .h5, in chunks of 16 KiB; .npz and .parquet always\n"
-        "    have them. .h5 and .npz need samples of one size; use .parquet, .csv or .jsonl for texts.\n"
-        "  --spreadsheet puts an apostrophe before texts of a .csv file that a spreadsheet would take for\n"
-        "    a formula.\n",
+    .help = "write a dataset as one file that is fast to read: select, split, shuffle",
+    .examples = convert_examples,
+    .options = convert_options,
+    .notes =
+        "FILE appears only when it is complete. If the command is killed, run it again to resume (with --compress or "
+        "--checksums of .h5 it starts over).\n"
+        "Keys that change values (cast, normalize, one_hot) and preprocess are applied, random augmentations are not. "
+        "weights and on_error=skip are errors, because each sample is written once.\n"
+        "A CONDITION consists of numbers, texts in quotes, fields (in backquotes if the name is not a word; x[3] of a "
+        "vector), == != < <= > >=, and, or, not. NaN is unequal to everything: x == x leaves missing values out. It is the "
+        "key where, which is applied before preprocess and the keys that make samples (explode, sequence, pack).\n"
+        ".h5 and .npz need samples of one size; use .parquet, .csv or .jsonl for texts.\n",
     .run = convert_data};
 
 }  // namespace trainrt::cli::datasets::plugins

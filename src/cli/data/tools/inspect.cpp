@@ -14,14 +14,26 @@ namespace trainrt::cli::datasets::plugins {
 
 namespace {
 
-constexpr std::string_view inspect_data_usage =
-    "data inspect SOURCE...|--config FILE NAME [--KEY=VALUE ...] [--rows N|--all] [--first N] [--pictures N] [--ranks N] "
-    "[--threads N] [--json] [--quiet]";
+constexpr std::string_view inspect_data_usage = "data inspect SOURCE... [OPTION...]";
+
+constexpr Example inspect_data_examples[] = {{"trainrt data inspect train.csv --format=csv", "a file"},
+                                             {"trainrt data inspect --config train.ini train", "[data.train] of a config"}};
+
+constexpr CommandOption inspect_data_options[] = {
+    {"rows", "N", "samples for the statistics; default: 100000"},
+    {"all", "", "use all samples for the statistics"},
+    {"first", "N", "number of first samples to show, at most 1000; default: 5"},
+    {"pictures", "N", "number of u8 images to show as characters; default: 3"},
+    {"ranks", "N", "show how N ranks would read the dataset; default: 1"},
+    threads_option_help,
+    config_source_option,
+    key_option,
+    {"seed", "N", "seed of the order in which a run reads; default: run.seed of the config, or 1"},
+    {"json", "", "print one JSON object"},
+    {"quiet", "", "do not show the progress"}};
 
 ExitCode inspect_data(std::span<const std::string> words) {
-  const auto choice = choose_source(words, {.with_value = {"rows", "first", "pictures", "ranks", "threads"},
-                                            .switches = {"all", "json", "quiet"},
-                                            .usage = std::string(inspect_data_usage)});
+  const auto choice = choose_source(words, {.options = inspect_data_options, .usage = inspect_data_usage});
   const auto& arguments = choice.arguments;
   const auto number = [&](const char* name, std::int64_t default_value, std::int64_t min) {
     return static_cast<std::uint64_t>(number_option(arguments, name, default_value, min));
@@ -51,13 +63,17 @@ ExitCode inspect_data(std::span<const std::string> words) {
 }  // namespace
 
 extern const DataTool inspect;
-const DataTool inspect{.name = "inspect",
-                       .usage = inspect_data_usage,
-                       .help = "show fields, statistics and first samples of a dataset, and how a run would read it",
-                       .details =
-                           "  shows files, fields, statistics of the first N samples (100000; --all: of all), the first\n"
-                           "  samples (--first 5), u8 images as characters (--pictures 3), and how N ranks would read the\n"
-                           "  dataset, with advice. std is that of the population. missing counts NaN and empty texts.\n",
-                       .run = inspect_data};
+const DataTool inspect{
+    .name = "inspect",
+    .group = CommandGroup::data,
+    .order = 1,
+    .usage = inspect_data_usage,
+    .help = "show the files, fields, statistics and first samples of a dataset",
+    .examples = inspect_data_examples,
+    .options = inspect_data_options,
+    .notes =
+        "It also shows how N ranks would read the dataset, with advice.\n"
+        "In the statistics, std is the standard deviation of the population, and missing counts NaN and empty texts.\n",
+    .run = inspect_data};
 
 }  // namespace trainrt::cli::datasets::plugins

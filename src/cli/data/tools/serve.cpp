@@ -74,7 +74,7 @@ class Server {
 };
 
 ExitCode serve_datasets(std::span<const std::string> words) {
-  parse_arguments(words, {.usage = std::string(serve_usage)});
+  parse_arguments(words, {.usage = serve_usage});
   Server(Channel::over(Descriptor(dup(STDIN_FILENO)))).serve();
   return ExitCode::finished;
 }
@@ -83,9 +83,11 @@ ExitCode serve_datasets(std::span<const std::string> words) {
 
 extern const DataTool serve;
 const DataTool serve{.name = "serve",
+                     .group = CommandGroup::data,
+                     .order = 4,
                      .usage = serve_usage,
                      .help = "serve datasets to the Python package trainrt.data outside of a run",
-                     .details = "  serves datasets to the Python package trainrt.data, which starts it.\n",
+                     .notes = "The Python package starts this tool itself, and talks to it over standard input.\n",
                      .run = serve_datasets};
 
 }  // namespace trainrt::cli::datasets::plugins

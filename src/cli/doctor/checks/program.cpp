@@ -33,7 +33,7 @@ Json probe_program(const Subject& subject) {
   const auto executable = find_executable(name);
   if (executable.empty() && !subject.is_staged)
     throw Error(
-        fmt::format("there is no executable '{}' on {}this node", name, name.find('/') == name.npos ? "the PATH of " : ""));
+        fmt::format("executable '{}' not found on {}this node", name, name.find('/') == name.npos ? "the PATH of " : ""));
   program::require_script(subject.command);
   const auto script = program::script_of(subject.command);
   return {{"executable", executable}, {"script", script}, {"hash", script.empty() ? "" : hash_of_script(script)}};
@@ -64,7 +64,7 @@ Finding check_program(const DoctorRanks& ranks) {
     return warning(fmt::format("rank 0 on {} finds {}; {}", ranks.host_of_rank(0), executable, others),
                    "give the path of a program that all nodes share, or set the same PATH on all nodes", figures);
   if (const auto launcher = launcher_in(subject.command); !launcher.empty())
-    return warning(launcher + " starts ranks of its own, in each rank that exists already",
+    return warning(launcher + " would start further ranks in each rank that trainrt has started",
                    fmt::format("leave out {} and its options: -- python3 SCRIPT ARGS", launcher), figures);
   if (executable.empty())
     return ok(fmt::format("'{}' is not on this PATH, but program.stage may copy it", subject.command.front()), figures);

@@ -1,4 +1,4 @@
-#include "cli/config/load_run_spec.hpp"
+#include "cli/start/load_run_spec.hpp"
 
 #include <fmt/format.h>
 #include <boost/program_options/parsers.hpp>
@@ -24,7 +24,7 @@ std::string as_shell_command(const std::vector<std::string>& words) {
 /// Returns the words of the program: those after `--`, or else those of train.program; empty for a train function.
 std::vector<std::string> command_of(const Arguments& arguments, Options& options, const std::string& usage) {
   if (arguments.program && arguments.program->empty())
-    throw UsageError("a program must follow --; usage: trainrt " + usage);
+    throw UsageError("missing argument after --: PROGRAM; usage: trainrt " + usage);
   if (arguments.program) {
     options.set("train.program", {as_shell_command(*arguments.program), std::string(command_line)});
     return *arguments.program;
@@ -34,8 +34,8 @@ std::vector<std::string> command_of(const Arguments& arguments, Options& options
 }
 
 Arguments spec_arguments(std::span<const std::string> words, const std::string& usage) {
-  return parse_arguments(words,
-                         {.with_value = {"config", "trust-owner"}, .overrides = true, .program = true, .usage = usage});
+  static constexpr CommandOption options[] = {config_option, trust_owner_option};
+  return parse_arguments(words, {.options = options, .overrides = true, .program = true, .usage = usage});
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ void trust_given_owner(const Arguments& arguments) {
 
 Options read_given_options(const Arguments& arguments, const std::string& usage) {
   if (!arguments.has("config") && !arguments.program)
-    throw UsageError("missing --config FILE or -- PROGRAM; usage: trainrt " + usage);
+    throw UsageError("missing argument: --config FILE or -- PROGRAM; usage: trainrt " + usage);
   trust_given_owner(arguments);
   Options options;
   if (arguments.has("config")) options = read_config_file(arguments.options.at("config"));

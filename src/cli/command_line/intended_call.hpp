@@ -1,0 +1,27 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/command_line/arguments.hpp"
+
+namespace trainrt::cli {
+
+// Error messages for wrong command lines, which show the call that was probably meant.
+
+/// Returns the message for a command line that begins with no command. Precondition: `words` is not empty.
+std::string unknown_command(std::span<const std::string> words);
+
+/// Throws UsageError if a word before `--` is neither an option nor the value of one. For commands that accept
+/// --section.key=value and `-- PROGRAM ARGS`, but no operands. `options` are those of the command, with -n if it has -n.
+/// `command` is the name of the command, or "" for `trainrt run` without its name.
+void refuse_operands(std::string_view command, std::span<const std::string> words, std::span<const CommandOption> options);
+
+/// Returns the message for `option`, a word such as "--confg" or "--confg=x", that a command does not accept. `next` is the
+/// word that follows it, or "".
+std::string unknown_option(const std::string& option, const std::string& next, const ArgumentSpec& spec);
+
+/// Throws UsageError if `path`, an argument of a command, does not exist. The message suggests runs/PATH if that is a run.
+void require_existing(const std::string& path);
+
+}  // namespace trainrt::cli

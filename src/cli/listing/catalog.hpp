@@ -1,0 +1,52 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainrt::cli::listing {
+
+// The train functions, config sections and plug-ins that `trainrt list` shows, with their keys.
+
+struct Key {
+  std::string name;  ///< name inside its section: "num_to_keep"
+  std::string help;
+  std::string facts;  ///< valid values and default: "a whole number, 0 or more; default 0"; may be empty
+};
+
+/// A train function, a config section or a plug-in.
+struct Entry {
+  std::string name;
+  std::string help;
+  std::string section = {};  ///< section that contains the keys: "checkpoint", "data.NAME"; "": the keys are in no section
+  std::vector<Key> keys = {};
+  std::string note = {};  ///< further text, or ""
+
+  /// Returns the name of a key as it is shown: with its section, unless that is [data.NAME].
+  std::string shown_name(const Key& key) const;
+};
+
+/// All entries of one kind.
+struct Kind {
+  std::string word;      ///< name for `trainrt list`: "formats"
+  std::string title;     ///< title of the list of its entries: "data formats"
+  std::string singular;  ///< "data format"
+  std::vector<Entry> entries;
+};
+
+/// Returns the entries of all kinds. Reads the indexes of the modules.
+std::vector<Kind> catalog();
+
+/// The entries and keys that a name refers to.
+struct Found {
+  const Kind* kind = nullptr;
+  const Entry* entry = nullptr;
+  const Key* key = nullptr;  ///< nullptr: the entry itself
+};
+
+/// Returns what `name` refers to: entries with this name or section; without any, keys with this name, with or without
+/// their section. Accepts the forms "[section]" and "--section.key=value". Throws UsageError that lists similar names if
+/// nothing is found. The result refers to `kinds`.
+std::vector<Found> find_named(std::span<const Kind> kinds, std::string_view name);
+
+}  // namespace trainrt::cli::listing

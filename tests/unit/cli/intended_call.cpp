@@ -1,0 +1,104 @@
+#include "cli/command_line/intended_call.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "cli/command_line/command.hpp"
+#include "cli/command_line/foreign_words.hpp"
+#include "io/files/file.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
+
+using namespace trainrt;
+using namespace trainrt::cli;
+using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+using Words = std::vector<std::string>;
+
+namespace {
+
+constexpr CommandOption run_like[] = {{"-n", "N", ""}, {"config", "FILE", ""}, {"json", "", ""}};
+
+std::string error_of_run(const Words& words) {
+  return test::error_of([&] { refuse_operands("", words, run_like); });
+}
+
+}  // namespace
+
+TEST_CASE("a config or a program in the place of a command is an error that shows the call") {
+  CHECK_THAT(unknown_command(Words{"train.ini"}), EndsWith(": trainrt --config train.ini"));
+  CHECK_THAT(unknown_command(Words{"train.ini", "--loop.lr=1"}), EndsWith(": trainrt --config train.ini --loop.lr=1"));
+  CHECK_THAT(unknown_command(Words{"train.py", "--x"}), EndsWith(": trainrt -- python3 train.py --x"));
+  CHECK_THAT(unknown_command(Words{"sh", "-c", "echo 1"}), EndsWith(": trainrt -- sh -c 'echo 1'"));
+  CHECK_THAT(unknown_command(Words{"/bin/sh"}), EndsWith(": trainrt -- /bin/sh"));
+}
+
+TEST_CASE("a config or a program before -- is an error that shows the call with all words") {
+  CHECK_THAT(error_of_run({"-n", "2", "sh", "train.sh"}), EndsWith(": trainrt -n 2 -- sh train.sh"));
+  CHECK_THAT(error_of_run({"--json", "train.py"}), EndsWith(": trainrt --json -- python3 train.py"));
+  CHECK_THAT(error_of_run({"-n", "2", "train.ini"}), EndsWith(": trainrt -n 2 --config train.ini"));
+  CHECK_THAT(test::error_of([] { refuse_operands("check", Words{"train.ini"}, run_like); }),
+             EndsWith(": trainrt check --config train.ini"));
+  CHECK_THAT(error_of_run({"status"}), Contains("trainrt result RUN_DIR"));
+  CHECK_THAT(error_of_run({"nothing-known"}), EndsWith(": trainrt -- nothing-known"));
+  CHECK_NOTHROW(
+      refuse_operands("", Words{"-n", "--", "train.py"}, run_like));  // -n lacks its value, which the parser reports
+  CHECK_NOTHROW(refuse_operands("", Words{"-n", "2", "--config", "a", "--config=a", "--a.b=c", "--", "x"}, run_like));
+}
+
+TEST_CASE("a misspelled command is an error that suggests the command") {
+  CHECK_THAT(unknown_command(Words{"lst"}), Contains("unknown command 'lst' (did you mean 'list'?)"));
+  CHECK_THAT(unknown_command(Words{"reslt", "runs"}), Contains("did you mean 'result'?"));
+  CHECK_THAT(unknown_command(Words{"qqqqqq"}), Contains("`trainrt --help` shows all commands"));
+}
+
+TEST_CASE("a word of another tool is an error that shows the command for it") {
+  for (const auto* word :
+       {"start",  "resume",  "continue", "status",  "show",  "ls",   "logs", "checkpoint", "requeue", "stop",
+        "cancel", "version", "init",     "convert", "bench", "best", "eval", "test",       "train",   "torchrun"}) {
+    INFO(word);
+    CHECK_THAT(unknown_command(Words{word}), Contains(fmt::format("unknown command '{}': ", word)));
+  }
+  CHECK_THAT(unknown_command(Words{"status"}), Contains("trainrt result RUN_DIR") && Contains("trainrt tune status DIR"));
+  CHECK_THAT(unknown_command(Words{"stop"}), Contains("scancel --signal=USR1 JOB"));
+}
+
+TEST_CASE("no word of another tool is the name of a command") {
+  for (const auto* command : command_table()) CHECK(advice_for_word(command->name).empty());
+}
+
+TEST_CASE("an unknown option is an error that shows the option or key that was meant") {
+  CHECK_THAT(error_of_run({"--confg", "x"}), Contains("unknown option '--confg' (did you mean '--config'?)"));
+  CHECK_THAT(error_of_run({"--lr", "0.1"}), EndsWith(": --loop.lr=0.1"));
+  CHECK_THAT(error_of_run({"--loop.lr", "0.1"}), EndsWith(": --loop.lr=0.1"));
+  CHECK_THAT(error_of_run({"--loop.lr"}), EndsWith(": --loop.lr=VALUE"));
+  CHECK_THAT(error_of_run({"--storage_path=x"}), EndsWith(": --run.storage_path=x"));
+  CHECK_THAT(error_of_run({"--verbose"}), Contains("unknown option '--verbose'") && !Contains("loop"));
+  for (const auto* option : {"--nproc_per_node", "--nproc_per_node=2", "--np", "-np"}) {
+    INFO(option);
+    CHECK_THAT(error_of_run({option, "2", "train.py"}), Contains("-n N starts N ranks on this machine"));
+  }
+}
+
+TEST_CASE("a config for a command that reads a run is an error that names the run directory of the config") {
+  const test::Scratch folder;
+  io::write_file(folder / "train.ini", "[run]\nname = first\nstorage_path = runs\n");
+  const ArgumentSpec result{.usage = "result RUN_DIR [--json]"};
+  CHECK_THAT(unknown_option("--config", folder / "train.ini", result), EndsWith(": trainrt result runs/first"));
+  CHECK_THAT(unknown_option("--config=" + (folder / "train.ini"), "", result), EndsWith(": trainrt result runs/first"));
+  CHECK_THAT(unknown_option("--config", "missing.ini", result), EndsWith(": trainrt result RUN_DIR"));
+}
+
+TEST_CASE("the name of a run in ./runs is an error that suggests its path") {
+  const test::Scratch folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  std::filesystem::create_directories("runs/first");
+  io::write_file("runs/first/run.json", "{}");
+  CHECK_THROWS_WITH(require_existing("first"), "'first' does not exist; did you mean 'runs/first'?");
+  CHECK_THROWS_WITH(require_existing("second"), "'second' does not exist");
+  CHECK_NOTHROW(require_existing("runs/first"));
+  std::filesystem::current_path(before);
+}
