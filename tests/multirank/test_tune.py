@@ -381,12 +381,35 @@ def what_a_sweep_has_wrong_is_said_before_anything_is_made():
 
 
 @test
-def a_metric_that_nobody_reports_is_named_with_those_that_are():
-    folder = scratch()
-    config = sweep_config(folder, tune={"metric": "los", "num_samples": 2, "max_failures": 0, "scheduler": "asha"})
+def a_metric_that_no_trial_reports_ends_the_sweep_with_one_message_and_may_be_corrected():
+    config = sweep_config(scratch(), tune={"metric": "acc", "num_samples": 6, "scheduler": "asha"}, asha={"max_t": 9, "reduction_factor": 3})
     job = tune(config)
-    equal(job.code, 70, "exit", job)
-    check("tune.metric is 'los'" in job.err and "loss" in job.err, "the metric is not named", job)
+    equal(job.code, 64, "exit", job)
+    equal([trial["state"] for trial in trials_of(config)], ["failed"] + ["waiting"] * 5, "states after the first trial", job)
+    equal(job.err.count("[tune] metric = acc: the trials do not report it; they report: epoch, loss"), 1, "messages", job)
+    check("sweep.ini:" in job.err and "failed in on_report()" not in job.err and "another run.name" not in job.err, "the message", job)
+    check("[tune] metric = acc: the trial does not report it" in trials_of(config)[0]["why"], f"the reason of the trial: {trials_of(config)[0]}")
+    check("failed in on_report()" not in (run_dir_of(config) / "trial_00000.log").read_text(), "the error of the trial names the callback")
+    job = tune(config, "--tune.metric=loss")
+    check_exit(job, 0)
+    check("tune.metric was 'acc', now 'loss'" in job.err and "1 trial that did not report the metric is retried" in job.err, "the change", job)
+    equal([trial["attempts"] for trial in check_each_once(config, 6)], [2] + [1] * 5, "attempts", job)
+    job = tune(config, "--tune.metric=epoch")
+    equal(job.code, 64, "exit of another metric after reports", job)
+    check("tune.metric was 'loss', now 'epoch'" in job.err, "the refused change", job)
+
+
+@test
+def a_metric_that_a_program_does_not_report_is_named():
+    folder = scratch()
+    program = program_file("import sys\nfrom trainrt import train\ntrain.report({'loss': float(sys.argv[1])})\n")
+    config = write_config(folder / "sweep.ini", {"run": {"name": "sweep", "storage_path": folder / "runs"}, "train": {"program": f"{sys.executable} {program} {{lr}}"},
+                                                 "tune": {"metric": "los", "num_samples": 1, "workers": 2}, "tune.space": {"lr": "grid(0.25, 0.75)"}})
+    job = tune(config)
+    equal(job.code, 64, "exit", job)
+    check("[tune] metric = los: the trials do not report it; they report: loss (did you mean 'loss'?)" in job.err, "the metric", job)
+    check_exit(tune(config, "--tune.metric=loss", "--tune.mode=min"), 0)
+    check_each_once(config, 2)
 
 
 @test

@@ -29,6 +29,7 @@
 #include "rundir/records/run_record.hpp"
 #include "trainer/records/finished_run.hpp"
 #include "trainer/start/expanded_config.hpp"
+#include "tune/record/sweep_history.hpp"
 #include "tune/run/journal_repair.hpp"
 #include "tune/run/sweep_run.hpp"
 #include "tune/trials/process_runner.hpp"
@@ -94,6 +95,8 @@ void requeue_job(const Environment& environment, int max_requeues) {
 
 std::string in_words(ExitCode code, const tune::Sweep& sweep) {
   if (code == ExitCode::stopped) return "the sweep was stopped. Run the same command again to continue";
+  if (code == ExitCode::usage && tune::lacks_metric(sweep, tune::history_of(sweep)))
+    return "the sweep was stopped. Set tune.metric to a number that the trials report, and run the same command again";
   if (code == ExitCode::usage)
     return fmt::format(
         "the sweep has failed. Fix the error above and start a sweep with another run.name. Trials so far: trainrt tune "
@@ -137,7 +140,7 @@ void begin(const tune::Sweep& sweep, int groups) {
   const auto trial_file = config_file_text(trainer::written_config(sweep.common_config()));
   if (const auto changed = sweep.begin(trial_file); !changed.empty()) log::info(changed);
   tune::repair_journal(sweep);
-  if (tune::retry_if_all_failed(sweep)) log::info("all trials of the sweep had failed and are retried");
+  if (const auto retried = tune::retry_failed(sweep); !retried.empty()) log::info(retried);
   warn_of_changed_code(sweep);
   log::info(fmt::format("sweep in {}: {}, {} at the same time", sweep.directory(),
                         counted(static_cast<std::int64_t>(sweep.trials()), "trial"), groups));

@@ -60,6 +60,7 @@ class Sweep {
   const std::vector<SearchSpace::Dimension>& mutations() const { return mutations_; }
   const std::string& searcher_program() const { return searcher_program_; }  ///< "" if not set
   const std::string& metric() const { return metric_; }                      ///< "" if not set
+  std::string metric_origin() const;  ///< file and line of tune.metric; "" if not set
   bool minimize() const { return minimize_; }
   double score_of(double metric) const;
   std::uint64_t seed() const { return seed_; }

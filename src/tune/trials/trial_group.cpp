@@ -115,8 +115,9 @@ void TrialGroup::write_end(const TrialEnd& end, const Params& params) {
   const auto now = history_.trial(end.trial);
   if (now.has_succeeded()) remove_clone(sweep_, end.trial, now.generation);
   if (sweep_.fail_fast() && now.state == Trial::State::failed && now.is_done(sweep_.max_failures())) stopping_ = true;
-  if (!common_error_.of_trial(history_, end.trial).empty()) stopping_ = true;
-  log_end(end, params, now);
+  const bool ends_sweep = !common_error_.of_trial(history_, end.trial).empty();
+  if (ends_sweep) stopping_ = true;
+  if (!ends_sweep || !end.missing_metric) log_end(end, params, now);  // SweepRun reports the missing metric
 }
 
 /// Ends a paused trial that the scheduler has stopped since.
