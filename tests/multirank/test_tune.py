@@ -71,7 +71,7 @@ def asha_ends_the_worse_trials_and_each_decision_can_be_made_again():
     check_as_alone(config, best)
     equal(run([TRAINRT, "plot", run_dir_of(config), "--metrics", "loss"]).code, FINISHED, "curves of all trials in one picture")
     table = run([TRAINRT, "tune", "status", run_dir_of(config)]).out
-    check("stopped early by the scheduler" in table and "trial_00015" in table, f"the table lacks trials: {table}")
+    check("stopped early by ASHA at report 1" in table and "trial_00015" in table, f"the table lacks trials: {table}")
     equal(run([TRAINRT, "tune", "status", run_dir_of(config), "--watch"]).out, table, "the last table that --watch shows")
     rows = run([TRAINRT, "tune", "status", run_dir_of(config), "--csv"]).out.splitlines()
     equal((len(rows), rows[0].split(",")[:3]), (17, ["trial", "state", "loop.batch_size"]), "the CSV")

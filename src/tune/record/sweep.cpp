@@ -275,9 +275,10 @@ double Sweep::score_of(double metric) const {
   return std::isnan(metric) ? worst_score : std::clamp(minimize_ ? -metric : metric, worst_score, -worst_score);
 }
 
+const SchedulerKind& Sweep::scheduler_kind() const { return find_plugin(scheduler_table(), scheduler_, "scheduler"); }
+
 std::unique_ptr<Scheduler> Sweep::scheduler() const {
-  return find_plugin(scheduler_table(), scheduler_, "scheduler")
-      .open(scheduler_options(scheduler_, config_), {seed_, trials_});
+  return scheduler_kind().open(scheduler_options(scheduler_, config_), {seed_, trials_});
 }
 
 }  // namespace trainrt::tune

@@ -14,6 +14,7 @@
 #include "tune/decisions/cloning.hpp"
 #include "tune/decisions/searcher_program.hpp"
 #include "tune/record/decision_log.hpp"
+#include "tune/record/stop_reason.hpp"
 #include "tune/trials/trial_callback.hpp"
 #include "tune/trials/trial_end.hpp"
 
@@ -158,9 +159,10 @@ int TrialGroup::run_ranks(std::uint64_t trial, const Params& params, const Clone
 void TrialGroup::log_end(const TrialEnd& end, const Params& params, const Trial& trial) const {
   const auto shown =
       end.last ? fmt::format(": {} {:.6g} after {}", sweep_.metric(), *end.last, counted(end.iterations, "report")) : "";
+  const auto why = StopReason(sweep_).text(end.state, end.iterations, end.why);
   const auto line = fmt::format("{} ({}) {}{}{}; {} of {} trials done", sweep_.name_of(end.trial, trial.generation),
                                 params_in_words(params), rundir::word_of(state_of(end.state)), shown,
-                                end.why.empty() ? "" : ": " + end.why, trials_done(sweep_, history_), sweep_.trials());
+                                why.empty() ? "" : ": " + why, trials_done(sweep_, history_), sweep_.trials());
   end.state == Trial::State::failed ? log::warning(line) : log::info(line);
 }
 
