@@ -413,6 +413,30 @@ def a_metric_that_a_program_does_not_report_is_named():
 
 
 @test
+def a_sweep_that_could_run_more_trials_at_a_time_names_the_key():
+    config = sweep_config(scratch(), tune={"num_samples": 2}, loop={"epochs": 1})
+    advice = "CPUs: tune.max_concurrent_trials = 2 runs 2 trials at the same time"
+    job = tune(config)
+    check_exit(job, 0)
+    check("2 trials, 1 at the same time" in job.err, "the number of trials at a time", job)
+    equal(advice in job.err, len(os.sched_getaffinity(0)) >= 2, "whether the key is named", job)
+    check(advice not in tune(config, "--tune.max_concurrent_trials=1").err, "the key is named although it is set")
+
+
+@test
+def tables_have_six_digits_and_json_and_the_best_trial_have_all():
+    config = sweep_config(scratch(), tune={"num_samples": 1}, loop={"epochs": 1}, space={"lr": "uniform(0.01, 0.02)"})
+    job = tune(config)
+    check_exit(job, 0)
+    value = trials_of(config)[0]["config"]["loop.lr"]
+    check(len(value) > 12, f"lr = {value} is short")
+    table, best = (run([TRAINRT, "tune", word, run_dir_of(config)]).out for word in ("status", "best"))
+    check(f"{float(value):.6g}" in table and value not in table, f"the table: {table}")
+    check(f"lr={float(value):.6g})" in job.err, "the value in the log", job)
+    check(f"lr = {value}\n" in best and f"\nDetails: trainrt result {run_dir_of(config) / 'trial_00000'}\n" in best, f"the best trial: {best}")
+
+
+@test
 def a_sweep_grows_but_its_space_stays():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 2}, loop={"epochs": 1})

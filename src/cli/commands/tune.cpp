@@ -26,6 +26,7 @@
 #include "core/text/text.hpp"
 #include "io/storage_retry.hpp"
 #include "launch/expected_size.hpp"
+#include "program/environments/cpus.hpp"
 #include "rundir/records/run_record.hpp"
 #include "trainer/records/finished_run.hpp"
 #include "trainer/start/expanded_config.hpp"
@@ -180,6 +181,16 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
   throw UsageError(fmt::format("cannot start srun: {}", std::generic_category().message(errno)));
 }
 
+/// Outside Slurm one trial runs at a time by default, because a trial may use all CPUs, memory and GPUs of the machine.
+/// Logs the key with which more trials run at the same time, if the CPUs suffice for them.
+void advise_more_trials(const tune::Sweep& sweep, const JobSize& job) {
+  const auto cpus = std::ranges::count(program::affinity_of_this_thread(), '1');
+  const auto fitting = std::min<std::int64_t>(cpus / sweep.workers(), static_cast<std::int64_t>(sweep.trials()));
+  if (job.tasks > 0 || sweep.concurrent() > 0 || fitting < 2) return;
+  log::info(fmt::format("this machine has {} CPUs: tune.max_concurrent_trials = {} runs {} trials at the same time", cpus,
+                        fitting, fitting));
+}
+
 /// Runs each trial in processes of its own: job steps, or outside Slurm processes of this node.
 ExitCode run_in_steps(const tune::Sweep& sweep, const JobSize& job, const Environment& environment) {
   const auto wanted = sweep.concurrent() > 0
@@ -188,6 +199,7 @@ ExitCode run_in_steps(const tune::Sweep& sweep, const JobSize& job, const Enviro
   const auto groups = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), sweep.trials()));
   batch::install_stop_signals();
   begin(sweep, groups);
+  advise_more_trials(sweep, job);
   const auto command = trial_command(sweep, job, environment);
   std::vector<std::unique_ptr<tune::TrialRunner>> runners;
   for (int i = 0; i < groups; ++i) runners.push_back(std::make_unique<tune::ProcessRunner>(command));

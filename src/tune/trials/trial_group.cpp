@@ -8,6 +8,7 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "core/output/log.hpp"
+#include "core/short_number.hpp"
 #include "core/text/text.hpp"
 #include "io/files/exclusive.hpp"
 #include "rundir/attempts/attempt_files.hpp"
@@ -27,7 +28,7 @@ constexpr auto pause_if_idle = std::chrono::seconds(1);  // between two scans of
 std::string params_in_words(const Params& params) {
   std::vector<std::string> words;
   for (const auto& [key, value] : params)
-    words.push_back(fmt::format("{}={}", key.starts_with("loop.") ? key.substr(5) : key, value));
+    words.push_back(fmt::format("{}={}", key.starts_with("loop.") ? key.substr(5) : key, short_number(value)));
   return join(words);
 }
 
