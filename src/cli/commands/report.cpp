@@ -9,6 +9,7 @@
 #include "cli/command_line/command.hpp"
 #include "cli/files/atomic_file.hpp"
 #include "cli/runs/read_runs.hpp"
+#include "cli/runs/read_sweep.hpp"
 #include "cli/terminal/print.hpp"
 #include "core/host.hpp"
 #include "core/text/byte_size.hpp"
@@ -37,6 +38,17 @@ std::string output_of(const Arguments& arguments) {
   return path;
 }
 
+/// Returns the page of a sweep, if it is the only argument, of one run, or of several runs.
+std::string page_about(const std::vector<std::string>& operands, std::vector<view::RunSummary> runs) {
+  const auto title = title_of(operands.front());
+  if (auto sweep = operands.size() == 1 ? read_sweep(operands.front()) : std::nullopt) {
+    view::rank(*sweep, runs);
+    return view::page::page_of(*sweep, runs, title, utc_now());
+  }
+  if (runs.size() == 1) return view::page::page_of(view::page::view_of(std::move(runs.front())), utc_now());
+  return view::page::page_of(runs, title, utc_now());
+}
+
 ExitCode report_command(std::span<const std::string> words) {
   std::vector<std::string> long_words(words.begin(), words.end());
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
@@ -50,8 +62,7 @@ ExitCode report_command(std::span<const std::string> words) {
   auto runs = read_runs(arguments.operands);
   if (runs.empty()) throw UsageError("no run can be read");
   const auto count = static_cast<std::int64_t>(runs.size());
-  const auto page = count == 1 ? view::page::page_of(view::page::view_of(std::move(runs.front())), utc_now())
-                               : view::page::page_of(runs, title_of(arguments.operands.front()), utc_now());
+  const auto page = page_about(arguments.operands, std::move(runs));
   file.write(0, page);
   file.commit();
   print_safely("{}: {}, {}\n", path, counted(count, "run"), byte_size(page.size()));
@@ -69,7 +80,9 @@ const Command report{
         "Each argument is a run directory, or a folder of runs: a storage path or a sweep. The page of one run shows its\n"
         "curves, attempts, use of time, checkpoints, step times by rank, memory, CPU, storage and GPU, config, and the "
         "output\n"
-        "of failures. The page of several runs compares them and the [loop] keys that differ. The page is one file, which\n"
+        "of failures. The page of several runs compares them and the [loop] keys that differ. The page of a sweep shows "
+        "the\n"
+        "best trial, and all trials by the metric. The page is one file, which\n"
         "needs no server and no network.\n"
         "-o FILE   default: NAME.html in the working directory, where NAME is the last component of the first argument\n"
         "--force   replace an existing file\n",
