@@ -81,9 +81,8 @@ const Command report{
         "curves, attempts, use of time, checkpoints, step times by rank, memory, CPU, storage and GPU, config, and the "
         "output\n"
         "of failures. The page of several runs compares them and the [loop] keys that differ. The page of a sweep shows "
-        "the\n"
-        "best trial, and all trials by the metric. The page is one file, which\n"
-        "needs no server and no network.\n"
+        "its\n"
+        "best trial, and all trials, sorted by the metric. The page is one file, which needs no server and no network.\n"
         "-o FILE   default: NAME.html in the working directory, where NAME is the last component of the first argument\n"
         "--force   replace an existing file\n",
     .run = report_command};

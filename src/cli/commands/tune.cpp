@@ -263,8 +263,8 @@ const Command tune{
         "which "
         "trains\none trial after another.\n"
         "status shows all trials, best the trial with the best report.\n"
-        "A trial that fails with exit code 64 is not retried. If no trial can start with the config, the sweep ends with "
-        "64.\n"
+        "A trial that fails with exit code 64 is not retried. If no trial can start with the config, or if the trials do "
+        "not\nreport tune.metric, the sweep ends with 64.\n"
         "Exit codes: 0 all trials done; 64 invalid usage or config; 70 all trials failed; 75 stopped, run the same command "
         "again.\n",
     .run = tune_command,

@@ -12,10 +12,10 @@ namespace trainrt::tune {
 /// runtime are left out.
 std::optional<MissingMetric> missing_metric_in(const ReportedMetrics& report, const std::string& metric);
 
-/// Returns the error of a trial whose report has no number for tune.metric.
+/// Returns the error of a trial with a report without tune.metric.
 std::string trial_error(const MissingMetric& missing);
 
-/// Returns the error that ends a sweep whose trials do not report tune.metric. `origin`: file and line of the key.
+/// Returns the error that ends a sweep if its trials do not report tune.metric. `origin`: file and line of the key.
 std::string sweep_error(const MissingMetric& missing, const std::string& origin);
 
 }  // namespace trainrt::tune
