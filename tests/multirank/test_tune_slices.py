@@ -107,6 +107,16 @@ def a_failure_that_ends_the_sweep_stops_all_slices():
 
 
 @test
+def a_metric_that_no_trial_reports_is_named_once_for_all_slices():
+    config = sweep_config(scratch(), tune={"metric": "acc", "num_samples": 6})
+    job = run(command(config, 2))
+    equal(job.code, 64, "exit", job)
+    equal(job.err.count("[tune] metric = acc: the trials do not report it; they report: epoch, loss"), 1, "messages", job)
+    check_exit(run(command(config, 2, "--tune.metric=loss")), 0)
+    check_each_once(config, 6)
+
+
+@test
 def what_slices_cannot_do_is_said_once_before_anything_is_made():
     folder = scratch()
 

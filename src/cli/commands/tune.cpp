@@ -147,7 +147,8 @@ void begin(const tune::Sweep& sweep, int groups) {
                         counted(static_cast<std::int64_t>(sweep.trials()), "trial"), groups));
 }
 
-void end(const tune::Sweep& sweep, ExitCode code, const Environment& environment) {
+void end(const tune::Sweep& sweep, ExitCode code, const std::string& error, const Environment& environment) {
+  if (!error.empty()) log::error(error);
   if (code == ExitCode::stopped)
     requeue_job(environment, config::make_run_spec(sweep.common_config()).failure.max_requeues);
   log::info(in_words(code, sweep));
@@ -164,7 +165,9 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
           "(jobs/tune.sbatch)");
     return sweep;
   };
-  const auto end_here = [&](const tune::Sweep& sweep, ExitCode code) { end(sweep, code, environment); };
+  const auto end_here = [&](const tune::Sweep& sweep, ExitCode code, const std::string& error) {
+    end(sweep, code, error, environment);
+  };
   return run_in_slices({load, begin, end_here}, environment);
 }
 
@@ -203,8 +206,9 @@ ExitCode run_in_steps(const tune::Sweep& sweep, const JobSize& job, const Enviro
   const auto command = trial_command(sweep, job, environment);
   std::vector<std::unique_ptr<tune::TrialRunner>> runners;
   for (int i = 0; i < groups; ++i) runners.push_back(std::make_unique<tune::ProcessRunner>(command));
-  const auto code = tune::SweepRun(sweep).run(runners);
-  end(sweep, code, environment);
+  tune::SweepRun run(sweep);
+  const auto code = run.run(runners);
+  end(sweep, code, run.error(), environment);
   return code;
 }
 

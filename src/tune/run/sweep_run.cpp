@@ -44,6 +44,11 @@ class Throttle {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+/// Returns whether the trial failed because it did not report the metric. Older versions recorded only the error.
+bool lacked_metric(const Trial& trial) {
+  return trial.missing_metric || trial.why.find("but the report has no number of that name") != std::string::npos;
+}
+
 }  // namespace
 
 std::string retry_failed(const Sweep& sweep) {
@@ -52,7 +57,7 @@ std::string retry_failed(const Sweep& sweep) {
   if (!all_failed && has_metric(sweep, history)) return "";
   std::vector<std::string> records;
   for (const auto& [number, trial] : history.trials())
-    if (all_failed || (trial.state == Trial::State::failed && trial.missing_metric))
+    if (all_failed || (trial.state == Trial::State::failed && lacked_metric(trial)))
       records.push_back(retry_record(number, trial.attempt));
   if (records.empty()) return "";
   auto writer = JournalWriter::claimed(sweep.journal());
@@ -173,12 +178,10 @@ History SweepRun::history_at_end() const {
   return history;
 }
 
-ExitCode SweepRun::outcome() const {
+ExitCode SweepRun::outcome() {
   const auto history = history_at_end();
-  if (const auto text = common_error_.of_any(history); !text.empty()) {
-    log::error(text);
-    return ExitCode::usage;
-  }
+  error_ = common_error_.of_any(history);
+  if (!error_.empty()) return ExitCode::usage;
   if (failures_ && failures_->has_failures()) return ExitCode::failed;
   if (trials_done(sweep_, history) < sweep_.trials()) return ExitCode::stopped;
   return have_all_failed(sweep_, history) ? ExitCode::failed : ExitCode::finished;

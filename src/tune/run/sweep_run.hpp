@@ -25,16 +25,19 @@ class SweepRun {
   /// The same with one group in the calling thread. It also stops when another process with the same `stop_file`, a file
   /// name in the journal's directory, stops.
   ExitCode run_here(TrialRunner& runner, const std::string& stop_file);
+  /// Returns the error that all trials share, after run() or run_here() has returned `usage`; else "".
+  const std::string& error() const { return error_; }
 
  private:
   class FailureWatch;
   void supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file);
   History history_at_end() const;
-  ExitCode outcome() const;
+  ExitCode outcome();
 
   const Sweep& sweep_;
   const CommonError common_error_;
   std::unique_ptr<FailureWatch> failures_;  ///< with tune.fail_fast
+  std::string error_;
   std::atomic<bool> stopping_ = false;
   std::atomic<int> working_ = 0;  ///< number of groups that are running trials
 };

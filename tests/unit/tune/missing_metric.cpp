@@ -40,6 +40,15 @@ class Trials {
     end.final_up_to = 2;
     write(end);
   }
+  void fail_in_old_version(std::uint64_t trial) {
+    write({.trial = trial,
+           .attempt = 1,
+           .state = Trial::State::failed,
+           .iterations = 1,
+           .why = "the callback 'tune' failed in on_report(): tune.metric is 'acc', but the report has no number of that "
+                  "name; it has: epoch, loss",
+           .final_up_to = 2});
+  }
   void finish(std::uint64_t trial, int attempt, double value) {
     write({.trial = trial,
            .attempt = attempt,
@@ -107,6 +116,14 @@ TEST_CASE("a trial without the metric is retried by the next start, and only ano
   CHECK(error.of_any(history_of(sweep)).empty());
   trials.fail(2, 1, "acc");
   CHECK_THAT(error.of_any(history_of(sweep)), Contains("[tune] metric = acc"));
+}
+
+TEST_CASE("a trial that lacked the metric in an older version is retried, too") {
+  const test::Scratch dir;
+  const auto sweep = sweep_in(dir.path(), "acc");
+  sweep.begin("");
+  Trials(sweep).fail_in_old_version(0);
+  CHECK(retry_failed(sweep) == "1 trial that did not report the metric is retried");
 }
 
 TEST_CASE("a sweep whose trials all lack the metric ends with its name, also if they lacked it before") {
