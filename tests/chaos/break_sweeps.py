@@ -68,7 +68,7 @@ def carry_out(place, plan, tally):
         return
     for trial in trials:
         check_iterations(trial["path"], trial["training_iteration"])
-    finished = [trial for trial in trials if trial["training_iteration"] == EPOCHS and "stopped early" not in trial.get("why", "")]
+    finished = [trial for trial in trials if trial["training_iteration"] == EPOCHS and not trial.get("why")]
     if finished:
         check_as_alone(config, max(finished, key=lambda trial: trial["attempts"]), plan.workers)
 

@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from runs import sweeps  # noqa: E402
 from tools import browser as chromium  # noqa: E402
 from harness import *  # noqa: E402,F403
 
@@ -215,6 +216,28 @@ def several_runs_can_be_sorted_and_selected():
     page.key("-", "-")
     page.wait_until("document.querySelectorAll('#parallel-lines .line').length === 2")
     check(page.value("document.querySelector('#parallel-lines .readout').textContent").endswith("of 2 runs"), "the number of selected runs is not shown")
+    equal(page.complaints(), [], "messages of the console")
+
+
+@test
+def the_page_of_a_sweep_shows_its_best_trial_and_sorts_by_the_metric():
+    config = sweeps.sweep_config(scratch(), tune={"num_samples": 6, "scheduler": "asha"}, asha={"max_t": 9, "reduction_factor": 3})
+    check_exit(sweeps.tune(config), 0)
+    trials = {trial["trial"]: trial for trial in sweeps.trials_of(config)}
+    best = min(trials.values(), key=lambda trial: trial["best"])
+    page = page_of(run_dir_of(config), name="sweep.html")
+    text = page.value("document.body.textContent")
+    for part in ("metric loss, the lowest is the best", f"Details: trainrt result {best['path']}", "reached max_t = 9", "stopped early by ASHA at report 1"):
+        check(part in text, f"the page lacks {part!r}")
+    rows = page.value("[...document.querySelectorAll('#trials tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
+    equal([row[0] for row in rows], sorted(trials, key=lambda name: trials[name]["best"]), "the order of the trials")
+    titles = page.value("[...document.querySelectorAll('#trials td data[title]')].map(each => [each.title, each.textContent])")
+    check([best["config"]["loop.lr"], f"{float(best['config']['loop.lr']):.6g}"] in titles, f"titles with all digits: {titles}")
+    equal(page.value("data.parallel.axes"), ["batch_size", "lr", "loss"], "axes")
+    short = sum(trial["training_iteration"] == 1 for trial in trials.values())
+    equal(page.value("[...document.querySelectorAll('#curves .mark')].filter(mark => mark.getAttribute('d').includes('a3.5')).length"), short, "dots of trials with one report")
+    page.value("[...document.querySelectorAll('#trials th button')].find(button => button.textContent === 'best loss').click(), 0")
+    equal(page.value("document.querySelector('#trials tbody th').textContent"), max(trials, key=lambda name: trials[name]["best"]), "the first trial in reverse order")
     equal(page.complaints(), [], "messages of the console")
 
 

@@ -71,7 +71,7 @@ def asha_stops_the_worse_trials_and_its_decisions_can_be_repeated():
     check_as_alone(config, best)
     equal(run([TRAINRT, "plot", run_dir_of(config), "--metrics", "loss"]).code, FINISHED, "exit code of plot")
     table = run([TRAINRT, "tune", "status", run_dir_of(config)]).out
-    check("stopped early by the scheduler" in table and "trial_00015" in table, f"the table lacks trials: {table}")
+    check("stopped early by ASHA at report 1" in table and "trial_00015" in table, f"the table lacks trials: {table}")
     equal(run([TRAINRT, "tune", "status", run_dir_of(config), "--watch"]).out, table, "the last table that --watch shows")
     rows = run([TRAINRT, "tune", "status", run_dir_of(config), "--csv"]).out.splitlines()
     equal((len(rows), rows[0].split(",")[:3]), (17, ["trial", "state", "loop.batch_size"]), "the CSV")
@@ -381,12 +381,59 @@ def errors_of_a_sweep_are_reported_before_files_are_created():
 
 
 @test
-def an_error_about_a_metric_without_reports_lists_the_reported_metrics():
-    folder = scratch()
-    config = sweep_config(folder, tune={"metric": "los", "num_samples": 2, "max_failures": 0, "scheduler": "asha"})
+def a_metric_that_no_trial_reports_ends_the_sweep_with_one_message_and_may_be_corrected():
+    config = sweep_config(scratch(), tune={"metric": "acc", "num_samples": 6, "scheduler": "asha"}, asha={"max_t": 9, "reduction_factor": 3})
     job = tune(config)
-    equal(job.code, 70, "exit", job)
-    check("tune.metric is 'los'" in job.err and "loss" in job.err, "the metric is not named", job)
+    equal(job.code, 64, "exit", job)
+    equal([trial["state"] for trial in trials_of(config)], ["failed"] + ["waiting"] * 5, "states after the first trial", job)
+    equal(job.err.count("[tune] metric = acc: the trials do not report it; they report: epoch, loss"), 1, "messages", job)
+    check("sweep.ini:" in job.err and "failed in on_report()" not in job.err and "another run.name" not in job.err, "the message", job)
+    check("[tune] metric = acc: the trial does not report it" in trials_of(config)[0]["why"], f"the reason of the trial: {trials_of(config)[0]}")
+    check("failed in on_report()" not in (run_dir_of(config) / "trial_00000.log").read_text(), "the error of the trial names the callback")
+    job = tune(config, "--tune.metric=loss")
+    check_exit(job, 0)
+    check("tune.metric was 'acc', now 'loss'" in job.err and "1 trial that did not report the metric is retried" in job.err, "the change", job)
+    equal([trial["attempts"] for trial in check_each_once(config, 6)], [2] + [1] * 5, "attempts", job)
+    job = tune(config, "--tune.metric=epoch")
+    equal(job.code, 64, "exit of another metric after reports", job)
+    check("tune.metric was 'loss', now 'epoch'" in job.err, "the refused change", job)
+
+
+@test
+def a_metric_that_a_program_does_not_report_is_named():
+    folder = scratch()
+    program = program_file("import sys\nfrom trainrt import train\ntrain.report({'loss': float(sys.argv[1])})\n")
+    config = write_config(folder / "sweep.ini", {"run": {"name": "sweep", "storage_path": folder / "runs"}, "train": {"program": f"{sys.executable} {program} {{lr}}"},
+                                                 "tune": {"metric": "los", "num_samples": 1, "workers": 2}, "tune.space": {"lr": "grid(0.25, 0.75)"}})
+    job = tune(config)
+    equal(job.code, 64, "exit", job)
+    check("[tune] metric = los: the trials do not report it; they report: loss (did you mean 'loss'?)" in job.err, "the metric", job)
+    check_exit(tune(config, "--tune.metric=loss", "--tune.mode=min"), 0)
+    check_each_once(config, 2)
+
+
+@test
+def a_sweep_that_could_run_more_trials_at_a_time_names_the_key():
+    config = sweep_config(scratch(), tune={"num_samples": 2}, loop={"epochs": 1})
+    advice = "CPUs: tune.max_concurrent_trials = 2 runs 2 trials at the same time"
+    job = tune(config)
+    check_exit(job, 0)
+    check("2 trials, 1 at the same time" in job.err, "the number of trials at a time", job)
+    equal(advice in job.err, len(os.sched_getaffinity(0)) >= 2, "whether the key is named", job)
+    check(advice not in tune(config, "--tune.max_concurrent_trials=1").err, "the key is named although it is set")
+
+
+@test
+def tables_have_six_digits_and_json_and_the_best_trial_have_all():
+    config = sweep_config(scratch(), tune={"num_samples": 1}, loop={"epochs": 1}, space={"lr": "uniform(0.01, 0.02)"})
+    job = tune(config)
+    check_exit(job, 0)
+    value = trials_of(config)[0]["config"]["loop.lr"]
+    check(len(value) > 12, f"lr = {value} is short")
+    table, best = (run([TRAINRT, "tune", word, run_dir_of(config)]).out for word in ("status", "best"))
+    check(f"{float(value):.6g}" in table and value not in table, f"the table: {table}")
+    check(f"lr={float(value):.6g})" in job.err, "the value in the log", job)
+    check(f"lr = {value}\n" in best and f"\nDetails: trainrt result {run_dir_of(config) / 'trial_00000'}\n" in best, f"the best trial: {best}")
 
 
 @test

@@ -9,6 +9,7 @@
 #include "cli/command_line/command.hpp"
 #include "cli/files/atomic_file.hpp"
 #include "cli/runs/read_runs.hpp"
+#include "cli/runs/read_sweep.hpp"
 #include "cli/terminal/print.hpp"
 #include "core/host.hpp"
 #include "core/text/byte_size.hpp"
@@ -46,6 +47,17 @@ std::string output_of(const Arguments& arguments) {
   return path;
 }
 
+/// Returns the page of a sweep, if it is the only argument, of one run, or of several runs.
+std::string page_about(const std::vector<std::string>& operands, std::vector<view::RunSummary> runs) {
+  const auto title = title_of(operands.front());
+  if (auto sweep = operands.size() == 1 ? read_sweep(operands.front()) : std::nullopt) {
+    view::rank(*sweep, runs);
+    return view::page::page_of(*sweep, runs, title, utc_now());
+  }
+  if (runs.size() == 1) return view::page::page_of(view::page::view_of(std::move(runs.front())), utc_now());
+  return view::page::page_of(runs, title, utc_now());
+}
+
 ExitCode report_command(std::span<const std::string> words) {
   const auto arguments =
       parse_arguments(words, {.options = report_options, .min_operands = 1, .max_operands = 10000, .usage = report_usage});
@@ -54,8 +66,7 @@ ExitCode report_command(std::span<const std::string> words) {
   auto runs = read_runs(arguments.operands);
   if (runs.empty()) throw UsageError("no run can be read; the warnings above give the reason for each run");
   const auto count = static_cast<std::int64_t>(runs.size());
-  const auto page = count == 1 ? view::page::page_of(view::page::view_of(std::move(runs.front())), utc_now())
-                               : view::page::page_of(runs, title_of(arguments.operands.front()), utc_now());
+  const auto page = page_about(arguments.operands, std::move(runs));
   file.write(0, page);
   file.commit();
   print_safely("{}: {}, {}\n", path, counted(count, "run"), byte_size(page.size()));
@@ -78,7 +89,8 @@ const Command report{
         "The page of one run shows its curves, attempts, use of time, checkpoints, step times by rank, memory, CPU, "
         "storage "
         "and GPU, config, and the output of failures. The page of several runs compares them and the [loop] keys that "
-        "differ. The page is one file, which needs no server and no network.\n",
+        "differ. The page of a sweep shows its best trial, and all trials, sorted by the metric. The page is one file, "
+        "which needs no server and no network.\n",
     .run = report_command};
 
 }  // namespace trainrt::cli::plugins

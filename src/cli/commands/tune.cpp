@@ -26,9 +26,11 @@
 #include "core/text/text.hpp"
 #include "io/storage_retry.hpp"
 #include "launch/expected_size.hpp"
+#include "program/environments/cpus.hpp"
 #include "rundir/records/run_record.hpp"
 #include "trainer/records/finished_run.hpp"
 #include "trainer/start/expanded_config.hpp"
+#include "tune/record/sweep_history.hpp"
 #include "tune/run/journal_repair.hpp"
 #include "tune/run/sweep_run.hpp"
 #include "tune/trials/process_runner.hpp"
@@ -51,10 +53,11 @@ constexpr CommandOption tune_options[] = {{"config", "FILE", "config of a run wi
                                           {"csv", "", "status: print a CSV table"},
                                           {"watch", "", "status: update the table until the sweep has ended"}};
 
-constexpr ExitNote tune_exit_codes[] = {{0, "all trials done"},
-                                        {64, "invalid arguments or config, or no trial can start"},
-                                        {70, "all trials failed, or one trial with tune.fail_fast = true"},
-                                        {75, "stopped; run the same command again to continue"}};
+constexpr ExitNote tune_exit_codes[] = {
+    {0, "all trials done"},
+    {64, "invalid arguments or config, no trial can start, or no trial reports tune.metric"},
+    {70, "all trials failed, or one trial with tune.fail_fast = true"},
+    {75, "stopped; run the same command again to continue"}};
 
 constexpr std::string_view tune_subcommands[] = {"status", "best"};
 
@@ -124,6 +127,8 @@ void requeue_job(const Environment& environment, int max_requeues) {
 
 std::string in_words(ExitCode code, const tune::Sweep& sweep) {
   if (code == ExitCode::stopped) return "the sweep was stopped. Run the same command again to continue";
+  if (code == ExitCode::usage && tune::lacks_metric(sweep, tune::history_of(sweep)))
+    return "the sweep was stopped. Set tune.metric to a number that the trials report, and run the same command again";
   if (code == ExitCode::usage)
     return fmt::format(
         "the sweep has failed. Fix the error above and start a sweep with another run.name. Trials so far: trainrt tune "
@@ -167,13 +172,14 @@ void begin(const tune::Sweep& sweep, int groups) {
   const auto trial_file = config_file_text(trainer::written_config(sweep.common_config()));
   if (const auto changed = sweep.begin(trial_file); !changed.empty()) log::info(changed);
   tune::repair_journal(sweep);
-  if (tune::retry_if_all_failed(sweep)) log::info("all trials of the sweep had failed and are retried");
+  if (const auto retried = tune::retry_failed(sweep); !retried.empty()) log::info(retried);
   warn_of_changed_code(sweep);
   log::info(fmt::format("sweep in {}: {}, {} at the same time", sweep.directory(),
                         counted(static_cast<std::int64_t>(sweep.trials()), "trial"), groups));
 }
 
-void end(const tune::Sweep& sweep, ExitCode code, const Environment& environment) {
+void end(const tune::Sweep& sweep, ExitCode code, const std::string& error, const Environment& environment) {
+  if (!error.empty()) log::error(error);
   if (code == ExitCode::stopped)
     requeue_job(environment, config::make_run_spec(sweep.common_config()).failure.max_requeues);
   log::info(in_words(code, sweep));
@@ -189,7 +195,9 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
           "srun (jobs/tune.sbatch)");
     return sweep;
   };
-  const auto end_here = [&](const tune::Sweep& sweep, ExitCode code) { end(sweep, code, environment); };
+  const auto end_here = [&](const tune::Sweep& sweep, ExitCode code, const std::string& error) {
+    end(sweep, code, error, environment);
+  };
   return run_in_slices({load, begin, end_here}, environment);
 }
 
@@ -206,6 +214,16 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
   throw UsageError(fmt::format("cannot start srun: {}", std::generic_category().message(errno)));
 }
 
+/// Outside Slurm one trial runs at a time by default, because a trial may use all CPUs, memory and GPUs of the machine.
+/// Logs the key with which more trials run at the same time, if the CPUs suffice for them.
+void advise_more_trials(const tune::Sweep& sweep, const JobSize& job) {
+  const auto cpus = std::ranges::count(program::affinity_of_this_thread(), '1');
+  const auto fitting = std::min<std::int64_t>(cpus / sweep.workers(), static_cast<std::int64_t>(sweep.trials()));
+  if (job.tasks > 0 || sweep.concurrent() > 0 || fitting < 2) return;
+  log::info(fmt::format("this machine has {} CPUs: tune.max_concurrent_trials = {} runs {} trials at the same time", cpus,
+                        fitting, fitting));
+}
+
 /// Runs each trial in processes of its own: job steps, or outside Slurm processes of this node.
 ExitCode run_in_steps(const tune::Sweep& sweep, const JobSize& job, const Environment& environment) {
   const auto wanted = sweep.concurrent() > 0
@@ -214,11 +232,13 @@ ExitCode run_in_steps(const tune::Sweep& sweep, const JobSize& job, const Enviro
   const auto groups = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), sweep.trials()));
   batch::install_stop_signals();
   begin(sweep, groups);
+  advise_more_trials(sweep, job);
   const auto command = trial_command(sweep, job, environment);
   std::vector<std::unique_ptr<tune::TrialRunner>> runners;
   for (int i = 0; i < groups; ++i) runners.push_back(std::make_unique<tune::ProcessRunner>(command));
-  const auto code = tune::SweepRun(sweep).run(runners);
-  end(sweep, code, environment);
+  tune::SweepRun run(sweep);
+  const auto code = run.run(runners);
+  end(sweep, code, run.error(), environment);
   return code;
 }
 

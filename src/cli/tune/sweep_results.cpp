@@ -16,6 +16,7 @@
 
 #include "cli/terminal/print.hpp"
 #include "cli/terminal/table.hpp"
+#include "core/short_number.hpp"
 #include "core/spreadsheet.hpp"
 #include "core/text/json_number.hpp"
 #include "core/text/text.hpp"
@@ -75,7 +76,7 @@ void print_table(const ResultGrid& grid) {
   Table table(std::move(columns));
   for (const auto& trial : grid) {
     std::vector<std::string> cells{trial.name, trial.state};
-    for (const auto& key : keys) cells.push_back(value_of(trial, key, "-"));
+    for (const auto& key : keys) cells.push_back(short_number(value_of(trial, key, "-")));
     cells.push_back(std::to_string(trial.training_iteration));
     cells.push_back(number_text(trial.last));
     cells.push_back(number_text(trial.best));
@@ -150,7 +151,7 @@ ExitCode show_best(const Arguments& arguments) {
   }
   print_safely("{} ({}): {} {}\n", best.name, best.state, grid.metric, number_text(best.best));
   for (const auto& [key, value] : best.config) print_safely("  {} = {}\n", short_name(key), value);
-  print_safely("trainrt result {}\n", best.path);
+  print_safely("Details: trainrt result {}\n", shell_quoted(best.path));
   const auto lacks_number = [](const TrialResult& trial) { return trial.training_iteration > 0 && !trial.best; };
   if (const auto count = std::ranges::count_if(grid, lacks_number); count > 0)
     print_safely("{} of {} trials reported no {}, or only NaN, and were ignored\n", count, grid.trials.size(), grid.metric);

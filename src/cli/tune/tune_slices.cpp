@@ -144,14 +144,21 @@ std::string name_of_step() {
   return fmt::format("{}-{}-{}", owner.host, owner.pid, owner.pid_start_time);
 }
 
+struct SweepOutcome {
+  ExitCode code;      ///< the same on all ranks
+  std::string error;  ///< on leaders: SweepRun::error()
+};
+
 /// When the first slice stops, all others stop, too, so that no slice waits long at the end.
-ExitCode train_slices(const tune::Sweep& sweep, launch::Launch& launch, Communicator& all) {
+SweepOutcome train_slices(const tune::Sweep& sweep, launch::Launch& launch, Communicator& all) {
   const auto stop_file = all.broadcast_text(name_of_step(), 0) + ".stop";
   Slice slice(launch, all, sweep.workers());
   auto code = static_cast<std::int64_t>(ExitCode::finished);
+  std::string error;
   if (slice.is_leader()) {
     tune::SweepRun run(sweep);
     code = static_cast<std::int64_t>(run.run_here(slice, stop_file));
+    error = run.error();
     slice.end();
   } else {
     slice.follow();
@@ -160,7 +167,7 @@ ExitCode train_slices(const tune::Sweep& sweep, launch::Launch& launch, Communic
   all.barrier("end of all slices");  // a broadcast does not block its root, and other slices may not have read the file yet
   RankZero(all.rank()).run([&] { unlink_guarded(sweep.journal() + "/" + stop_file); });
   log::set_rank(launch.world().rank, launch.world().size);
-  return static_cast<ExitCode>(code);
+  return {static_cast<ExitCode>(code), error};
 }
 
 class SliceCommand final : public trainer::RankCommand {
@@ -181,9 +188,9 @@ class SliceCommand final : public trainer::RankCommand {
   ExitCode execute(const config::RunSpec& /*spec*/, launch::Launch& launch, Communicator& communicator) override {
     const auto begin = [&] { steps_.begin(*sweep_, communicator.size() / sweep_->workers()); };
     comm::collectively_on_first(communicator, begin, trainer::with_advice);
-    const auto code = train_slices(*sweep_, launch, communicator);
-    RankZero(communicator.rank()).run([&] { steps_.end(*sweep_, code); });
-    return code;
+    const auto outcome = train_slices(*sweep_, launch, communicator);
+    RankZero(communicator.rank()).run([&] { steps_.end(*sweep_, outcome.code, outcome.error); });
+    return outcome.code;
   }
 
  private:

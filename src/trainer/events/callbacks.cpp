@@ -66,6 +66,8 @@ void Callbacks::call(const char* function, const Call& call) const {
   for (const auto& callback : callbacks_) try {
       call(*callback);
     } catch (const Error& error) {
+      // A StoppingCallback belongs to the runtime. Its usage errors concern the config, so they do not name the callback.
+      if (error.code() == ExitCode::usage && dynamic_cast<StoppingCallback*>(callback.get()) != nullptr) throw;
       throw Error(fmt::format("the callback '{}' failed in {}(): {}", callback->name(), function, with_advice(error)),
                   error.code());
     } catch (const std::exception& error) {

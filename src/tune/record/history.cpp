@@ -65,6 +65,9 @@ void take_end(const Json& json, int attempt, Trial& trial) {
   trial.last = number_in(json, "last");
   trial.best = number_in(json, "best");
   trial.why = json.at("why");
+  trial.missing_metric.reset();
+  if (json.contains("missing_metric"))
+    trial.missing_metric = {json.at("missing_metric"), json.at("reported").get<std::vector<std::string>>()};
   trial.final_up_to.reset();
   if (json.contains("final_up_to") && attempt > trial.retried_after) trial.final_up_to = json.at("final_up_to").get<int>();
 }
@@ -165,6 +168,10 @@ std::string end_record(const TrialEnd& end) {
             {"best", number_or_null(end.best)},
             {"why", end.why}};
   if (end.final_up_to) json["final_up_to"] = *end.final_up_to;
+  if (end.missing_metric) {
+    json["missing_metric"] = end.missing_metric->metric;
+    json["reported"] = end.missing_metric->reported;
+  }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

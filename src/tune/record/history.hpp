@@ -22,6 +22,12 @@ struct Decision {
   Verdict verdict;
 };
 
+/// A report that has no number for tune.metric.
+struct MissingMetric {
+  std::string metric;                 ///< value of tune.metric
+  std::vector<std::string> reported;  ///< names of the numbers in the report
+};
+
 /// State of a trial, from the records of all writers.
 struct Trial {
   /// The numbers are stored in the journal. `stopped`: ended by its scheduler.
@@ -42,7 +48,8 @@ struct Trial {
   std::optional<Decision> cloning = {};  ///< decision by which the trial becomes a clone before it continues
   std::int64_t kept_at = 0;  ///< iteration, in this generation, of the last cloning from a donor without a checkpoint
   int halts = 0;             ///< number of times that the scheduler paused the trial
-  std::optional<int> final_up_to = {};  ///< TrialEnd::final_up_to of the newest attempt
+  std::optional<int> final_up_to = {};               ///< TrialEnd::final_up_to of the newest attempt
+  std::optional<MissingMetric> missing_metric = {};  ///< TrialEnd::missing_metric of the attempt that ended last
   bool has_succeeded() const { return state == State::finished || state == State::stopped; }
   /// Returns whether the trial is done: it will not be run again.
   bool is_done(int max_failures) const {
@@ -64,6 +71,8 @@ struct TrialEnd {
   std::string why = {};
   /// Set if a restart does not help: the trial is not run again while tune.max_failures is at most this number.
   std::optional<int> final_up_to = {};
+  /// Set if the attempt failed because a report had no number for tune.metric.
+  std::optional<MissingMetric> missing_metric = {};
 };
 
 // The records of a journal, as JSON objects.

@@ -13,6 +13,7 @@
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
 #include "trainer/records/own_run.hpp"
+#include "tune/record/claims.hpp"
 #include "tune/record/sweep_history.hpp"
 #include "tune/record/sweep_keys.hpp"
 #include "tune/record/sweep_mirror.hpp"
@@ -31,6 +32,23 @@ bool may_change_config(const Sweep& sweep) {
   const auto history = history_of(sweep);
   return have_all_failed(sweep, history) &&
          std::ranges::all_of(history.trials(), [](const auto& each) { return each.second.iterations == 0; });
+}
+
+/// Returns the config without the keys that may change while no trial has reported the metric.
+std::map<std::string, std::string> without_metric(std::map<std::string, std::string> config) {
+  config.erase("tune.metric");
+  config.erase("tune.mode");
+  return config;
+}
+
+/// Returns whether tune.metric and tune.mode may change: no trial has reported the metric, and no trial runs.
+bool may_change_metric(const Sweep& sweep) {
+  if (sweep.metric().empty()) return false;
+  const auto history = history_of(sweep);
+  constexpr int nobody = -1;
+  Claims claims(sweep, nobody);
+  return !has_metric(sweep, history) &&
+         std::ranges::none_of(history.trials(), [&](const auto& each) { return claims.is_running(history, each.first); });
 }
 
 /// Replaces {lr}, for the key loop.lr, in a command by the quoted value. Returns whether it was found.
@@ -195,15 +213,23 @@ std::string Sweep::resume(const std::string& record) const {
   if (!before) throw UsageError(fmt::format("'{}' is damaged: it is not a JSON object", path));
   const auto as_begun = Sweep::opened(directory_);
   const auto changed = differences(before->config, config_.texts());
-  if (!changed.empty() && !may_change_config(as_begun)) refuse(changed);
+  const bool is_metric_only = differences(without_metric(before->config), without_metric(config_.texts())).empty();
+  const bool metric_may_change = !changed.empty() && is_metric_only && may_change_metric(as_begun);
+  if (!changed.empty() && !metric_may_change && !may_change_config(as_begun)) refuse(changed);
   const auto had = as_begun.trials();
   if (trials_ < had)
     throw UsageError(
         fmt::format("the sweep in '{}' has {} trials; tune.num_samples cannot ask for fewer", directory_, had));
   if (before->config == config_.texts() && (before->has_code || text == record)) return {};
   io::replace_file(path, record);
+  if (metric_may_change) return "no trial has reported the metric; the sweep continues with: " + changed;
   if (!changed.empty()) return "all trials failed before their first report; the sweep starts again with: " + changed;
   return trials_ > had ? fmt::format("the number of trials grows from {} to {}", had, trials_) : "";
+}
+
+std::string Sweep::metric_origin() const {
+  const auto* metric = config_.find("tune.metric");
+  return metric == nullptr ? "" : metric->origin;
 }
 
 std::string Sweep::name_of(std::uint64_t trial, int generation) const {
@@ -249,9 +275,10 @@ double Sweep::score_of(double metric) const {
   return std::isnan(metric) ? worst_score : std::clamp(minimize_ ? -metric : metric, worst_score, -worst_score);
 }
 
+const SchedulerKind& Sweep::scheduler_kind() const { return find_plugin(scheduler_table(), scheduler_, "scheduler"); }
+
 std::unique_ptr<Scheduler> Sweep::scheduler() const {
-  return find_plugin(scheduler_table(), scheduler_, "scheduler")
-      .open(scheduler_options(scheduler_, config_), {seed_, trials_});
+  return scheduler_kind().open(scheduler_options(scheduler_, config_), {seed_, trials_});
 }
 
 }  // namespace trainrt::tune

@@ -60,6 +60,7 @@ class Sweep {
   const std::vector<SearchSpace::Dimension>& mutations() const { return mutations_; }
   const std::string& searcher_program() const { return searcher_program_; }  ///< "" if not set
   const std::string& metric() const { return metric_; }                      ///< "" if not set
+  std::string metric_origin() const;  ///< file and line of tune.metric; "" if not set
   bool minimize() const { return minimize_; }
   double score_of(double metric) const;
   std::uint64_t seed() const { return seed_; }
@@ -68,6 +69,7 @@ class Sweep {
   int concurrent() const { return concurrent_; }       ///< trials that one `trainrt tune` runs at a time; 0: as many as fit
   int max_failures() const { return max_failures_; }
   bool fail_fast() const { return fail_fast_; }  ///< whether a trial that failed for good ends the sweep
+  const SchedulerKind& scheduler_kind() const;
   std::unique_ptr<Scheduler> scheduler() const;
 
  private:

@@ -7,6 +7,7 @@
 #include <trainrt/result.hpp>
 
 #include "tune/record/claims.hpp"
+#include "tune/record/stop_reason.hpp"
 #include "tune/run/sweep_run.hpp"
 
 namespace trainrt {
@@ -27,7 +28,8 @@ rundir::RunState state_of(const tune::History& history, std::uint64_t number, co
   }
 }
 
-TrialResult result_of(const tune::Sweep& sweep, const tune::History& history, std::uint64_t number, tune::Claims& claims) {
+TrialResult result_of(const tune::Sweep& sweep, const tune::History& history, std::uint64_t number, tune::Claims& claims,
+                      const tune::StopReason& stop_reason) {
   const auto& trial = history.trial(number);
   const auto name = sweep.name_of(number, trial.generation);
   const auto run_dir = sweep.directory() + "/" + name;
@@ -41,7 +43,7 @@ TrialResult result_of(const tune::Sweep& sweep, const tune::History& history, st
           trial.best,
           trial.attempt,
           is_begun && trial.is_done(sweep.max_failures()),
-          trial.why};
+          stop_reason.text(trial.state, trial.iterations, trial.why)};
 }
 
 }  // namespace
@@ -52,8 +54,9 @@ ResultGrid ResultGrid::from_path(const std::string& sweep_dir) {
   constexpr int nobody = -1;
   tune::Claims claims(sweep, nobody);
   ResultGrid grid{sweep.directory(), sweep.metric(), sweep.minimize() ? "min" : "max"};
+  const tune::StopReason stop_reason(sweep);
   for (std::uint64_t number = 0; number < sweep.trials(); ++number)
-    grid.trials.push_back(result_of(sweep, history, number, claims));
+    grid.trials.push_back(result_of(sweep, history, number, claims, stop_reason));
   return grid;
 }
 

@@ -11,6 +11,7 @@
 #include "batch/signals.hpp"
 #include "core/output/log.hpp"
 #include "core/process/thread.hpp"
+#include "core/text/text.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
 
@@ -43,15 +44,28 @@ class Throttle {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+/// Returns whether the trial failed because it did not report the metric. Older versions recorded only the error.
+bool lacked_metric(const Trial& trial) {
+  return trial.missing_metric || trial.why.find("but the report has no number of that name") != std::string::npos;
+}
+
 }  // namespace
 
-bool retry_if_all_failed(const Sweep& sweep) {
+std::string retry_failed(const Sweep& sweep) {
   const auto history = history_of(sweep);
-  if (!have_all_failed(sweep, history)) return false;
+  const bool all_failed = have_all_failed(sweep, history);
+  if (!all_failed && has_metric(sweep, history)) return "";
+  std::vector<std::string> records;
+  for (const auto& [number, trial] : history.trials())
+    if (all_failed || (trial.state == Trial::State::failed && lacked_metric(trial)))
+      records.push_back(retry_record(number, trial.attempt));
+  if (records.empty()) return "";
   auto writer = JournalWriter::claimed(sweep.journal());
   writer.append(writer_record(rundir::this_owner()));
-  for (const auto& [number, trial] : history.trials()) writer.append(retry_record(number, trial.attempt), true);
-  return true;
+  for (const auto& record : records) writer.append(record, true);
+  if (all_failed) return "all trials of the sweep had failed and are retried";
+  const auto count = static_cast<std::int64_t>(records.size());
+  return fmt::format("{} that did not report the metric {} retried", counted(count, "trial"), count == 1 ? "is" : "are");
 }
 
 /// Detects trials, of any process, that failed for good since this object was created; with tune.fail_fast they end the
@@ -164,12 +178,10 @@ History SweepRun::history_at_end() const {
   return history;
 }
 
-ExitCode SweepRun::outcome() const {
+ExitCode SweepRun::outcome() {
   const auto history = history_at_end();
-  if (const auto text = common_error_.of_any(history); !text.empty()) {
-    log::error("all trials fail with the same error, so the sweep ends: " + text);
-    return ExitCode::usage;
-  }
+  error_ = common_error_.of_any(history);
+  if (!error_.empty()) return ExitCode::usage;
   if (failures_ && failures_->has_failures()) return ExitCode::failed;
   if (trials_done(sweep_, history) < sweep_.trials()) return ExitCode::stopped;
   return have_all_failed(sweep_, history) ? ExitCode::failed : ExitCode::finished;

@@ -20,27 +20,31 @@ class SweepRun {
 
   /// Runs one group per runner, each in a thread. Returns `finished` if all trials are done and at least one did not fail;
   /// `stopped` after a signal or at the end of the job's time, when the same command continues the sweep; `failed` if all
-  /// trials failed, or one failed with tune.fail_fast; `usage` if all trials share a config error.
+  /// trials failed, or one failed with tune.fail_fast; `usage` if all trials share a config error (CommonError).
   ExitCode run(const std::vector<std::unique_ptr<TrialRunner>>& runners);
   /// The same with one group in the calling thread. It also stops when another process with the same `stop_file`, a file
   /// name in the journal's directory, stops.
   ExitCode run_here(TrialRunner& runner, const std::string& stop_file);
+  /// Returns the error that all trials share, after run() or run_here() has returned `usage`; else "".
+  const std::string& error() const { return error_; }
 
  private:
   class FailureWatch;
   void supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file);
   History history_at_end() const;
-  ExitCode outcome() const;
+  ExitCode outcome();
 
   const Sweep& sweep_;
   const CommonError common_error_;
   std::unique_ptr<FailureWatch> failures_;  ///< with tune.fail_fast
+  std::string error_;
   std::atomic<bool> stopping_ = false;
   std::atomic<int> working_ = 0;  ///< number of groups that are running trials
 };
 
-/// Gives each trial tune.max_failures new attempts if all trials have failed. Returns whether it did. Must be called before
-/// any trial runs.
-bool retry_if_all_failed(const Sweep& sweep);
+/// Gives failed trials tune.max_failures new attempts: all trials if all have failed, else those that did not report
+/// tune.metric if no trial has reported it. Returns a description of the trials, or "". Must be called before this process
+/// runs a trial.
+std::string retry_failed(const Sweep& sweep);
 
 }  // namespace trainrt::tune

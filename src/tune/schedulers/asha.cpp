@@ -45,6 +45,8 @@ class Asha final : public Scheduler {
     return {stops(report) ? Verdict::Kind::stop : Verdict::Kind::go_on};
   }
 
+  std::optional<std::int64_t> max_reports() const override { return max_; }
+
  private:
   bool stops(const TrialReport& report) const {
     if (report.at.iteration >= max_) return true;
@@ -90,6 +92,7 @@ class Asha final : public Scheduler {
 extern const SchedulerKind asha;
 const SchedulerKind asha{
     .name = "asha",
+    .title = "ASHA",
     .help = "stops a trial at a rung unless it is among the best trials there so far (asynchronous successive halving)",
     .options = {{.key = "max_t",
                  .type = OptionType::integer,

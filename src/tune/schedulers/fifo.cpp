@@ -17,6 +17,7 @@ class Fifo final : public Scheduler {
 extern const SchedulerKind fifo;
 const SchedulerKind fifo{
     .name = "fifo",
+    .title = "FIFO",
     .help = "runs every trial until its train function ends",
     .options = {},
     .open = [](const Options&, const SweepFacts&) -> std::unique_ptr<Scheduler> { return std::make_unique<Fifo>(); }};

@@ -64,6 +64,7 @@ class HyperBand final : public Scheduler {
   }
 
   Verdict::Kind verdict_on_paused(std::uint64_t trial) const override { return standing(trial); }
+  std::optional<std::int64_t> max_reports() const override { return max_; }
 
  private:
   using Scores = std::map<std::int64_t, double>;
@@ -134,6 +135,7 @@ class HyperBand final : public Scheduler {
 extern const SchedulerKind hyperband;
 const SchedulerKind hyperband{
     .name = "hyperband",
+    .title = "HyperBand",
     .help =
         "lets the trials of a bracket wait for each other at milestones; the best 1/reduction_factor continue (HyperBand)",
     .options =

@@ -64,6 +64,7 @@ class Median final : public Scheduler {
 extern const SchedulerKind median;
 const SchedulerKind median{
     .name = "median",
+    .title = "the median rule",
     .help = "stops a trial whose best report is below the median of the other trials' means up to the same report",
     .options = {{.key = "grace_period",
                  .type = OptionType::integer,

@@ -113,6 +113,7 @@ class Pbt final : public Scheduler {
 extern const SchedulerKind pbt;
 const SchedulerKind pbt{
     .name = "pbt",
+    .title = "PBT",
     .help = "turns a trial with a low score into a clone of a better one, with other values (population based training)",
     .options = {{.key = "perturbation_interval",
                  .type = OptionType::integer,

@@ -58,6 +58,8 @@ class Scheduler {
   virtual Verdict verdict(const TrialReport& report) const = 0;
   /// Returns whether a paused trial continues (go_on), stays paused or stops, after the reports observed so far.
   virtual Verdict::Kind verdict_on_paused(std::uint64_t /*trial*/) const { return Verdict::Kind::go_on; }
+  /// Returns the value of the key max_t, the number of reports after which every trial stops; nothing without that key.
+  virtual std::optional<std::int64_t> max_reports() const { return std::nullopt; }
   /// Returns whether a trial is paused at a report when another trial waits for resources.
   virtual bool takes_turns() const { return false; }
   /// Returns the values of a clone, computed from those of its donor; the dimensions `mutated` change. A pure function.
@@ -76,6 +78,7 @@ struct SweepFacts {
 /// A plug-in, one file in tune/schedulers. Its options are the keys of [tune.NAME].
 struct SchedulerKind {
   std::string_view name;
+  std::string_view title;  ///< name in messages: "stopped early by TITLE at report 3"
   std::string_view help;
   std::vector<OptionSpec> options;
   /// Creates the scheduler from checked `options`. Throws UsageError for options that exclude each other.

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include <fmt/format.h>
+
+#include "tune/record/sweep_history.hpp"
+#include "tune/trials/missing_metric.hpp"
+
 namespace trainrt::tune {
 
 namespace {
@@ -60,8 +65,22 @@ std::optional<std::uint64_t> trial_unlike_first(const Sweep& sweep) {
 }
 
 CommonError::CommonError(const Sweep& sweep, const History& before) : sweep_(sweep), varied_keys_(varied_keys(sweep)) {
-  for (const auto& [number, trial] : before.trials())
+  for (const auto& [number, trial] : before.trials()) {
     if (was_refused(trial)) refused_before_.insert(number);
+    if (trial.missing_metric) lacked_before_[number] = trial.missing_metric->metric;
+  }
+}
+
+bool CommonError::lacks_metric(const History& history, std::uint64_t trial) const {
+  const auto& its = history.trial(trial);
+  if (its.state != Trial::State::failed || !its.missing_metric || its.missing_metric->metric != sweep_.metric())
+    return false;
+  const auto before = lacked_before_.find(trial);
+  return (before == lacked_before_.end() || before->second != sweep_.metric()) && !has_metric(sweep_, history);
+}
+
+std::string CommonError::metric_error(const MissingMetric& missing) const {
+  return sweep_error(missing, sweep_.metric_origin());
 }
 
 bool CommonError::is_refused(std::uint64_t number, const Trial& trial) const {
@@ -75,17 +94,21 @@ Params CommonError::params_of(const History& history, std::uint64_t trial) const
 
 std::string CommonError::of_trial(const History& history, std::uint64_t trial) const {
   const auto& its = history.trial(trial);
+  if (lacks_metric(history, trial)) return metric_error(*its.missing_metric);
   if (!is_refused(trial, its)) return {};
   const auto params = params_of(history, trial);
   const auto words = without_processes(its.why);
   for (const auto& [number, other] : history.trials())
     if (number != trial && is_refused(number, other) && without_processes(other.why) == words &&
         differ_in_all(varied_keys_, params, params_of(history, number)))
-      return its.why;
+      return "all trials fail with the same error, so the sweep ends: " + its.why;
   return {};
 }
 
 std::string CommonError::of_any(const History& history) const {
+  const bool is_over = have_all_failed(sweep_, history) && tune::lacks_metric(sweep_, history);
+  for (const auto& [number, trial] : history.trials())
+    if (trial.missing_metric && (is_over || lacks_metric(history, number))) return metric_error(*trial.missing_metric);
   std::uint64_t compared = 0;
   for (const auto& [number, trial] : history.trials()) {
     if (!is_refused(number, trial)) continue;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,23 +15,29 @@ namespace trainrt::tune {
 /// every trial shares a value with it.
 std::optional<std::uint64_t> trial_unlike_first(const Sweep& sweep);
 
-/// Detects a config error that all trials share, which ends the sweep: two trials without a common value exited with 64 and
-/// the same message before a report. Only trials that ended after this object was created count.
+/// Detects a config error that all trials share, which ends the sweep. Either two trials without a common value exited with
+/// 64 and the same message before a report, or a trial did not report tune.metric and no other trial has reported it. Only
+/// trials that ended after this object was created count. A trial that lacked the same metric before does not count again,
+/// so that the next start of the sweep tries another trial.
 class CommonError {
  public:
   CommonError(const Sweep& sweep, const History& before);
-  /// Returns the error message that the trial shares with another one, or "".
+  /// Returns the error message if the trial ends the sweep, or "".
   std::string of_trial(const History& history, std::uint64_t trial) const;
-  /// The same for any trial.
+  /// Returns the error message if any trial ends the sweep, or if all trials failed and none has reported tune.metric; else
+  /// "".
   std::string of_any(const History& history) const;
 
  private:
+  bool lacks_metric(const History& history, std::uint64_t trial) const;
+  std::string metric_error(const MissingMetric& missing) const;
   bool is_refused(std::uint64_t number, const Trial& trial) const;
   Params params_of(const History& history, std::uint64_t trial) const;
 
   const Sweep& sweep_;
   std::vector<std::string> varied_keys_;
   std::set<std::uint64_t> refused_before_;
+  std::map<std::uint64_t, std::string> lacked_before_;  ///< the missing metric, by trial
 };
 
 }  // namespace trainrt::tune

@@ -7,12 +7,12 @@
 #include <trainrt/error.hpp>
 
 #include "core/options.hpp"
-#include "core/text/text.hpp"
 #include "trainer/events/stopping_callback.hpp"
 #include "tune/decisions/scheduler_feed.hpp"
 #include "tune/record/decision_log.hpp"
 #include "tune/record/history.hpp"
 #include "tune/record/sweep.hpp"
+#include "tune/trials/missing_metric.hpp"
 
 namespace trainrt::tune {
 
@@ -44,13 +44,8 @@ class TrialCallback final : public trainer::StoppingCallback {
 
  private:
   double metric_of(const ReportedMetrics& metrics) const {
-    const auto found = metrics.find(sweep_.metric());
-    if (found != metrics.end() && !std::holds_alternative<std::string>(found->second)) return as_real(found->second);
-    std::vector<std::string> names;
-    for (const auto& [name, value] : metrics)
-      if (!name.starts_with('_') && !std::holds_alternative<std::string>(value)) names.push_back(name);
-    throw UsageError(fmt::format("tune.metric is '{}', but the report has no number of that name{}; it has: {}",
-                                 sweep_.metric(), did_you_mean(sweep_.metric(), names), join(names)));
+    if (const auto missing = missing_metric_in(metrics, sweep_.metric())) throw UsageError(trial_error(*missing));
+    return as_real(metrics.at(sweep_.metric()));
   }
 
   /// Reads what all trials have reported since the last call.

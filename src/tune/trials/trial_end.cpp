@@ -16,6 +16,7 @@
 #include "core/restart_help.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
+#include "tune/trials/missing_metric.hpp"
 
 namespace trainrt::tune {
 
@@ -30,8 +31,16 @@ std::vector<double> numbers_of(const Result& result, const std::string& metric) 
   return whole == nullptr ? std::vector<double>() : std::vector<double>(whole->begin(), whole->end());
 }
 
+/// Returns the missing metric if the trial failed because its last report has no number for tune.metric.
+std::optional<MissingMetric> missing_metric(const Result& result, const Sweep& sweep, const std::string& error) {
+  if (sweep.metric().empty() || result.metrics.empty()) return std::nullopt;
+  const auto missing = missing_metric_in(result.metrics, sweep.metric());
+  return missing && error.find(trial_error(*missing)) != std::string::npos ? missing : std::nullopt;
+}
+
 void take_result(const Result& result, const Sweep& sweep, TrialEnd& end) {
   end.why = first_line(result.error);
+  end.missing_metric = missing_metric(result, sweep, end.why);
   const auto numbers = numbers_of(result, sweep.metric());
   if (const auto found = result.metrics.find("_training_iteration"); found != result.metrics.end())
     end.iterations = static_cast<std::int64_t>(as_real(found->second));
@@ -81,11 +90,16 @@ TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, 
   } catch (const Error&) {  // no run directory was created
     end.why = fmt::format("exited with {}; see {}", exit_code, log);
   }
-  if (exit_code == static_cast<int>(ExitCode::usage))  // the run directory of a refused config is removed again
-    if (const auto error = last_error_in(end_of_file(log)); !error.empty()) end.why = error;
+  if (exit_code != static_cast<int>(ExitCode::usage))
+    end.missing_metric.reset();  // an error of an earlier attempt
+  else if (end.missing_metric)
+    end.why = trial_error(*end.missing_metric);
+  else if (const auto error = last_error_in(end_of_file(log)); !error.empty())
+    end.why = error;  // the run directory of a refused config is removed again
   if (exit_code == static_cast<int>(ExitCode::finished)) {
     const bool early = was_stopped(history, claim.trial);
     end.state = early ? Trial::State::stopped : Trial::State::finished;
+    // StopReason replaces these words where the user sees them.
     end.why = early ? fmt::format("stopped early by the scheduler at report {}", end.iterations) : "";
   } else if (exit_code == static_cast<int>(ExitCode::stopped) || (was_signalled && exit_code == signalled + SIGUSR1)) {
     end.state = Trial::State::paused;  // the second: the signal arrived before it was handled

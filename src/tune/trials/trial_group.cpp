@@ -8,12 +8,14 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "core/output/log.hpp"
+#include "core/short_number.hpp"
 #include "core/text/text.hpp"
 #include "io/files/exclusive.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "tune/decisions/cloning.hpp"
 #include "tune/decisions/searcher_program.hpp"
 #include "tune/record/decision_log.hpp"
+#include "tune/record/stop_reason.hpp"
 #include "tune/trials/trial_callback.hpp"
 #include "tune/trials/trial_end.hpp"
 
@@ -26,7 +28,7 @@ constexpr auto pause_if_idle = std::chrono::seconds(1);  // between two scans of
 std::string params_in_words(const Params& params) {
   std::vector<std::string> words;
   for (const auto& [key, value] : params)
-    words.push_back(fmt::format("{}={}", key.starts_with("loop.") ? key.substr(5) : key, value));
+    words.push_back(fmt::format("{}={}", key.starts_with("loop.") ? key.substr(5) : key, short_number(value)));
   return join(words);
 }
 
@@ -115,8 +117,9 @@ void TrialGroup::write_end(const TrialEnd& end, const Params& params) {
   const auto now = history_.trial(end.trial);
   if (now.has_succeeded()) remove_clone(sweep_, end.trial, now.generation);
   if (sweep_.fail_fast() && now.state == Trial::State::failed && now.is_done(sweep_.max_failures())) stopping_ = true;
-  if (!common_error_.of_trial(history_, end.trial).empty()) stopping_ = true;
-  log_end(end, params, now);
+  const bool ends_sweep = !common_error_.of_trial(history_, end.trial).empty();
+  if (ends_sweep) stopping_ = true;
+  if (!ends_sweep || !end.missing_metric) log_end(end, params, now);  // SweepRun reports the missing metric
 }
 
 /// Ends a paused trial that the scheduler has stopped since.
@@ -157,9 +160,10 @@ int TrialGroup::run_ranks(std::uint64_t trial, const Params& params, const Clone
 void TrialGroup::log_end(const TrialEnd& end, const Params& params, const Trial& trial) const {
   const auto shown =
       end.last ? fmt::format(": {} {:.6g} after {}", sweep_.metric(), *end.last, counted(end.iterations, "report")) : "";
+  const auto why = StopReason(sweep_).text(end.state, end.iterations, end.why);
   const auto line = fmt::format("{} ({}) {}{}{}; {} of {} trials done", sweep_.name_of(end.trial, trial.generation),
                                 params_in_words(params), rundir::word_of(state_of(end.state)), shown,
-                                end.why.empty() ? "" : ": " + end.why, trials_done(sweep_, history_), sweep_.trials());
+                                why.empty() ? "" : ": " + why, trials_done(sweep_, history_), sweep_.trials());
   end.state == Trial::State::failed ? log::warning(line) : log::info(line);
 }
 

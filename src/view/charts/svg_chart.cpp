@@ -21,6 +21,7 @@ constexpr double min_area_height = 60;
 constexpr std::size_t max_points = 300, min_points = 24, max_points_of_chart = 4000;
 constexpr std::size_t max_legend_columns = 32;  // maximum width of a name in the legend, in characters
 constexpr std::string_view restart_shape = "M0,-5L5,4L-5,4Z";
+constexpr std::string_view dot_shape = "M-3.5,0a3.5,3.5 0 1,0 7,0a3.5,3.5 0 1,0 -7,0Z";
 constexpr std::string_view best_shape = "M0,-7L2,-2L7,-2L3,1.5L4.5,6.5L0,3.5L-4.5,6.5L-3,1.5L-7,-2L-2,-2Z";
 
 std::string classes(std::string_view kind, std::size_t style) {
@@ -191,6 +192,7 @@ Markup marks_of(const Chart& chart, const std::vector<std::vector<double>>& valu
                                                   top_margin + plot.down(y))}},
                        element("title", {}, meaning));
     };
+    if (!chart.is_stacked && series.y.size() == 1 && series.best != 0) add(0, dot_shape, series.name);
     for (const auto restart : series.restarts) add(restart, restart_shape, "restart");
     if (series.best) add(*series.best, best_shape, "best report");
   }

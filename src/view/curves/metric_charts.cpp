@@ -198,8 +198,9 @@ MetricCharts metric_charts(std::span<const RunSummary> runs, const MetricChartOp
     metrics.resize(metrics.size() - result.omitted_metrics);
   }
   std::vector<RunCurves> chosen;
-  for (const auto i : chosen_runs(runs, options.max_runs)) {
-    chosen.push_back({&runs[i], i, runs[i].best(), {}});
+  const auto shown_runs = options.are_ranked ? runs.first(std::min(runs.size(), options.max_runs)) : runs;
+  for (const auto i : chosen_runs(shown_runs, options.max_runs)) {
+    chosen.push_back({&runs[i], i, options.are_ranked && i > 0 ? nullptr : runs[i].best(), {}});
     for (const auto& x_axis : options.x_axes) chosen.back().x.push_back(x_values(runs[i], x_axis));
   }
   const auto max_points = std::clamp(options.max_total_points / std::max<std::size_t>(1, metrics.size() * chosen.size()),

@@ -71,8 +71,8 @@ Markup last_reports(const RunSummary& run) {
 
 }  // namespace
 
-Markup curves_of(std::span<const RunSummary> runs, PageCharts& charts) {
-  MetricChartOptions options{.x_axes = {"iteration", "time"}};
+Markup curves_of(std::span<const RunSummary> runs, PageCharts& charts, bool are_ranked) {
+  MetricChartOptions options{.x_axes = {"iteration", "time"}, .are_ranked = are_ranked};
   const auto has_steps = [](const RunSummary& run) {
     return std::ranges::any_of(x_values(run, "step"), [](double step) { return std::isfinite(step); });
   };

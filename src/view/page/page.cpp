@@ -15,6 +15,7 @@
 #include "view/page/overview.hpp"
 #include "view/page/runs_section.hpp"
 #include "view/page/step_section.hpp"
+#include "view/page/sweep_section.hpp"
 #include "view/page/time_section.hpp"
 
 namespace trainrt::view::page {
@@ -86,6 +87,18 @@ std::string page_of(const RunView& run, const std::string& created) {
   Json data = {{"charts", charts.as_json()}};
   if (!run.steps.windows.empty()) data["heat"] = heat_map_json(times);
   return assembled(run.summary.record.name, overview_of(run.summary), sections, data, created);
+}
+
+std::string page_of(const SweepSummary& sweep, std::span<const RunSummary> runs, const std::string& title,
+                    const std::string& created) {
+  PageCharts charts;
+  Section curves{.id = "all-curves", .title = "Curves", .content = curves_of(runs, charts, true)};
+  const std::vector<Section> sections = {best_trial_section(sweep), trials_section(sweep, runs), parallel_section(runs),
+                                         std::move(curves), time_of_runs_section(runs)};
+  auto head = element("div", {{"class", "title"}}, element("h1", {}, title));
+  head += paragraph(description_of(sweep), "where");
+  const Json data = {{"charts", charts.as_json()}, {"parallel", parallel_json(sweep, runs)}};
+  return assembled(title, head, sections, data, created);
 }
 
 std::string page_of(std::span<const RunSummary> runs, const std::string& title, const std::string& created) {

@@ -6,6 +6,7 @@
 #include "view/page/usage_section.hpp"
 #include "view/summary/failure_excerpts.hpp"
 #include "view/summary/run_summary.hpp"
+#include "view/summary/sweep_summary.hpp"
 
 namespace trainrt::view::page {
 
@@ -25,7 +26,12 @@ RunView view_of(RunSummary summary);
 /// which the page shows. Pure function.
 std::string page_of(const RunView& run, const std::string& created);
 
-/// Returns the page that compares several runs, an HTML file. `title` is, for example, the name of the sweep. `created`
+/// Returns the page of a sweep, an HTML file. `sweep` and `runs` are sorted by rank(). `created`: the current time (UTC).
+/// Pure function.
+std::string page_of(const SweepSummary& sweep, std::span<const RunSummary> runs, const std::string& title,
+                    const std::string& created);
+
+/// Returns the page that compares several runs, an HTML file. `title` is, for example, the name of the folder. `created`
 /// is the current time (UTC). Pure function.
 std::string page_of(std::span<const RunSummary> runs, const std::string& title, const std::string& created);
 

@@ -9,6 +9,7 @@
 #include "core/options.hpp"
 #include "core/text/text.hpp"
 #include "view/curves/comparison.hpp"
+#include "view/curves/metric_charts.hpp"
 #include "view/page/table.hpp"
 #include "view/page/time_section.hpp"
 
@@ -23,7 +24,7 @@ constexpr std::size_t max_axes = 16, max_lines = 2000, max_bars_of_runs = 60;
 Cell loop_cell(const RunSummary& run, const std::string& key) {
   const auto found = run.record.loop.find(key);
   if (found == run.record.loop.end()) return text_cell("-");
-  return {.shown = text(found->second), .value = parse_real(found->second)};
+  return value_cell(found->second);
 }
 
 std::string report_text(const RunSummary& run) {
@@ -60,18 +61,21 @@ Markup runs_table(std::span<const RunSummary> runs) {
 
 Json value_of_loop(const RunSummary& run, const std::string& key) {
   const auto found = run.record.loop.find(key);
-  if (found == run.record.loop.end()) return nullptr;
-  const auto number = parse_real(found->second);
-  return number && std::isfinite(*number) ? Json(*number) : Json(found->second);
-}
-
-Json value_of_metric(const RunSummary& run, const std::string& key) {
-  const auto* shown = shown_report_of(run);
-  const auto number = shown != nullptr ? shown->number(key) : std::nullopt;
-  return number && std::isfinite(*number) ? Json(*number) : Json();
+  return found == run.record.loop.end() ? Json() : json_of_value(found->second);
 }
 
 }  // namespace
+
+Json json_of_value(const std::string& value) {
+  const auto number = parse_real(value);
+  return number && std::isfinite(*number) ? Json(*number) : Json(value);
+}
+
+Json value_of_metric(const RunSummary& run, const std::string& metric) {
+  const auto* shown = shown_report_of(run);
+  const auto number = shown != nullptr ? shown->number(metric) : std::nullopt;
+  return number && std::isfinite(*number) ? Json(*number) : Json();
+}
 
 Section runs_section(std::span<const RunSummary> runs) {
   return {.id = "runs", .title = "Runs", .content = runs_table(runs)};
@@ -98,7 +102,7 @@ Section parallel_section(std::span<const RunSummary> runs) {
 }
 
 Json parallel_json(std::span<const RunSummary> runs) {
-  auto keys = differing_keys(runs), names = metric_names(runs);
+  auto keys = differing_keys(runs), names = own_metrics(runs);
   if (keys.size() > max_axes) keys.resize(max_axes);
   if (names.size() > max_axes) names.resize(max_axes);
   Json axes = Json::array(), lines = Json::array();

@@ -6,15 +6,34 @@
 
 #include <fmt/format.h>
 
+#include "core/options.hpp"
+#include "core/short_number.hpp"
 #include "core/text/byte_size.hpp"
 #include "view/page/number_texts.hpp"
 
 namespace trainrt::view::page {
 
+namespace {
+
+/// Returns a number for people, with all its digits in the title and for programs in the value.
+Markup number_markup(const std::string& shown, const std::string& exact) {
+  Attributes attributes{{"value", exact}};
+  if (shown != exact) attributes.push_back({"title", exact});
+  return element("data", attributes, shown);
+}
+
+}  // namespace
+
 Cell text_cell(std::string_view shown) { return {.shown = text(shown)}; }
 
 Cell number_cell(double number) {
-  return {.shown = element("data", {{"value", fmt::format("{}", number)}}, number_text(number)), .value = number};
+  return {.shown = number_markup(number_text(number), fmt::format("{}", number)), .value = number};
+}
+
+Cell value_cell(const std::string& value) {
+  const auto number = parse_real(value);
+  if (!number) return text_cell(value);
+  return {.shown = number_markup(short_number(value), value), .value = number};
 }
 
 Cell count_cell(std::int64_t number) {
@@ -38,7 +57,7 @@ Cell metric_cell(const metrics::Record* report, const std::string& metric) {
   if (value == nullptr) return text_cell("-");
   const auto number = metrics::Record::real_of(*value);
   if (!number) return text_cell(std::get<std::string>(*value));
-  return {.shown = element("data", {{"value", exact_text(*value)}}, number_text(*number)), .value = number};
+  return {.shown = number_markup(number_text(*number), exact_text(*value)), .value = number};
 }
 
 Cell header_cell(std::string_view shown) { return {.shown = text(shown), .value = std::nullopt, .is_header = true}; }
@@ -60,6 +79,7 @@ Markup table(const TableModel& model) {
   for (const auto& column : model.columns) {
     Attributes attributes = {{"scope", "col"}};
     if (column.is_number) attributes.push_back({"class", "number"});
+    if (!column.order.empty()) attributes.push_back({"aria-sort", column.order});
     titles += element("th", attributes, column.title);
   }
   for (const auto& row : model.rows) {

@@ -19,8 +19,11 @@ struct Cell {
 };
 
 Cell text_cell(std::string_view text);
-/// Returns a cell that shows six digits of `number`. The HTML of the cell has all digits.
+/// Returns a cell that shows six digits of `number`. The title of the cell has all digits.
 Cell number_cell(double number);
+/// Returns a cell with the value of a config key. A number with more than six digits is shortened; its title has all
+/// digits.
+Cell value_cell(const std::string& value);
 Cell count_cell(std::int64_t number);
 Cell duration_cell(double seconds);
 Cell size_cell(std::optional<double> bytes);
@@ -33,6 +36,7 @@ Cell header_cell(std::string_view text);
 struct TableColumn {
   std::string title;
   bool is_number = false;
+  std::string order = {};  ///< "ascending" or "descending" if the rows are sorted by this column, or ""
 };
 
 struct TableModel {

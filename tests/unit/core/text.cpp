@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/short_number.hpp"
+
 using namespace trainrt;
 
 TEST_CASE("stable_hash is FNV-1a") {
@@ -50,4 +52,14 @@ TEST_CASE("excerpt returns the beginning of a long text with its length") {
 TEST_CASE("excerpt does not split a character") {
   CHECK(excerpt("ab\u00e9cd", 3) == "ab... (6 bytes)");
   CHECK(excerpt("\xbf\xbf\xbf\xbf", 2) == "... (4 bytes)");
+}
+
+TEST_CASE("a short number has at most six significant digits, and other texts are unchanged") {
+  CHECK(short_number("0.02668788467563948") == "0.0266879");
+  CHECK(short_number("0.00043238622323948207") == "0.000432386");
+  CHECK(short_number("123456789.25") == "1.23457e+08");
+  for (const std::string text : {"1e-4", "0.1", "12345678", "-0.25", "adamw", "", "1.5 GiB", "inf"}) {
+    CAPTURE(text);
+    CHECK(short_number(text) == text);
+  }
 }

@@ -13,7 +13,7 @@ using namespace trainrt::tune;
 
 namespace {
 
-Sweep sweep_in(const std::string& storage_path, const std::string& name = "sweep") {
+Sweep sweep_in(const std::string& storage_path, const std::string& name = "sweep", const std::string& scheduler = "fifo") {
   Options config;
   for (const auto& [key, value] : std::map<std::string, std::string>{{"run.name", name},
                                                                      {"run.storage_path", storage_path},
@@ -22,6 +22,9 @@ Sweep sweep_in(const std::string& storage_path, const std::string& name = "sweep
                                                                      {"tune.mode", "min"},
                                                                      {"tune.num_samples", "4"},
                                                                      {"tune.max_failures", "0"},
+                                                                     {"tune.scheduler", scheduler},
+                                                                     {"tune.asha.max_t", "9"},
+                                                                     {"tune.hyperband.max_t", "9"},
                                                                      {"tune.space.lr", "uniform(0, 1)"}})
     config.set(key, {value, "sweep.ini:1"});
   return Sweep(config);
@@ -72,4 +75,29 @@ TEST_CASE("a grid has every trial, in the order of their numbers, and the best o
   CHECK(&grid.get_best_result() == &grid[2]);
   CHECK(grid.num_errors() == 1);
   CHECK(grid.num_terminated() == 2);
+}
+
+TEST_CASE("the reason of a trial's end distinguishes an early stop from max_t, also in the records of older versions") {
+  const test::Scratch dir;
+  const auto reasons = [&](const std::string& scheduler) {
+    const auto sweep = sweep_in(dir.path(), scheduler, scheduler);
+    sweep.begin("");
+    auto writer = JournalWriter::claimed(sweep.journal());
+    const auto end = [&](std::uint64_t trial, Trial::State state, std::int64_t iterations, const std::string& why) {
+      writer.append(begin_record(trial, 1, 1));
+      writer.append(end_record({.trial = trial, .attempt = 1, .state = state, .iterations = iterations, .why = why}));
+    };
+    end(0, Trial::State::stopped, 9, "stopped early by the scheduler at report 9");
+    end(1, Trial::State::stopped, 1, "by the scheduler, at report 1");
+    end(2, Trial::State::failed, 9, "exited with 1");
+    end(3, Trial::State::finished, 9, "");
+    std::vector<std::string> found;
+    for (const auto& trial : ResultGrid::from_path(sweep.directory())) found.push_back(trial.why);
+    return found;
+  };
+  using Texts = std::vector<std::string>;
+  CHECK(reasons("asha") == Texts{"reached max_t = 9", "stopped early by ASHA at report 1", "exited with 1", ""});
+  CHECK(reasons("hyperband") == Texts{"reached max_t = 9", "stopped early by HyperBand at report 1", "exited with 1", ""});
+  CHECK(reasons("median") == Texts{"stopped early by the median rule at report 9",
+                                   "stopped early by the median rule at report 1", "exited with 1", ""});
 }

@@ -90,7 +90,7 @@ class Tuner:
         RunStopped
             The sweep was stopped; the same call continues it.
         ControllerError
-            The sweep could not start.
+            The sweep could not start, or its trials do not report the metric.
         """
         _check_caller()
         if self._name is None:
@@ -180,7 +180,7 @@ class Tuner:
             raise RunStopped(f"the sweep '{self._name}' was stopped and saved: start the same script again to continue it")
         if end.code == _USAGE or not is_sweep(self._path):
             lines = [line for line in end.last_lines if "error" in line] or end.last_lines[-5:]
-            raise ControllerError("the sweep could not start: " + ("\n".join(lines) or "the messages of trainrt above have the reason"),
+            raise ControllerError("the sweep failed: " + ("\n".join(lines) or "the messages of trainrt above have the reason"),
                                   exit_code=end.code)
 
     # ---- restore ----

@@ -65,6 +65,17 @@ TEST_CASE("restarts and the best report are marked") {
   CHECK((count_of(text, "^") == 1 && count_of(text, "*") == 1));
 }
 
+TEST_CASE("a series of one value is a dot that names it, and longer series have none") {
+  const auto dots = [](const Chart& chart) { return count_of(svg_chart(chart, {}).str(), "a3.5,3.5"); };
+  auto chart = chart_of({series_of({1}, 0), series_of({2, 1}, 1)});
+  CHECK(dots(chart) == 2);  // a circle consists of two arcs
+  CHECK_THAT(svg_chart(chart, {}).str(), Contains("class=\"mark c0 d0\" data-series=\"0\" data-point=\"0\"") &&
+                                             Contains("<title>run 0</title></path></g>"));
+  chart.series[0].best = 0;  // a star is visible
+  CHECK(dots(chart) == 0);
+  CHECK(dots(chart_of({series_of({1, 2})})) == 0);
+}
+
 TEST_CASE("the legend names twelve series, counts the others, and cuts long names") {
   std::vector<Series> series;
   for (std::size_t i = 0; i < 15; ++i) series.push_back(series_of({1, 2}, i));

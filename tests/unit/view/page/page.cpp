@@ -115,10 +115,24 @@ TEST_CASE("parallel coordinates have an axis for each key that differs, with num
   CHECK(json["runs"][1]["values"][1].is_null());
 }
 
+TEST_CASE("counters of reports have no axis in the parallel coordinates") {
+  std::vector<RunSummary> runs = {run_with("a", 3), run_with("b", 3)};
+  for (auto& run : runs)
+    for (auto& report : run.reports) report.values.emplace_back("epoch", report.iteration);
+  CHECK(parallel_json(runs)["axes"].dump() == R"(["a","b","loss","a","b"])");  // keys, then metrics
+}
+
 TEST_CASE("number_text is short, and exact_text has all digits") {
   CHECK(number_text(1.0 / 3) == "0.333333");
   CHECK(number_text(NAN) == "NaN");
   CHECK(exact_text(0.1 + 0.2) == "0.30000000000000004");
+  CHECK(value_cell("0.02668788467563948").shown.str() ==
+        "<data value=\"0.02668788467563948\" title=\"0.02668788467563948\">0.0266879</data>");
+  CHECK(number_cell(1.0 / 3).shown.str() ==
+        "<data value=\"0.3333333333333333\" title=\"0.3333333333333333\">0.333333</data>");
+  CHECK(number_cell(0.25).shown.str() == "<data value=\"0.25\">0.25</data>");
+  CHECK(value_cell("16").value == 16);
+  CHECK(value_cell("adamw").shown.str() == "adamw");
   CHECK(step_time_text(1250) == "1.25 ms");
   CHECK(duration_text(3723) == "1:02:03");
 }

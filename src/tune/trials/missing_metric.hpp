@@ -1,0 +1,21 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include <trainrt/result.hpp>
+
+#include "tune/record/history.hpp"
+
+namespace trainrt::tune {
+
+/// Returns the numbers of a report if none of them has the name `metric`; nothing if the report has it. Values of the
+/// runtime are left out.
+std::optional<MissingMetric> missing_metric_in(const ReportedMetrics& report, const std::string& metric);
+
+/// Returns the error of a trial with a report without tune.metric.
+std::string trial_error(const MissingMetric& missing);
+
+/// Returns the error that ends a sweep if its trials do not report tune.metric. `origin`: file and line of the key.
+std::string sweep_error(const MissingMetric& missing, const std::string& origin);
+
+}  // namespace trainrt::tune
