@@ -45,7 +45,11 @@ std::shared_ptr<const Storage> storage_for_reading(const StorageUrl& url) {
   return storage;
 }
 
-void set_storage_settings(StorageSettings settings) { settings_of_process = std::move(settings); }
+void set_storage_settings(StorageSettings settings) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (settings != settings_of_process) settings_of_process = std::move(settings);
+}
 
 const StorageSettings& storage_settings() { return settings_of_process; }
 

@@ -109,8 +109,11 @@ struct StorageSettings {
   std::string s3_profile;     ///< name of a profile in the AWS credentials file
   std::string gs_endpoint;    ///< URL; empty: https://storage.googleapis.com
   bool s3_anonymous = false;  ///< send S3 requests without credentials (unsigned)
+
+  bool operator==(const StorageSettings&) const = default;
 };
-/// Sets the settings of the object stores for this process. Must be called before the first storage is opened.
+/// Sets the settings of the object stores for this process. Must be called before the first storage is opened. Threads may
+/// call it at the same time with equal settings, as ranks of one process do.
 void set_storage_settings(StorageSettings settings);
 const StorageSettings& storage_settings();
 

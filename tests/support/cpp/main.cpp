@@ -1,5 +1,13 @@
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
-// Leaks that the leak detection of AddressSanitizer ignores: fontconfig keeps its configuration until the process ends.
-extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig\n"; }  // NOLINT
+// Reports of sanitizers about libraries that are not built with them: fontconfig keeps its configuration until the process
+// ends, and glib and fontconfig synchronize their threads by means that ThreadSanitizer does not know.
+// NOLINTBEGIN: the names are those of the sanitizers
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
+  return "leak:libfontconfig\n";
+}
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
+  return "race:libfontconfig\nrace:libglib-2.0\nrace:FcValueSave\n";
+}
+// NOLINTEND
