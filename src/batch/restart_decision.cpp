@@ -25,7 +25,9 @@ std::string continuation(const Situation& situation) {
 }
 
 std::string fix_and_submit(const Situation& situation) {
-  return "Fix the errors above and submit the job again; " + continuation(situation);
+  return fmt::format("Fix the errors above and submit the job again{}; {}", situation.again_with,
+                     situation.silent ? "its program starts again, and must itself continue from files that it saved"
+                                      : continuation(situation));
 }
 
 RestartDecision give_up(ExitCode code, std::string why, std::string advice, Limit limit = Limit::none) {
@@ -106,9 +108,9 @@ RestartDecision requeue(const Situation& situation, const RestartLimits& limits,
                         Limit limit = Limit::none) {
   if (auto decision = refused(situation, limits)) return *decision;
   if (situation.requeues >= limits.max_requeues)
-    return give_up(ExitCode::failed,
-                   fmt::format("{}; the job was already requeued {}", situation.how, times(situation.requeues)),
-                   "Submit it again; " + continuation(situation), Limit::max_requeues);
+    return give_up(
+        ExitCode::failed, fmt::format("{}; the job was already requeued {}", situation.how, times(situation.requeues)),
+        fmt::format("Submit it again{}; {}", situation.again_with, continuation(situation)), Limit::max_requeues);
   return {.action = Action::requeue,
           .exit_code = code_of(ExitCode::stopped),
           .why = fmt::format("{}: requeueing; {}", reason, continuation(situation)),
@@ -186,8 +188,8 @@ std::optional<RestartDecision> by_ending(const Situation& situation, const Resta
     case JobEnding::requeued:
       return leave(situation.how + "; Slurm requeues the job, and " + continuation(situation));
     case JobEnding::cancelled:
-      return leave(situation.how + "; the job was cancelled and will not be requeued. Submit it again; " +
-                   continuation(situation));
+      return leave(fmt::format("{}; the job was cancelled and will not be requeued. Submit it again{}; {}", situation.how,
+                               situation.again_with, continuation(situation)));
     case JobEnding::stop_requested:
     case JobEnding::time_limit:
       return requeue(situation, limits, situation.how);
@@ -222,6 +224,9 @@ RestartDecision decide(const Situation& situation, const RestartLimits& limits) 
       break;
   }
   if (auto decision = by_ending(situation, limits)) return *decision;
+  if (situation.permanent)
+    return give_up(ExitCode::failed, situation.how + "; not restarted, since it would fail again before the first step",
+                   "Fix the error above and submit the job again");
   if (situation.shrunk) return requeue(situation, limits, situation.how + "; Slurm has taken a node out of the allocation");
   if (situation.exit_code == code_of(ExitCode::stopped) && situation.slow) return after_slow_node(situation, limits);
   if (situation.exit_code == code_of(ExitCode::stopped))

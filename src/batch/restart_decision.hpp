@@ -45,6 +45,11 @@ struct Situation {
   bool silent = false;
   /// True if the attempt stopped because one node of the allocation, which is now excluded, slowed the other nodes down.
   bool slow = false;
+  /// True if the ranks have recorded that every restart would fail in the same way before the first step.
+  bool permanent = false;
+  /// Words after "submit it again" in advice: "" or " with --run.name=NAME (before --)", if another job would start another
+  /// run.
+  std::string again_with = {};
   std::string no_other_nodes;  ///< reason why a requeue cannot replace the excluded nodes by other ones; "" if it can
 };
 

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string_view>
 
 #include <unistd.h>
@@ -20,6 +22,8 @@ constexpr std::array stop_signals = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP};
 
 std::atomic<int> first_signal{0};
 std::atomic<bool> acknowledges{false};
+constexpr std::string_view default_notice = "trainrt: asked to stop; saving at the next step\n";
+std::atomic<const std::string_view*> notice{&default_notice};
 /// Bit i is set if stop_signals[i] was ignored before the handlers were first installed.
 std::atomic<unsigned> kept_ignored{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use it");
@@ -27,7 +31,7 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use i
 void remember(int signal) {
   int no_signal = 0;
   if (!first_signal.compare_exchange_strong(no_signal, signal) || !acknowledges) return;
-  static constexpr std::string_view text = "trainrt: asked to stop; saving at the next step\n";
+  const auto& text = *notice.load();
   const int before = errno;
   if (write(standard_error(), text.data(), text.size()) < 0) errno = before;
 }
@@ -67,6 +71,20 @@ StopSignals::~StopSignals() {
 void request_stop() { remember(SIGUSR1); }
 
 void acknowledge_stop_signals() { acknowledges = true; }
+
+void set_stop_notice(const std::string& text) {
+  if (text.empty()) {
+    notice = &default_notice;
+    return;
+  }
+  // A signal handler may still write the previous text, so no text is ever removed.
+  static std::mutex mutex;
+  static std::map<std::string, std::string_view> texts;
+  const std::lock_guard lock(mutex);
+  const auto entry = texts.try_emplace("trainrt: " + text + "\n").first;
+  entry->second = entry->first;
+  notice = &entry->second;
+}
 
 int stop_signal() { return first_signal.load(); }
 

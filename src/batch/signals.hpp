@@ -31,6 +31,9 @@ void request_stop();
 /// Makes the signal handler print a line on standard error as soon as the first stop signal arrives. Only one rank should
 /// call this function, so that the line is printed once.
 void acknowledge_stop_signals();
+/// Sets the message that the signal handler prints, for a process that does not save at the next step; "" sets the default
+/// message. Any thread may call this function.
+void set_stop_notice(const std::string& text);
 
 /// Returns the number of the first stop signal that arrived; 0 if no signal has arrived.
 int stop_signal();

@@ -1,6 +1,7 @@
 #include "comm/agreement.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -38,7 +39,8 @@ void collectively(Communicator& communicator, const std::function<void()>& work,
   const auto message = text_in(*first);
   const bool same_everywhere =
       std::ranges::all_of(outcomes, [&](const auto& outcome) { return !outcome.empty() && text_in(outcome) == message; });
-  if (same_everywhere) throw AgreedError(message, code);
+  const bool only_first = std::ranges::all_of(outcomes | std::views::drop(1), &std::string::empty);
+  if (same_everywhere || only_first) throw AgreedError(message, code);  // rank 0 logs the error, with its rank
   std::string where;
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
     const auto& outcome = outcomes[rank];

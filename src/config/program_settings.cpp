@@ -71,6 +71,7 @@ RunSpec requested_spec(const RunSpec& base, const std::map<std::string, std::str
   auto spec = make_run_spec(options);
   spec.train.command = base.train.command;
   spec.run.is_opened_by_program = true;
+  if (spec.given.find("run.name")->origin != origin_of_program) spec.run.continue_with = base.run.continue_with;
   return spec;
 }
 

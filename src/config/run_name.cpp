@@ -12,6 +12,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "config/sections/run.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::config {
@@ -86,5 +87,9 @@ std::string generated_run_name(const std::string& source, const std::vector<std:
       hashed.push_back(name + "=" + *value);
   return fmt::format("{}-{}-{}", stem, job, hash_of(hashed));
 }
+
+std::string name_option(const std::string& name) { return fmt::format("--run.name={} (before --)", shell_quoted(name)); }
+
+std::string again(const RunKeys& run) { return run.continue_with.empty() ? "again" : "again with " + run.continue_with; }
 
 }  // namespace trainrt::config

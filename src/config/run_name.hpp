@@ -6,6 +6,8 @@
 
 namespace trainrt::config {
 
+struct RunKeys;
+
 /// Name of the environment variable that passes a generated run name to ranks that are started later.
 inline constexpr const char* run_name_variable = "TRAINRT_MADE_UP_NAME";
 
@@ -21,5 +23,13 @@ inline constexpr const char* run_name_variable = "TRAINRT_MADE_UP_NAME";
 std::string generated_run_name(const std::string& source, const std::vector<std::string>& command,
                                const Environment& environment, const std::vector<std::string>& words = {},
                                const std::vector<std::string>& texts = {});
+
+/// Returns the value of RunKeys::continue_with for a run with the generated name `name`. Pure function.
+std::string name_option(const std::string& name);
+
+/// Returns the word "again" for advice such as "run the same command again to continue". If the name of the run was
+/// generated, the same command would start another run, and the result is "again with --run.name=NAME (before --)". Pure
+/// function.
+std::string again(const RunKeys& run);
 
 }  // namespace trainrt::config

@@ -104,6 +104,33 @@ def a_killed_program_is_started_again_in_the_allocation():
 
 
 @test
+def a_program_whose_module_is_missing_is_neither_restarted_nor_requeued():
+    folder = scratch()
+    (folder / "missing.py").write_text("import no_such_module\n")
+    job = CLUSTER.sbatch(ALLOCATION, "/usr/bin/python3", "missing.py", script="program.sbatch", cwd=folder)
+    equal(job.wait_for_state("COMPLETED", "FAILED", "CANCELLED", timeout=60), "FAILED", "end of the job", job)
+    equal(job.restarts(), 0, "requeues", job)
+    (run_dir,) = (folder / "runs").iterdir()
+    equal(len(attempts(run_dir)), 1, "attempts", job)
+    check("not restarted, since it would fail again before the first step. Fix the error above and submit the job again" in job.text, "the advice", job)
+    equal(job.text.count("\nModuleNotFoundError: "), 1, "tracebacks", job)
+
+
+@test
+def a_cancelled_job_names_the_option_that_continues_its_run_in_another_job():
+    folder = scratch()
+    program = linear_program(epochs=10000, step_pause=0.02)
+    (folder / "linear.ini").write_text("".join(line for line in Path(program).read_text().splitlines(True) if not line.startswith("name")))
+    job = CLUSTER.sbatch(ALLOCATION, folder / "linear.ini", cwd=folder)
+    runs = run_dir_of(program).parent
+    wait_until(lambda: runs.exists() and any(report_count(path) > 1 for path in runs.iterdir()), 60, "a report", job)
+    (run_dir,) = runs.iterdir()
+    job.cancel()
+    words = f"will not be requeued. Submit it again with --run.name={run_dir.name} (before --); it continues from its last checkpoint"
+    wait_until(lambda: words in job.text, 60, "the advice", job)
+
+
+@test
 def supervise_watches_the_run_that_a_program_has_opened():
     """A rank is killed in the second run of the program, and the job is requeued. Failures, attempts and the end belong to that run."""
     pause = "lambda ctx: time.sleep(0.4)"

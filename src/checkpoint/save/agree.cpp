@@ -78,17 +78,33 @@ std::string difference(const std::string& name, const std::vector<Descriptions>&
   return "'" + name + "': " + join(parts, "; ");
 }
 
-/// Gathers the descriptions of the States of all ranks, and throws the same Error on every rank with all differences.
-/// Collective.
-[[noreturn]] void fail(Communicator& communicator, const State& state, Agreement::Purpose purpose) {
+constexpr std::string_view same_tensors = "All ranks must have the same tensors, and values of the same types.";
+constexpr std::string_view equal_values =
+    "All ranks must have equal values at every step() and report(), since the run may be saved and stopped there. Declare "
+    "a "
+    "running sum of each rank as a part of a sum: state.value(\"loss_sum\", 0.0, part_of_sum=True) in Python, "
+    "state.value(\"loss_sum\", loss_sum).part_of_sum() in C++. Keep another value of each rank in a tensor that is "
+    "declared "
+    "per rank: per_rank=True in Python, .per_rank() in C++. Or reduce the value over the ranks before the call.";
+
+/// Gathers the descriptions of the States of all ranks, and returns all differences, one line each, from the second on
+/// indented. Collective.
+std::string differences(Communicator& communicator, const State& state, Agreement::Purpose purpose) {
   std::vector<Descriptions> ranks;
   for (const auto& bytes : communicator.all_gather(pack(describe(state, purpose)))) ranks.push_back(unpack(bytes));
   Descriptions all;
   for (const auto& lines : ranks) all.insert(lines.begin(), lines.end());
-  std::string text = "State differs between the ranks, so it cannot be saved:";
+  std::string text;
   for (const auto& [name, line] : all)
-    if (const auto found = difference(name, ranks); !found.empty()) text += "\n  " + found;
-  throw Error(text + "\nAll ranks must have the same tensors and equal values. Reduce values first.");
+    if (const auto found = difference(name, ranks); !found.empty()) text += (text.empty() ? "" : "\n  ") + found;
+  return text;
+}
+
+/// Throws the same Error on every rank, with all differences between the States of the ranks. Collective.
+[[noreturn]] void fail(Communicator& communicator, const State& state, Agreement::Purpose purpose) {
+  throw Error(fmt::format("State differs between the ranks, so it cannot be saved: {}\n{}",
+                          differences(communicator, state, purpose),
+                          purpose == Agreement::Purpose::plan ? same_tensors : equal_values));
 }
 
 /// Returns the slabs that this rank holds, one list per sharded tensor, in the order of the tensors' names.
@@ -178,6 +194,11 @@ void require_alike(const State& state, Communicator& communicator) {
   const auto mine = io::digest_of(std::string_view(pack(describe(state, Agreement::Purpose::plan))));
   const auto over_ranks = comm::agree_min_max(communicator, std::array{number_in_digest(mine), number_in_digest(mine, 15)});
   if (!over_ranks[0].alike() || !over_ranks[1].alike()) fail(communicator, state, Agreement::Purpose::plan);
+}
+
+std::string different_values(const State& state, Communicator& communicator) {
+  if (comm::agree_min_max(communicator, values_of(state)).alike()) return {};
+  return fmt::format("{}\n{}", differences(communicator, state, Agreement::Purpose::save), equal_values);
 }
 
 Agreement::Outcome Agreement::update(const State& state, Purpose purpose, bool cannot_save, std::int64_t number) {

@@ -13,6 +13,11 @@ namespace trainrt::checkpoint {
 /// on all ranks; the message names the entries and ranks that differ. Collective; costs one small all-reduce.
 void require_alike(const State& state, Communicator& communicator);
 
+/// Compares the present values of the States of all ranks, without calling the functions of State::before_save(). Returns
+/// "" if they are equal; otherwise the differences, one line each, and advice. The States must have passed require_alike().
+/// Collective; costs one small all-reduce if the values are equal.
+std::string different_values(const State& state, Communicator& communicator);
+
 /// Checks before each save that the States of all ranks match: entries, dtypes, shapes, placements and values. Also
 /// computes the layout of the tensors in the shard files. A check costs one small all-reduce while names and shapes are
 /// unchanged. Otherwise the ranks exchange the offsets and shapes of their slabs (rectangular parts of tensors), a few

@@ -61,8 +61,11 @@ std::vector<std::string> find_runs_of_job(const std::string& job, const std::vec
   auto folders = storages;
   if (folders.empty() && !location.work_dir.empty()) folders.push_back(location.work_dir);
   if (storages.empty()) folders.push_back(fs::current_path().string());
+  for (auto& folder : folders) folder = fs::absolute(folder).lexically_normal().string();
+  std::ranges::sort(folders);
+  folders.erase(std::ranges::unique(folders).begin(), folders.end());
   RunSearch finder;
-  for (auto& folder : folders) finder.search(folder = fs::absolute(folder).lexically_normal().string());
+  for (const auto& folder : folders) finder.search(folder);
   std::vector<std::pair<std::string, std::string>> runs;
   for (const auto& run_dir : finder.found())
     if (auto start = start_in_job(run_dir, location.id); !start.empty()) runs.emplace_back(std::move(start), run_dir);
@@ -70,8 +73,9 @@ std::vector<std::string> find_runs_of_job(const std::string& job, const std::vec
   runs.erase(std::ranges::unique(runs).begin(), runs.end());
   if (runs.empty())
     throw UsageError(fmt::format(
-        "found no run of job {} in {}{}, {} levels deep. Name its run directory or storage path: trainrt top --job {} "
-        "STORAGE_PATH",
+        "found no run of job {} in {}{}, {} levels deep. A job that waits in the queue or has just started has no open run "
+        "yet: a program opens its run when it connects to trainrt, and a Python program that does not connect, after a "
+        "minute. If the run is in another folder, name it: trainrt top --job {} STORAGE_PATH",
         job, join(folders), finder.is_incomplete() ? fmt::format(" (the first {} folders)", max_folders) : "", max_depth,
         job));
   std::vector<std::string> run_dirs;

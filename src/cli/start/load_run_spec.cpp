@@ -6,6 +6,7 @@
 
 #include "cli/config/config_file.hpp"
 #include "cli/config/program_defaults.hpp"
+#include "config/run_name.hpp"
 #include "core/environment.hpp"
 #include "core/text/text.hpp"
 #include "rundir/storage/trust.hpp"
@@ -72,6 +73,7 @@ config::RunSpec run_spec_from(Options given, const Arguments& arguments, const s
   auto spec = config::make_run_spec(options);
   spec.train.command = command;
   spec.run.is_name_default = is_named_here;
+  if (is_named_here) spec.run.continue_with = config::name_option(spec.run.name);
   return spec;
 }
 

@@ -3,9 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
-#include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,9 +11,9 @@
 #include "batch/signals.hpp"
 #include "comm/agreement.hpp"
 #include "config/program_settings.hpp"
+#include "config/run_name.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "program/children/program_failed.hpp"
 #include "program/run/program_host.hpp"
 #include "rundir/records/run_record.hpp"
 #include "rundir/storage/opened_run.hpp"
@@ -53,10 +51,12 @@ class RequestedRuns {
       : base_(base), function_(function), launch_(launch), communicator_(communicator), require_(require) {}
 
   trainer::RunOutcome run() {
+    if (!function_.host->may_open()) log_run_name();
     if (!function_.host->may_open() || has_finished_on_first([&] { return is_finished_run_of_config(base_); }, base_))
       return run_config();
+    log_run_name();
     trainer::try_storage(base_, communicator_);  // reports bad storage early, because the program may request a run late
-    trainer::Restarts restarts(base_.failure.max_failures, communicator_);
+    trainer::Restarts restarts(base_, communicator_);
     for (trainer::RunOutcome last;;) {
       const auto next = next_run();
       if (next.kind == AwaitedRun::Kind::failed) {
@@ -72,38 +72,24 @@ class RequestedRuns {
   }
 
  private:
-  trainer::RunOutcome run_config() {
-    log_run_name();
-    return trainer::run(base_, function_.call, launch_, communicator_);
-  }
+  trainer::RunOutcome run_config() { return trainer::run(base_, function_.call, launch_, communicator_); }
 
-  void log_run_name() {
-    if (!base_.run.is_name_default || std::exchange(has_logged_name_, true)) return;
-    log::info(fmt::format("the run is in {}; --run.name={} continues it", base_.run_dir, base_.run.name));
+  /// Logs the directory of a run with a generated name, before the program shows whether it uses this run.
+  void log_run_name() const {
+    if (!base_.run.is_name_default) return;
+    const auto condition = function_.host->may_open() ? ", unless the program opens another run" : "";
+    log::info(fmt::format("the run directory is {}{}; --run.name={} continues the run", base_.run_dir, condition,
+                          shell_quoted(base_.run.name)));
   }
 
   /// Records the failure of a program that requested no run in an attempt of the config's run. Returns nullopt if the
   /// programs may be restarted; they may then request another run.
   std::optional<trainer::RunOutcome> record_failure(trainer::Restarts& restarts) {
-    log_run_name();
-    auto spec = base_;
-    spec.failure.max_failures = 0;  // counted by `restarts`
-    auto call = function_.call;
-    std::optional<trainer::FailedTogether> failed;
-    call.train = [&](Context& ctx) {
-      try {
-        function_.call.train(ctx);
-      } catch (const trainer::FailedTogether& failure) {
-        failed = failure;
-        throw;
-      }
-    };
     try {
-      return trainer::run(spec, call, launch_, communicator_);
-    } catch (const comm::AgreedError& error) {  // the failure, or a later error
-      if (!failed || std::string_view(error.what()) != failed->what()) throw;
+      return trainer::run_once(base_, function_.call, launch_, communicator_);
+    } catch (const trainer::FailedTogether& failure) {
+      restarts.count(failure);
     }
-    restarts.count(*failed);
     if (is_stopped_within(restarts.pause_s())) return stopped();
     return std::nullopt;
   }
@@ -134,6 +120,7 @@ class RequestedRuns {
       require_(spec);
     };
     comm::collectively(communicator_, open, trainer::with_advice);
+    last_run_ = spec.run;
     const auto check_finished = [&] {
       rundir::record_opened_run(spec.run_dir);
       return has_finished(spec);
@@ -177,13 +164,14 @@ class RequestedRuns {
   }
 
   /// The outcome after a stop signal, which this rank may not have received itself.
-  static trainer::RunOutcome stopped() {
+  trainer::RunOutcome stopped() const {
     const int signal = batch::stop_signal();
-    return {ExitCode::stopped,
-            fmt::format(
-                "stopped by {} while the program had no open run; nothing is lost. Run the same command again to continue "
-                "(exit {})",
-                signal == 0 ? "a signal" : batch::signal_name(signal), static_cast<int>(ExitCode::stopped))};
+    return {
+        ExitCode::stopped,
+        fmt::format("stopped by {} while the program had no open run; nothing is lost. Run the same command {} to continue "
+                    "(exit {})",
+                    signal == 0 ? "a signal" : batch::signal_name(signal), config::again(last_run_),
+                    static_cast<int>(ExitCode::stopped))};
   }
 
   const config::RunSpec& base_;
@@ -191,7 +179,7 @@ class RequestedRuns {
   launch::Launch& launch_;
   Communicator& communicator_;
   const std::function<void(const config::RunSpec&)>& require_;
-  bool has_logged_name_ = false;
+  config::RunKeys last_run_;  ///< the last run that the program opened; without a name before the first
 };
 
 }  // namespace

@@ -1,14 +1,18 @@
 #include "cli/start/resolve_train_function.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "batch/signals.hpp"
 #include "cli/start/builtin_functions.hpp"
 #include "cli/start/requested_runs.hpp"
+#include "core/environment.hpp"
 #include "program/children/program_failed.hpp"
 #include "program/environments/join_framework.hpp"
 #include "program/progress/python_stacks.hpp"
@@ -26,14 +30,25 @@ const std::map<std::string, int> stop_signals = {
     {"TERM", SIGTERM}, {"INT", SIGINT}, {"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
 
 /// Returns a train function that runs `program` and reports failed programs to the trainer as restartable.
-std::function<void(Context&)> restartable(std::function<void(Context&)> program) {
-  return [program = std::move(program)](Context& ctx) {
+std::function<void(Context&)> restartable(std::function<void(Context&)> program, bool is_output_shown) {
+  return [program = std::move(program), is_output_shown](Context& ctx) {
     try {
       program(ctx);
     } catch (const program::ProgramFailed& failure) {
-      throw trainer::FailedTogether(failure.what(), failure.code());
+      trainer::FailedTogether error(failure.what(), failure.code());
+      error.signature = failure.signature;
+      error.is_permanent = failure.is_permanent;
+      if (is_output_shown) error.brief = failure.brief;
+      throw error;
     }
   };
+}
+
+/// Returns the message for a stop signal that arrives while a program without trainrt's client runs.
+std::string stop_notice(const config::RunSpec& spec) {
+  return fmt::format(
+      "asked to stop; the program gets SIG{} and must save its state itself within {:g} s (train.stop_timeout)",
+      spec.train.stop_signal, spec.train.stop_timeout_s);
 }
 
 /// Returns the hang timeout in seconds of programs that do not report their progress; 0: off.
@@ -44,7 +59,7 @@ double hang_timeout_s(const config::LimitOption& option) {
   return option.kind == Kind::seconds ? option.seconds : default_s;
 }
 
-program::ProgramOptions program_options(const config::RunSpec& spec) {
+program::ProgramOptions program_options(const config::RunSpec& spec, std::function<void(bool)> on_contact) {
   return {.command = spec.train.command,
           .stop_signal = stop_signals.at(spec.train.stop_signal),
           .stop_timeout_s = spec.train.stop_timeout_s,
@@ -61,6 +76,7 @@ program::ProgramOptions program_options(const config::RunSpec& spec) {
           .hang_folder = rundir::hang_folder,
           .shown = spec.run.shown_output,
           .look_up = [spec](const program::RunRequest& request) { return find_requested_run(spec, request); },
+          .on_contact = std::move(on_contact),
           .progress = spec.program.progress};
 }
 
@@ -93,12 +109,18 @@ ResolvedFunction resolve_train_function(const config::RunSpec& spec) {
              .check = function.check},
             nullptr};
   }
-  auto [train, stacks, host] = program::program_function(program_options(spec));
+  auto is_connected = std::make_shared<std::atomic<bool>>(false);
+  const auto on_contact = [is_connected, notice = stop_notice(spec)](bool connected) {
+    *is_connected = connected;
+    batch::set_stop_notice(connected ? "" : notice);
+  };
+  auto [train, stacks, host] = program::program_function(program_options(spec, on_contact));
   return {{.name = "program",
-           .train = restartable(std::move(train)),
+           .train = restartable(std::move(train), spec.run.shown_output != ShownOutput::none),
            .may_be_silent = true,
            .is_observed = !spec.program.progress.empty(),
            .is_running = [host = host] { return host->is_running(); },
+           .is_connected = [is_connected] { return is_connected->load(); },
            .ready_s = [host = host] { return host->ready_s(); },
            .program = [ask = std::move(stacks), host = host] { return started_program(ask(), host->last_call()); }},
           std::move(host)};
@@ -111,7 +133,8 @@ ResolvedFunction prepare_train_function(config::RunSpec& spec) {
 }
 
 std::string train_function_text(const config::RunSpec& spec, const trainer::TrainCall& call) {
-  return spec.train.program.empty() ? "train function " + call.name : "program " + spec.train.program;
+  if (spec.train.program.empty()) return "train function " + call.name;
+  return Environment::of_process().text("TRAINRT_FIT_TITLE").value_or("program " + spec.train.program);
 }
 
 }  // namespace trainrt::cli

@@ -86,7 +86,11 @@ class LocalRun {
   batch::RestartDecision decide_after(const launch::GroupEnd& end) {
     how_ = record_end(end);
     failures_ += run_.restarts_by_ranks() + (end.exit_code == 0 ? 0 : 1);
-    batch::Situation situation{.exit_code = end.exit_code, .how = how_, .failures = failures_, .silent = run_.is_silent()};
+    batch::Situation situation{.exit_code = end.exit_code,
+                               .how = how_,
+                               .failures = failures_,
+                               .silent = run_.is_silent(),
+                               .permanent = run_.is_permanent()};
     if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::JobEnding::cancelled;
     return batch::decide(situation, {.max_failures = run_.spec().failure.max_failures});
   }
@@ -104,11 +108,10 @@ class LocalRun {
   }
 
   void log_give_up() const {
-    log::error(fmt::format(
-        "given up after {} (failure.max_failures = {}); {}. Fix the errors above and start the same run again, "
-        "with --run.name={}: {}",
-        counted(failures_, "failure"), run_.spec().failure.max_failures, how_, run_.spec().run.name,
-        run_.is_silent() ? "its program continues from its own files" : "it continues from its last checkpoint"));
+    log::error(
+        fmt::format("given up after {} (failure.max_failures = {}); {}. Fix the errors above and run the same command {}{}",
+                    counted(failures_, "failure"), run_.spec().failure.max_failures, how_, config::again(run_.spec().run),
+                    run_.is_silent() ? "" : "; the run then resumes from its last checkpoint"));
   }
 
   SupervisedRun run_;

@@ -37,6 +37,8 @@ config::RunSpec spec_of_opened_run(const config::RunSpec& config) try {
   const auto record = rundir::read_run_record(spec.run_dir);
   if (!record) return spec;
   spec.run.name = record->name;
+  const bool is_named_by_program = record->name != config.run.name && !record->name.starts_with(config.run.name + "-");
+  if (is_named_by_program) spec.run.continue_with.clear();
   apply_recorded(*record, "failure.max_failures", spec.failure.max_failures);
   apply_recorded(*record, "failure.max_requeues", spec.failure.max_requeues);
   apply_recorded(*record, "failure.exclude_bad_nodes", spec.failure.exclude_bad_nodes);
@@ -78,6 +80,15 @@ std::optional<rundir::AttemptRecord> SupervisedRun::begun_attempt() const {
 int SupervisedRun::restarts_by_ranks() const { return std::max(0, newest_number() - number_before_ - 1); }
 
 bool SupervisedRun::is_silent() const { return rundir::last_attempt_was_silent(spec_.run_dir); }
+
+bool SupervisedRun::is_permanent() const {
+  const auto attempt = begun_attempt();
+  return attempt && attempt->is_permanent;
+}
+
+std::string SupervisedRun::again_with() const {
+  return spec_.run.continue_with.empty() ? "" : " with " + spec_.run.continue_with;
+}
 
 bool SupervisedRun::has_finished() const {
   try {

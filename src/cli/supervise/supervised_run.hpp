@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <string>
 
 #include "config/run_spec.hpp"
 #include "rundir/records/attempt_record.hpp"
@@ -30,6 +31,10 @@ class SupervisedRun {
   int restarts_by_ranks() const;
   /// Returns whether the last attempt reported no progress (rundir::last_attempt_was_silent()).
   bool is_silent() const;
+  /// Returns whether the ranks began an attempt and recorded that every restart would fail in the same way.
+  bool is_permanent() const;
+  /// Returns the words for Situation::again_with.
+  std::string again_with() const;
   /// Returns whether the run has finished according to run.json; false if it cannot be read.
   bool has_finished() const;
 

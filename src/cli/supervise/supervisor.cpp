@@ -95,6 +95,8 @@ batch::RestartDecision Supervisor::decide_after(const batch::StepEnd& end, bool 
   slurm_requeues_ = situation.ending == batch::JobEnding::requeued;
   situation.how = record_step_end(run_.spec().run_dir, begun_attempt(), end, situation.ending);
   situation.silent = run_.is_silent();
+  situation.permanent = run_.is_permanent();
+  situation.again_with = run_.again_with();
   situation.shrunk = needed_all_nodes && end.lines.allocation_shrank();
   if (is_final(end.exit_code)) return batch::decide(situation, limits());
   inspect_nodes(situation, end, facts);
@@ -110,7 +112,8 @@ batch::RestartDecision Supervisor::decide_after_signal(int signal) const {
                         .how = batch::signal_name(signal) + " arrived between two attempts",
                         .ending = ending,
                         .requeues = job_.restart_count(),
-                        .silent = run_.is_silent()},
+                        .silent = run_.is_silent(),
+                        .again_with = run_.again_with()},
                        limits());
 }
 

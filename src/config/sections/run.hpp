@@ -10,7 +10,11 @@ namespace trainrt::config {
 /// Values of the config section [run]: the name, directory and start of a run.
 struct RunKeys {
   std::string name;
-  bool is_name_default = false;       ///< true if `name` was generated: all ranks must take rank 0's name
+  bool is_name_default = false;  ///< true if `name` was generated: all ranks must take rank 0's name
+  /// What to add to the command of this start to continue the run, "--run.name=NAME (before --)", if the name was
+  /// generated;
+  /// "" if the same command continues the run.
+  std::string continue_with;
   bool is_opened_by_program = false;  ///< true if a program requested this run
   std::string storage_path;           ///< directory that contains the run directory, absolute
   std::uint64_t seed = 0;

@@ -1,6 +1,7 @@
 #include "metrics/outputs/progress.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,6 +28,15 @@ std::string cut(const std::string& text, std::size_t width) {
   return text;
 }
 
+/// Formats a positive number with three significant digits, and from 1,000 on with commas: "2.5", "5,550".
+std::string short_number(double number) {
+  if (number < 999.5) return fmt::format("{:.3g}", number);
+  const double unit = std::pow(10, std::floor(std::log10(number)) - 2);
+  auto text = fmt::format("{:.0f}", std::round(number / unit) * unit);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
 }  // namespace
 
 std::string summary(const Record& record) {
@@ -38,8 +48,8 @@ std::string summary(const Record& record) {
 
 std::string rate(double count, double seconds, std::string_view many, std::string_view one) {
   if (count <= 0 || seconds <= 0) return {};
-  return count >= seconds ? fmt::format("{:.3g} {}/s", count / seconds, many)
-                          : fmt::format("{:.3g} s/{}", seconds / count, one);
+  return count >= seconds ? fmt::format("{} {}/s", short_number(count / seconds), many)
+                          : fmt::format("{} s/{}", short_number(seconds / count), one);
 }
 
 std::string bar(std::int64_t done, std::int64_t total) {

@@ -21,4 +21,9 @@ FailureOutput failure_output(std::string_view output);
 /// The text omits the exception if a signal killed the program. Pure function.
 std::string exit_in_words(const ExitStatus& status, const FailureOutput& output);
 
+/// Returns whether another start of a program would end in the same way: its exception is a missing module, another failed
+/// import or an error in its syntax, or its exit code means that a command was not found or cannot be executed. Pure
+/// function.
+bool is_permanent(const ExitStatus& status, std::string_view exception);
+
 }  // namespace trainrt::program

@@ -1,4 +1,6 @@
 #pragma once
+#include <string>
+
 #include <trainrt/error.hpp>
 
 namespace trainrt::program {
@@ -9,6 +11,15 @@ namespace trainrt::program {
 class ProgramFailed : public Error {
  public:
   using Error::Error;
+
+  /// Text that is equal for failures in which the programs of all ranks failed with the same errors and the same last lines
+  /// of output; "" if a program has not failed, was ended by a signal or printed nothing.
+  std::string signature = {};
+  /// The programs of all ranks failed with an error that a restart cannot fix: a missing module, a syntax error, or a
+  /// command that does not exist.
+  bool is_permanent = false;
+  /// The message without the last lines of output, if rank 0's program printed the same lines; otherwise the message.
+  std::string brief = {};
 };
 
 }  // namespace trainrt::program

@@ -33,7 +33,12 @@ const std::map<std::string_view, ProgramRequests::Request>& ProgramRequests::req
       {"done", {[](Self, In) { return Json::object(); }}},
       {"config", {[](Self self, In in) { return self.run_.config(in.body); }}},
       {"restore", {[](Self self, In in) { return self.state_.restore(in); }, collective}},
-      {"step", {[](Self self, In) { return self.ctx_.step(), step_fields(self.ctx_); }, collective}},
+      {"step",
+       {[](Self self, In in) {
+          self.state_.take_values(in);
+          return self.ctx_.step(), step_fields(self.ctx_);
+        },
+        collective}},
       {"report", {[](Self self, In in) { return self.state_.report(in); }, collective}},
       {"load", {[](Self self, In in) { return self.state_.load(in); }, collective}},
       {"checkpoint", {[](Self self, In) { return self.state_.checkpoint(); }}},

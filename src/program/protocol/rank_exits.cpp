@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -37,6 +39,8 @@ std::string exit_text(const RankExit& rank) {
                         {"failure", rank.failure.text},
                         {"is_reported", rank.failure.is_reported},
                         {"memory", rank.status.memory},
+                        {"cause", rank.cause},
+                        {"is_permanent", rank.is_permanent},
                         {"age_s", rank.age_s}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -48,6 +52,8 @@ RankExit exit_from(const std::string& text) {
           .has_exited = json.at("has_exited"),
           .status = {.exit_code = json.at("exit_code"), .signal = json.at("signal"), .memory = json.at("memory")},
           .failure = {.text = json.at("failure"), .is_reported = json.at("is_reported")},
+          .cause = json.at("cause"),
+          .is_permanent = json.at("is_permanent"),
           .age_s = json.at("age_s")};
 }
 
@@ -64,6 +70,26 @@ std::string left_before(std::span<const RankExit> ranks, const RankExit& failed)
   left.resize(std::min(count, max_named));
   return fmt::format("; {} {}{} had already exited with 0", count == 1 ? "rank" : "ranks", join(left),
                      count > max_named ? fmt::format(" and {} more", count - max_named) : "");
+}
+
+/// Sets the cause of the failure of this rank's program.
+void add_cause(RankExit& mine, const Child& child) {
+  constexpr std::string_view reported = "failed: ";
+  if (!has_failed(mine)) return;
+  auto output = failure_output(child.output_tail());
+  if (mine.failure.is_reported) output.exception = first_line(mine.failure.text).substr(reported.size());
+  mine.cause = fmt::format("{}: {} {:x}", mine.status.in_words(), output.exception, stable_hash(output.lines));
+  const bool is_explained = !output.exception.empty() || !output.lines.empty();
+  if (mine.status.signal != 0 || !is_explained) mine.cause.clear();  // another start may end in another way
+  mine.is_permanent = is_permanent(mine.status, output.exception);
+}
+
+/// Returns the causes of the failures of all ranks, each once; "" if a rank has no cause.
+std::string signature_of(std::span<const RankExit> ranks) {
+  if (std::ranges::any_of(ranks, [](const auto& rank) { return rank.cause.empty(); })) return {};
+  std::set<std::string> causes;
+  for (const auto& rank : ranks) causes.insert(rank.cause);
+  return fmt::format("{}", fmt::join(causes, "\n"));
 }
 
 }  // namespace
@@ -83,6 +109,7 @@ std::vector<RankExit> gather_rank_exits(Communicator& communicator, Child& child
     mine.has_exited = true;
     mine.status = *status;
   }
+  add_cause(mine, child);
   std::vector<RankExit> ranks;
   for (const auto& text : communicator.all_gather(exit_text(mine))) ranks.push_back(exit_from(text));
   return ranks;
@@ -103,6 +130,8 @@ int first_failed(std::span<const RankExit> ranks) {
   }
   return first;
 }
+
+bool all_failed(std::span<const RankExit> ranks) { return std::ranges::all_of(ranks, has_failed); }
 
 FailureOutput share_output(Communicator& communicator, const Child& child, int first) {
   const auto mine = communicator.rank() == first ? failure_output(child.output_tail()) : FailureOutput{};
@@ -127,7 +156,13 @@ ProgramFailed failure_of(std::span<const RankExit> ranks, int first, const Failu
   const bool is_known = first >= 0 && ranks[static_cast<std::size_t>(first)].has_exited;
   const auto status = is_known ? ranks[static_cast<std::size_t>(first)].status : ExitStatus{};
   const bool is_usage = status.signal == 0 && status.exit_code == static_cast<int>(ExitCode::usage);
-  return ProgramFailed(failure_in_words(ranks, first, output), is_usage ? ExitCode::usage : ExitCode::failed);
+  ProgramFailed error(failure_in_words(ranks, first, output), is_usage ? ExitCode::usage : ExitCode::failed);
+  const auto cause_of = [&](int rank) { return ranks[static_cast<std::size_t>(rank)].cause; };
+  const bool is_shown = first == 0 || (first > 0 && !cause_of(first).empty() && cause_of(first) == cause_of(0));
+  error.signature = signature_of(ranks);
+  error.is_permanent = all_failed(ranks) && std::ranges::all_of(ranks, &RankExit::is_permanent);
+  error.brief = is_shown ? failure_in_words(ranks, first, {output.exception, ""}) : error.what();
+  return error;
 }
 
 }  // namespace trainrt::program

@@ -29,7 +29,11 @@ struct RankExit {
   bool has_exited = false;
   ExitStatus status;      ///< valid if `has_exited`
   FailureReport failure;  ///< empty if the program has not failed
-  double age_s = 0;       ///< time since the program exited or failed, measured at the same moment on all ranks
+  /// Exit code, exception and a hash of the last lines of output; "" if the program has not failed, was ended by a signal
+  /// or printed no error.
+  std::string cause;
+  bool is_permanent = false;  ///< is_permanent() of a failed program
+  double age_s = 0;           ///< time since the program exited or failed, measured at the same moment on all ranks
 };
 
 /// Returns the exits of the programs of all ranks, in the order of the ranks. Collective.
@@ -41,6 +45,9 @@ std::vector<RankExit> gather_rank_exits(Communicator& communicator, Child& child
 /// a connection may abort. Pure function.
 int first_failed(std::span<const RankExit> ranks);
 
+/// Returns whether the programs of all ranks have failed. Pure function.
+bool all_failed(std::span<const RankExit> ranks);
+
 /// Returns, on all ranks, the last output of the program of rank `first`. `child` is the program of this rank.
 /// Collective.
 FailureOutput share_output(Communicator& communicator, const Child& child, int first);
@@ -51,7 +58,7 @@ FailureOutput share_output(Communicator& communicator, const Child& child, int f
 std::string failure_in_words(std::span<const RankExit> ranks, int first, const FailureOutput& output);
 
 /// Returns an error with the message of failure_in_words(). The error's code is `usage` if the program of rank `first`
-/// exited with 64, since a restart cannot help, and `failed` otherwise. Pure function.
+/// exited with 64, since a restart cannot help, and `failed` otherwise. Sets all members of ProgramFailed. Pure function.
 ProgramFailed failure_of(std::span<const RankExit> ranks, int first, const FailureOutput& output);
 
 }  // namespace trainrt::program

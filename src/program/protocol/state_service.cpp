@@ -72,6 +72,10 @@ Json StateService::restore(const Message& message) {
   return fields;
 }
 
+void StateService::take_values(const Message& message) {
+  if (state_ && message.body.contains("values")) state_->take_values(field(message.body, "values", Json::value_t::object));
+}
+
 Json StateService::report(const Message& message) {
   auto directory = directory_from(message.body);
   std::optional<MirroredState> of_this_report;

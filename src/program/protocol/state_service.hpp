@@ -20,6 +20,8 @@ class StateService {
       : ctx_(ctx), request_values_(std::move(request_values)) {}
 
   Json restore(const Message& message);
+  /// Takes the values of the State from a message that has them. Does nothing for other messages.
+  void take_values(const Message& message);
   Json report(const Message& message);
   Json load(const Message& message);
   Json checkpoint() const;

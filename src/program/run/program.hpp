@@ -29,7 +29,9 @@ struct ProgramOptions {
   std::function<std::string(int attempt)> hang_folder;  ///< folder in the run directory for the stacks of a hang
   ShownOutput shown = ShownOutput::first_rank;          ///< programs whose output the terminal shows
   std::function<RequestedRun(const RunRequest&)>
-      look_up{};         ///< returns the run that a request would open; called on rank 0
+      look_up{};  ///< returns the run that a request would open; called on rank 0
+  /// Called when a program is started (false), and when it has connected through trainrt's client (true); may be empty.
+  std::function<void(bool is_connected)> on_contact{};
   std::string progress;  ///< ProgressPattern for the output of rank 0's program, which does not use the client; "" to read
                          ///< no progress
 };

@@ -67,6 +67,7 @@ void ProgramHost::start(Rendezvous known, Communicator& communicator, const Prog
                         const std::string& executable) {
   add_node_facts(known, options.hides_gpus);
   known.restarts = starts_++;
+  if (options.on_contact) options.on_contact(false);
   known.max_restarts = options.max_restarts;
   known.own_gpus_only = options.own_gpus_only;
   progress_watch_.reset();
@@ -99,11 +100,13 @@ void ProgramHost::become_ready() { ready_s_.store(monotonic_seconds(), std::memo
 
 AwaitedRun ProgramHost::next_run(const Rendezvous& known, Communicator& communicator, std::function<bool()> is_stop_asked) {
   if (!running_) start(known, communicator, options_, required_executable(options_, {}));
-  return await_run(*running_, communicator,
-                   {.is_between_runs = std::exchange(is_between_runs_, false),
-                    .max_silent_s = max_silent_s(options_.hang_timeout_s),
-                    .contact_timeout_s = options_.contact_timeout_s,
-                    .is_stop_asked = std::move(is_stop_asked)});
+  auto next = await_run(*running_, communicator,
+                        {.is_between_runs = std::exchange(is_between_runs_, false),
+                         .max_silent_s = max_silent_s(options_.hang_timeout_s),
+                         .contact_timeout_s = options_.contact_timeout_s,
+                         .is_stop_asked = std::move(is_stop_asked)});
+  if (running_->first && options_.on_contact) options_.on_contact(true);
+  return next;
 }
 
 void ProgramHost::answer_finished(const Rendezvous& known, const RequestedRun& run) {

@@ -35,6 +35,7 @@ class ProgramRun {
     try {
       if (!all_connect()) return true;
       is_connected_ = true;
+      if (options_.on_contact) options_.on_contact(true);
       ProgramProtocol protocol(ctx_, program_.channel(), child(),
                                {.wait_limit_s = options_.contact_timeout_s,
                                 .may_close = options_.stage.source.empty(),
@@ -133,8 +134,14 @@ class ProgramRun {
   [[noreturn]] void stop_or_fail() {
     constexpr double signal_delay_s = 0.5;  // programs and ranks get signals at about the same time
     await_stop(signal_delay_s);
-    const auto exits = gather_rank_exits(ctx_.communicator(), child());
-    const int first = first_failed(exits);
+    auto exits = gather_rank_exits(ctx_.communicator(), child());
+    int first = first_failed(exits);
+    if (first >= 0 && exits[static_cast<std::size_t>(first)].is_permanent && !all_failed(exits)) {
+      constexpr double import_delay_s = 3;  // the other programs may fail in the same way, but import more slowly
+      await_stop(import_delay_s);
+      exits = gather_rank_exits(ctx_.communicator(), child());
+      first = first_failed(exits);
+    }
     throw failure_of(exits, first, share_output(ctx_.communicator(), child(), first));
   }
 

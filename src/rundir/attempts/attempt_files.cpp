@@ -189,6 +189,14 @@ void set_blamed_node(const std::string& run_dir, int number, const std::string& 
   });
 }
 
+void forbid_restart(const std::string& run_dir) try {
+  const auto numbers = numbers_of_attempts(run_dir);
+  if (numbers.empty()) return;
+  change_ended(run_dir, numbers.back(), [](AttemptRecord& record) { return !std::exchange(record.is_permanent, true); });
+} catch (const std::exception& error) {
+  log::warning(fmt::format("cannot record in {} that a restart would fail again: {}", run_dir, error.what()));
+}
+
 std::string crash_report_path(const std::string& run_dir, int attempt, int rank) {
   return fmt::format("{}/logs/{}rank-{:05}.txt", run_dir, crash_prefix(attempt), rank);
 }

@@ -47,6 +47,10 @@ void append_cause(const std::string& run_dir, int number, const std::string& cau
 /// empty `node` removes the recorded name.
 void set_blamed_node(const std::string& run_dir, int number, const std::string& node);
 
+/// Records in the newest attempt of a run, which has ended, that a restart would fail in the same way
+/// (AttemptRecord::is_permanent). Logs a warning if the record cannot be written.
+void forbid_restart(const std::string& run_dir);
+
 /// Returns the path of the crash report, which a rank writes when it dies of a signal such as SIGSEGV.
 std::string crash_report_path(const std::string& run_dir, int attempt, int rank);
 /// Returns the folder into which all ranks write their reports of a hang, as a path relative to the run directory:

@@ -184,6 +184,7 @@ std::string to_text(const AttemptRecord& record) {
                {"why", record.why.empty() ? Json() : Json(record.why)},
                {"exit_code", record.exit_code < 0 ? Json() : Json(record.exit_code)}};
   if (!record.blamed_node.empty()) json["blamed_node"] = record.blamed_node;
+  if (record.is_permanent) json["permanent"] = true;
   json.update(numbers_of(record));
   if (!record.job_start.empty()) json["job_start"] = record.job_start;
   if (record.accepted_missing) json["accepted_missing_checkpoints"] = true;
@@ -203,6 +204,7 @@ AttemptRecord attempt_record_from(const std::string& text) {
   record.job_start = value_or<std::string>(json, "job_start", "");
   record.exit_code = small_or(json, "exit_code", -1, -1);
   record.blamed_node = value_or<std::string>(json, "blamed_node", "");
+  record.is_permanent = value_or(json, "permanent", false);
   take_numbers(record, json);
   check_times(record);
   record.accepted_missing = value_or(json, "accepted_missing_checkpoints", false);

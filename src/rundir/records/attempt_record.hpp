@@ -39,6 +39,9 @@ struct AttemptRecord {
   /// Name of the node that caused the attempt's end: the node died or was too slow, or its ranks were killed, crashed or
   /// hung. "" if no node is to blame, or if the node is unknown (records of older versions).
   std::string blamed_node = {};
+  /// True if the attempt failed before the first step in a way in which every restart would fail. Supervising processes do
+  /// not restart it.
+  bool is_permanent = false;
   std::int64_t first_step = 0;  ///< step at which the attempt began
   std::int64_t last_step = 0;   ///< last completed training step
   /// step of the newest committed checkpoint, or else of the restored checkpoint; -1: no checkpoint

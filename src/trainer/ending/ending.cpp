@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "config/run_name.hpp"
 #include "core/text/text.hpp"
 #include "rundir/records/point_words.hpp"
 
@@ -41,25 +42,31 @@ std::string finished_message(const Ending& ending, const std::string& run_dir) {
                      shell_quoted(run_dir));
 }
 
-std::string lost_message(const Ending& ending, const std::string& run_dir) {
+std::string lost_message(const Ending& ending, const config::RunSpec& spec) {
   return fmt::format(
-      "{} at {}, but the state could not be saved. Run the same command again to repeat the work since the last "
-      "checkpoint. "
+      "{} at {}, but the state could not be saved. Run the same command {} to repeat the work since the last checkpoint. "
       "Details: trainrt result {} (exit {})",
-      reason_of(ending), point_of(ending), shell_quoted(run_dir), static_cast<int>(ExitCode::failed));
+      reason_of(ending), point_of(ending), config::again(spec.run), shell_quoted(spec.run_dir),
+      static_cast<int>(ExitCode::failed));
 }
 
-std::string stopped_message(const Ending& ending) {
-  const auto again = fmt::format("Run the same command again to continue (exit {})", static_cast<int>(ExitCode::stopped));
+std::string stopped_message(const Ending& ending, const config::RunSpec& spec) {
+  const auto again = fmt::format("Run the same command {} to continue (exit {})", config::again(spec.run),
+                                 static_cast<int>(ExitCode::stopped));
   if (ending.kind == Kind::not_begun)
     return fmt::format("{} before the training began; nothing has changed. {}", reason_of(ending), again);
   if (ending.silent && ending.iteration > 0)
     return fmt::format(
-        "{}; the last step in the program's output was {}. The program resumes from the files that it has saved. {}",
+        "{}; the last step in the program's output was {}. The program starts again, and must itself continue from files "
+        "that it saved. {}",
         reason_of(ending), ending.step, again);
+  if (ending.silent && ending.connected)
+    return fmt::format("{} before the program's first step or report; the next start begins {}. {}", reason_of(ending),
+                       ending.has_checkpoint ? "where this one began, at the last checkpoint" : "at step 0", again);
   if (ending.silent)
-    return fmt::format("{}; the program does not report progress. It resumes from the files that it has saved. {}",
-                       reason_of(ending), again);
+    return fmt::format(
+        "{}; the program does not report progress. It starts again, and must itself continue from files that it saved. {}",
+        reason_of(ending), again);
   if (!ending.saved)
     return fmt::format(
         "{} at {}. The train function saves only the directories that it reports: the run resumes from {}, and later work "
@@ -71,11 +78,11 @@ std::string stopped_message(const Ending& ending) {
 
 }  // namespace
 
-Conclusion conclude(const Ending& ending, const std::string& run_dir) {
+Conclusion conclude(const Ending& ending, const config::RunSpec& spec) {
   const auto why = reason_of(ending);
-  if (is_lost(ending)) return {ExitCode::failed, RunState::stopped, why + ", not saved", lost_message(ending, run_dir)};
-  if (is_finished(ending)) return {ExitCode::finished, RunState::finished, why, finished_message(ending, run_dir)};
-  return {ExitCode::stopped, RunState::stopped, why, stopped_message(ending), ending.slow_node};
+  if (is_lost(ending)) return {ExitCode::failed, RunState::stopped, why + ", not saved", lost_message(ending, spec)};
+  if (is_finished(ending)) return {ExitCode::finished, RunState::finished, why, finished_message(ending, spec.run_dir)};
+  return {ExitCode::stopped, RunState::stopped, why, stopped_message(ending, spec), ending.slow_node};
 }
 
 std::string finished_already_message(const config::RunSpec& spec) {

@@ -23,10 +23,12 @@ struct Ending {
   bool saved = true;   ///< whether a resume from the newest checkpoint repeats no work
   std::int64_t step = 0;
   std::int64_t iteration = 0;
-  bool silent = false;  ///< the train function is a program that has not used trainrt's API
+  bool silent = false;  ///< the train function is a program that has made no restore, step or report
   /// Checkpoint from which the run resumes, in words, if the train function saves by reporting directories; otherwise "".
   std::string resumes_from;
-  std::string slow_node = {};  ///< name of the slow node for which the run was stopped; otherwise ""
+  std::string slow_node = {};   ///< name of the slow node for which the run was stopped; otherwise ""
+  bool connected = false;       ///< the program uses trainrt's client; a `silent` one has then not restored or reported yet
+  bool has_checkpoint = false;  ///< the run had a checkpoint when the attempt began
 };
 
 /// The exit code, the recorded texts and the log message that follow from an Ending.
@@ -37,8 +39,8 @@ struct Conclusion {
   std::string message;           ///< log message: how the run ended, and the next action for the user
   std::string blamed_node = {};  ///< slow node in the attempt's record; otherwise ""
 };
-/// Returns the Conclusion that follows from `ending`. Pure function.
-Conclusion conclude(const Ending& ending, const std::string& run_dir);
+/// Returns the Conclusion that follows from `ending`, the ending of an attempt of the run `spec`. Pure function.
+Conclusion conclude(const Ending& ending, const config::RunSpec& spec);
 
 /// Returns the message for the start of a run that has already finished.
 std::string finished_already_message(const config::RunSpec& spec);

@@ -7,6 +7,7 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "comm/comm_error.hpp"
+#include "config/run_name.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/output/output_capture.hpp"
@@ -92,9 +93,9 @@ void record_failure(const RunningAttempt& attempt, const Failure& failure) {
     record->state = rundir::RunState::failed;
     rundir::write_run_record(attempt.files, *record);
   }
-  log::info(fmt::format("the error was written to {}/error.txt. Fix the problem and run the same command again; {}",
-                        run_dir,
-                        failure.silent ? "the program is then started again and resumes from the files that it has saved"
+  log::info(fmt::format("the error was written to {}/error.txt. Fix the problem and run the same command {}; {}", run_dir,
+                        config::again(attempt.spec.run),
+                        failure.silent ? "the program then starts again, and must itself continue from files that it saved"
                                        : "the run then resumes from its last checkpoint"));
 }
 

@@ -8,10 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "config/run_name.hpp"
 #include "core/environment.hpp"
 #include "core/output/log.hpp"
 #include "core/restart_help.hpp"
 #include "core/text/text.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 #include "trainer/ending/advice.hpp"
 #include "trainer/session/session.hpp"
 
@@ -21,9 +23,12 @@ namespace {
 
 constexpr double max_pause_s = 60;
 
+/// Returns the message of `failure` for the terminal.
+std::string shown_text(const FailedTogether& failure) { return failure.brief.empty() ? failure.what() : failure.brief; }
+
 }  // namespace
 
-Restarts::Restarts(int max_failures, Communicator& communicator) : max_failures_(max_failures) {
+Restarts::Restarts(const config::RunSpec& spec, Communicator& communicator) : spec_(spec), rank_zero_(communicator.rank()) {
   const auto counted_before = Environment::of_process().number("TRAINRT_FAILURES");
   std::array<std::int64_t, 2> values = {counted_before.value_or(0), counted_before ? 1 : 0};
   communicator.broadcast(Buffer{values.data(), values.size(), DType::i64}, 0, "number of earlier failures");
@@ -35,18 +40,40 @@ void Restarts::count(const FailedTogether& failure) {
   ++failures_;
   ++own_failures_;
   if (!restart_may_help(static_cast<int>(failure.code()))) throw comm::AgreedError(failure.what(), failure.code());
-  if (failures_ > max_failures_) give_up(failure);
+  const int max_failures = spec_.failure.max_failures;
+  if (failures_ > max_failures) give_up(failure);
+  require_other_error(failure);
   log::run_warning(fmt::format("{}: restarting the run{}, restart {} of {} (failure.max_failures)",
                                first_line(failure.what()), pause_s() > 0 ? fmt::format(" in {:.0f} s", pause_s()) : "",
-                               failures_, max_failures_));
+                               failures_, max_failures));
+}
+
+/// Throws AgreedError if the run fails with a permanent error, or a second time with the same error, before the first step.
+void Restarts::require_other_error(const FailedTogether& failure) {
+  may_have_trained_ = may_have_trained_ || !failure.is_early;
+  const bool is_repeated = !failure.signature.empty() && failure.signature == last_signature_;
+  last_signature_ = failure.signature;
+  if (may_have_trained_ || !(failure.is_permanent || is_repeated)) return;
+  rank_zero_.run([&] { rundir::forbid_restart(spec_.run_dir); });
+  const auto text = shown_text(failure);
+  throw comm::AgreedError(failure.is_permanent
+                              ? fmt::format("{}\nnot restarted, since every rank failed in this way before the first step. "
+                                            "Fix the error and run the same command again",
+                                            text)
+                              : fmt::format("failed twice in the same way before the first step: {}\nFix the error and run "
+                                            "the same command again",
+                                            text),
+                          failure.code());
 }
 
 void Restarts::give_up(const FailedTogether& failure) const {
-  if (is_watched_ || max_failures_ == 0) throw comm::AgreedError(failure.what(), failure.code());
-  throw comm::AgreedError(fmt::format("{}\ngiven up after {} (failure.max_failures = {}). Fix the problem and run the same "
-                                      "command again; the run resumes from what it has saved",
-                                      failure.what(), counted(failures_, "failure"), max_failures_),
-                          failure.code());
+  const std::string text = shown_text(failure);
+  if (is_watched_ || spec_.failure.max_failures == 0) throw comm::AgreedError(text, failure.code());
+  throw comm::AgreedError(
+      fmt::format("{}\ngiven up after {} (failure.max_failures = {}). Fix the problem and run the same "
+                  "command {}; the run resumes from what it has saved",
+                  text, counted(failures_, "failure"), spec_.failure.max_failures, config::again(spec_.run)),
+      failure.code());
 }
 
 double Restarts::pause_s() const {

@@ -1,7 +1,11 @@
 #pragma once
+#include <string>
+
 #include <trainrt/communicator.hpp>
 
 #include "comm/agreement.hpp"
+#include "config/run_spec.hpp"
+#include "core/rank_zero.hpp"
 
 namespace trainrt {
 class Session;
@@ -14,17 +18,26 @@ namespace trainrt::trainer {
 class FailedTogether : public comm::AgreedError {
  public:
   using AgreedError::AgreedError;
+
+  /// Text that is equal for failures with the same error on all ranks; "" if it is not known that all ranks failed.
+  std::string signature = {};
+  bool is_permanent = false;  ///< all ranks have an error that a restart cannot fix, such as a missing module
+  std::string brief = {};     ///< the message without lines that the terminal has shown; "" if they are the same
+  bool is_early = false;      ///< the run failed before its first step or report; the trainer sets it
 };
 
 /// Counts the failures of a run within an allocation, and compares the count with config key failure.max_failures. The
 /// count begins with the failures that the parent process has counted (environment variable TRAINRT_FAILURES).
 class Restarts {
  public:
-  /// `max_failures` is the value of config key failure.max_failures. All ranks use the initial count of rank 0. Collective.
-  Restarts(int max_failures, Communicator& communicator);
+  /// The limit is failure.max_failures of `spec`, which must outlive this object. All ranks use the initial count of rank
+  /// 0. Collective.
+  Restarts(const config::RunSpec& spec, Communicator& communicator);
 
   /// Counts `failure`. Logs a warning and returns if another attempt may start. Throws AgreedError with the message of
-  /// `failure` if a restart cannot help or the limit is reached.
+  /// `failure` if the limit is reached or a restart cannot help: after an invalid config, and before the first step after
+  /// a permanent error or the second failure in a row with the same error. In the latter cases, records in the newest
+  /// attempt that supervising processes must not restart it either.
   void count(const FailedTogether& failure);
   /// Returns the number of seconds that the next attempt waits before it calls the train function. The pause is 0 after the
   /// first failure of this process, and grows with each further failure.
@@ -32,11 +45,15 @@ class Restarts {
 
  private:
   [[noreturn]] void give_up(const FailedTogether& failure) const;
+  void require_other_error(const FailedTogether& failure);
 
-  int max_failures_;
+  const config::RunSpec& spec_;
+  RankZero rank_zero_;
   int failures_;
-  int own_failures_ = 0;     ///< failures of this process, which are included in `failures_`
-  bool is_watched_ = false;  ///< whether the parent process also counts failures, and logs when the limit is reached
+  bool may_have_trained_ = false;  ///< an attempt failed that was not early
+  std::string last_signature_;     ///< FailedTogether::signature of the last failure
+  int own_failures_ = 0;           ///< failures of this process, which are included in `failures_`
+  bool is_watched_ = false;        ///< whether the parent process also counts failures, and logs when the limit is reached
 };
 
 /// Waits for `seconds`. Calls Session::stop_point() at regular intervals, which throws StopRun if a stop was requested.

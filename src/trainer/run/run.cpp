@@ -87,7 +87,7 @@ void record_agreed_failure(const comm::AgreedError& error, const RunningAttempt&
 
 /// Records the end of an attempt on rank 0, and returns the outcome of the attempt. Collective.
 RunOutcome record_end(const Ending& ending, const RunArguments& run, AttemptRecorder* records) {
-  const auto conclusion = conclude(ending, run.spec.run_dir);
+  const auto conclusion = conclude(ending, run.spec);
   const auto record = [&] {
     if (records == nullptr) return;
     records->end(conclusion.state, conclusion.why, conclusion.code, ending.step, conclusion.blamed_node);
@@ -95,6 +95,13 @@ RunOutcome record_end(const Ending& ending, const RunArguments& run, AttemptReco
   };
   comm::collectively(run.communicator, record, with_advice);
   return {conclusion.code, conclusion.message};
+}
+
+Ending ending_of(const Session& session, const RunArguments& run, const AttemptSetup& setup) {
+  auto ending = session.ending();
+  ending.connected = run.function.is_connected && run.function.is_connected();
+  ending.has_checkpoint = !setup.earlier.listed.empty();
+  return ending;
 }
 
 /// Calls the train function in a Session that is watched for crashes and hangs, and records the end of the attempt.
@@ -124,7 +131,7 @@ RunOutcome train(const RunArguments& run, AttemptSetup& setup, rundir::Meter& me
     call_train_function(run, attempt, session, meter, pause_s);
     fence_watch.stop();  // before rank 0 removes the private directory
     session.close();
-    attempt.callbacks.finish(run.spec.run_dir, conclude(session.ending(), run.spec.run_dir), run.communicator);
+    attempt.callbacks.finish(run.spec.run_dir, conclude(ending_of(session, run, setup), run.spec), run.communicator);
   } catch (const comm::AgreedError& error) {
     status_writer.reset();
     record_agreed_failure(error, attempt, records, session.step_count());
@@ -133,7 +140,7 @@ RunOutcome train(const RunArguments& run, AttemptSetup& setup, rundir::Meter& me
   // The StatusWriter must write its last status before rank 0 removes the private directory. It writes nothing afterwards.
   comm::collectively(
       run.communicator, [&] { status_writer.reset(); }, with_advice);
-  return record_end(session.ending(), run, records);
+  return record_end(ending_of(session, run, setup), run, records);
 }
 
 RunOutcome run_one_attempt(const RunArguments& run, double pause_s) {
@@ -157,8 +164,13 @@ void check_spec(const config::RunSpec& spec) {
   for (const auto& [name, options] : spec.data) data::check_options(name, options);
 }
 
+RunOutcome run_once(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch,
+                    Communicator& communicator) {
+  return run_one_attempt({spec, function, launch, communicator}, 0);
+}
+
 RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator) {
-  Restarts restarts(spec.failure.max_failures, communicator);
+  Restarts restarts(spec, communicator);
   for (;;) try {
       return run_one_attempt({spec, function, launch, communicator}, restarts.pause_s());
     } catch (const FailedTogether& failure) {

@@ -29,8 +29,10 @@ struct TrainCall {
   bool is_observed = false;               ///< the function calls Context::observe() with the output of a program
   bool prints_here = false;               ///< the function prints to this process's output, which the run captures
   std::function<bool()> is_running = {};  ///< returns whether the program was started before the run was opened
-  std::function<double()> ready_s = {};   ///< Meter's `program_ready_s`; empty if the function runs no program
-  bool has_caller = false;                ///< with one rank, an exception of `train` is thrown to the caller of run()
+  /// Returns whether a program that `train` started uses trainrt's client; may be empty.
+  std::function<bool()> is_connected = {};
+  std::function<double()> ready_s = {};  ///< Meter's `program_ready_s`; empty if the function runs no program
+  bool has_caller = false;               ///< with one rank, an exception of `train` is thrown to the caller of run()
   std::vector<std::shared_ptr<Callback>> callbacks =
       {};                        ///< added to the config's callbacks; only those of rank 0 are notified
   std::string metadata = "{}";   ///< AttemptInfo::metadata
@@ -46,6 +48,10 @@ struct TrainCall {
 /// Collective. Throws AgreedError if the run cannot start or fails on all ranks. If the train function fails on some ranks
 /// only, Launch::abort() ends the job step.
 RunOutcome run(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch, Communicator& communicator);
+
+/// Executes one attempt like run(). Throws FailedTogether if all ranks fail together. Collective.
+RunOutcome run_once(const config::RunSpec& spec, const TrainCall& function, launch::Launch& launch,
+                    Communicator& communicator);
 
 /// Throws UsageError if the sinks, callbacks or [data.NAME] sections of a config are invalid. Opens no files of datasets.
 void check_spec(const config::RunSpec& spec);

@@ -50,6 +50,9 @@ void settle_after(const FailedTogether& failure, const RunningAttempt& attempt, 
   fail_all_ranks(attempt, session, launch, Error(text), text);
 }
 
+/// A program that does not report its progress may have trained if it failed later than this.
+constexpr double max_early_s = 60;
+
 RunInfo run_info(const RunningAttempt& attempt, const World& world) {
   return {attempt.spec.run.name, attempt.spec.run_dir, attempt.number, world.size, world.node_count};
 }
@@ -61,6 +64,7 @@ void call_train_function(const RunArguments& run, const RunningAttempt& attempt,
   const auto& function = run.function;
   const auto& world = run.launch.world();
   std::optional<OutputCapture> output;
+  const double began_s = monotonic_seconds();
   try {
     if (!function.is_running || !function.is_running())
       session.stop_if_asked();  // a stop loses no work, since training has not begun
@@ -74,7 +78,8 @@ void call_train_function(const RunArguments& run, const RunningAttempt& attempt,
     const watch::ExitGuard guard(run.launch);
     function.train(context);
     session.finish();
-  } catch (const FailedTogether& failure) {
+  } catch (FailedTogether& failure) {
+    failure.is_early = !session.has_trained() && monotonic_seconds() - began_s < max_early_s;
     settle_after(failure, attempt, session, run.launch);
     throw;
   } catch (const comm::AgreedError&) {

@@ -9,6 +9,7 @@
 
 #include "batch/signals.hpp"
 #include "comm/agreement.hpp"
+#include "config/launch_settings.hpp"
 #include "config/program_settings.hpp"
 #include "config/run_name.hpp"
 #include "core/environment.hpp"
@@ -36,18 +37,18 @@ void name_run(trainer::LoadedConfig& config, trainer::ProcessConnection& connect
   auto& spec = *config.spec;
   if (connection.default_name.empty()) connection.default_name = spec.run.name;
   config::rename(spec, config::numbered_name(connection.default_name, connection.runs));
+  const bool has_options =
+      Environment::of_process().has(config::launch_settings_variable);  // `trainrt` started the program
+  spec.run.continue_with = has_options ? config::name_option(connection.default_name)
+                                       : fmt::format("the environment variable {}={}", config::run_name_variable,
+                                                     shell_quoted(connection.default_name));
 }
 
-/// Logs the run directory of a run with a default name. Outside Slurm, a default name contains the time. The message then
-/// also names the environment variable that a user must set to resume the run.
-void log_default_name(const config::RunSpec& spec, const std::string& default_name) {
+/// Logs the run directory of a run with a default name, and what continues the run.
+void log_default_name(const config::RunSpec& spec) {
   if (!spec.run.is_name_default) return;
-  const bool is_in_job = Environment::of_process().has("SLURM_JOB_ID");
-  log::info(fmt::format("RunConfig::name is not set; the run directory is {}{}", spec.run_dir,
-                        is_in_job ? ""
-                                  : fmt::format(". To resume the run, run the same command with the environment variable "
-                                                "{}={}",
-                                                config::run_name_variable, shell_quoted(default_name))));
+  log::info(fmt::format("RunConfig::name is not set; the run directory is {}. To resume the run, run the same command {}",
+                        spec.run_dir, config::again(spec.run)));
 }
 
 /// Records the run directory for the process that started the ranks. If a rank started this program (environment variable
@@ -69,7 +70,7 @@ Result run_on(trainer::ProcessConnection& connection, trainer::LoadedConfig& con
   trainer::agree_on_start(config, *connection.launch, connection.communicator, check);
   trainer::log_ranks(connection.launch->world(), *connection.communicator, "the train function of the program");
   for (const auto& change : changes) log::info(config::in_words(change));
-  log_default_name(*config.spec, connection.default_name);
+  log_default_name(*config.spec);
   record_opened_run(*config.spec, *connection.communicator);
   watch::install_crash_reports();
   const auto outcome = trainer::run(*config.spec, call, *connection.launch, *connection.communicator);

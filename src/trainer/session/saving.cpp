@@ -9,6 +9,7 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/save/agree.hpp"
 #include "comm/agreement.hpp"
 #include "core/output/log.hpp"
 #include "rundir/records/point_words.hpp"
@@ -38,6 +39,7 @@ Saving::Saving(const Parts& parts)
 void Saving::attach(const State& user, StateKind kind) {
   if (is_attached()) throw UsageError("restore() was called twice: it attaches the one State of the run");
   kind_ = kind;
+  has_values_ = !user.values().empty();
   state_.append(user);
   parts_.progress.attach(state_);
   parts_.stops.attach(state_);
@@ -167,6 +169,17 @@ void Saving::compare_replicas_if_due() {
   cycle_.finish();  // background threads of a save may read the memory that bring_up_to_date() writes
   state_.bring_up_to_date();
   replicas_.compare_all(step);
+}
+
+void Saving::compare_first_values() {
+  constexpr int max_comparisons = 3;
+  if (!has_values_ || !saves_state() || parts_.communicator.size() == 1 || value_comparisons_ == max_comparisons) return;
+  ++value_comparisons_;
+  const auto different = checkpoint::different_values(state_, parts_.communicator);
+  if (different.empty()) return;
+  value_comparisons_ = max_comparisons;  // warns once
+  log::run_warning(fmt::format("State differs between the ranks at step {}, where a stop could not save it: {}",
+                               parts_.progress.step(), different));
 }
 
 void Saving::finish() {

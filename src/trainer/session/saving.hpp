@@ -107,6 +107,9 @@ class Saving {
   void outdate();
   /// Compares the replicated tensors of all ranks if config key checkpoint.replica_check_every asks for it at this step.
   void compare_replicas_if_due();
+  /// Compares the values of all ranks in the first steps of the attempt, and logs a warning if they differ, since a stop at
+  /// such a step could not be saved.
+  void compare_first_values();
   /// Waits for the checkpoint in flight, and logs a warning if work is not saved. Called after the train function returned.
   void finish();
   /// Waits for the checkpoint in flight and for the work after its commit. Called after a failure of all ranks.
@@ -138,6 +141,8 @@ class Saving {
   std::string run_metadata_;
   std::string metadata_;
   bool has_warned_ = false;
+  bool has_values_ = false;    ///< the attached State of the train function has values
+  int value_comparisons_ = 0;  ///< number of calls of compare_first_values() that have compared values
   ReplicaWatch replicas_;
   CheckpointCycle cycle_;  // last member, so that it is destroyed first: its background work uses the other members
 };

@@ -157,6 +157,7 @@ void Session::step() {
   const auto outcome = vote_.finish();
   saving_.advance(outcome.saves);
   saving_.compare_replicas_if_due();
+  saving_.compare_first_values();
   obey(outcome, spec_.checkpoint.every.due_at_step(progress_.step()));
   vote_.start(ballot(), StopVote::Call::step);
   observation_.speeds().end_step(progress_.step());

@@ -108,6 +108,8 @@ class Session {
   std::int64_t iteration() const { return progress_.iteration(); }
   /// Returns whether the train function is a program that has not restored, stepped or reported so far.
   bool is_silent() const { return attempt_.meter.is_silent(); }
+  /// Returns whether the run has made a step or report, or had a checkpoint when this attempt began.
+  bool has_trained() const { return progress_.has_begun() || !attempt_.earlier.listed.empty(); }
 
  private:
   void throw_if_stopped() const;

@@ -1,11 +1,18 @@
 #include "trainer/start/rank_command.hpp"
 
 #include <memory>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "batch/signals.hpp"
+#include "checkpoint/format/listing.hpp"
 #include "comm/agreement.hpp"
+#include "config/run_name.hpp"
+#include "core/environment.hpp"
 #include "core/fault_point.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "trainer/ending/advice.hpp"
 #include "trainer/start/rank_start.hpp"
 #include "watch/crash_report.hpp"
@@ -13,6 +20,15 @@
 namespace trainrt::trainer {
 
 namespace {
+
+/// Logs what continues the run after an error, if the run has a generated name and checkpoints. Supervising processes log
+/// it themselves.
+void log_continuation(const config::RunSpec& spec, const Error& error) {
+  const bool is_watched = Environment::of_process().has("TRAINRT_FAILURES");
+  if (is_watched || spec.run.continue_with.empty() || checkpoint::highest_number(spec.run_dir) < 0) return;
+  if (std::string_view(error.what()).find(spec.run.continue_with) != std::string_view::npos) return;
+  log::info(fmt::format("the run has checkpoints. To continue it, run the same command {}", config::again(spec.run)));
+}
 
 ExitCode execute_connected(RankCommand& command, launch::Launch& launch, LoadedConfig& config) {
   auto communicator = connect_ranks(launch, config);
@@ -29,6 +45,7 @@ ExitCode execute_connected(RankCommand& command, launch::Launch& launch, LoadedC
   } catch (const comm::AgreedError& error) {
     command.discard_output();
     log::run_error(error.what());
+    if (config.spec) RankZero(launch.world().rank).run([&] { log_continuation(*config.spec, error); });
     communicator->barrier();
     return error.code();
   }

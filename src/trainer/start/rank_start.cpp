@@ -9,6 +9,7 @@
 #include "batch/signals.hpp"
 #include "comm/agreement.hpp"
 #include "comm/gpus.hpp"
+#include "config/run_name.hpp"
 #include "core/output/log.hpp"
 #include "core/rank_zero.hpp"
 #include "trainer/ending/advice.hpp"
@@ -104,7 +105,9 @@ std::unique_ptr<Communicator> connect_ranks(launch::Launch& launch, const Loaded
 
 void share_default_name(LoadedConfig& config, Communicator& communicator) {
   const auto name = communicator.broadcast_text(config.spec ? config.spec->run.name : "", 0);
-  if (config.spec && config.spec->run.is_name_default && !name.empty()) config::rename(*config.spec, name);
+  if (!config.spec || !config.spec->run.is_name_default || name.empty()) return;
+  config::rename(*config.spec, name);
+  config.spec->run.continue_with = config::name_option(name);
 }
 
 void agree_on_config(const LoadedConfig& config, Communicator& communicator, const std::function<void()>& check) {

@@ -10,6 +10,7 @@
 #include "core/text/byte_size.hpp"
 #include "core/text/display_width.hpp"
 #include "core/text/text.hpp"
+#include "metrics/outputs/progress.hpp"
 
 namespace trainrt::view {
 
@@ -188,9 +189,7 @@ PaintedLine bar_line(const LiveStatus& run, const Canvas& canvas) {
 }
 
 std::string rate_of(double count, double seconds, std::string_view plural, std::string_view singular) {
-  if (count <= 0 || seconds <= 0) return {};
-  return count >= seconds ? fmt::format("{:.3g} {}/s", count / seconds, plural)
-                          : fmt::format("{:.3g} s/{}", seconds / count, singular);
+  return metrics::rate(count, seconds, plural, singular);
 }
 
 PaintedLine rate_line(const LiveStatus& run) {

@@ -280,7 +280,8 @@ TEST_CASE("a decision mentions no checkpoint if the program does not report prog
     INFO(text);
     CHECK(silent.action == reporting.action);
     CHECK_THAT(reporting.why + reporting.advice, Catch::Contains("checkpoint"));
-    CHECK_THAT(text, !Catch::Contains("checkpoint") && Catch::Contains("what it saved itself"));
+    CHECK_THAT(text, !Catch::Contains("checkpoint") && (Catch::Contains("what it saved itself") ||
+                                                        Catch::Contains("must itself continue from files that it saved")));
   }
 }
 
@@ -319,4 +320,32 @@ TEST_CASE("only a decision to requeue has exit code 75") {
       const auto decision = decide(after(code, ending), usual);
       CHECK((decision.exit_code == 75) == (decision.action == Action::requeue));
     }
+}
+
+TEST_CASE("a failure that every restart would repeat ends the job, unless Slurm ends or requeues it") {
+  auto situation = after(70);
+  situation.permanent = true;
+  const auto decision = decide(situation, usual);
+  CHECK(decision.action == Action::give_up);
+  CHECK(decision.exit_code == 70);
+  CHECK(decision.why == "attempt 1: its reason; not restarted, since it would fail again before the first step");
+  CHECK(decision.advice == "Fix the error above and submit the job again");
+  situation.ending = JobEnding::requeued;
+  CHECK(decide(situation, usual).action == Action::leave_to_slurm);
+}
+
+TEST_CASE("the advice after the end of a job has the option that continues a run with a generated name") {
+  auto cancelled = after(75, JobEnding::cancelled);
+  cancelled.again_with = " with --run.name=a (before --)";
+  CHECK(decide(cancelled, usual).why ==
+        "attempt 1: its reason; the job was cancelled and will not be requeued. Submit it again with --run.name=a (before "
+        "--); it continues from its last checkpoint");
+  auto requeued = cancelled;
+  requeued.ending = JobEnding::requeued;
+  CHECK(decide(requeued, usual).why.find("--run.name") == std::string::npos);
+  auto failed = with(after(70), &Situation::failures, 4);
+  failed.again_with = cancelled.again_with;
+  CHECK(decide(failed, usual).advice ==
+        "Fix the errors above and submit the job again with --run.name=a (before --); it continues from its last "
+        "checkpoint");
 }

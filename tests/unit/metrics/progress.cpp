@@ -43,6 +43,10 @@ TEST_CASE("a summary shows the iteration and the user's metrics on one line") {
 
 TEST_CASE("a rate below one per second is shown as seconds per item") {
   CHECK(rate(5, 2) == "2.5 it/s");
+  CHECK(rate(999.4, 1) == "999 it/s");
+  CHECK(rate(5551, 1, "steps", "step") == "5,550 steps/s");
+  CHECK(rate(99960, 0.1, "steps", "step") == "1,000,000 steps/s");
+  CHECK(rate(1, 1234) == "1,230 s/it");
   CHECK(rate(2, 5) == "2.5 s/it");
   CHECK(rate(0, 5).empty());
   CHECK(rate(5, 0).empty());

@@ -58,3 +58,53 @@ TEST_CASE("the error names rank, host, process and the number of later failures"
         "the program of rank 1 on n (train.program, process 7) exited with 9: ValueError: bad batch; the program of 1 "
         "other rank failed afterwards\nits last lines (logs/rank-00001.log has all):\na\nValueError: bad batch");
 }
+
+TEST_CASE("a failure is permanent only if no rank's program can start") {
+  struct Row {
+    int exit_code;
+    const char* exception;
+    bool permanent;
+  };
+  const std::vector<Row> rows = {{1, "ModuleNotFoundError: No module named 'x'", true},
+                                 {1, "ImportError: cannot import name 'f'", true},
+                                 {1, "SyntaxError: invalid syntax", true},
+                                 {1, "IndentationError: unexpected indent", true},
+                                 {127, "", true},
+                                 {126, "", true},
+                                 {1, "ValueError: ImportError: a quoted name", false},
+                                 {2, "", false},
+                                 {0, "ImportError", true}};
+  for (const auto& row : rows) {
+    INFO(row.exit_code << " " << row.exception);
+    CHECK(is_permanent(ExitStatus{.exit_code = row.exit_code}, row.exception) == row.permanent);
+  }
+  auto broken = exited(1, 1);
+  broken.is_permanent = true;
+  broken.cause = "exited with 1: ImportError: a";
+  const auto other = exited(1, 0.5);
+  CHECK(failure_of(std::vector{broken, broken}, 0, {}).is_permanent);
+  CHECK_FALSE(failure_of(std::vector{broken, running}, 0, {}).is_permanent);
+  CHECK_FALSE(failure_of(std::vector{broken, other}, 0, {}).is_permanent);
+}
+
+TEST_CASE("the signature of a failure is empty unless all programs failed, and does not depend on their order") {
+  auto a = exited(1, 1), b = exited(1, 2);
+  a.cause = "exited with 1: ValueError: a";
+  b.cause = "exited with 1: ValueError: b";
+  CHECK(failure_of(std::vector{a, running}, 0, {}).signature.empty());
+  CHECK(failure_of(std::vector{a, b}, 1, {}).signature == failure_of(std::vector{b, a}, 0, {}).signature);
+  CHECK(failure_of(std::vector{a, b}, 1, {}).signature != failure_of(std::vector{a, a}, 0, {}).signature);
+}
+
+TEST_CASE("the brief message has no lines of output that rank 0's program printed, too") {
+  auto a = exited(1, 1), b = exited(1, 2);
+  a.cause = "a";
+  b.cause = "b";
+  const FailureOutput output{"ValueError: a", "lines"};
+  using Catch::Matchers::Contains;
+  CHECK_THAT(failure_of(std::vector{a, a}, 1, output).brief, Contains("ValueError: a") && !Contains("lines"));
+  CHECK_THAT(failure_of(std::vector{a, b}, 0, output).brief, !Contains("lines"));
+  CHECK_THAT(failure_of(std::vector{a, b}, 1, output).brief, Contains("lines"));
+  CHECK_THAT(failure_of(std::vector{killed(SIGKILL, 1), killed(SIGKILL, 2)}, 1, output).brief, Contains("lines"));
+  CHECK_THAT(failure_of(std::vector{a, a}, 1, output).what(), Contains("lines"));
+}

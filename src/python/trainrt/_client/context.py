@@ -16,6 +16,7 @@ from .state import State
 from .values import VALUE_TYPES
 
 _REQUIRED = object()
+_MAX_COMPARED_STEPS = 3
 _TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 _TYPE_WORDS: dict[type, str] = {bool: "true or false", int: "an integer", float: "a number", str: "a string"}
 
@@ -48,6 +49,7 @@ class Context(Collectives):
         super().__init__(channel)
         self._one_off_memory: SharedMemory | None = None  # memory for a State that was passed to report() or load()
         self._is_open = False  # whether open_run() has opened a run
+        self._compared_steps = 0  # number of steps for which the values were sent
 
     def _greet(self) -> None:
         self._take_identity(self._ask("hello", **introduction()))
@@ -127,7 +129,15 @@ class Context(Collectives):
 
     def step(self) -> None:
         """Marks the end of a step. The State must be consistent: the run may save a checkpoint and stop here. Collective."""
-        self._take_step(self._ask("step"))
+        self._take_step(self._ask("step", **self._first_values()))
+
+    def _first_values(self) -> dict[str, Any]:
+        """Returns the values of the State for the first steps, in which the runtime compares them between the ranks. Functions of before_save() could
+        still change the values, so nothing is compared if there are any."""
+        if self._state is None or self._state._before_save or self._compared_steps == _MAX_COMPARED_STEPS:
+            return {}
+        self._compared_steps += 1
+        return {"values": self._state._encoded_values()}
 
     def report(self, metrics: Mapping[str, Any], *, of_first_rank: bool = False, directory: str | os.PathLike[str] | None = None,
                metadata: dict | None = None, directory_name: str | None = None, state: State | None = None, validation: dict | None = None) -> None:
@@ -269,6 +279,7 @@ class Context(Collectives):
         """
         if self._is_open:
             raise RuntimeError(f"open_run() was called while the run '{self.run_name}' is open: call close_run() before it")
+        self._compared_steps = 0
         self._take_identity(self._ask("open_run", settings=settings, number=int(number), **introduction()))
         self._is_open = not self._identity.get("finished", False)
         return self._is_open

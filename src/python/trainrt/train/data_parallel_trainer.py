@@ -1,9 +1,11 @@
 """DataParallelTrainer: runs the same function on every rank."""
 
+import functools
 import inspect
 import os
 from typing import Any, Callable, Optional, Union
 
+from .._support import _script
 from ._config import _datasets, _recorded_values, _settings
 from ._config._data import DataConfig
 from ._config._run import RunConfig
@@ -168,6 +170,16 @@ class DataParallelTrainer:
     def default_name(self, script: Optional[str]) -> str:
         """Returns the name of a run without RunConfig(name=...). Starts of the same script have the same name."""
         return f"{type(self).__name__}_{os.path.splitext(os.path.basename(script))[0] if script else 'interactive'}"
+
+    def title(self) -> str:
+        """Returns what the ranks of fit() run, for messages: "train function train_func of train.py"."""
+        script = os.path.basename(_script.of_this_process()["path"] or "this program")
+        function = self.train_loop_per_worker
+        while isinstance(function, functools.partial):
+            function = function.func
+        if getattr(function, "__module__", "").startswith("trainrt."):  # the function of a trainer for another framework
+            return f"{type(self).__name__} of {script}"
+        return f"train function {getattr(function, '__name__', type(function).__name__)} of {script}"
 
     def _recorded_loop(self):
         """Returns the name of the train function and its config as keys of [loop], which a later start of the run is compared with. Returns {} if

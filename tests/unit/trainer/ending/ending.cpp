@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "config/run_name.hpp"
+
 using namespace trainrt;
 using namespace trainrt::trainer;
 using Kind = Ending::Kind;
@@ -108,8 +110,22 @@ const Row table[] = {
      ExitCode::stopped,
      "stopped",
      "stopped by SIGTERM",
-     "stopped by SIGTERM; the program does not report progress. It resumes from the files that it has saved. Run the "
-     "same command again to continue (exit 75)"},
+     "stopped by SIGTERM; the program does not report progress. It starts again, and must itself continue from files that "
+     "it saved. Run the same command again to continue (exit 75)"},
+    {"a program with the client was stopped before its first report",
+     {.kind = Kind::stopped, .reason = "SIGTERM", .silent = true, .connected = true},
+     ExitCode::stopped,
+     "stopped",
+     "stopped by SIGTERM",
+     "stopped by SIGTERM before the program's first step or report; the next start begins at step 0. Run the same command "
+     "again to continue (exit 75)"},
+    {"a program with the client was stopped before it restored",
+     {.kind = Kind::stopped, .reason = "SIGTERM", .silent = true, .connected = true, .has_checkpoint = true},
+     ExitCode::stopped,
+     "stopped",
+     "stopped by SIGTERM",
+     "stopped by SIGTERM before the program's first step or report; the next start begins where this one began, at the "
+     "last checkpoint. Run the same command again to continue (exit 75)"},
     {"a signal during the start",
      {Kind::not_begun, "SIGUSR1", true, 0, 0},
      ExitCode::stopped,
@@ -123,10 +139,24 @@ const Row table[] = {
 TEST_CASE("the ending of a session determines exit code, state, reason and message") {
   for (const auto& row : table) {
     INFO(row.story);
-    const auto conclusion = conclude(row.ending, "/runs/a");
+    config::RunSpec spec;
+    spec.run_dir = "/runs/a";
+    const auto conclusion = conclude(row.ending, spec);
     CHECK(conclusion.code == row.code);
     CHECK(rundir::word_of(conclusion.state) == row.state);
     CHECK(conclusion.why == row.why);
     CHECK(conclusion.message == row.message);
   }
+}
+
+TEST_CASE("a stopped run with a generated name names the option that continues it") {
+  config::RunSpec spec;
+  spec.run_dir = "/runs/a";
+  spec.run.continue_with = config::name_option("a b");
+  CHECK(conclude({Kind::stopped, "SIGTERM", true, 20, 2}, spec).message ==
+        "stopped by SIGTERM at step 20; everything up to there is saved. Run the same command again with --run.name='a b' "
+        "(before --) to continue (exit 75)");
+  CHECK(conclude({Kind::stopped, "SIGTERM", false, 20, 2}, spec).message ==
+        "stopped by SIGTERM at step 20, but the state could not be saved. Run the same command again with --run.name='a b' "
+        "(before --) to repeat the work since the last checkpoint. Details: trainrt result /runs/a (exit 70)");
 }

@@ -2,6 +2,8 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <functional>
+#include <string>
 
 #include <catch2/catch.hpp>
 
@@ -99,9 +101,11 @@ TEST_CASE("without restarts, the error is only the failure") {
 }
 
 TEST_CASE("the first restart has no pause, and each later restart a longer one") {
-  run_launched(1, [](launch::Launch& launch) {
+  const Scratch folder;
+  run_launched(1, [&](launch::Launch& launch) {
     const auto communicator = comm::open_communicator(launch, {});
-    trainer::Restarts restarts(100, *communicator);
+    const auto spec = test::spec_in(folder.path(), {{"failure.max_failures", "100"}});
+    trainer::Restarts restarts(spec, *communicator);
     const auto next_pause_s = [&] {
       restarts.count(trainer::FailedTogether("failed"));
       return restarts.pause_s();
@@ -112,9 +116,64 @@ TEST_CASE("the first restart has no pause, and each later restart a longer one")
 }
 
 TEST_CASE("a failure that a restart cannot fix ends the run") {
-  run_launched(1, [](launch::Launch& launch) {
+  const Scratch folder;
+  run_launched(1, [&](launch::Launch& launch) {
     const auto communicator = comm::open_communicator(launch, {});
-    trainer::Restarts restarts(100, *communicator);
+    const auto spec = test::spec_in(folder.path(), {{"failure.max_failures", "100"}});
+    trainer::Restarts restarts(spec, *communicator);
     CHECK_THROWS_WITH(restarts.count(trainer::FailedTogether("it cannot work", ExitCode::usage)), "it cannot work");
+  });
+}
+
+namespace {
+
+trainer::FailedTogether early_failure(const std::string& signature, bool permanent = false) {
+  trainer::FailedTogether failure(signature + ", and its last lines");
+  failure.signature = failure.brief = signature;
+  failure.is_permanent = permanent;
+  failure.is_early = true;
+  return failure;
+}
+
+/// Calls `use` with a Restarts of 100 restarts.
+void with_restarts(const std::function<void(trainer::Restarts&)>& use) {
+  const Scratch folder;
+  run_launched(1, [&](launch::Launch& launch) {
+    const auto communicator = comm::open_communicator(launch, {});
+    const auto spec = spec_in(folder.path(), {{"failure.max_failures", "100"}});
+    trainer::Restarts restarts(spec, *communicator);
+    use(restarts);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a run is not restarted if all ranks fail twice in a row in the same way before the first step") {
+  with_restarts([](trainer::Restarts& restarts) {
+    CHECK_NOTHROW(restarts.count(early_failure("a")));
+    CHECK_NOTHROW(restarts.count(early_failure("b")));
+    CHECK_NOTHROW(restarts.count(early_failure("a")));
+    CHECK_NOTHROW(restarts.count(early_failure("")));  // only some ranks failed
+    CHECK_NOTHROW(restarts.count(early_failure("")));
+    CHECK_NOTHROW(restarts.count(early_failure("c")));
+    CHECK_THROWS_WITH(
+        restarts.count(early_failure("c")),
+        "failed twice in the same way before the first step: c\nFix the error and run the same command again");
+  });
+}
+
+TEST_CASE("a permanent failure before the first step is not restarted") {
+  with_restarts([](trainer::Restarts& restarts) {
+    CHECK_THROWS_WITH(restarts.count(early_failure("no module", true)),
+                      Contains("no module\nnot restarted") && !Contains("last lines"));
+  });
+}
+
+TEST_CASE("a run that may have trained is restarted after any failure") {
+  with_restarts([](trainer::Restarts& restarts) {
+    auto late = early_failure("a", true);
+    late.is_early = false;
+    CHECK_NOTHROW(restarts.count(late));
+    for (int i = 0; i < 3; ++i) CHECK_NOTHROW(restarts.count(early_failure("a", true)));
   });
 }

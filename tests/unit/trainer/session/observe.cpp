@@ -73,7 +73,7 @@ TEST_CASE("a later attempt replaces records from its first observed step on, or 
     steps.push_back(stop_here);
     const auto outcome = run_showing(spec, std::move(steps));
     CHECK(outcome.code == ExitCode::stopped);
-    CHECK_THAT(outcome.message, Contains("resumes from the files that it has saved"));
+    CHECK_THAT(outcome.message, Contains("must itself continue from files that it saved"));
     batch::forget_stop_signal();
   };
   stopped_after({1, 2, 3});

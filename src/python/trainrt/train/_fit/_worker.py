@@ -12,6 +12,7 @@ from . import _in_rank, _outcomes
 
 def main():
     folder = os.environ.pop("TRAINRT_FIT")
+    os.environ.pop("TRAINRT_FIT_TITLE", None)
     _call_place.name_stage("the start of the train function")
     runtime = _client.context()  # before anything that may fail, so that failures are reported with their rank
     _outcomes.clear_failures(folder, runtime.world_rank, runtime.world_size)
