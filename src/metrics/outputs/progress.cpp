@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/text/display_width.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::metrics {
 
@@ -38,8 +39,8 @@ std::string summary(const Record& record) {
 
 std::string rate(double count, double seconds, std::string_view many, std::string_view one) {
   if (count <= 0 || seconds <= 0) return {};
-  return count >= seconds ? fmt::format("{:.3g} {}/s", count / seconds, many)
-                          : fmt::format("{:.3g} s/{}", seconds / count, one);
+  return count >= seconds ? fmt::format("{} {}/s", three_digits(count / seconds), many)
+                          : fmt::format("{} s/{}", three_digits(seconds / count), one);
 }
 
 std::string bar(std::int64_t done, std::int64_t total) {
