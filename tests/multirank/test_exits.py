@@ -43,6 +43,20 @@ def variables_of_another_launcher_are_named():
 
 
 @test
+def a_launcher_as_the_program_of_several_ranks_is_refused():
+    folder = scratch()
+    launcher = folder / "torchrun"
+    launcher.write_text("#!/bin/sh\nexit 0\n")
+    launcher.chmod(0o755)
+    words = [f"--run.storage_path={folder}/runs", "--", launcher, "train.py"]
+    ends_in_words(run([TRAINRT, "-n", 2, *words]), USAGE, "torchrun starts its own workers; write: trainrt -n 2 -- python3 train.py")
+    check(not (folder / "runs").exists(), "a run directory was created")
+    job = run([TRAINRT, *words])
+    check_exit(job, FINISHED)
+    check("warning: torchrun starts its own workers" in job.err, "no warning of one rank", job)
+
+
+@test
 def ranks_that_a_limit_of_the_shell_ends_are_given_up_with_the_limit_named():
     config = linear_config(scratch(), "run")
     for limit, option in (("ulimit -f 0", "-f"), ("ulimit -n 12", "-n")):

@@ -31,11 +31,30 @@ std::vector<std::string> with_long_names(std::span<const std::string> words, con
   return long_words;
 }
 
+/// Removes the words --NAME=VALUE of the options in spec.optional_value from `words`, and stores their values.
+void take_optional_values(std::vector<std::string>& words, const ArgumentSpec& spec, Arguments& arguments) {
+  for (const auto& name : spec.optional_value)
+    std::erase_if(words, [&](const std::string& word) {
+      if (!word.starts_with("--" + name + "=")) return false;
+      if (!arguments.options.emplace(name, word.substr(name.size() + 3)).second)
+        throw UsageError(fmt::format("--{} is given twice", name));
+      return true;
+    });
+}
+
+/// Returns a hint for a word such as --lr=0.1, which lacks the name of its section; else "".
+std::string section_hint(const std::string& word, const ArgumentSpec& spec) {
+  const auto name = word.substr(0, word.find('='));
+  if (!spec.overrides || !word.starts_with("--") || name.size() < 3 || name == word) return {};
+  return fmt::format(": a config key needs its section, for example --loop.{}", word.substr(2));
+}
+
 [[noreturn]] void throw_unknown(const std::string& word, const ArgumentSpec& spec) {
   std::vector<std::string> known;
   for (const auto& name : spec.with_value) known.push_back("--" + name);
   for (const auto& name : spec.switches) known.push_back("--" + name);
-  throw UsageError(fmt::format("unknown option '{}'{}; usage: trainrt {}", word, did_you_mean(word, known), spec.usage));
+  throw UsageError(fmt::format("unknown option '{}'{}{}; usage: trainrt {}", word, section_hint(word, spec),
+                               did_you_mean(word, known), spec.usage));
 }
 
 /// Returns whether a word of a usage line is the name of an operand: "RUN_DIR", "RUN_DIR|STORAGE_PATH", "FOLDER...".
@@ -65,7 +84,9 @@ Arguments parse_arguments(std::span<const std::string> words, const ArgumentSpec
   }
   try {
     namespace style = po::command_line_style;
-    const auto parsed = po::command_line_parser(with_long_names(words, spec))
+    auto long_words = with_long_names(words, spec);
+    take_optional_values(long_words, spec, arguments);
+    const auto parsed = po::command_line_parser(long_words)
                             .options(description)
                             .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                             .allow_unregistered()

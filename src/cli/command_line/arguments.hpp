@@ -21,6 +21,7 @@ struct Arguments {
 struct ArgumentSpec {
   std::vector<std::string> with_value;  ///< long names of the options with a value; "output" also has the short form -o
   std::vector<std::string> switches;    ///< long names of the options without a value
+  std::vector<std::string> optional_value = {};  ///< long names of the switches that also accept --NAME=VALUE
   std::size_t min_operands = 0;
   std::size_t max_operands = 0;
   bool overrides = false;  ///< whether --section.key=value is accepted

@@ -21,8 +21,10 @@
 #include "cli/terminal/print.hpp"
 #include "cli/tune/sweep_check.hpp"
 #include "comm/backend.hpp"
+#include "config/score_order.hpp"
 #include "core/environment.hpp"
 #include "core/files/shortage.hpp"
+#include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "data/reshape/operation.hpp"
 #include "io/files/file.hpp"
@@ -156,6 +158,7 @@ ExitCode check_command(std::span<const std::string> words) {
   program::stage::require_source(spec.program.stage);
   const auto start = trainer::check_start(spec, function.call);
   print_safely("config          ok\n");
+  if (const auto warning = config::score_order_warning(spec); !warning.empty()) log::warning(warning);
   if (spec.train.program.empty())
     print_safely("train function  {}\n", described_function(spec, function.call.name));
   else

@@ -19,7 +19,8 @@ namespace trainrt::cli::plugins {
 namespace {
 
 constexpr std::string_view export_file_usage =
-    "export CHECKPOINT|RUN_DIR -o FILE.h5|FILE.safetensors|FILE.npz|FILE [--best] [--tensors PATTERN,...] [--force] "
+    "export CHECKPOINT|RUN_DIR -o FILE.h5|FILE.safetensors|FILE.npz|FILE [--best[=METRIC[:min|max]]] [--tensors "
+    "PATTERN,...] [--force] "
     "[--quiet]";
 
 /// Copies a file that the train function has written into the checkpoint.
@@ -62,13 +63,15 @@ ExitCode export_tensors(const Exporter& exporter, const std::string& path, const
 ExitCode export_command(std::span<const std::string> words) {
   const auto arguments = parse_arguments(words, {.with_value = {"output", "tensors"},
                                                  .switches = {"best", "force", "quiet"},
+                                                 .optional_value = {"best"},
                                                  .min_operands = 1,
                                                  .max_operands = 1,
                                                  .usage = std::string(export_file_usage)});
   if (!arguments.has("output")) throw UsageError(fmt::format("missing -o FILE; usage: trainrt {}", export_file_usage));
   const auto& path = arguments.options.at("output");
   const auto& source = arguments.operands[0];
-  const auto directory = arguments.has("best") ? find_best_checkpoint(source) : find_checkpoint(source);
+  const auto directory =
+      arguments.has("best") ? find_best_checkpoint(source, arguments.options.at("best")) : find_checkpoint(source);
   const auto* exporter = find_exporter(path);
   return exporter == nullptr ? export_own_file(path, directory, arguments)
                              : export_tensors(*exporter, path, directory, arguments);
@@ -85,6 +88,8 @@ const Command export_file{
         "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is exported, or with --best the\n"
         "best one by checkpoint.score_attribute. The extension of FILE selects the format; `trainrt list` shows all "
         "formats.\n"
+        "--best=METRIC, --best=METRIC:min and --best=METRIC:max choose by another metric of the checkpoints.\n"
+        "Entry `trainrt` of __metadata__ in a .safetensors file is a JSON text with the checkpoint's step and metrics.\n"
         "Tensors are complete; a per_rank tensor has an additional first axis, the rank.\n"
         "--tensors 'model/*,!*/bias' selects tensors and values by name. A pattern may contain *, ? and []; * also "
         "matches\n"

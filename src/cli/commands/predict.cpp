@@ -36,7 +36,8 @@ namespace trainrt::cli::plugins {
 namespace {
 
 constexpr std::string_view predict_usage =
-    "predict CHECKPOINT|RUN_DIR -o FILE.h5|FILE.csv|FILE.npz [-n N] [--best] [--data.NAME.key=value ...] [--dataset NAME] "
+    "predict CHECKPOINT|RUN_DIR -o FILE.h5|FILE.csv|FILE.npz [-n N] [--best[=METRIC[:min|max]]] [--data.NAME.key=value "
+    "...] [--dataset NAME] "
     "[--keep FIELD[=NAME],...] [--loop.key=value ...] [--spreadsheet] [--force] [--quiet]";
 
 Arguments arguments_of(std::span<const std::string> words) {
@@ -44,6 +45,7 @@ Arguments arguments_of(std::span<const std::string> words) {
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
   auto arguments = parse_arguments(long_words, {.with_value = {"output", "keep", "dataset"},
                                                 .switches = {"best", "spreadsheet", "force", "quiet"},
+                                                .optional_value = {"best"},
                                                 .min_operands = 1,
                                                 .max_operands = 1,
                                                 .overrides = true,
@@ -174,7 +176,8 @@ const Command predict{
     .help = "apply a trained model to a dataset and write the predicted values of all samples to one file",
     .details =
         "CHECKPOINT is a checkpoint directory. With RUN_DIR, the newest checkpoint of the run is used, or with --best the\n"
-        "best one by checkpoint.score_attribute. The train function and [loop] are read from the run's run.json;\n"
+        "best one by checkpoint.score_attribute; --best=METRIC[:min|max] names another metric. The train function and "
+        "[loop] are read from the run's run.json;\n"
         "--train.function, --train.library and --loop.key=value override them. Libraries and TorchScript files that "
         "run.json\nnames are not loaded unless they are in a module folder: name them again on the command line. The "
         "extension of FILE\nselects the format; `trainrt list` shows the formats.\n"

@@ -42,3 +42,19 @@ TEST_CASE("-o is the short form of --output, for commands with that option only"
   CHECK(parse_arguments(words, {.with_value = {"output"}, .usage = "u"}).options.at("output") == "out.h5");
   CHECK_THROWS_WITH(parse_arguments(words, {.max_operands = 2, .usage = "u"}), Contains("unknown option '-o'"));
 }
+
+TEST_CASE("a switch with an optional value accepts a value only after an equals sign") {
+  const ArgumentSpec spec{.switches = {"best"}, .optional_value = {"best"}, .max_operands = 1, .usage = "u"};
+  CHECK(parse_arguments(Words{"run", "--best=loss:min"}, spec).options.at("best") == "loss:min");
+  CHECK(parse_arguments(Words{"--best", "run"}, spec).options.at("best").empty());
+  CHECK(parse_arguments(Words{"--best", "run"}, spec).operands == Words{"run"});
+  CHECK_THROWS_WITH(parse_arguments(Words{"--best", "--best=loss"}, spec), Contains("--best is given twice"));
+  CHECK_THROWS_AS(parse_arguments(Words{"--best=loss"}, {.switches = {"best"}, .usage = "u"}), UsageError);
+}
+
+TEST_CASE("a key without its section is an error with an example, for commands that accept keys") {
+  const Words words{"--lr=0.1"};
+  CHECK_THROWS_WITH(parse_arguments(words, {.overrides = true, .usage = "u"}),
+                    Contains("unknown option '--lr=0.1': a config key needs its section, for example --loop.lr=0.1"));
+  CHECK_THROWS_WITH(parse_arguments(words, {.usage = "u"}), !Contains("--loop"));
+}
