@@ -107,7 +107,7 @@ def metric_rows(page):
 
 @test
 def the_attempts_fit_a_page_of_1200_pixels():
-    run_dir = folder_of_runs() / "runs/attempts"
+    run_dir = folder_of_runs() / "wide/attempts"
     if not run_dir.exists():
         shutil.copytree(folder_of_runs() / "runs/a", run_dir)
         for path in (run_dir / "attempts").glob("*.json"):
@@ -116,7 +116,7 @@ def the_attempts_fit_a_page_of_1200_pixels():
                            "iteration": 123456, "last_step": 12345678, "saved_iteration": 123456, "saved_step": 12345678})
             record["owner"]["job_id"] = "12345678"
             path.write_text(json.dumps(record))
-    page = page_of("runs/attempts", width=1200)
+    page = page_of("wide/attempts", width=1200)
     scrolled, seen = page.value("(() => { const t = document.querySelector('#attempts .table'); return [t.scrollWidth, t.clientWidth] })()")
     check(scrolled <= seen, f"the table of attempts is {scrolled} pixels wide, and the page shows {seen}")
 
