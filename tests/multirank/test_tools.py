@@ -432,7 +432,7 @@ def the_best_checkpoint_is_exported_by_the_runs_own_score():
     equal((folder / "best.npz").read_bytes(), (folder / "same.npz").read_bytes(), "what was exported")
     without = a_run("ranks", "--checkpoint.layout=rank")
     job = tool("export", without, "--best", "-o", folder / "no.npz", code=USAGE)
-    check("name a metric with --best=METRIC:max or --best=METRIC:min. Its checkpoints have: loss" in job.err, "the remedy", job)
+    check("name a metric with --best=METRIC:max or --best=METRIC:min. Its checkpoints have: epoch, loss" in job.err, "the remedy", job)
 
 
 @test
@@ -447,7 +447,7 @@ def the_best_checkpoint_by_a_named_metric_is_exported():
         check(f"/{best}," in job.out and "warning" not in job.err, f"not {best}", job)
     job = tool("export", run_dir, "--best=loss", "-o", folder / "default.npz")
     check("use --best=loss:min if lower is better" in job.err, "no warning", job)
-    for value, part in (("none:min", "the metric 'none'"), (":min", "the form is"), ("", "the form is")):
+    for value, part in (("none:min", "the metric 'none'"), (":min", "the form is"), ("", "--best= has no value")):
         job = tool("export", run_dir, f"--best={value}", "-o", folder / "no.npz", code=USAGE)
         check(part in job.err, f"--best={value} lacks {part!r}", job)
 

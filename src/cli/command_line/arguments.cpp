@@ -36,6 +36,8 @@ void take_optional_values(std::vector<std::string>& words, const ArgumentSpec& s
   for (const auto& name : spec.optional_value)
     std::erase_if(words, [&](const std::string& word) {
       if (!word.starts_with("--" + name + "=")) return false;
+      if (word.size() == name.size() + 3)
+        throw UsageError(fmt::format("--{}= has no value; usage: trainrt {}", name, spec.usage));
       if (!arguments.options.emplace(name, word.substr(name.size() + 3)).second)
         throw UsageError(fmt::format("--{} is given twice", name));
       return true;
@@ -94,7 +96,7 @@ Arguments parse_arguments(std::span<const std::string> words, const ArgumentSpec
     for (const auto& option : parsed.options) {
       const auto& word = option.original_tokens.empty() ? option.string_key : option.original_tokens.front();
       if (option.unregistered) {
-        if (!spec.overrides || word.find('.') == std::string::npos) throw_unknown(word, spec);
+        if (!spec.overrides || word.substr(0, word.find('=')).find('.') == std::string::npos) throw_unknown(word, spec);
         arguments.overrides.push_back(word);
       } else if (option.position_key >= 0) {
         if (word.size() > 1 && word.front() == '-') throw_unknown(word, spec);

@@ -15,6 +15,7 @@
 #include "cli/supervise/local_run.hpp"
 #include "config/score_order.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "launch/expected_size.hpp"
 #include "launch/shell_step.hpp"
 #include "program/children/other_launcher.hpp"
@@ -40,7 +41,7 @@ std::optional<std::string> take_trial() {
 
 /// Logs a warning on rank 0, unless it is empty.
 void warn(const std::string& warning, const World& world) {
-  if (!warning.empty() && world.rank == 0) log::warning(warning);
+  if (!warning.empty()) RankZero(world.rank).run([&] { log::warning(warning); });
 }
 
 class TrainingCommand final : public trainer::RankCommand {

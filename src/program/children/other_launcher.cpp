@@ -15,7 +15,8 @@ namespace trainrt::program {
 namespace {
 
 constexpr std::array<std::string_view, 6> launchers = {"torchrun", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun"};
-constexpr std::array<std::string_view, 2> modules = {"torch.distributed.run", "torch.distributed.launch"};
+constexpr std::array<std::string_view, 3> modules = {"torch.distributed.run", "torch.distributed.launch",
+                                                     "accelerate.commands.launch"};
 
 }  // namespace
 
