@@ -29,6 +29,7 @@
 #include "data/reshape/operation.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_system.hpp"
+#include "program/children/other_launcher.hpp"
 #include "program/staging/stage.hpp"
 #include "rundir/attempts/completion.hpp"
 #include "rundir/attempts/run_evidence.hpp"
@@ -158,7 +159,10 @@ ExitCode check_command(std::span<const std::string> words) {
   program::stage::require_source(spec.program.stage);
   const auto start = trainer::check_start(spec, function.call);
   print_safely("config          ok\n");
-  if (const auto warning = config::score_order_warning(spec); !warning.empty()) log::warning(warning);
+  constexpr int ranks = 1;  // the number of ranks of the start is unknown: a launcher is only a warning
+  for (const auto& warning :
+       {config::score_order_warning(spec), program::check_launcher(spec.train.command, ranks, ranks, "trainrt -n 2")})
+    if (!warning.empty()) log::warning(warning);
   if (spec.train.program.empty())
     print_safely("train function  {}\n", described_function(spec, function.call.name));
   else
