@@ -43,7 +43,22 @@ def variables_of_another_launcher_are_named():
 
 
 @test
-def the_final_error_of_ranks_ended_by_a_shell_limit_names_the_limit():
+def a_launcher_as_the_program_of_several_ranks_is_refused():
+    folder = scratch()
+    launcher = folder / "torchrun"
+    launcher.write_text("#!/bin/sh\nexit 0\n")
+    launcher.chmod(0o755)
+    words = [f"--run.storage_path={folder}/runs", "--", launcher, "train.py"]
+    ends_in_words(run([TRAINRT, "-n", 2, *words]), USAGE, "torchrun starts its own workers; write: trainrt -n 2 -- python3 train.py")
+    check(not (folder / "runs").exists(), "a run directory was created")
+    for command in ([TRAINRT, "check"], [TRAINRT]):
+        job = run([*command, *words])
+        check_exit(job, FINISHED)
+        check("warning: torchrun starts its own workers" in job.err, f"no warning of {command[1:] or 'one rank'}", job)
+
+
+@test
+def ranks_that_a_limit_of_the_shell_ends_are_given_up_with_the_limit_named():
     config = linear_config(scratch(), "run")
     for limit, option in (("ulimit -f 0", "-f"), ("ulimit -n 12", "-n")):
         job = in_shell(limit, TRAINRT, "-n", 2, "--config", config, "--failure.max_failures=0")

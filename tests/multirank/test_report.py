@@ -107,6 +107,22 @@ def metric_rows(page):
 
 
 @test
+def the_attempts_fit_a_page_of_1200_pixels():
+    run_dir = folder_of_runs() / "wide/attempts"
+    if not run_dir.exists():
+        shutil.copytree(folder_of_runs() / "runs/a", run_dir)
+        for path in (run_dir / "attempts").glob("*.json"):
+            record = json.loads(path.read_text())
+            record.update({"why": "failed: rank 12 on node0123: " + "RuntimeError('out of memory') " * 4, "nodes": ["node0123", "node0124"],
+                           "iteration": 123456, "last_step": 12345678, "saved_iteration": 123456, "saved_step": 12345678})
+            record["owner"]["job_id"] = "12345678"
+            path.write_text(json.dumps(record))
+    page = page_of("wide/attempts", width=1200)
+    scrolled, seen = page.value("(() => { const t = document.querySelector('#attempts .table'); return [t.scrollWidth, t.clientWidth] })()")
+    check(scrolled <= seen, f"the table of attempts is {scrolled} pixels wide, and the page shows {seen}")
+
+
+@test
 def the_page_shows_the_numbers_of_result_json():
     page = page_of("runs/a")
     lines = reports(folder_of_runs() / "runs/a")

@@ -431,8 +431,49 @@ def export_best_uses_the_score_of_the_run():
     tool("export", run_dir / best, "-o", folder / "same.npz")
     equal((folder / "best.npz").read_bytes(), (folder / "same.npz").read_bytes(), "bytes of the export")
     without = a_run("ranks", "--checkpoint.layout=rank")
-    check("score_attribute" in tool("export", without, "--best", "-o", folder / "no.npz", code=USAGE).err, "the missing key is not named")
-    check("run directory" in tool("export", run_dir / best, "--best", "-o", folder / "no.npz", code=USAGE).err, "the reason is not printed")
+    job = tool("export", without, "--best", "-o", folder / "no.npz", code=USAGE)
+    check("name a metric with --best=METRIC:max or --best=METRIC:min. Its checkpoints have: epoch, loss" in job.err, "the remedy", job)
+
+
+@test
+def the_best_checkpoint_by_a_named_metric_is_exported():
+    run_dir = a_run("ranks", "--checkpoint.layout=rank")
+    folder = scratch()
+    losses = {}
+    for checkpoint in checkpoints(run_dir):
+        losses[checkpoint.name] = json.loads((checkpoint / "manifest.json").read_text())["metrics"]["loss"]
+    for order, best in (("min", min(losses, key=losses.get)), ("max", max(losses, key=losses.get))):
+        job = tool("export", run_dir, f"--best=loss:{order}", "-o", folder / f"{order}.npz")
+        check(f"/{best}," in job.out and "warning" not in job.err, f"not {best}", job)
+    job = tool("export", run_dir, "--best=loss", "-o", folder / "default.npz")
+    check("use --best=loss:min if lower is better" in job.err, "no warning", job)
+    for value, part in (("none:min", "the metric 'none'"), (":min", "the form is"), ("", "--best= has no value")):
+        job = tool("export", run_dir, f"--best={value}", "-o", folder / "no.npz", code=USAGE)
+        check(part in job.err, f"--best={value} lacks {part!r}", job)
+
+
+@test
+def a_file_of_pytorch_is_not_written_and_safetensors_is_offered():
+    job = tool("export", both_layouts()[0], "-o", scratch() / "best.pt", code=USAGE)
+    check(".pt files are not written. Use '" in job.err and "best.safetensors'" in job.err and "did you mean" not in job.err, "the remedy", job)
+
+
+@test
+def only_a_run_has_a_best_checkpoint_and_result_names_its_order():
+    folder = scratch()
+    config = linear_config(folder, "run", {"epochs": 2}, None, {"score_attribute": "loss"})
+    warning = "checkpoint.score_attribute = loss with the default score_order = max keeps the checkpoints with the highest loss; " \
+              "set score_order = min if lower is better"
+    for words in (["check"], ["-n", 2]):
+        job = run([TRAINRT, *words, "--config", config])
+        check_exit(job, FINISHED)
+        equal(job.err.count(warning), 1, f"warnings of {words} in\n{job.err}")
+        job = run([TRAINRT, *words, "--config", config, "--checkpoint.score_order=max"])
+        check(warning not in job.err, "a warning of a given order", job)
+    run_dir = run_dir_of(config)
+    check("best by loss (max), iteration 1\n" in tool("result", run_dir).out, "the order", tool("result", run_dir))
+    best = checkpoints(run_dir)[0].name
+    check("run directory" in tool("export", run_dir / best, "--best", "-o", folder / "no.npz", code=USAGE).err, "why not")
 
 
 @test

@@ -91,8 +91,12 @@ def the_error_of_a_script_without_the_program_tells_which_module_or_variable_to_
         for more in ({}, {"TRAINRT": folder / "no"}, {"TRAINRT": broken}):
             job = run(["bash", SOURCE / "jobs" / script, config], env={**bare, "SLURM_ARRAY_TASK_ID": "1", **more}, cwd=folder)
             check_exit(job, USAGE)
-            check("module load trainrt" in job.err and "set TRAINRT" in job.err, f"the error of {script} lacks the hint", job)
-            check("command not found" not in job.err and "No such file" not in job.err, f"{script} ends with an error of the shell", job)
+            check("module load trainrt" in job.err and "set TRAINRT" in job.err, f"{script} does not say what to do", job)
+            check("command not found" not in job.err and "No such file" not in job.err, f"{script} ends in an error of the shell", job)
+    (folder / "trainrt-works").symlink_to("/bin/true")
+    alone = run(["bash", SOURCE / "jobs/train.sbatch"], env={"PATH": "/usr/bin:/bin", "SLURM_SUBMIT_DIR": folder, "TRAINRT": folder / "trainrt-works"}, cwd=folder)
+    check_exit(alone, USAGE)
+    check("no config given; usage: sbatch train.sbatch CONFIG" in alone.err and "TRAINRT_JOBS is not set" in alone.err, "the usage", alone)
     for words in ([], ["0", "x"], ["two", "x"], ["2"]):
         check_exit(run([CHAINS / "submit_chain.sh", *words]), USAGE)
     check_exit(run(["bash", CHAINS / "array.sbatch", config], env=bare), USAGE)

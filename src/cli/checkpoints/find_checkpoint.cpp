@@ -4,6 +4,8 @@
 #include <cmath>
 #include <filesystem>
 #include <list>
+#include <set>
+#include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -14,6 +16,7 @@
 #include "cli/command_line/intended_call.hpp"
 #include "core/files/guarded_tree.hpp"
 #include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "rundir/attempts/progress.hpp"
 #include "rundir/records/run_record.hpp"
@@ -35,6 +38,29 @@ std::string guarded_directory(const std::string& path) {
   return directory;
 }
 
+std::string metrics_of(const std::vector<checkpoint::Meta>& metas) {
+  std::set<std::string> names;
+  for (const auto& meta : metas)
+    for (const auto& [name, value] : meta.metrics) names.insert(name);
+  return names.empty() ? "no metrics" : join(std::vector<std::string>(names.begin(), names.end()));
+}
+
+/// Changes the ranking by the value of --best, METRIC[:min|max].
+void choose_metric(checkpoint::Retention& ranking, std::string metric) {
+  const auto order = metric.substr(std::min(metric.rfind(':'), metric.size()));
+  const bool has_order = order == ":min" || order == ":max";
+  if (has_order) metric.resize(metric.size() - order.size());
+  if (metric.empty())
+    throw UsageError("--best= has no metric; the form is --best=METRIC, --best=METRIC:min or --best=METRIC:max");
+  if (has_order)
+    ranking.maximize = order == ":max";
+  else if (metric != ranking.score_attribute)
+    ranking.maximize = true;
+  if (!has_order && metric != ranking.score_attribute && metric.find("loss") != std::string::npos)
+    log::warning(fmt::format("--best={} chooses the highest value; use --best={}:min if lower is better", metric, metric));
+  ranking.score_attribute = metric;
+}
+
 }  // namespace
 
 std::string find_checkpoint(const std::string& path) {
@@ -53,7 +79,7 @@ std::string find_checkpoint(const std::string& path) {
       fmt::format("'{}' is neither a checkpoint (manifest.json) nor a run directory (run.json, checkpoint_000000)", path));
 }
 
-std::string find_best_checkpoint(const std::string& run_dir) {
+std::string find_best_checkpoint(const std::string& run_dir, const std::string& metric) {
   const auto directory = guarded_directory(run_dir);
   const auto record = rundir::read_run_record(directory);
   if (!record) throw UsageError(fmt::format("'{}' is not a run directory (run.json), which --best requires", run_dir));
@@ -64,14 +90,19 @@ std::string find_best_checkpoint(const std::string& run_dir) {
   checkpoint::Retention retention;
   retention.score_attribute = setting("checkpoint.score_attribute");
   retention.maximize = setting("checkpoint.score_order") != "min";
-  if (retention.score_attribute.empty())
-    throw UsageError(fmt::format(
-        "the run '{}' has no best checkpoint, because it sets no checkpoint.score_attribute: leave out --best", run_dir));
+  if (!metric.empty()) choose_metric(retention, metric);
   const auto metas = checkpoint::list(directory);
+  if (retention.score_attribute.empty())
+    throw UsageError(
+        fmt::format("the run '{}' sets no checkpoint.score_attribute: name a metric with --best=METRIC:max or "
+                    "--best=METRIC:min. Its checkpoints have: {}",
+                    run_dir, metrics_of(metas)));
   const auto* best = checkpoint::best_of(metas, retention);
   if (best == nullptr)
-    throw UsageError(fmt::format("no checkpoint of the run '{}' has a value of the metric '{}' other than NaN", run_dir,
-                                 retention.score_attribute));
+    throw UsageError(
+        fmt::format("no checkpoint of the run '{}' has a value of the metric '{}' other than NaN. Its checkpoints "
+                    "have: {}",
+                    run_dir, retention.score_attribute, metrics_of(metas)));
   const auto is_nan = [&](const checkpoint::Meta& meta) {
     const auto found = meta.metrics.find(retention.score_attribute);
     return found != meta.metrics.end() && std::isnan(found->second);

@@ -28,7 +28,7 @@ po::options_description describe(const ArgumentSpec& spec) {
   for (const auto& option : spec.options) {
     if (!option.is_parsed()) continue;
     const std::string name(option.name);
-    if (option.argument.empty())
+    if (option.argument.empty() || option.has_optional_value())
       description.add_options()(name.c_str(), "");
     else
       description.add_options()(name.c_str(), po::value<std::string>());
@@ -41,6 +41,21 @@ std::vector<std::string> with_long_names(std::span<const std::string> words, con
   std::vector<std::string> long_words(words.begin(), words.end());
   if (find_option(spec, "output") != nullptr) std::ranges::replace(long_words, std::string("-o"), std::string("--output"));
   return long_words;
+}
+
+/// Removes the words --NAME=VALUE of the options with an optional value from `words`, and stores their values.
+void take_optional_values(std::vector<std::string>& words, const ArgumentSpec& spec, Arguments& arguments) {
+  for (const auto& option : spec.options) {
+    if (!option.has_optional_value()) continue;
+    const auto start = fmt::format("--{}=", option.name);
+    std::erase_if(words, [&](const std::string& word) {
+      if (!word.starts_with(start)) return false;
+      if (word == start) throw UsageError(fmt::format("{} has no value; usage: trainrt {}", start, spec.usage));
+      if (!arguments.options.emplace(option.name, word.substr(start.size())).second)
+        throw UsageError(fmt::format("option --{} is given twice", option.name));
+      return true;
+    });
+  }
 }
 
 /// Throws for a word that is no option of the command.
@@ -115,7 +130,9 @@ Arguments parse_arguments(std::span<const std::string> words, const ArgumentSpec
   }
   try {
     namespace style = po::command_line_style;
-    const auto parsed = po::command_line_parser(with_long_names(words, spec))
+    auto long_words = with_long_names(words, spec);
+    take_optional_values(long_words, spec, arguments);
+    const auto parsed = po::command_line_parser(long_words)
                             .options(description)
                             .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                             .allow_unregistered()

@@ -23,10 +23,12 @@ struct CommandOption {
   /// Long name without dashes: "threads". "output" also has the short form -o. A name that begins with '-' is shown in the
   /// help only, and not known to the parser: "-n".
   std::string_view name;
-  std::string_view argument;  ///< name of the value in the help: "N"; "": the option has no value
+  /// Name of the value in the help: "N"; "": the option has no value; "[=METRIC]": the value may be given as --NAME=VALUE.
+  std::string_view argument;
   std::string_view help;      ///< description and default, without a line break
 
   bool is_parsed() const { return !name.starts_with('-'); }
+  bool has_optional_value() const { return argument.starts_with("[="); }
 };
 
 /// The options and operands that a command accepts.

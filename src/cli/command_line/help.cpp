@@ -85,7 +85,8 @@ std::span<const Example> usual_calls() {
 std::string option_text(const CommandOption& option) {
   const auto name = option.is_parsed() ? fmt::format("--{}", option.name) : std::string(option.name);
   const auto shown = option.name == "output" ? "-o, " + name : name;
-  return option.argument.empty() ? shown : fmt::format("{} {}", shown, option.argument);
+  const auto* const separator = option.argument.empty() || option.has_optional_value() ? "" : " ";
+  return fmt::format("{}{}{}", shown, separator, option.argument);
 }
 
 std::string general_help() {

@@ -21,12 +21,15 @@
 #include "cli/terminal/print.hpp"
 #include "cli/tune/sweep_check.hpp"
 #include "comm/backend.hpp"
+#include "config/score_order.hpp"
 #include "core/environment.hpp"
 #include "core/files/shortage.hpp"
+#include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "data/reshape/operation.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_system.hpp"
+#include "program/children/other_launcher.hpp"
 #include "program/staging/stage.hpp"
 #include "rundir/attempts/completion.hpp"
 #include "rundir/attempts/run_evidence.hpp"
@@ -166,6 +169,10 @@ ExitCode check_command(std::span<const std::string> words) {
   program::stage::require_source(spec.program.stage);
   const auto start = trainer::check_start(spec, function.call);
   print_safely("config          ok\n");
+  constexpr int ranks = 1;  // the number of ranks of the start is unknown: a launcher is only a warning
+  for (const auto& warning :
+       {config::score_order_warning(spec), program::check_launcher(spec.train.command, ranks, ranks, "trainrt -n 2")})
+    if (!warning.empty()) log::warning(warning);
   if (spec.train.program.empty())
     print_safely("train function  {}\n", described_function(spec, function.call.name));
   else

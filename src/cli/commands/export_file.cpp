@@ -27,7 +27,8 @@ constexpr Example export_examples[] = {
 
 constexpr CommandOption export_options[] = {
     {"output", "FILE", "file to write (required). The extension selects the format: .h5, .safetensors or .npz"},
-    {"best", "", "export the best checkpoint of the run by checkpoint.score_attribute; default: the newest"},
+    {"best", "[=METRIC[:min|max]]",
+     "export the best checkpoint of the run by METRIC, by default checkpoint.score_attribute; without --best the newest"},
     {"tensors", "PATTERN,...",
      "export only tensors and values with these names, such as 'model/*,!*/bias'. A pattern may contain *, ? and []; * "
      "also "
@@ -82,7 +83,8 @@ ExitCode export_command(std::span<const std::string> words) {
     throw UsageError(fmt::format("missing option: -o FILE; usage: trainrt {}", export_file_usage));
   const auto& path = arguments.options.at("output");
   const auto& source = arguments.operands[0];
-  const auto directory = arguments.has("best") ? find_best_checkpoint(source) : find_checkpoint(source);
+  const auto directory =
+      arguments.has("best") ? find_best_checkpoint(source, arguments.options.at("best")) : find_checkpoint(source);
   const auto* exporter = find_exporter(path);
   return exporter == nullptr ? export_own_file(path, directory, arguments)
                              : export_tensors(*exporter, path, directory, arguments);
@@ -101,6 +103,7 @@ const Command export_file{
     .options = export_options,
     .notes =
         "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is exported.\n"
+        "Entry `trainrt` of __metadata__ in a .safetensors file is a JSON text with the checkpoint's step and metrics.\n"
         "Tensors are complete; a per_rank tensor has an additional first axis, the rank.\n"
         "If FILE has the extension of a file that the train function has written into the checkpoint (model.ubj of "
         "xgboost), that file is copied unchanged.\n"

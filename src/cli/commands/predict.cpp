@@ -43,7 +43,8 @@ constexpr Example predict_examples[] = {
 
 constexpr CommandOption predict_options[] = {
     {"output", "FILE", "file to write (required). The extension selects the format: .h5, .csv or .npz"},
-    {"best", "", "use the best checkpoint of the run by checkpoint.score_attribute; default: the newest"},
+    {"best", "[=METRIC[:min|max]]",
+     "use the best checkpoint of the run by METRIC, by default checkpoint.score_attribute; without --best the newest"},
     {"dataset", "NAME",
      "section [data.NAME] of the run to predict; default: the name in the options --data.NAME.key=value, or test"},
     {"--data.NAME.key=value", "", "set a key of the dataset, such as --data.test.source=new.h5; may be repeated"},

@@ -44,7 +44,7 @@ constexpr ExitNote result_exit_codes[] = {
     {0, "done"}, {64, "no such run directory"}, {70, "a run directory cannot be read, or the output not be written"}};
 
 void print_metrics(std::string_view title, const metrics::Record& record) {
-  print_safely("{} (iteration {})\n", title, record.iteration);
+  print_safely("{}, iteration {}\n", title, record.iteration);
   for (const auto& [key, value] : record.values)
     if (!key.starts_with("_")) std::visit([&](const auto& shown) { print_safely("  {:<20} {}\n", key, shown); }, value);
 }
@@ -53,7 +53,10 @@ void print_metrics(std::string_view title, const metrics::Record& record) {
 void print_best_metrics(const view::RunSummary& summary) {
   const auto attribute = summary.record.spec.find("checkpoint.score_attribute");
   if (attribute == summary.record.spec.end()) return;
-  if (const auto* best = summary.best(); best != nullptr) print_metrics("best metrics", *best);
+  const auto given_order = summary.record.spec.find("checkpoint.score_order");
+  const auto order = given_order == summary.record.spec.end() ? "max" : given_order->second;
+  if (const auto* best = summary.best(); best != nullptr)
+    print_metrics(fmt::format("best by {} ({})", attribute->second, order), *best);
   const auto is_nan = [&](const metrics::Record& report) {
     return std::isnan(report.number(attribute->second).value_or(0));
   };

@@ -2,6 +2,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "cli/command_line/command.hpp"
 #include "cli/command_line/intended_call.hpp"
 #include "cli/command_line/rank_count_option.hpp"
@@ -12,9 +14,12 @@
 #include "cli/start/script_input.hpp"
 #include "cli/start/slurm_environment.hpp"
 #include "cli/supervise/local_run.hpp"
+#include "config/score_order.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "launch/expected_size.hpp"
 #include "launch/shell_step.hpp"
+#include "program/children/other_launcher.hpp"
 #include "trainer/records/own_run.hpp"
 #include "trainer/run/run.hpp"
 #include "trainer/start/rank_command.hpp"
@@ -48,6 +53,11 @@ std::optional<std::string> take_trial() {
   return trial;
 }
 
+/// Logs a warning on rank 0, unless it is empty.
+void warn(const std::string& warning, const World& world) {
+  if (!warning.empty()) RankZero(world.rank).run([&] { log::warning(warning); });
+}
+
 class TrainingCommand final : public trainer::RankCommand {
  public:
   TrainingCommand(std::span<const std::string> words, const Environment& environment)
@@ -63,6 +73,9 @@ class TrainingCommand final : public trainer::RankCommand {
 
   void prepare(config::RunSpec& spec, const World& world) override {
     trainer::require_workers(spec, world.size);
+    const auto start = world.size == 1 ? "trainrt -n 2" : "trainrt";
+    warn(program::check_launcher(spec.train.command, world.size, world.node_count, start), world);
+    warn(config::score_order_warning(spec), world);
     training_ = prepare_train_function(spec);
     if (const auto trial = take_trial()) training_.call.callbacks.push_back(tune::trial_callback(*trial));
   }
@@ -92,6 +105,7 @@ ExitCode start_local_ranks(int ranks, const std::vector<std::string>& words, con
     throw UsageError("-n cannot be used in one of several ranks that srun or mpiexec started: remove -n");
   const auto spec = load_run_spec(words, std::string(run_usage));
   if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) trainer::require_workers(spec, ranks);
+  program::check_launcher(spec.train.command, ranks, 1, fmt::format("trainrt -n {}", ranks));
   trainer::require_own_run(spec);
   hold_script_from_input(spec);
   warn_of_unused_tasks(ranks, words);

@@ -192,7 +192,8 @@ void require_own_code(const trainer::FunctionEntry& entry, const config::RunSpec
 PredictionPlan plan_prediction(const Arguments& arguments) {
   const auto& path = arguments.operands.at(0);
   PredictionPlan plan;
-  plan.checkpoint = arguments.has("best") ? find_best_checkpoint(path) : find_checkpoint(path);
+  plan.checkpoint =
+      arguments.has("best") ? find_best_checkpoint(path, arguments.options.at("best")) : find_checkpoint(path);
   plan.dataset = chosen_dataset(arguments);
   plan.kept = kept_fields(arguments);
   Options options;

@@ -164,6 +164,16 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", rounded / 3600, rounded / 60 % 60, rounded % 60);
 }
 
+std::string three_digits(double number) {
+  constexpr double min_grouped = 999.5, max_grouped = 1e12;  // a smaller number has at most three digits before the point
+  auto text = fmt::format("{:.3g}", number);
+  if (!(number >= min_grouped && number < max_grouped)) return text;
+  text = fmt::format("{:.0f}", std::stod(text));
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), 1, ',');
+  return text;
+}
+
 std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

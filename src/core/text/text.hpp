@@ -59,6 +59,9 @@ std::uint64_t stable_hash(std::string_view text);
 /// "0:00:00".
 std::string clock_text(double seconds);
 
+/// Formats a number with three significant digits, without an exponent below 1e12: "0.5", "83.3", "3,650".
+std::string three_digits(double number);
+
 /// Formats a number with a noun in singular or plural: "1 step", "2 steps". For nouns with a plural in -s.
 std::string counted(std::int64_t count, std::string_view noun);
 

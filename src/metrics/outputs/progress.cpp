@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/text/display_width.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::metrics {
 
@@ -28,15 +29,6 @@ std::string cut(const std::string& text, std::size_t width) {
   return text;
 }
 
-/// Formats a positive number with three significant digits, and from 1,000 on with commas: "2.5", "5,550".
-std::string short_number(double number) {
-  if (number < 999.5) return fmt::format("{:.3g}", number);
-  const double unit = std::pow(10, std::floor(std::log10(number)) - 2);
-  auto text = fmt::format("{:.0f}", std::round(number / unit) * unit);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
-
 }  // namespace
 
 std::string summary(const Record& record) {
@@ -48,8 +40,8 @@ std::string summary(const Record& record) {
 
 std::string rate(double count, double seconds, std::string_view many, std::string_view one) {
   if (count <= 0 || seconds <= 0) return {};
-  return count >= seconds ? fmt::format("{} {}/s", short_number(count / seconds), many)
-                          : fmt::format("{} s/{}", short_number(seconds / count), one);
+  return count >= seconds ? fmt::format("{} {}/s", three_digits(count / seconds), many)
+                          : fmt::format("{} s/{}", three_digits(seconds / count), one);
 }
 
 std::string bar(std::int64_t done, std::int64_t total) {

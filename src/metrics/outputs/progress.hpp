@@ -14,7 +14,7 @@ namespace trainrt::metrics {
 /// metrics with 4 significant digits, without the keys that trainrt adds.
 std::string summary(const Record& record);
 
-/// Formats the rate `count` / `seconds`: "2.5 it/s", or "3.2 s/it" if it is below one per second; "" if `count` or
+/// Formats the rate `count` / `seconds`: "3,650 it/s", or "3.2 s/it" if it is below one per second; "" if `count` or
 /// `seconds` is 0. `many` and `one` are the plural and the singular of the unit.
 std::string rate(double count, double seconds, std::string_view many = "it", std::string_view one = "it");
 

@@ -127,6 +127,11 @@ bool add_jobs(Forecast& forecast, const Costs& costs, double rest_of_job_s) {
   return true;
 }
 
+/// Returns the jobs that the run still needs: "this and 2 more jobs" while a job of the run is running, else "3 jobs".
+std::string jobs_text(const Forecast& forecast) {
+  return forecast.runs ? "this and " + counted(forecast.more_jobs, "more job") : counted(forecast.more_jobs, "job");
+}
+
 }  // namespace
 
 std::optional<Forecast> forecast_of(std::span<const AttemptRecord> attempts, const std::string& now) {
@@ -150,15 +155,12 @@ std::optional<Forecast> forecast_of(std::span<const AttemptRecord> attempts, con
 
 std::string brief(const Forecast& forecast) {
   const auto left = clock_text(forecast.left_s()) + " left";
-  if (forecast.more_jobs == 0) return left;
-  return fmt::format("{} in {}{}", left, forecast.runs ? "this and " : "",
-                     counted(forecast.more_jobs, forecast.runs ? "more job" : "job"));
+  return forecast.more_jobs == 0 ? left : fmt::format("{} in {}", left, jobs_text(forecast));
 }
 
 std::string advice_of(const Forecast& forecast) {
   if (forecast.more_jobs == 0) return {};
-  auto text =
-      fmt::format("this run needs {} of {}", counted(forecast.more_jobs, "more job"), slurm_time(forecast.job_limit_s));
+  auto text = fmt::format("this run needs {} of {}", jobs_text(forecast), slurm_time(forecast.job_limit_s));
   if (forecast.advised_limit_s > 0) text += fmt::format("; {} would do", slurm_time(forecast.advised_limit_s));
   return text;
 }

@@ -90,7 +90,9 @@ Markup table(const TableModel& model) {
   auto content = element("caption", {}, model.caption);
   content += element("thead", {}, element("tr", {}, titles));
   content += element("tbody", {}, rows);
-  const Attributes kind = model.can_be_sorted ? Attributes{{"data-sortable", ""}} : Attributes{};
+  Attributes kind;
+  if (model.can_be_sorted) kind.push_back({"data-sortable", ""});
+  if (model.wraps) kind.push_back({"class", "wraps"});
   // In a narrow window, the user can scroll the table, also with the keyboard.
   return element("div", {{"class", "table"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", model.caption}},
                  element("table", kind, content));

@@ -44,6 +44,7 @@ struct TableModel {
   std::vector<TableColumn> columns;
   std::vector<std::vector<Cell>> rows;
   bool can_be_sorted = false;  ///< whether clicks on the column titles sort the table
+  bool wraps = false;          ///< whether texts are broken into lines, so that a table with many columns fits the page
 };
 
 Markup table(const TableModel& model);

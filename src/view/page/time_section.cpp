@@ -57,11 +57,19 @@ std::string nodes_text(const std::vector<std::string>& nodes) {
                                : fmt::format("{} and {} more", nodes[0], nodes.size() - 1);
 }
 
+/// Returns a UTC time as "2026-11-24 20:17:01", which can be broken into two lines; "-" for "".
+std::string time_text(std::string time) {
+  if (time.empty()) return "-";
+  std::ranges::replace(time, 'T', ' ');
+  if (time.ends_with('Z')) time.pop_back();
+  return time;
+}
+
 std::vector<Cell> attempt_cells(const rundir::AttemptRecord& attempt) {
   return {{.shown = text(std::to_string(attempt.number)), .value = attempt.number, .is_header = true},
           {.shown = state_label(rundir::state_of(attempt))},
-          text_cell(attempt.start),
-          text_cell(attempt.end.empty() ? "-" : attempt.end),
+          text_cell(time_text(attempt.start)),
+          text_cell(time_text(attempt.end)),
           count_cell(attempt.ranks),
           text_cell(nodes_text(attempt.nodes)),
           text_cell(iterations_of(attempt)),
@@ -137,8 +145,8 @@ Section attempt_section(const RunSummary& run) {
   TableModel model{.caption = "attempts",
                    .columns = {{"attempt"},
                                {"state"},
-                               {"start"},
-                               {"end"},
+                               {"start (UTC)"},
+                               {"end (UTC)"},
                                {"ranks", true},
                                {"nodes"},
                                {"iterations"},
@@ -148,7 +156,8 @@ Section attempt_section(const RunSummary& run) {
                                {"job"},
                                {"reason for the end"}},
                    .rows = {},
-                   .can_be_sorted = true};
+                   .can_be_sorted = true,
+                   .wraps = true};
   const auto from = run.attempts.size() - std::min(run.attempts.size(), max_attempts);
   for (auto i = from; i < run.attempts.size(); ++i) model.rows.push_back(attempt_cells(run.attempts[i]));
   section.content += table(model);

@@ -21,23 +21,25 @@ namespace {
 
 constexpr std::uint64_t max_report_bytes = 256 << 10, max_step_bytes = 1 << 20;
 constexpr std::size_t max_reports = 2000, max_live_attempts = 50, max_slow_events = 20;
-constexpr double heartbeat_s = 30, check_interval_s = 30;
+constexpr double heartbeat_s = 30, check_interval_s = 30, rate_window_s = 60;
 
 }  // namespace
-
-double seconds_of_step(const StepWindow& window) {
-  std::vector<double> steps_us(window.own_us.begin(), window.own_us.end());
-  if (steps_us.empty()) return 0;
-  for (std::size_t rank = 0; rank < std::min(steps_us.size(), window.waits_us.size()); ++rank)
-    steps_us[rank] += static_cast<double>(window.waits_us[rank]);
-  const auto middle = steps_us.begin() + static_cast<std::ptrdiff_t>(steps_us.size() / 2);
-  std::ranges::nth_element(steps_us, middle);
-  return 1e-6 * *middle;
-}
 
 std::string slow_rank_text(const StepWindow::Slow& slow) {
   const auto share = std::isfinite(slow.ratio) ? fmt::format("{:.0f} % ", 100 * (slow.ratio - 1)) : std::string();
   return fmt::format("{}slower than the median in {}{}", share, slow.work, slow.why.empty() ? "" : ": " + slow.why);
+}
+
+RecentProgress ProgressWindow::take(const rundir::AttemptRecord& attempt) {
+  if (attempt.number != attempt_) marks_.assign(1, {});
+  attempt_ = attempt.number;
+  const RecentProgress now{.seconds = attempt.timing.steps_s + attempt.timing.checkpoint_s,
+                           .steps = static_cast<double>(attempt.last_step - attempt.first_step),
+                           .iterations = static_cast<double>(attempt.iteration - attempt.first_iteration)};
+  if (now.seconds > marks_.back().seconds) marks_.push_back(now);
+  while (marks_.size() > 2 && now.seconds - marks_[1].seconds >= rate_window_s) marks_.pop_front();
+  const auto &first = marks_.front(), &last = marks_.back();
+  return {last.seconds - first.seconds, last.steps - first.steps, last.iterations - first.iterations};
 }
 
 LiveRun::LiveRun(std::string run_dir)
@@ -60,6 +62,7 @@ LiveStatus LiveRun::read() {
   now.steps = steps_;
   read_ranks(now);
   now.forecast = rundir::forecast_of(now.attempts, now.now);
+  if (!now.is_over() && !now.attempts.empty()) now.recent = recent_.take(now.attempts.back());
   now.usage = usage_of(now);
   now.events = events_of(now);
   return now;

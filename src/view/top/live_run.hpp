@@ -16,9 +16,6 @@
 
 namespace trainrt::view {
 
-/// Returns the seconds per step of the median rank, including the time in which the rank waits.
-double seconds_of_step(const StepWindow& window);
-
 /// Returns a description of a slow rank: "19 % slower than the median in input: clock 1.2 GHz of 3.1".
 std::string slow_rank_text(const StepWindow::Slow& slow);
 
@@ -37,6 +34,12 @@ struct Usage {
   std::optional<double> gpu, gpu_memory;        ///< mean utilization, 0 to 1; bytes
 };
 
+/// The progress of a running attempt in a window of wall-clock time. The window is the last minute, or the time since
+/// the first step could begin if the attempt has not been read for a minute.
+struct RecentProgress {
+  double seconds = 0, steps = 0, iterations = 0;
+};
+
 /// The state of a run at one time.
 struct LiveStatus {
   std::string run_dir;
@@ -50,10 +53,24 @@ struct LiveStatus {
   std::vector<LateRank> late;
   std::optional<StepWindow> steps;
   std::optional<rundir::Forecast> forecast;
+  RecentProgress recent;  ///< zeros if the run has ended
   Usage usage;
   std::vector<Event> events;  ///< oldest first
 
   bool is_over() const { return rundir::is_over(state); }
+};
+
+/// Computes the recent progress of an attempt from the values of its heartbeats. The heartbeat times are measured with a
+/// monotonic clock in the run's own process.
+class ProgressWindow {
+ public:
+  /// Takes the newest values of a running attempt, and returns the progress in the window that ends with them. For the
+  /// first values of another attempt, a new window begins.
+  RecentProgress take(const rundir::AttemptRecord& attempt);
+
+ private:
+  int attempt_ = 0;
+  std::deque<RecentProgress> marks_;  ///< values since the start of the attempt, oldest first
 };
 
 /// Reads a run directory repeatedly, without changing it. Later calls of read() read only the new lines of logs.
@@ -90,6 +107,7 @@ class LiveRun {
   std::optional<io::LineTail> step_lines_;
   std::optional<StepWindow> steps_;
   std::deque<Event> slow_;
+  ProgressWindow recent_;
   std::vector<std::optional<rundir::RankStatus>> ranks_;
   std::vector<Used> used_before_;
   std::vector<std::pair<double, Used>> rates_;  ///< by rank: a number of seconds, and the usage in these seconds

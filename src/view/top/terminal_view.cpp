@@ -188,26 +188,14 @@ PaintedLine bar_line(const LiveStatus& run, const Canvas& canvas) {
       .add(text);
 }
 
-std::string rate_of(double count, double seconds, std::string_view plural, std::string_view singular) {
-  return metrics::rate(count, seconds, plural, singular);
-}
-
 PaintedLine rate_line(const LiveStatus& run) {
-  constexpr std::size_t max_reports_of_rate = 20;
   PaintedLine line;
   const auto add = [&](const std::string& text, Paint paint = Paint::plain) {
     if (!text.empty()) line.add(line.columns() > 0 ? "  " : "").add(text, paint);
   };
-  const auto& last = run.attempts.back();
-  if (last.last_step > 0) add(fmt::format("step {}", last.last_step));
-  if (const double step_s = run.steps ? seconds_of_step(*run.steps) : 0; step_s > 0)
-    add(rate_of(1, step_s, "steps", "step"));
-  else
-    add(rate_of(static_cast<double>(last.last_step - last.first_step), last.timing.steps_s, "steps", "step"));
-  double count = 0, seconds = 0;
-  for (auto report = run.reports.rbegin(); report != run.reports.rend() && count < max_reports_of_rate; ++report, ++count)
-    seconds += report->number("_time_this_iter_s").value_or(0);
-  add(rate_of(count, seconds, "iterations", "iteration"));
+  if (const auto step = run.attempts.back().last_step; step > 0) add(fmt::format("step {}", step));
+  add(metrics::rate(run.recent.steps, run.recent.seconds, "steps", "step"));
+  add(metrics::rate(run.recent.iterations, run.recent.seconds, "iterations", "iteration"));
   if (run.forecast) add(rundir::brief(*run.forecast) + (run.is_over() ? " after it is continued" : ""), Paint::bold);
   return line;
 }
@@ -263,10 +251,10 @@ PaintedLine metric_line(const LiveStatus& run, const std::string& name, std::siz
   constexpr std::size_t number_columns = 11, max_columns = 120;
   std::vector<double> values;
   for (const auto& report : run.reports) values.push_back(report.number(name).value_or(NAN));
-  const auto used = name_columns + number_columns + 4;
+  const auto used = name_columns + number_columns + 5;  // 5: blanks around the name and the number
   const auto columns = std::min(max_columns, canvas.columns - std::min(canvas.columns, used));
   return PaintedLine("  " + padded_to_width(plain_text(name), name_columns))
-      .add(fmt::format("{:>{}.5g}  ", values.back(), number_columns - 1), Paint::bold)
+      .add(fmt::format(" {:>{}.5g}  ", values.back(), number_columns), Paint::bold)
       .add(spark_line(values, columns, canvas.is_utf8), Paint::busy);
 }
 

@@ -60,3 +60,13 @@ TEST_CASE("an option whose name begins with a dash is only shown in the help") {
   CHECK_THROWS_WITH(parse_arguments(Words{"-n", "2"}, {.options = output_only, .max_operands = 2, .usage = "u"}),
                     Contains("unknown option '-n'"));
 }
+
+TEST_CASE("an option with an optional value accepts a value only after an equals sign") {
+  constexpr CommandOption options[] = {{"best", "[=METRIC]", "the best"}};
+  const ArgumentSpec spec{.options = options, .max_operands = 1, .usage = "u"};
+  CHECK(parse_arguments(Words{"run", "--best=loss:min"}, spec).options.at("best") == "loss:min");
+  CHECK(parse_arguments(Words{"--best", "run"}, spec).options.at("best").empty());
+  CHECK(parse_arguments(Words{"--best", "run"}, spec).operands == Words{"run"});
+  CHECK_THROWS_WITH(parse_arguments(Words{"--best", "--best=loss"}, spec), Contains("--best is given twice"));
+  CHECK_THROWS_WITH(parse_arguments(Words{"--best="}, spec), Contains("--best= has no value"));
+}

@@ -127,6 +127,16 @@ TEST_CASE("the rate of steps does not include steps of earlier attempts") {
   CHECK_THAT(shown.written.back(), Contains("  50 steps/s"));
 }
 
+TEST_CASE("a rate has three digits and no exponent") {
+  CHECK(rate(3654, 1) == "3,650 it/s");
+  CHECK(rate(999.6, 1) == "1,000 it/s");
+  CHECK(rate(999.4, 1) == "999 it/s");
+  CHECK(rate(1.234567e6, 1) == "1,230,000 it/s");
+  CHECK(rate(2.5, 1) == "2.5 it/s");
+  CHECK(rate(1, 2000) == "2,000 s/it");
+  CHECK(rate(0, 1).empty());
+}
+
 TEST_CASE("the time left ends a line, and is computed only if a line is shown") {
   std::vector<std::string> written;
   double now = 0;

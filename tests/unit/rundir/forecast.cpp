@@ -137,7 +137,7 @@ TEST_CASE("work that does not fit into the job needs further jobs, each with sta
   CHECK(forecast->waits_known);
   // 3415/2 + 315 = 2022.5; with the reserve 2123.6: 40 minutes.
   CHECK(forecast->advised_limit_s == 2400);
-  CHECK(advice_of(*forecast) == "this run needs 2 more jobs of 01:00:00; 00:40:00 would do");
+  CHECK(advice_of(*forecast) == "this run needs this and 2 more jobs of 01:00:00; 00:40:00 would do");
   CHECK(brief(*forecast) == "2:16:40 left in this and 2 more jobs");
 }
 
@@ -168,6 +168,7 @@ TEST_CASE("the forecast of a stopped run has its further jobs, without the wait 
   CHECK(forecast->training_s == Approx(6700));
   CHECK(forecast->more_jobs == 3);
   CHECK(brief(*forecast) == "2:07:25 left in 3 jobs");
+  CHECK_THAT(advice_of(*forecast), Contains("this run needs 3 jobs of 01:00:00"));
 }
 
 TEST_CASE("there is no forecast for jobs that are too short to make progress") {

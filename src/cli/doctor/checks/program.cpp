@@ -12,6 +12,7 @@
 #include "core/process/spawn.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
+#include "program/children/other_launcher.hpp"
 #include "program/children/script.hpp"
 
 namespace trainrt::cli::doctor::plugins {
@@ -39,17 +40,6 @@ Json probe_program(const Subject& subject) {
   return {{"executable", executable}, {"script", script}, {"hash", script.empty() ? "" : hash_of_script(script)}};
 }
 
-/// Returns the launcher that the command runs, such as "torchrun", which would start further ranks; "" for another program.
-std::string launcher_in(std::vector<std::string> command) {
-  command.resize(std::max<std::size_t>(command.size(), 3));
-  const auto name = fs::path(command[0]).filename().string();
-  constexpr std::array launchers = {"torchrun", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun"};
-  if (std::ranges::find(launchers, name) != launchers.end()) return name;
-  if (name == "accelerate" && command[1] == "launch") return "accelerate launch";
-  const bool is_module = name.starts_with("python") && command[1] == "-m";
-  return is_module && (command[2] == "torch.distributed.run" || command[2] == "torch.distributed.launch") ? command[2] : "";
-}
-
 Finding check_program(const DoctorRanks& ranks) {
   const auto& subject = ranks.subject();
   const auto answers = ranks.ask([&] { return probe_program(subject); });
@@ -63,7 +53,7 @@ Finding check_program(const DoctorRanks& ranks) {
   if (!others.empty())
     return warning(fmt::format("rank 0 on {} finds {}; {}", ranks.host_of_rank(0), executable, others),
                    "give the path of a program that all nodes share, or set the same PATH on all nodes", figures);
-  if (const auto launcher = launcher_in(subject.command); !launcher.empty())
+  if (const auto launcher = program::launcher_in(subject.command); !launcher.empty())
     return warning(launcher + " would start further ranks in each rank that trainrt has started",
                    fmt::format("leave out {} and its options: -- python3 SCRIPT ARGS", launcher), figures);
   if (executable.empty())

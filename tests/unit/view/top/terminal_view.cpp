@@ -1,5 +1,6 @@
 // The output of `trainrt top`, and late ranks.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -58,9 +59,11 @@ std::string text_of(const LiveStatus& run, const Canvas& canvas = {}) { return j
 TEST_CASE("the output has name, state, progress, rates, metrics and ranks") {
   auto run = run_of(2);
   run.forecast = rundir::Forecast{.training_s = 300, .runs = true};
+  run.recent = {.seconds = 60, .steps = 219'000, .iterations = 30};
   const auto text = text_of(run);
-  for (const auto* part : {"demo  running  attempt 3  2 ranks on 1 node  1:00:00", " 25%  iteration 50 of 200", "step 812",
-                           "2 s/iteration", "0:05:00 left", "loss", "0.02", "  0 . n1 training   step 812"})
+  for (const auto* part :
+       {"demo  running  attempt 3  2 ranks on 1 node  1:00:00", " 25%  iteration 50 of 200", "step 812",
+        "  3,650 steps/s  2 s/iteration", "0:05:00 left", "loss", "0.02", "  0 . n1 training   step 812"})
     CHECK_THAT(text, Contains(part));
   CHECK_THAT(text, !Contains("epoch"));
 }
@@ -162,15 +165,39 @@ TEST_CASE("a run that has ended shows the reason, and no late ranks") {
   run.steps->slow = StepWindow::Slow{.rank = 1, .work = "input", .ratio = 1.19};
   const auto text = text_of(run);
   CHECK_THAT(text, Contains("failed: rank 1: out of memory\n"));
-  CHECK_THAT(text, !Contains("19 % slower"));
+  CHECK_THAT(text, !Contains("19 % slower") && !Contains("/s"));
 }
 
-TEST_CASE("a window of steps has the time of a step, and the slow rank with the reason") {
-  StepWindow window;
-  window.own_us = {1000, 3000};
-  window.waits_us = {2100, 100};
-  CHECK(seconds_of_step(window) == Approx(3.1e-3));
-  CHECK(seconds_of_step(StepWindow{}) == 0);
+TEST_CASE("the rates are those of the last minute, or of the attempt so far if it was read only once") {
+  rundir::AttemptRecord attempt;
+  attempt.number = 2;
+  attempt.first_step = 1000, attempt.first_iteration = 10;
+  ProgressWindow window;
+  const auto take = [&](double trained_s, std::int64_t step, std::int64_t iteration) {
+    attempt.timing = {.startup_s = 7, .steps_s = trained_s - 1, .checkpoint_s = 1};
+    attempt.last_step = step, attempt.iteration = iteration;
+    const auto recent = window.take(attempt);
+    return std::array{recent.seconds, recent.steps, recent.iterations};
+  };
+  CHECK(take(600, 7000, 70) == std::array{600.0, 6000.0, 60.0});
+  CHECK(take(630, 7060, 72) == std::array{630.0, 6060.0, 62.0});
+  CHECK(take(660, 7120, 74) == std::array{60.0, 120.0, 4.0});
+  CHECK(take(660, 7120, 74) == std::array{60.0, 120.0, 4.0});  // no newer heartbeat
+  CHECK(take(690, 7120, 74) == std::array{60.0, 60.0, 2.0});   // no progress for 30 s
+  attempt.number = 3;
+  attempt.first_step = 7120, attempt.first_iteration = 74;
+  CHECK(take(10, 7220, 75) == std::array{10.0, 100.0, 1.0});
+}
+
+TEST_CASE("a metric of the maximum width is separated from its name") {
+  auto run = run_of(1);
+  run.reports.back().values = {{"loss", -0.000010605}, {"a_name_that_is_quite_long", 0.00010605}};
+  const auto text = text_of(run);
+  CHECK_THAT(text, Contains("loss" + std::string(22, ' ') + "-1.0605e-05 "));
+  CHECK_THAT(text, Contains("a_name_that_is_quite_long  0.00010605 "));
+}
+
+TEST_CASE("a slow rank is described with the reason") {
   CHECK(slow_rank_text({.rank = 1, .work = "input", .ratio = 1.19, .why = "clock 1.2 GHz"}) ==
         "19 % slower than the median in input: clock 1.2 GHz");
   CHECK(slow_rank_text({.rank = 1, .work = "input", .ratio = NAN}) == "slower than the median in input");
