@@ -25,7 +25,7 @@ struct CommandOption {
   std::string_view name;
   /// Name of the value in the help: "N"; "": the option has no value; "[=METRIC]": the value may be given as --NAME=VALUE.
   std::string_view argument;
-  std::string_view help;      ///< description and default, without a line break
+  std::string_view help;  ///< description and default, without a line break
 
   bool is_parsed() const { return !name.starts_with('-'); }
   bool has_optional_value() const { return argument.starts_with("[="); }
