@@ -162,7 +162,7 @@ extern const Format npz{
         "arrays are decompressed into memory",
     .options = {{.key = "fields",
                  .default_value = "",
-                 .help = "arrays to read, by default all: x, y; images=x, labels=y also renames them"}},
+                 .help = "arrays to read, such as x, y; default: all arrays. images=x, labels=y also renames the arrays"}},
     .probe = probe_npz,
     .open = open_npz,
     .is_name_of = is_npz_name,

@@ -94,7 +94,8 @@ extern const Format safetensors{
     .help = "safetensors files: each tensor is a field; its first axis counts the samples, equally many in all tensors",
     .options = {{.key = "fields",
                  .default_value = "",
-                 .help = "tensors to read, by default all: x, y; images=x, labels=y also renames them"}},
+                 .help =
+                     "tensors to read, such as x, y; default: all tensors. images=x, labels=y also renames the tensors"}},
     .probe = probe_safetensors,
     .open = open_safetensors,
     .is_name_of = is_safetensors_name};

@@ -148,8 +148,8 @@ std::vector<OptionSpec> table_options() {
       {.key = "columns", .default_value = "", .help = "names of the columns to read, separated by commas; default: all"},
       {.key = "types",
        .default_value = "",
-       .help = "types for columns of numbers, where other types than those in the file are needed, for example label:i64, "
-               "x:f32",
+       .help =
+           "types for columns of numbers whose type must differ from the type in the file, for example label:i64, x:f32",
        .form = "COLUMN:TYPE, ..."},
       {.key = "vector",
        .default_value = "",
