@@ -144,7 +144,8 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         count = self.count()
         size = int(count * test_size) if isinstance(test_size, float) else test_size
         if not 0 < size < count:
-            raise ValueError(f"train_test_split({test_size}): {count} samples give a test of {size}; both parts need one at least")
+            raise ValueError(f"train_test_split({test_size}): {size} of {count} samples would be in the test dataset; each dataset needs at least "
+                             f"one sample")
         chosen = self._unshuffled()._with(rows=_shuffled(self._rows_in_order(), 0 if seed is None else seed)) if shuffle else self
         train, test = (self._with(rows=part._rows) for part in chosen.split_at_indices([count - size]))
         return train, test

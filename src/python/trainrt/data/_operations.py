@@ -109,7 +109,7 @@ class Rename(Operation):
         _check_columns(batch, self._names)
         renamed = {self._names.get(name, name): column for name, column in batch.items()}
         if len(renamed) < len(batch):
-            raise ValueError(f"rename_columns({self._names}): two columns would have one name; drop_columns() removes one of them before")
+            raise ValueError(f"rename_columns({self._names}): two columns would get the same name; remove one of them first with drop_columns()")
         return renamed
 
 

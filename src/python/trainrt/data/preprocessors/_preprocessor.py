@@ -14,7 +14,7 @@ _KINDS = {}  # {name: class} for from_dict()
 
 
 class PreprocessorNotFittedException(RuntimeError):
-    """A preprocessor that must be fitted was used before fit()."""
+    """Raised if a preprocessor that must be fitted is used before fit()."""
 
 
 class Preprocessor:

@@ -13,7 +13,7 @@ _OTHER_SEED = 987654321  # seed of the second run; random numbers that a checkpo
 
 
 class NotExact(AssertionError):
-    """Raised by check_exact() if a training resumed from a checkpoint computes other numbers than the uninterrupted training.
+    """Raised by check_exact() if a training resumed from a checkpoint computes numbers that differ from those of the uninterrupted training.
 
     Examples
     --------
