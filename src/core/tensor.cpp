@@ -44,7 +44,7 @@ DType dtype_from(std::string_view name) {
     if (row.name == name) return row.dtype;
     valid.emplace_back(row.name);
   }
-  throw UsageError("unknown dtype '" + std::string(name) + "'; there are: " + join(valid));
+  throw UsageError("unknown dtype '" + std::string(name) + "'; valid types: " + join(valid));
 }
 
 std::string_view name_of(Device device) { return device == Device::cuda ? "cuda" : "host"; }

@@ -457,7 +457,7 @@ def a_concatenator_joins_columns():
     same(both.transform_batch(columns)["x"], column(made, "x"), "a batch")
     vectors = {"v": numpy.arange(4.0).reshape(2, 2), "a": columns["a"]}
     same(Concatenator(["v", "a"], flatten=True).transform_batch(vectors)["concat_out"], [[0, 1, 1.5], [2, 3, 2.5]], "with vectors")
-    raises(ValueError, "there is no column 'z'; there are: v, a", of=lambda: Concatenator(["z"]).transform_batch(vectors))
+    raises(ValueError, "there is no column 'z'; the columns are: v, a", of=lambda: Concatenator(["z"]).transform_batch(vectors))
     raises(ValueError, "shape (2,); flatten=True", of=lambda: Concatenator(["v", "a"]).transform_batch(vectors))
     raises(TypeError, "contains texts", of=lambda: Concatenator(["t"]).transform_batch({"t": ["one", "two"]}))
     raises(ValueError, "must be a list of column names", of=lambda: Concatenator("a"))

@@ -136,7 +136,7 @@ for number, arguments in enumerate(BAD_VALUES):
 
 BAD_LOOP = ((("epochs", "'two'", INTEGER, "command line"), "epochs=two"), (("optimizer", "'adam'", "sgd, adamw"), "optimizer=adam"),
             (("batch_size", "'-3'", f"{INTEGER}, from 1 to 2147483647"), "batch_size=-3"), (("dropout", "'nan'", "less than 1"), "dropout=nan"),
-            (("unknown key 'learning_rate'", "linear", "there are: epochs, batch_size,"), "learning_rate=0.1"),
+            (("unknown key 'learning_rate'", "linear", "valid keys: epochs, batch_size,"), "learning_rate=0.1"),
             (("unknown key 'batchsize'", "did you mean 'batch_size'"), "batchsize=8"))
 
 

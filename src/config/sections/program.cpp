@@ -52,9 +52,9 @@ const Section program{
                           "$TMPDIR, else /tmp"}),
              key(&ProgramKeys::progress,
                  {.key = "program.progress",
-                  .help = "regular expression that extracts the progress of a program without trainrt's client from lines "
-                          "of rank 0's output, by named groups: step (or iteration, or epoch), total (their number), and "
-                          "metrics, as in "
+                  .help = "regular expression that extracts the progress of a program that does not use trainrt's client "
+                          "from lines of rank 0's output. Its named groups are step (or iteration, or epoch), total (the "
+                          "number of these in the run), and metrics, as in "
                           R"(step (?<step>\d+) loss (?<loss>\S+))"}),
              key(&ProgramKeys::has_trainer,
                  {.key = "program.has_trainer",

@@ -92,7 +92,7 @@ class NpzFile {
     if (found != members.end()) return *found;
     std::vector<std::string_view> names;
     for (const auto& member : members) names.push_back(member.name);
-    throw UsageError(fmt::format("NPZ file {}: has no member '{}{}', which the key fields names; there are: {}",
+    throw UsageError(fmt::format("NPZ file {}: has no member '{}{}', which the key fields names; it has: {}",
                                  input_->path(), name, npy_ending, names_in_words(names)));
   }
 

@@ -37,8 +37,8 @@ class SafeTensors {
     if (found != all_.end()) return *found;
     std::vector<std::string_view> names;
     for (const auto& tensor : all_) names.push_back(tensor.name);
-    throw UsageError(fmt::format("{}: has no tensor '{}', which the key fields names; there are: {}", what_, name,
-                                 names_in_words(names)));
+    throw UsageError(
+        fmt::format("{}: has no tensor '{}', which the key fields names; it has: {}", what_, name, names_in_words(names)));
   }
 
   void add(const std::string& name, const SafeTensor& tensor) {

@@ -99,11 +99,11 @@ class Planner {
         throw UsageError(fmt::format("types: the column {} is {}, {}", in_words(column), column.file_type, why));
     };
     if (given.is_text) {
-      require(column.is_text, "which is no text");
+      require(column.is_text, "which is not text");
       return column.dtype;
     }
     require(is_single_number(column), "which cannot be converted");
-    require(column.dtype != DType::f16 || is_real(given.dtype), "which can become f32 or f64");
+    require(column.dtype != DType::f16 || is_real(given.dtype), "which can only become f32 or f64");
     return given.dtype;
   }
 

@@ -116,7 +116,7 @@ class Rename(Operation):
 def _check_columns(batch: Batch, names: Iterable[str]) -> None:
     for name in names:
         if name not in batch:
-            raise KeyError(f"there is no column '{name}'; there are: {', '.join(batch)}")
+            raise KeyError(f"there is no column '{name}'; the columns are: {', '.join(batch)}")
 
 
 def checked_format(name: str | None) -> str:
