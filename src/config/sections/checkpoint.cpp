@@ -35,12 +35,11 @@ const Section checkpoint{
         key(&CheckpointKeys::async, {.key = "checkpoint.async",
                                      .default_value = "true",
                                      .help = "write checkpoints while training continues; false: training waits"}),
-        key(&CheckpointKeys::staging_bytes,
-            {.key = "checkpoint.staging_limit",
-             .type = OptionType::bytes,
-             .default_value = "1 GiB",
-             .help = "maximum memory per rank for checkpoints that are being written, at least 16 MiB; a save waits "
-                     "while it is full"}),
+        key(&CheckpointKeys::staging_bytes, {.key = "checkpoint.staging_limit",
+                                             .type = OptionType::bytes,
+                                             .default_value = "1 GiB",
+                                             .help = "maximum memory per rank for checkpoints that are being written, at "
+                                                     "least 16 MiB; a save waits while this memory is full"}),
         key(&CheckpointKeys::max_failed,
             {.key = "checkpoint.max_failed",
              .default_value = "3",

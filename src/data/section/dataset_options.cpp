@@ -37,9 +37,8 @@ std::vector<OptionSpec> options_of_samples() {
        .help = "seed of shuffle = true: change it for other orders; they also depend on the run's seed"},
       {.key = "subset",
        .default_value = "",
-       .help =
-           "samples to use, in this order: ranges FIRST:END (0:800) and single numbers, separated by commas, or @FILE with "
-           "such a list; empty: all"},
+       .help = "samples to use, in this order: ranges FIRST:END (0:800) and single numbers, separated by commas, or @FILE "
+               "with such a list; empty: all samples"},
       {.key = "weights",
        .default_value = "",
        .help = "share of the samples of an epoch that each source provides, separated by commas (0.7, 0.3); needs shuffle "

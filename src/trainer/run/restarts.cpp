@@ -44,7 +44,7 @@ void Restarts::count(const FailedTogether& failure) {
 void Restarts::give_up(const FailedTogether& failure) const {
   if (is_watched_ || max_failures_ == 0) throw comm::AgreedError(failure.what(), failure.code());
   throw comm::AgreedError(fmt::format("{}\ngiven up after {} (failure.max_failures = {}). Fix the problem and run the same "
-                                      "command again; the run resumes from what it has saved",
+                                      "command again; the run resumes from its last saved state",
                                       failure.what(), counted(failures_, "failure"), max_failures_),
                           failure.code());
 }
