@@ -154,8 +154,8 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
 def _shuffled(rows: Any, seed: int) -> Any:
     """Returns the rows in random order. Uses Python's random.shuffle(), whose order is equal in all Python versions."""
     if len(rows) > _MAX_SHUFFLED:
-        raise ValueError(f"parts of {len(rows)} samples in random order need a list of all samples; the maximum is {_MAX_SHUFFLED}: take the parts "
-                         f"first, and then random_shuffle() them")
+        raise ValueError(f"the dataset has {len(rows)} samples, but limit() and the split methods can shuffle at most {_MAX_SHUFFLED}: call them on the "
+                         f"unshuffled dataset, and then call random_shuffle() on the result")
     rows = list(rows)
     random.Random(seed).shuffle(rows)
     return numpy.asarray(rows)
