@@ -21,7 +21,8 @@ int code_of(ExitCode code) { return static_cast<int>(code); }
 
 /// Returns a clause for messages that describes from which saved state the next attempt continues.
 std::string continuation(const Situation& situation) {
-  return situation.silent ? "its program continues from what it saved itself" : "it continues from its last checkpoint";
+  return situation.silent ? "its program continues from the files that it has saved"
+                          : "it continues from its last checkpoint";
 }
 
 std::string fix_and_submit(const Situation& situation) {

@@ -55,7 +55,7 @@ class RunningStep {
   RunningStep(const std::vector<std::string>& command, SignalQueue& signals, bool needs_whole_allocation, int input)
       : signals_(signals), needs_whole_allocation_(needs_whole_allocation) {
     Pipe errors;
-    if (!errors) throw Error(std::string("no pipe can be made: ") + std::strerror(errno));
+    if (!errors) throw Error(std::string("cannot create a pipe: ") + std::strerror(errno));
     fcntl(errors.read_end.get(), F_SETFL, O_NONBLOCK);
     pid_ = spawn_step(command, errors.write_end.get(), input);
     pipe_ = std::move(errors.read_end);

@@ -39,7 +39,7 @@ std::span<const OptionSpec> stop_options() {
       {.key = "patience_metric", .help = "metric that must improve"},
       {.key = "patience_order",
        .default_value = "min",
-       .help = "direction of an improvement: to higher values (max) or lower ones (min)",
+       .help = "which values are improvements: max for higher values, min for lower values",
        .choices = {"max", "min"}},
       {.key = "patience_delta",
        .type = OptionType::real,

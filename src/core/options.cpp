@@ -149,7 +149,7 @@ Options checked(const Options& given, std::span<const OptionSpec> specs, std::st
   for (const auto& key : given.keys())
     if (std::ranges::find(known, key) == known.end()) {
       throw UsageError(given.find(key)->origin + ": unknown key '" + key + "'" + at + did_you_mean(key, known) +
-                       (known.size() <= max_listed ? "; there are: " + join(known) : "; `trainrt list` shows all keys"));
+                       (known.size() <= max_listed ? "; valid keys: " + join(known) : "; `trainrt list` shows all keys"));
     }
   Options out;
   for (const auto& spec : specs) {

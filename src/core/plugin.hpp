@@ -31,7 +31,7 @@ const Record& find_plugin(PluginTable<Record> table, std::string_view name, std:
     if (record->name == name) return *record;
   const auto names = names_of(table);
   throw UsageError("no such " + std::string(kind) + ": '" + std::string(name) + "'" + did_you_mean(name, names) +
-                   "; there are: " + join(names));
+                   "; valid names: " + join(names));
 }
 
 }  // namespace trainrt

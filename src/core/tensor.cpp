@@ -30,7 +30,7 @@ constexpr std::array<DTypeRow, 12> dtypes{{{DType::f64, "f64", 8},
 const DTypeRow& row_of(DType dtype) {
   for (const auto& row : dtypes)
     if (row.dtype == dtype) return row;
-  throw Error("a tensor has no known dtype (value " + std::to_string(static_cast<int>(dtype)) + ")");
+  throw Error("a tensor has an unknown dtype (value " + std::to_string(static_cast<int>(dtype)) + ")");
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ DType dtype_from(std::string_view name) {
     if (row.name == name) return row.dtype;
     valid.emplace_back(row.name);
   }
-  throw UsageError("no such dtype: '" + std::string(name) + "'; there are: " + join(valid));
+  throw UsageError("unknown dtype '" + std::string(name) + "'; valid types: " + join(valid));
 }
 
 std::string_view name_of(Device device) { return device == Device::cuda ? "cuda" : "host"; }

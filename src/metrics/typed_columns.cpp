@@ -183,7 +183,7 @@ template <class T>
 void add_column(std::vector<Record>& records, const std::string& name, const std::vector<T>& values,
                 const std::string& kinds) {
   if (values.size() != records.size() || (!kinds.empty() && kinds.size() != records.size()))
-    throw Error("'metrics/" + name + "' has another length than 'iteration'");
+    throw Error("'metrics/" + name + "' and 'iteration' have different lengths");
   const auto key = key_of(name);
   for (std::size_t row = 0; row < records.size(); ++row) {
     const char kind = !kinds.empty() ? kinds[row] : std::is_same_v<T, std::string> ? 't' : 'r';
@@ -203,7 +203,7 @@ std::vector<Record> metrics_records(const std::string& path) try {
   for (const auto iteration : io::h5_read_i64_list(file, "iteration")) records.push_back({iteration, {}});
   const auto names = io::h5_read_string_list(file, "keys");
   const auto kinds = io::h5_read_string_list(file, "kinds");
-  if (kinds.size() != names.size()) throw Error("'kinds' has another length than 'keys'");
+  if (kinds.size() != names.size()) throw Error("'kinds' and 'keys' have different lengths");
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto dataset = "metrics/" + names[i];
     const auto type = io::h5_list_type(file, dataset);

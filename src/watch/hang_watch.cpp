@@ -123,7 +123,7 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
     if (!decide(suspicion)) return false;
   } catch (const std::exception& error) {
     if (written && is_cancelled()) return false;
-    log::error(fmt::format("ranks hang, and the verdict could not be written: {}", error.what()));
+    log::error(fmt::format("ranks hang, but this could not be recorded in the run directory: {}", error.what()));
   }
   if (ends_within(0)) return false;  // The train thread has ended, so nothing hangs any more.
   actions_.end_step();
@@ -197,8 +197,9 @@ void HangWatch::write_report(const StallMeter& meter) const {
                           .program = program.location,
                           .last_call = program.last_call};
   const auto frames = stack_of(train_thread_, stack_limit_s);
-  const auto stack =
-      frames.count > 0 ? describe(frames) : "  (it does not answer: the kernel holds it, or it blocks signals)\n";
+  const auto stack = frames.count > 0
+                         ? describe(frames)
+                         : "  (the thread does not answer: it is blocked in the kernel, or it blocks signals)\n";
   io::make_directories(folder_);
   io::replace_file(file_of(folder_, static_cast<std::size_t>(attempt_.rank)),
                    fmt::format("{}stack of the train thread\n{}\nother threads\n{}{}", to_text(report), stack,

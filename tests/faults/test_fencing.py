@@ -157,7 +157,7 @@ def a_second_job_does_not_take_over_a_running_attempt():
     for other in ({"SLURM_JOB_ID": "4712"}, job(1), job(0)):  # another job, another step, a process from before a requeue
         second = run_ranks(RANKS, config, env=other)
         check_exit(second, USAGE)
-        check("is already being run" in second.err, "the reason is missing", second)
+        check("is already running" in second.err, "the reason is missing", second)
     first.code = first.wait(60)
     check_exit(first, FINISHED)
     check_run(config)

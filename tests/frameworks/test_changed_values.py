@@ -61,7 +61,7 @@ def tree_functions_name_the_columns_that_are_not_features():
     if "libxgboost" in job.err:
         skip("XGBoost is not installed (package libxgboost-dev)")
     equal(job.code, FINISHED, "exit code", job)
-    for text in ("row 39 has '?'", "not features: 'income' (text)"):
+    for text in ("row 39 has '?'", "fields that are not used as features: 'income' (text)"):
         check(text in job.err, f"the message {text!r} is missing", job)
 
 

@@ -457,7 +457,7 @@ def a_concatenator_joins_columns():
     same(both.transform_batch(columns)["x"], column(made, "x"), "a batch")
     vectors = {"v": numpy.arange(4.0).reshape(2, 2), "a": columns["a"]}
     same(Concatenator(["v", "a"], flatten=True).transform_batch(vectors)["concat_out"], [[0, 1, 1.5], [2, 3, 2.5]], "with vectors")
-    raises(ValueError, "there is no column 'z'; there are: v, a", of=lambda: Concatenator(["z"]).transform_batch(vectors))
+    raises(ValueError, "there is no column 'z'; the columns are: v, a", of=lambda: Concatenator(["z"]).transform_batch(vectors))
     raises(ValueError, "shape (2,); flatten=True", of=lambda: Concatenator(["v", "a"]).transform_batch(vectors))
     raises(TypeError, "contains texts", of=lambda: Concatenator(["t"]).transform_batch({"t": ["one", "two"]}))
     raises(ValueError, "must be a list of column names", of=lambda: Concatenator("a"))
@@ -488,7 +488,7 @@ def wrong_arguments_are_named():
     raises(ValueError, "random_shuffle", of=lambda: data.range(3).iter_batches(local_shuffle_buffer_size=100))
     raises(ValueError, "pad", "uneven", "rubbish", of=lambda: list(data.range(3).iter_batches(remainder="rubbish")))
     raises(KeyError, "'nope'", "id", of=data.range(3).select_columns(["nope"]).take_all)
-    raises(ValueError, "0.1", "one at least", of=lambda: data.range(3).train_test_split(0.1))
+    raises(ValueError, "0.1", "at least one", of=lambda: data.range(3).train_test_split(0.1))
 
 
 @test
@@ -586,7 +586,7 @@ def non_integers_and_duplicate_names_are_refused():
     raises(TypeError, "window(length=...): 4.5", of=lambda: rows.window(4.5))
     raises(ValueError, "window(stride=...): 0", of=lambda: rows.window(4, stride=0))
     raises(TypeError, "pack(length=...): True", of=lambda: rows.pack("a", True))
-    raises(ValueError, "two columns would have one name", of=lambda: rows.rename_columns({"a": "b"}).take(1))
+    raises(ValueError, "two columns would get the same name", of=lambda: rows.rename_columns({"a": "b"}).take(1))
     raises(ValueError, "num_features", of=lambda: data.preprocessors.HashingVectorizer(["a"], num_features=0))
 
 

@@ -53,7 +53,7 @@ def fit_with_a_changed_config_is_refused_and_more_epochs_continue_the_run():
     job = run(epochs=2, lr=0.1, layers=[1, 2])
     check("loop.train_loop_config.layers was not set, is '[1, 2]'" in job.err, "another key is accepted", job)
     job = run(epochs=5, lr=0.1)
-    check("loop.train_loop_config.epochs was '2', is '5' from attempt 2 on" in job.err, "more epochs do not continue the run", job)
+    check("loop.train_loop_config.epochs was '2' and is '5' from attempt 2 on" in job.err, "more epochs do not continue the run", job)
     check_exit(job, 0)
 
 

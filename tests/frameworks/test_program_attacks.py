@@ -53,7 +53,7 @@ SOME_STEPS = "ctx.restore(trainrt.State())\nfor _ in range(5):\n    ctx.step()\n
 def a_program_that_is_killed_in_a_pipeline_has_not_finished():
     """A pipeline exits with the code of its last command."""
     program = client(SOME_STEPS + "os.kill(os.getpid(), signal.SIGKILL)\n")
-    job = ends(1, config_of(in_a_pipeline(program)), FAILED, "rank 0", "without a last word", "pipefail")
+    job = ends(1, config_of(in_a_pipeline(program)), FAILED, "rank 0", "without notifying trainrt", "pipefail")
     check("finished" not in job.err, "the run is reported as finished", job)
 
 
@@ -71,7 +71,7 @@ def a_program_without_a_wrapper_may_exit_by_os_exit():
 @test
 def the_exit_of_a_forked_process_is_not_the_end_of_the_program():
     program = client(SOME_STEPS + "if os.fork() == 0:\n    sys.exit(0)\nos.wait()\nctx.step()\nos.kill(os.getpid(), signal.SIGKILL)\n")
-    ends(1, config_of(in_a_pipeline(program)), FAILED, "without a last word")
+    ends(1, config_of(in_a_pipeline(program)), FAILED, "without notifying trainrt")
 
 
 # ---- one rank fails or is slow -------------------------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def an_attached_state_and_a_state_of_a_report_exclude_each_other():
                                        f"ctx.report({{}}, directory=os.path.dirname(__file__), state={given})"))
         job = run_program(ranks, config)
         check_exit(job, USAGE)
-        check("the one or the other" in job.err and "the same call" not in job.err, "the error is not raised on both ranks", job)
+        check("Use only one of the two" in job.err and "the same call" not in job.err, "the error is not raised on both ranks", job)
 
 
 @test

@@ -538,8 +538,8 @@ refused(TypeError, "part/inner/0 is a Linear", tt.load_state, model, part=Part({
 refused(TypeError, "part/weights is a Tensor", tt.load_state, model, part=Part({"weights": torch.ones(3)}))
 assert not tt.load_state(model, optimizer, epoch=0)
 tt.save_state(model, optimizer, epoch=1, metrics={"loss": 1.0})
-refused(ValueError, "another 'model'", tt.save_state, nn.Linear(3, 3), optimizer)
-refused(ValueError, "'step', which load_state() was not", tt.save_state, model, optimizer, step=3)
+refused(ValueError, "a 'model' that is not the object", tt.save_state, nn.Linear(3, 3), optimizer)
+refused(ValueError, "'step', which was not passed to load_state()", tt.save_state, model, optimizer, step=3)
 """)
 
 

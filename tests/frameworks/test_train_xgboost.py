@@ -74,7 +74,7 @@ def contradictory_arguments_are_refused():
     table = {"train": data.from_items([{"x": 1, "y": 2}])}
     raises(ValueError, "label_column", "missing", of=lambda: XGBoostTrainer(params={}, datasets=table))
     raises(ValueError, "train_loop_per_worker, or params", of=lambda: XGBoostTrainer(datasets=table))
-    raises(ValueError, "the one or the other", of=lambda: XGBoostTrainer(print, params={}, label_column="y"))
+    raises(ValueError, "remove one of them", of=lambda: XGBoostTrainer(print, params={}, label_column="y"))
     raises(ValueError, "datasets={'train'", of=lambda: XGBoostTrainer(params={}, label_column="y"))
     raises(NotImplementedError, "rabit", of=lambda: XGBoostConfig("federated"))
     raises(ValueError, "frequency", of=lambda: RayTrainReportCallback(frequency=-1))

@@ -426,7 +426,7 @@ def an_invalid_init_score_is_named():
     refused(["[data.valid] field 'ms'", "1 numbers per row, but in [data.train] 3"], sets={"train": "train", "valid": "infinite"}, params=classes, label="c", init_score="ms")
     refused(["boosting = rf", "do not support init_score"], params=DRAWING["rf"], init_score="m")
     refused(["[loop] base_margin", "init_score"], base_margin="m")
-    refused(["[loop] label_lower_bound", "no objective of bounds"], label_lower_bound="m", label_upper_bound="r")
+    refused(["[loop] label_lower_bound", "no objective that uses bounds"], label_lower_bound="m", label_upper_bound="r")
 
 
 @test

@@ -502,7 +502,7 @@ def an_invalid_sparse_column_is_named_with_its_row():
         for part, loop in (("train", {"columns": 5}), ("train", {}), ("valid", {})):
             rows = {name: [{"i": [0, wrong] if name == part and i == 7 else [0, 3, 4][:i % 4], "v": [1.5] * (2 if name == part and i == 7 else min(i % 4, 3)), "y": i % 2}
                            for i in range(20)] for name in ("train", "valid")}
-            refused([f"[data.{part}] field 'i' of sample 7 holds {shown}", "must be an integer from 0"], sets=(), sections=lines_of(**rows), sparse="i, v", **loop)
+            refused([f"[data.{part}] field 'i' of sample 7 holds {shown}", "must be an integer of at least 0"], sets=(), sections=lines_of(**rows), sparse="i, v", **loop)
 
 
 @test

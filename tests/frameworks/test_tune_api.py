@@ -459,9 +459,9 @@ def mutations_require_a_first_value():
     try:
         ParamSpace({"lr": 0.1}, {("momentum",): api.uniform(0, 1)})
     except ValueError as error:
-        check("'momentum'" in str(error) and "first value" in str(error), str(error))
+        check("'momentum'" in str(error) and "initial value" in str(error), str(error))
     else:
-        raise Failed("a mutation without a first value is accepted")
+        raise Failed("a mutation without a initial value is accepted")
 
 
 @test

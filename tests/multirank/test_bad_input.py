@@ -136,7 +136,7 @@ for number, arguments in enumerate(BAD_VALUES):
 
 BAD_LOOP = ((("epochs", "'two'", INTEGER, "command line"), "epochs=two"), (("optimizer", "'adam'", "sgd, adamw"), "optimizer=adam"),
             (("batch_size", "'-3'", f"{INTEGER}, from 1 to 2147483647"), "batch_size=-3"), (("dropout", "'nan'", "less than 1"), "dropout=nan"),
-            (("unknown key 'learning_rate'", "linear", "there are: epochs, batch_size,"), "learning_rate=0.1"),
+            (("unknown key 'learning_rate'", "linear", "valid keys: epochs, batch_size,"), "learning_rate=0.1"),
             (("unknown key 'batchsize'", "did you mean 'batch_size'"), "batchsize=8"))
 
 
@@ -543,7 +543,7 @@ def a_second_run_in_the_same_directory_is_refused_and_the_first_continues():
     first = start_ranks(RANKS, config)
     wait_for_reports(run_dir, 3, first)
     second = run_ranks(RANKS, config, timeout=30)
-    check_refused(second, config, ("already being run", str(first.ranks()[0]), os.uname().nodename))
+    check_refused(second, config, ("already running", str(first.ranks()[0]), os.uname().nodename))
     check(not first.ended(), "the first run ended", first)
     wait_for_reports(run_dir, report_count(run_dir) + 3, first)
     kill([first.ranks()[0]], signal.SIGUSR1)
@@ -563,7 +563,7 @@ def one_of_two_runs_that_start_at_once_is_refused():
     wait_until(lambda: any(job.ended() for job in jobs), 60, "one of the runs to be refused", jobs[0])
     loser, winner = sorted(jobs, key=lambda job: not job.ended())
     loser.code = loser.wait(30)
-    check_refused(loser, config, ("already being run",))
+    check_refused(loser, config, ("already running",))
     wait_for_reports(run_dir, report_count(run_dir) + 2, winner)
     kill([winner.ranks()[0]], signal.SIGUSR1)
     winner.code = winner.wait(30)

@@ -128,7 +128,7 @@ def a_run_on_samples_selected_by_a_condition_resumes_inside_an_epoch():
 def check_reports_a_wrong_condition_with_its_position_and_the_valid_fields():
     folder = scratch()
     write_files(folder)
-    for condition, words in {"images[0] >": ("at character 12",), "image > 3": ("at character 1", "no field 'image'", "there are: images"),
+    for condition, words in {"images[0] >": ("at character 12",), "image > 3": ("at character 1", "no field 'image'", "the fields are: images"),
                              "images > 3": ("images[0]",), "images[0] > 'a'": ("a text and a number",)}.items():
         job = run([TRAINRT, "check", "--config", config_of(folder, where=condition)])
         check(job.code != 0 and all(word in job.out + job.err for word in ("[data.train]", "where", *words)), condition, job)

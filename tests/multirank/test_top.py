@@ -175,7 +175,7 @@ def a_frozen_rank_is_named_if_others_wait_for_it():
     lines = [rank_line(rank, waits_in="all-reduce gradients", quiet_s=64.0) for rank in range(4)]
     lines[2] = rank_line(2, seconds_ago=70, step=811)
     out = top(made_up_run(4, lines=lines)).out
-    check("rank 2 (n0): no sign of life for 0:01:1" in out and "step 811, 1 step behind" in out, f"the late rank is not named:\n{out}")
+    check("rank 2 (n0): no status update for 0:01:1" in out and "step 811, 1 step behind" in out, f"the late rank is not named:\n{out}")
     equal(len(re.findall(r"^ +\d ! ", out, re.M)), 1, f"late ranks in\n{out}")
 
 
@@ -202,7 +202,7 @@ def five_thousand_ranks_and_a_million_reports_fit_the_screen_within_a_second():
     out = top(run_dir).out
     took = time.monotonic() - begin
     check(took < 1, f"the output took {took:.2f} s")
-    check("rank 4321 (n270): no sign of life" in out and "! late 1   . training 4999" in out and "iteration 1000101" in out, f"unexpected output:\n{out}")
+    check("rank 4321 (n270): no status update" in out and "! late 1   . training 4999" in out and "iteration 1000101" in out, f"unexpected output:\n{out}")
     check(max(map(len, out.splitlines())) <= 100 and len(out.splitlines()) <= 60, f"the output is too large:\n{out}")
 
 

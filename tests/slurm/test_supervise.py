@@ -109,7 +109,7 @@ def ranks_that_outlive_their_srun_are_ended_before_the_next_attempt_starts():
     ended(job, "COMPLETED")
     equal(job.restarts(), 0, "requeues", job)
     check("trainrt supervise: " in job.text.split("done;")[0], "srun was not killed", job)
-    check("already being run" not in job.text, "the next attempt started while the previous one was running", job)
+    check("already running" not in job.text, "the next attempt started while the previous one was running", job)
     check_complete(run_dir, job)
     check_same_bits(run_dir, whole)
 

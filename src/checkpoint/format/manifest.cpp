@@ -94,9 +94,9 @@ ShardRecord shard_from(const Json& json, std::size_t number, const std::string& 
     if (part.at != end) reader.fail("has 'parts' with a gap or an overlap");
     end += part.bytes;
     // `end` cannot overflow, because the sum of two 63-bit numbers fits into 64 bits.
-    if (end > shard.bytes) reader.fail("has 'parts' after its end");
+    if (end > shard.bytes) reader.fail("has 'parts' that end after the end of the file");
   }
-  if (end != shard.bytes) reader.fail("has 'parts' that do not reach its end");
+  if (end != shard.bytes) reader.fail("has 'parts' that end before the end of the file");
   return shard;
 }
 

@@ -133,8 +133,9 @@ CheckContents require_same_model(const State& state, Communicator& communicator,
     if (covers == Covers::part)
       throw UsageError("cannot load from '" + directory + "': it does not have the requested entries:\n  " +
                        join(lines, "\n  "));
-    const auto text = "cannot restore from '" + directory + "': it belongs to another model than the State:\n  " +
-                      join(lines, "\n  ") + "\nRun the model that wrote it.";
+    const auto text = "cannot restore from '" + directory +
+                      "': its contents do not match the State, so a different model wrote it:\n  " + join(lines, "\n  ") +
+                      "\nRun the model that wrote it.";
     throw StateDiffers(text, directory, lines);
   };
 }
@@ -150,7 +151,8 @@ LoadResult finish_load(const State& state, Loaded loaded, Communicator& communic
   const auto view = from_root(communicator, [&] { return std::string(has_view(result.directory) ? "1" : ""); });
   if (view.empty())
     result.notes.push_back(
-        "state.h5 is missing: it could not be written, or the run was killed before. It is written after the next save");
+        "state.h5 is missing: it could not be written, or the run was killed before it was written. The run writes it "
+        "after its next save");
   return std::move(result);
 }
 

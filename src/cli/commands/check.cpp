@@ -69,7 +69,7 @@ std::string planned_start(const config::RunSpec& spec) {
   if (!record) return fmt::format("a new run that starts from {}", spec.run.resume_from);
   const auto& missing = checked.accepted;
   if (missing.empty() && trainer::has_finished(*record, spec) && rundir::missing_end(spec.run_dir, *record).empty())
-    return "a finished run: a start would change nothing";
+    return "the run has finished; starting it again would change nothing";
   const auto checkpoints = checkpoint::list(spec.run_dir);
   const auto accepted = missing.empty() ? "" : " (allowed by run.missing_checkpoints = accept: " + missing + ")";
   if (checkpoints.empty()) return "a run without a checkpoint, which would start from the beginning" + accepted;

@@ -23,7 +23,7 @@ const Backend mpi{
     .open = [](launch::Launch& launch, const CommOptions& options) -> std::unique_ptr<Communicator> {
       return start_mpi(launch, options, mpi.name);
     },
-    .details = [](const World& world) -> std::string { return world.node_count == world.size ? "one rank a node" : ""; }};
+    .details = [](const World& world) -> std::string { return world.node_count == world.size ? "one rank per node" : ""; }};
 
 }  // namespace comm::plugins
 

@@ -245,8 +245,8 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   auto segment = share_segment(*mpi_, node_of_rank_, bytes, failure);
   if (failure.empty()) return windows_.add(std::move(segment));
   RankZero(rank()).run([&] {
-    log::warning(fmt::format(
-        "cannot allocate {} bytes per rank in shared memory: {}. Reducing them needs additional copies.", bytes, failure));
+    log::warning(fmt::format("cannot allocate {} bytes per rank in shared memory: {}. Reductions need additional copies.",
+                             bytes, failure));
   });
   return Communicator::allocate(bytes, device);
 }

@@ -74,7 +74,7 @@ std::string MpiRollCall::missing() {
                                     number_of(other), reply->number, reply->step, mine_.number));
   }
   if (!silent.empty()) return silent;
-  return elsewhere.empty() ? "the other ranks, which are waiting, too" : elsewhere;
+  return elsewhere.empty() ? "the other ranks, which are also waiting" : elsewhere;
 }
 
 }  // namespace trainrt::comm

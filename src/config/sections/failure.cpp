@@ -43,22 +43,21 @@ const Section failure{
              key(&FailureKeys::exclude_bad_nodes,
                  {.key = "failure.exclude_bad_nodes",
                   .default_value = "3",
-                  .help = "number of attempts that ended because of one node (it died, or its ranks were killed, crashed "
-                          "or hung) after which `trainrt supervise` excludes the node, if these are at least half of all "
-                          "attempts that ended because of a node; 0: off",
+                  .help = "number of attempts ended by the same node after which `trainrt supervise` excludes the node. A "
+                          "node ends an attempt if it dies, or if its ranks are killed, crash or hang. The node is "
+                          "excluded only if it ended at least half of all attempts that were ended by nodes; 0: off",
                   .range = {.least = 0, .most = 1e9}}),
              key(&FailureKeys::exclude_slow,
                  {.key = "failure.exclude_slow",
                   .default_value = "0",
-                  .help = "ratio of a rank's time to the median rank's, such as 1.5, at which the attempt saves and ends, "
-                          "and `trainrt supervise` excludes the rank's node; 0: off",
+                  .help = "ratio of a rank's time to the median rank's time, such as 1.5. If a rank reaches the ratio, the "
+                          "attempt saves and ends, and `trainrt supervise` excludes the rank's node; 0: off",
                   .range = {.least = 0, .most = 1e6}}),
-             key(&FailureKeys::exclude_slow_after_s,
-                 {.key = "failure.exclude_slow_after",
-                  .default_value = "600",
-                  .help = "minimum time that a rank must have been slow before exclude_slow applies",
-                  .range = {.least = 0, .most = 1e9},
-                  .unit = "seconds"}),
+             key(&FailureKeys::exclude_slow_after_s, {.key = "failure.exclude_slow_after",
+                                                      .default_value = "600",
+                                                      .help = "time that a rank must be slow before exclude_slow applies",
+                                                      .range = {.least = 0, .most = 1e9},
+                                                      .unit = "seconds"}),
              key(&FailureKeys::max_excluded_nodes,
                  {.key = "failure.max_excluded_nodes",
                   .default_value = "2",
@@ -72,9 +71,9 @@ const Section failure{
              key(&FailureKeys::hang_timeout,
                  {.key = "failure.hang_timeout",
                   .default_value = "auto",
-                  .help = "time without a step, report or stop point after which a hanging attempt ends with a report of "
-                          "the ranks that hang; for a program that reports no progress: time without output and CPU time "
-                          "on all ranks"}),
+                  .help = "time without a step, report or stop point after which an attempt counts as hanging. The attempt "
+                          "then ends with a report of the ranks that hang. For a program that reports no progress: time "
+                          "during which no rank prints output or uses CPU time"}),
              key(&FailureKeys::launch_timeout_s, {.key = "failure.launch_timeout",
                                                   .default_value = "20",
                                                   .help = "maximum time that the ranks wait for each other at the start",
@@ -86,12 +85,12 @@ const Section failure{
                   .help = "maximum time that a rank waits in a collective for another rank; after it the run fails",
                   .range = any_time,
                   .unit = "seconds"}),
-             key(&FailureKeys::storage_timeout_s,
-                 {.key = "failure.storage_timeout",
-                  .default_value = "30",
-                  .help = "maximum time until a node sees a new directory, and maximum outage of the storage",
-                  .range = any_time,
-                  .unit = "seconds"})},
+             key(&FailureKeys::storage_timeout_s, {.key = "failure.storage_timeout",
+                                                   .default_value = "30",
+                                                   .help = "maximum time that a node may take to see a new directory, and "
+                                                           "maximum time that the storage may be unavailable",
+                                                   .range = any_time,
+                                                   .unit = "seconds"})},
     .check = check_failure};
 
 }  // namespace plugins

@@ -29,7 +29,7 @@ const Section metrics{
         key(&MetricsKeys::aggregate,
             {.key = "metrics.aggregate",
              .default_value = "false",
-             .help = "combine the metrics of all ranks in trainrt.train.report(), as trainrt.context().report() does, "
-                     "unless the call chooses; false: use rank 0's"})}};
+             .help = "true: trainrt.train.report() combines the metrics of all ranks, as trainrt.context().report() does; "
+                     "false: it reports the metrics of rank 0. The argument aggregate of a call takes precedence"})}};
 
 }  // namespace trainrt::config::plugins

@@ -32,13 +32,14 @@ const Section program{
              key(&ProgramKeys::gpus,
                  {.key = "program.gpus",
                   .default_value = "node",
-                  .help = "GPUs in CUDA_VISIBLE_DEVICES: node lists those of all ranks of the node, so that they can copy "
-                          "to each other, and number LOCAL_RANK is the rank's; own lists only the rank's",
+                  .help =
+                      "GPUs in CUDA_VISIBLE_DEVICES: node lists the GPUs of all ranks of the node, so that the GPUs can "
+                      "copy to each other, and a rank's own GPU has the number LOCAL_RANK; own lists only the rank's GPUs",
                   .choices = {"node", "own"}}),
              key(&ProgramKeys::interface,
                  {.key = "program.interface",
                   .help = "network interface (eth0, ib0) of the first rank's node at which the programs connect to each "
-                          "other; by default the first that all other nodes can reach"}),
+                          "other; by default the first interface that all other nodes can reach"}),
              key(&ProgramKeys::stage,
                  {.key = "program.stage",
                   .type = OptionType::path,
@@ -51,9 +52,9 @@ const Section program{
                           "$TMPDIR, else /tmp"}),
              key(&ProgramKeys::progress,
                  {.key = "program.progress",
-                  .help = "regular expression that extracts the progress of a program without trainrt's client from lines "
-                          "of rank 0's output, by named groups: step (or iteration, or epoch), total (their number), and "
-                          "metrics, as in "
+                  .help = "regular expression that extracts the progress of a program that does not use trainrt's client "
+                          "from lines of rank 0's output. Its named groups are step (or iteration, or epoch), total (the "
+                          "number of these in the run), and metrics, as in "
                           R"(step (?<step>\d+) loss (?<loss>\S+))"}),
              key(&ProgramKeys::has_trainer,
                  {.key = "program.has_trainer",

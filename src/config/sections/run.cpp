@@ -44,14 +44,12 @@ const Section run{
          key(&RunKeys::resume_from,
              {.key = "run.resume_from_checkpoint",
               .type = OptionType::path,
-              .help = "checkpoint that a new run starts from, or a run directory with such checkpoints, of which the "
-                      "newest is used"},
+              .help = "checkpoint that a new run starts from, or a run directory whose newest checkpoint is used"},
              absolute_path),
-         key(&RunKeys::resume_tensors,
-             {.key = "run.resume_tensors",
-              .help =
-                  "names of the tensors to load from resume_from_checkpoint, with * and ?, separated by commas; '!NAME' "
-                  "excludes. Steps then count from 0. By default everything is loaded"}),
+         key(&RunKeys::resume_tensors, {.key = "run.resume_tensors",
+                                        .help = "names of the tensors to load from resume_from_checkpoint, separated by "
+                                                "commas. Names may contain * and ?, and '!NAME' excludes a name. If the "
+                                                "key is set, steps count from 0. By default, everything is loaded"}),
          key(&RunKeys::continues_iterations,
              {.key = "run.resume_iteration",
               .default_value = "restart",

@@ -42,14 +42,15 @@ const Section scaling{
          key(&ScalingKeys::min_workers,
              {.key = "scaling.min_workers",
               .default_value = "0",
-              .help = "minimum number of ranks with which an elastic run may restart; the global batch stays that of "
-                      "num_workers ranks, or of the first attempt's ranks if num_workers is 0; 0: not elastic",
+              .help =
+                  "minimum number of ranks with which an elastic run may restart; 0: not elastic. The global batch does "
+                  "not change: it is the batch of num_workers ranks or, if num_workers is 0, of the first attempt's ranks",
               .range = {.least = 0}}),
          key(&ScalingKeys::on_resize_key,
              {.key = "scaling.on_resize",
-              .help = "action if a restart has another number of ranks: refuse fails, keep_global_batch splits the global "
-                      "batch over the present ranks, keep_batch keeps the batch of each rank. By default refuse, or "
-                      "keep_global_batch with min_workers"},
+              .help = "action if a restart has a different number of ranks: refuse fails, keep_global_batch splits the "
+                      "global batch over the present ranks, keep_batch keeps the batch of each rank. The default is "
+                      "refuse, or keep_global_batch if min_workers is set"},
              {{"refuse", OnResize::refuse},
               {"keep_global_batch", OnResize::keep_global_batch},
               {"keep_batch", OnResize::keep_batch}}),

@@ -28,12 +28,11 @@ const Section storage{
              .help = "send unsigned requests to s3://, even if there are keys: for public buckets"}),
         key(&StorageKeys::gs_endpoint, {.key = "storage.gs_endpoint",
                                         .help = "URL of the store for gs://; by default https://storage.googleapis.com"}),
-        key(&StorageKeys::purge_days,
-            {.key = "storage.purge_days",
-             .default_value = "0",
-             .help =
-                 "age in days at which the file system of run.storage_path deletes files (scratch); `trainrt result` and "
-                 "`trainrt supervise` warn one week before the newest checkpoint reaches it; 0: never",
-             .range = {.least = 0, .most = 36500}})}};
+        key(&StorageKeys::purge_days, {.key = "storage.purge_days",
+                                       .default_value = "0",
+                                       .help = "age in days at which the file system of run.storage_path deletes files "
+                                               "(scratch); `trainrt result` and `trainrt supervise` warn one week before "
+                                               "the newest checkpoint reaches this age; 0: files are never deleted",
+                                       .range = {.least = 0, .most = 36500}})}};
 
 }  // namespace trainrt::config::plugins

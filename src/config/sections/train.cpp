@@ -23,10 +23,9 @@ const Section train{
     .name = "train",
     .order = 2,
     .help = "train function or program to run",
-    .keys = {key(&TrainKeys::function,
-                 {.key = "train.function",
-                  .help =
-                      "name of the train function; `trainrt list` shows them. By default the first one of train.library"}),
+    .keys = {key(&TrainKeys::function, {.key = "train.function",
+                                        .help = "name of the train function; `trainrt list` shows them. By default the "
+                                                "first train function of train.library"}),
              key(&TrainKeys::library, {.key = "train.library",
                                        .type = OptionType::path,
                                        .help = "shared library with a train function of your own"}),

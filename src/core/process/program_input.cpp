@@ -171,7 +171,7 @@ std::size_t hold_input(double timeout_s) {
     if (found < 0 && errno == EINTR) continue;
     if (found == 0)
       throw UsageError(
-          fmt::format("it has not ended, and nothing came for {:g} s ({} bytes came before)", timeout_s, total));
+          fmt::format("it has not ended, and no data arrived for {:g} s ({} bytes arrived before)", timeout_s, total));
     const auto count = read(STDIN_FILENO, block.data(), block.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count <= 0) break;

@@ -65,7 +65,8 @@ extern const Format npy{
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",
-                 .help = ".npy file with the labels; if source names several files, as many files, in their order"},
+                 .help = ".npy file with the labels; if source names several files, the same number of label files, in the "
+                         "same order"},
                 {.key = "field",
                  .default_value = "data",
                  .help = "name of the field, for the train function",

@@ -92,7 +92,7 @@ class NpzFile {
     if (found != members.end()) return *found;
     std::vector<std::string_view> names;
     for (const auto& member : members) names.push_back(member.name);
-    throw UsageError(fmt::format("NPZ file {}: has no member '{}{}', which the key fields names; there are: {}",
+    throw UsageError(fmt::format("NPZ file {}: has no member '{}{}', which the key fields names; it has: {}",
                                  input_->path(), name, npy_ending, names_in_words(names)));
   }
 
@@ -162,7 +162,7 @@ extern const Format npz{
         "arrays are decompressed into memory",
     .options = {{.key = "fields",
                  .default_value = "",
-                 .help = "arrays to read, by default all: x, y; images=x, labels=y also renames them"}},
+                 .help = "arrays to read, such as x, y; default: all arrays. images=x, labels=y also renames the arrays"}},
     .probe = probe_npz,
     .open = open_npz,
     .is_name_of = is_npz_name,

@@ -37,8 +37,8 @@ class SafeTensors {
     if (found != all_.end()) return *found;
     std::vector<std::string_view> names;
     for (const auto& tensor : all_) names.push_back(tensor.name);
-    throw UsageError(fmt::format("{}: has no tensor '{}', which the key fields names; there are: {}", what_, name,
-                                 names_in_words(names)));
+    throw UsageError(
+        fmt::format("{}: has no tensor '{}', which the key fields names; it has: {}", what_, name, names_in_words(names)));
   }
 
   void add(const std::string& name, const SafeTensor& tensor) {
@@ -94,7 +94,8 @@ extern const Format safetensors{
     .help = "safetensors files: each tensor is a field; its first axis counts the samples, equally many in all tensors",
     .options = {{.key = "fields",
                  .default_value = "",
-                 .help = "tensors to read, by default all: x, y; images=x, labels=y also renames them"}},
+                 .help =
+                     "tensors to read, such as x, y; default: all tensors. images=x, labels=y also renames the tensors"}},
     .probe = probe_safetensors,
     .open = open_safetensors,
     .is_name_of = is_safetensors_name};

@@ -38,7 +38,7 @@ FileContent probe_database(const DataFile& file, const Options& options) {
   const auto request = sqlite_request(file, options);
   require_sqlite(file);
   const auto scan = scan_sqlite(request);
-  if (scan.blocks.empty()) throw UsageError(fmt::format("'{}': there are no rows", file.path));
+  if (scan.blocks.empty()) throw UsageError(fmt::format("'{}' has no rows", file.path));
   auto content = content_of(table_plan(*open_sqlite_reader(request, scan), options, file.path));
   content.reading = request.is_query() ? Reading::as_a_whole : Reading::by_record;
   PackedWriter packed;

@@ -265,8 +265,8 @@ std::vector<OptionSpec> options_of_tar() {
       {.key = "fields",
        .default_value = "",
        .help =
-           "extensions to read, by default those of the first sample: jpg, cls; image=jpg;png, label=cls also names the "
-           "fields; __key__ is the common beginning of the names of a sample"});
+           "extensions to read, such as jpg, cls; default: the extensions of the first sample. image=jpg;png, label=cls "
+           "also names the fields. The field __key__ is the common beginning of the names of a sample's entries"});
   return options;
 }
 

@@ -182,7 +182,8 @@ extern const Format tokens{
         "become i32. Tokens that do not fill a window are left out, or padded with the key pad",
     .options = {{.key = "length",
                  .type = OptionType::integer,
-                 .help = "length of the model's input; a sample has one token more, the target of the last one",
+                 .help =
+                     "length of the model's input; a sample has one additional token, the target of the last input token",
                  .required = true,
                  .range = window_range},
                 {.key = "next_token",

@@ -37,14 +37,12 @@ std::vector<OptionSpec> options_of_samples() {
        .help = "seed of shuffle = true: change it for other orders; they also depend on the run's seed"},
       {.key = "subset",
        .default_value = "",
-       .help =
-           "samples to use, in this order: ranges FIRST:END (0:800) and single numbers, separated by commas, or @FILE with "
-           "such a list; empty: all"},
+       .help = "samples to use, in this order: ranges FIRST:END (0:800) and single numbers, separated by commas, or @FILE "
+               "with such a list; empty: all samples"},
       {.key = "weights",
        .default_value = "",
-       .help =
-           "share of each of the sources separated by commas in an epoch (0.7, 0.3); needs shuffle = true. Small sources "
-           "are repeated; large ones continue in the next epoch"},
+       .help = "share of the samples of an epoch that each source provides, separated by commas (0.7, 0.3); needs shuffle "
+               "= true. A small source is repeated; a large source continues in the next epoch"},
       {.key = "split",
        .type = OptionType::boolean,
        .default_value = "true",
@@ -52,16 +50,14 @@ std::vector<OptionSpec> options_of_samples() {
       {.key = "block",
        .type = OptionType::integer,
        .default_value = "0",
-       .help =
-           "samples per block: "
-           "blocks of neighbouring samples are shuffled, and each block is read at once, for data much larger than memory; "
-           "0: single samples are shuffled",
+       .help = "number of neighbouring samples that are read together as a block. The blocks are shuffled, and then the "
+               "samples of each window. Use it for data much larger than memory; 0: single samples are shuffled",
        .range = {.least = 0, .most = 0x1p40},
        .unit = "samples"},
       {.key = "window",
        .type = OptionType::integer,
        .default_value = "512",
-       .help = "number of blocks whose samples are shuffled with each other; each rank holds them in memory",
+       .help = "number of blocks in a window, whose samples are shuffled together; each rank holds one window in memory",
        .range = {.least = 1, .most = 0x1p20},
        .unit = "blocks"}};
 }

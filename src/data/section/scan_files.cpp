@@ -120,7 +120,7 @@ void require_countable(const DataFile& file, const FileContent& content, const O
   constexpr std::uint64_t number_bytes = 8, max_samples = std::numeric_limits<std::uint64_t>::max() / number_bytes;
   ExpansionLimit(options, file.size)
       .require(number_bytes * std::min(content.samples, max_samples),
-               fmt::format("'{}', by the numbers of the {} samples without values that it declares,", file.path,
+               fmt::format("'{}' declares {} samples without values, and the list of their numbers", file.path,
                            content.samples));
 }
 

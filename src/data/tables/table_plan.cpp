@@ -99,11 +99,11 @@ class Planner {
         throw UsageError(fmt::format("types: the column {} is {}, {}", in_words(column), column.file_type, why));
     };
     if (given.is_text) {
-      require(column.is_text, "which is no text");
+      require(column.is_text, "which is not text");
       return column.dtype;
     }
     require(is_single_number(column), "which cannot be converted");
-    require(column.dtype != DType::f16 || is_real(given.dtype), "which can become f32 or f64");
+    require(column.dtype != DType::f16 || is_real(given.dtype), "which can only become f32 or f64");
     return given.dtype;
   }
 
@@ -148,8 +148,8 @@ std::vector<OptionSpec> table_options() {
       {.key = "columns", .default_value = "", .help = "names of the columns to read, separated by commas; default: all"},
       {.key = "types",
        .default_value = "",
-       .help = "types for columns of numbers, where other types than those in the file are needed, for example label:i64, "
-               "x:f32",
+       .help =
+           "types for columns of numbers whose type must differ from the type in the file, for example label:i64, x:f32",
        .form = "COLUMN:TYPE, ..."},
       {.key = "vector",
        .default_value = "",

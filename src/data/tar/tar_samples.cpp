@@ -53,7 +53,10 @@ TarField tar_field(const std::string& word) {
   field.kind = kind_of_extension(field.extensions.front());
   for (const auto& extension : field.extensions)
     if (kind_of_extension(extension) != field.kind)
-      throw UsageError(fmt::format("fields: the extensions of '{}' have contents of different kinds", excerpt(word)));
+      throw UsageError(
+          fmt::format("fields: the extensions of '{}' must all be of one kind: images (jpg, jpeg, png, webp), integers "
+                      "(cls, ...), arrays (npy), or other files",
+                      excerpt(word)));
   return field;
 }
 

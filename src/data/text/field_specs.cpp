@@ -39,7 +39,7 @@ std::size_t find_field(const std::vector<Dataset::Field>& fields, std::string_vi
     if (fields[i].name == name) return i;
     names.push_back(fields[i].name);
   }
-  throw UsageError(fmt::format("there is no field '{}'{}; there are: {}", excerpt(name, 60), did_you_mean(name, names),
+  throw UsageError(fmt::format("there is no field '{}'{}; the fields are: {}", excerpt(name, 60), did_you_mean(name, names),
                                excerpt(join(names))));
 }
 

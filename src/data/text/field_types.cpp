@@ -33,7 +33,7 @@ ValueType value_type(std::string_view name) {
     if (name_of(type) == name) return ValueType::number(type);
   const auto names = type_names();
   throw UsageError(
-      fmt::format("unknown type '{}'{}; there are: {}", excerpt(name, 60), did_you_mean(name, names), join(names)));
+      fmt::format("unknown type '{}'{}; valid types: {}", excerpt(name, 60), did_you_mean(name, names), join(names)));
 }
 
 GivenTypes given_types(std::string_view list) {
@@ -57,7 +57,7 @@ void require_known(std::span<const std::string> asked, std::span<const std::stri
   const std::set<std::string_view> known(names.begin(), names.end());
   for (const auto& name : asked)
     if (!known.contains(name))
-      throw UsageError(fmt::format("{}: '{}' has no '{}'{}; there are: {}", key, path, excerpt(name, 60),
+      throw UsageError(fmt::format("{}: '{}' has no '{}'{}; it has: {}", key, path, excerpt(name, 60),
                                    did_you_mean(name, names), excerpt(join(names))));
 }
 

@@ -111,7 +111,7 @@ void log_once(const Context& ctx, const std::string& line) {
 
 void log_data(Context& ctx, const Library& library, const TableLayout& layout, double seconds) {
   if (const auto fields = left_out_of(layout, ctx); !fields.empty())
-    log_once(ctx, fmt::format("{}: not features: {}", library.name, fields));
+    log_once(ctx, fmt::format("{}: fields that are not used as features: {}", library.name, fields));
   log_once(ctx, fmt::format("{}: {} rows of {} columns read in {:.3f} s", library.name, ctx.dataset("train").size(),
                             layout.columns, seconds));
 }

@@ -41,7 +41,7 @@ std::size_t rows_of_lists(const Dataset& data, const SampleRange& part, const st
 
 void refuse_column(const ColumnSource& source, const std::string& value) {
   throw UsageError(fmt::format(
-      "[data.{}] field '{}' of sample {} holds {}, but a column number must be an integer from 0 and below {}, {}",
+      "[data.{}] field '{}' of sample {} holds {}, but a column number must be an integer of at least 0 and below {}, {}",
       source.set, source.field, source.sample, value, source.columns, source.limit));
 }
 

@@ -126,7 +126,8 @@ void choose_sparse(TableLayout& layout, Context& ctx, const Dataset& data) {
   const auto names = words_of(ctx.config<std::string>("sparse", ""));
   if (names.size() != 2)
     throw UsageError(
-        "[loop] sparse must name two fields, separated by a comma: that of the columns, and that of their values");
+        "[loop] sparse must name two fields, separated by a comma: first the field with the column numbers, then the field "
+        "with their values");
   layout.sparse_indices = names[0];
   layout.sparse_values = names[1];
   for (const auto& name : names) require_list(field_named(data, "train", name, "sparse"), "train");

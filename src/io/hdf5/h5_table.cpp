@@ -69,7 +69,7 @@ void set_chunks(hid_t properties, H5Table& table) {
   std::vector<hsize_t> extents(table.shape.size());
   const auto rank = static_cast<int>(extents.size());
   if (h5_check(H5Pget_chunk(properties, rank, extents.data()), "read a chunk's shape") != rank)
-    throw Error("its chunks have another number of axes than the dataset");
+    throw Error("its chunks and the dataset have different numbers of axes");
   table.layout = H5Table::Layout::chunked;
   table.chunk.assign(extents.begin(), extents.end());
   if (std::find(table.chunk.begin(), table.chunk.end(), 0) != table.chunk.end()) throw Error("its chunks are empty");

@@ -63,12 +63,12 @@ class PrometheusSink final : public Sink {
       text += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n{0}{{run={2}}} {3}\n", name, help, label(run_),
                           number_text(value));
     };
-    add("trainrt_running", "1 while the run trains, 0 once its attempt has ended in order.", is_running_ ? 1 : 0);
-    add("trainrt_step", "Steps that the run has made.", static_cast<double>(step_));
-    add("trainrt_iteration", "Reports that the run has made.", static_cast<double>(last_.iteration));
+    add("trainrt_running", "1 while the run trains, 0 after its attempt has ended normally.", is_running_ ? 1 : 0);
+    add("trainrt_step", "Number of completed steps of the run.", static_cast<double>(step_));
+    add("trainrt_iteration", "Number of reports of the run so far.", static_cast<double>(last_.iteration));
     if (expected_ > 0)
-      add("trainrt_iterations_expected", "Reports that it will make in all.", static_cast<double>(expected_));
-    text += "# HELP trainrt_metric A number of the last report.\n# TYPE trainrt_metric gauge\n";
+      add("trainrt_iterations_expected", "Expected total number of reports of the run.", static_cast<double>(expected_));
+    text += "# HELP trainrt_metric A metric of the last report, by key.\n# TYPE trainrt_metric gauge\n";
     for (const auto& [key, value] : last_.values)
       if (const auto number = Record::real_of(value))
         text += fmt::format("trainrt_metric{{run={},key={}}} {}\n", label(run_), label(key), number_text(*number));
@@ -91,9 +91,8 @@ extern const SinkKind prometheus{
     .help = "metrics.prom: the last report, for the textfile collector of Prometheus' node exporter",
     .options = {{.key = "folder",
                  .type = OptionType::path,
-                 .help =
-                     "directory of the collector on the node of rank 0, for trainrt_RUN.prom; default: metrics.prom in the "
-                     "run directory"}},
+                 .help = "directory of the collector on the node of rank 0, into which trainrt_RUN.prom is written; "
+                         "default: the file is metrics.prom in the run directory"}},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<PrometheusSink>(context); }};
 
 }  // namespace plugins

@@ -31,7 +31,7 @@ void write_report(const std::string& folder, int rank, const std::string& text) 
 
 std::string lateness(const IdleRank& rank) {
   if (rank.position.innermost.empty()) return "shows no Python stack";
-  return "is in no collective of torch: " + rank.position.innermost;
+  return "is not in a collective of torch, but in: " + rank.position.innermost;
 }
 
 }  // namespace

@@ -72,10 +72,10 @@ void ProgramInbox::check_exit() {
     failure_ = {exit_in_words(status, failure_output(child_.output_tail())), exited_at_s};
   else if (!is_done_ && child_.client() != 0 && child_.client() != child_.pid())
     failure_ = {
-        fmt::format("ended without a last word: process {} was killed or called os._exit(), although the command of "
-                    "train.program around it exited with 0 (in a pipeline of bash, 'set -o pipefail' passes the "
-                    "exit code on)",
-                    child_.client()),
+        fmt::format(
+            "ended without notifying trainrt: process {} was killed or called os._exit(), but the command of train.program "
+            "that contains it exited with 0 (in a pipeline of bash, 'set -o pipefail' passes the exit code on)",
+            child_.client()),
         exited_at_s};
 }
 

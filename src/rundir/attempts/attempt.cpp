@@ -34,8 +34,8 @@ void refuse_if_alive(const AttemptRecord& last, const std::string& run_dir) {
   if (!attempt_is_alive(run_dir, last)) return;
   const auto& owner = last.owner;
   throw RunIsOwned(
-      fmt::format("the run in {} is already being run: attempt {}, {}process {} on {}, last heartbeat {:.0f} s ago. "
-                  "Wait for it to end, or stop it",
+      fmt::format("the run in {} is already running: attempt {}, {}process {} on {}, last heartbeat {:.0f} s ago. Wait for "
+                  "it to end, or stop it",
                   run_dir, last.number, owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host,
                   std::max(0.0, heartbeat_age_s(run_dir, last.number))));
 }

@@ -62,7 +62,7 @@ void require_progress(const std::string& run_dir, int max_no_progress) {
   const int count = attempts_without_progress(attempts, job_id);
   if (count < max_no_progress) return;
   throw NoProgress(
-      fmt::format("the last {} attempts of job {} at the run in {} got no further than {}. To see why, run: trainrt result "
+      fmt::format("the last {} attempts of job {} on the run in {} got no further than {}. To see why, run: trainrt result "
                   "{}. Fix the problem and submit a new job",
                   count, job_id, run_dir,
                   attempts.back().silent ? "earlier attempts, by the program's output" : "the checkpoint they began with",

@@ -26,8 +26,8 @@ namespace {
 std::string quoted_or_unset(const std::string& value) { return value.empty() ? "not set" : "'" + value + "'"; }
 
 void log_changed_batch(const config::RunSpec& spec, const GlobalBatch& batch, int attempt) {
-  log::info(fmt::format("the global batch is {} from attempt {} on; it has been {}", in_words(spec, batch.now), attempt,
-                        in_words(spec, batch.before)));
+  log::info(fmt::format("the global batch was {} and is {} from attempt {} on", in_words(spec, batch.before),
+                        in_words(spec, batch.now), attempt));
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ void AttemptRecorder::begin_record(const config::RunSpec& spec, const std::strin
   const auto texts = compared_texts(spec);
   record_ = existing ? std::move(*existing) : rundir::new_run_record(spec.run.name, function, texts);
   for (const auto& change : rundir::take_changes(record_, texts, attempt_.number()))
-    log::info(fmt::format("{} was {}, is {} from attempt {} on", change.key, quoted_or_unset(change.from),
+    log::info(fmt::format("{} was {} and is {} from attempt {} on", change.key, quoted_or_unset(change.from),
                           quoted_or_unset(change.to), change.attempt));
   record_.spec = spec.texts;
   record_.code = code_files(spec);

@@ -71,7 +71,7 @@ void Restarts::give_up(const FailedTogether& failure) const {
   if (is_watched_ || spec_.failure.max_failures == 0) throw comm::AgreedError(text, failure.code());
   throw comm::AgreedError(
       fmt::format("{}\ngiven up after {} (failure.max_failures = {}). Fix the problem and run the same "
-                  "command {}; the run resumes from what it has saved",
+                  "command {}; the run resumes from its last saved state",
                   text, counted(failures_, "failure"), spec_.failure.max_failures, config::again(spec_.run)),
       failure.code());
 }

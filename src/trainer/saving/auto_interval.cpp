@@ -66,8 +66,9 @@ std::optional<std::string> AutoInterval::learn(double stall_s, double duration_s
   const bool is_notable = interval_s_ >= notable_ratio * logged_s_ || logged_s_ >= notable_ratio * interval_s_;
   if (logged_s_ > 0 && !is_notable) return std::nullopt;
   logged_s_ = interval_s_;
-  return fmt::format("checkpoint every {:.0f} s: a save costs {}, one failure in {} expected", interval_s_, rough(cost_s_),
-                     rough(mtbf_s));
+  return fmt::format(
+      "saving a checkpoint every {:.0f} s: a save stops the training for {}, and one failure is expected every {}",
+      interval_s_, rough(cost_s_), rough(mtbf_s));
 }
 
 }  // namespace trainrt::trainer

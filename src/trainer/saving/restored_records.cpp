@@ -82,7 +82,7 @@ void write_missing_attempt(const std::string& run_dir, const checkpoint::Meta& r
   record.number = std::max(restored.attempt, 1);
   record.ranks = restored.ranks;
   record.start = record.end = restored.created;
-  record.why = "killed: its record was not in " + from;
+  record.why = "killed: its record was missing in " + from;
   record.last_step = record.saved_step = restored.step;
   record.iteration = record.saved_iteration = restored.iteration;
   record.saved_checkpoint = restored.number;

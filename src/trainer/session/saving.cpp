@@ -108,7 +108,7 @@ std::optional<State> Saving::with_runtime_values(const DirectoryCheckpoint& give
   if (kind_ != StateKind::directories)
     throw UsageError(
         "report() was given a State for its checkpoint, but restore(state) has attached a State for all checkpoints. Use "
-        "the one or the other");
+        "only one of the two");
   std::optional<State> state(state_);
   state->append(*given.state);
   return state;

@@ -63,7 +63,8 @@ void Session::throw_if_stopped() const {
 /// message.
 void Session::require_training(std::string_view call) const {
   if (!attempt_.is_run)
-    throw UsageError(fmt::format("the train function's predict or check called {}, which belongs to training", call));
+    throw UsageError(
+        fmt::format("the train function's predict or check called {}, which is allowed only during training", call));
 }
 
 /// Logs a warning, once, for each [loop] key that the train function has not read. `until` names the moment in the message.

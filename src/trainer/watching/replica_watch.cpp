@@ -31,8 +31,8 @@ std::string listed(const std::vector<int>& ranks) {
 /// at which the attempt began.
 std::string described(const DifferingTensor& differing, std::int64_t began_at) {
   const auto since = differing.equal_at == began_at ? "when this attempt began, at step" : "at step";
-  return fmt::format("'{}' on {} differs from the others' (equal {} {})", differing.tensor, listed(differing.ranks), since,
-                     differing.equal_at);
+  return fmt::format("'{}' on {} differs from the other ranks (it was last equal {} {})", differing.tensor,
+                     listed(differing.ranks), since, differing.equal_at);
 }
 
 std::string described(const std::vector<DifferingTensor>& all, std::int64_t began_at, std::int64_t step) {

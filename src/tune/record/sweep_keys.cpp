@@ -50,15 +50,15 @@ const std::array<OptionSpec, 12> all_options{{
      .range = {.least = 1, .most = 1e6}},
     {.key = "tune.place",
      .default_value = "auto",
-     .help = "where trials run: steps, each in its own step of the Slurm job or, without Slurm, in its own processes; "
-             "slices, in "
-             "ranks of one step that are started once; auto: slices if srun or mpiexec started `trainrt tune`",
+     .help = "where trials run. steps: each trial runs in its own step of the Slurm job or, without Slurm, in its own "
+             "processes. slices: trials run in the ranks of one step, which are started once. auto: slices if srun or "
+             "mpiexec started `trainrt tune`, otherwise steps",
      .choices = {"auto", "slices", "steps"}},
     {.key = "tune.max_concurrent_trials",
      .type = OptionType::integer,
      .default_value = "0",
-     .help =
-         "number of trials that one `trainrt tune` runs at a time; 0: as many as fit the job's tasks, or one without Slurm",
+     .help = "number of trials that one `trainrt tune` runs at the same time; 0: as many as the tasks of the job allow, or "
+             "one trial without Slurm",
      .range = {.least = 0, .most = 10000}},
     {.key = "tune.max_failures",
      .type = OptionType::integer,

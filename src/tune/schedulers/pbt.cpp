@@ -128,7 +128,8 @@ const SchedulerKind pbt{
                 {.key = "quantile_fraction",
                  .type = OptionType::real,
                  .default_value = "0.25",
-                 .help = "fraction of the trials that become clones, and fraction that may be cloned",
+                 .help = "fraction of the trials: this share of the worst trials become clones, and this share of the best "
+                         "trials may be cloned",
                  .range = {.least = 1e-9, .most = 0.5}},
                 {.key = "resample_probability",
                  .type = OptionType::real,
@@ -137,7 +138,8 @@ const SchedulerKind pbt{
                  .range = {.least = 0, .most = 1}},
                 {.key = "perturbation_factors",
                  .default_value = "1.2, 0.8",
-                 .help = "factors, one of which multiplies a number; a value of a choice becomes a neighbouring value",
+                 .help = "factors for numbers: a clone multiplies a number by one of them. A value of a choice is replaced "
+                         "by a neighbouring value",
                  .form = "numbers, separated by commas"}},
     .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
       return std::make_unique<Pbt>(options, sweep.seed);

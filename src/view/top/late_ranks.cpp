@@ -59,7 +59,7 @@ std::string why_late(const rundir::RankStatus& rank, const Common& common, const
   if (rank.ended) return {};
   const auto age = age_s(rank, now);
   if (age >= std::max(common.most_wait ? missed_after_s : silent_after_s, 3 * common.age_s))
-    return fmt::format("no sign of life for {}: it was {}", clock_text(age), progress_text(rank, common));
+    return fmt::format("no status update for {}: it was last {}", clock_text(age), progress_text(rank, common));
   const bool is_waited_for = common.most_wait && rank.waits_in.empty() && rank.phase != "checkpoint";
   return is_waited_for ? fmt::format("the others wait for it: it is {}, without progress for {:.3g} s",
                                      progress_text(rank, common), rank.quiet_s)

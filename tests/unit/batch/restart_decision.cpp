@@ -280,7 +280,7 @@ TEST_CASE("a decision mentions no checkpoint if the program does not report prog
     INFO(text);
     CHECK(silent.action == reporting.action);
     CHECK_THAT(reporting.why + reporting.advice, Catch::Contains("checkpoint"));
-    CHECK_THAT(text, !Catch::Contains("checkpoint") && (Catch::Contains("what it saved itself") ||
+    CHECK_THAT(text, !Catch::Contains("checkpoint") && (Catch::Contains("the files that it has saved") ||
                                                         Catch::Contains("must itself continue from files that it saved")));
   }
 }

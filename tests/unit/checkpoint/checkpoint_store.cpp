@@ -130,7 +130,7 @@ TEST_CASE("messages of a store name no config key") {
     const auto text = error_of([&] { store.restore(field.state); });
     if (communicator.rank() == 0) damaged = text;
   });
-  CHECK_THAT(differs, Catch::Contains("another model") && Catch::Contains("'another field'"));
+  CHECK_THAT(differs, Catch::Contains("a different model wrote it") && Catch::Contains("'another field'"));
   CHECK_THAT(damaged, Catch::Contains("all its checkpoints are damaged") && Catch::Contains("checkpoint_000000"));
   CHECK(key_in(differs) == "");
   CHECK(key_in(damaged) == "");

@@ -116,7 +116,7 @@ TEST_CASE("a tensor that is declared as GPU memory but is not is named by save a
   run_ranks(1, [&](Communicator& communicator) { save_now(on_host, options_for(scratch.path(), 1), communicator); });
   CHECK_THROWS_WITH(
       run_ranks(1, [&](Communicator& communicator) { checkpoint::load_latest(state, scratch.path(), communicator); }),
-      Contains("'lost'") && Contains("no GPU owns"));
+      Contains("'lost'") && Contains("is not on a GPU"));
 }
 
 TEST_CASE("a state without tensors on GPUs uses no GPU") {

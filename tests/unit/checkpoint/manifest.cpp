@@ -133,9 +133,9 @@ TEST_CASE("every invalid manifest is an error, even with a valid digest") {
   CHECK_THAT(why("shard-00001.h5", "shard-00002.h5"), Contains("not 'shard-00001.h5'"));
   CHECK_THAT(why("shard-00000.h5", "../shard-00000.h5"), Contains("../shard-00000.h5"));
   CHECK_THAT(why(R"("at": 1100)", R"("at": 1101)"), Contains("a gap or an overlap"));
-  CHECK_THAT(why(R"("bytes": 1200)", R"("bytes": 1201)"), Contains("do not reach its end"));
-  CHECK_THAT(why(R"("bytes": 1200)", R"("bytes": 1199)"), Contains("after its end"));
-  CHECK_THAT(why(R"("bytes": 100)", R"("bytes": 9223372036854775807)"), Contains("after its end"));
+  CHECK_THAT(why(R"("bytes": 1200)", R"("bytes": 1201)"), Contains("end before the end of the file"));
+  CHECK_THAT(why(R"("bytes": 1200)", R"("bytes": 1199)"), Contains("after the end of the file"));
+  CHECK_THAT(why(R"("bytes": 100)", R"("bytes": 9223372036854775807)"), Contains("after the end of the file"));
   CHECK_THAT(why(R"("bytes": 100)", R"("bytes": 0)"), Contains("'bytes' 0"));
   CHECK_THAT(why(R"("rank": 2)", R"("rank": 1)"), Contains("two parts of rank 1"));
   CHECK_THAT(why(a_digest, std::string(31, 'a')), Contains("not a digest"));

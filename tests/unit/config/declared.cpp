@@ -48,7 +48,7 @@ TEST_CASE("a key of [loop] that is not declared or invalid is an error with its 
   CHECK_THROWS_WITH(taken(spec_with({{"lr", "0.5"}, {"epoch", "7"}})), Contains("x.ini:2") && Contains("'epoch'") &&
                                                                            Contains("[loop] of f") &&
                                                                            Contains("did you mean 'epochs'"));
-  CHECK_THROWS_WITH(taken(spec_with({{"learning_rate", "0.5"}})), Contains("there are: epochs, lr, optimizer, note"));
+  CHECK_THROWS_WITH(taken(spec_with({{"learning_rate", "0.5"}})), Contains("valid keys: epochs, lr, optimizer, note"));
   CHECK_THROWS_WITH(taken(spec_with({{"lr", "1"}})), Contains("x.ini:1") && Contains("from 0 to less than 1"));
   CHECK_THROWS_WITH(taken(spec_with({{"lr", "0"}, {"epochs", "-1"}})), Contains("x.ini:2") && Contains("0 or more"));
   CHECK_THROWS_WITH(taken(spec_with({{"lr", "0"}, {"optimizer", "adam"}})), Contains("x.ini:2") && Contains("sgd, adamw"));

@@ -407,14 +407,15 @@ TEST_CASE("metrics.prom has the last report in the format of Prometheus") {
          {{"a \"b\"\\\n", std::nan("")}, {"up", HUGE_VAL}, {"down", -HUGE_VAL}, {"n", std::int64_t{7}}, {"note", "text"}}});
     sink->end();
     CHECK(read(path) ==
-          "# HELP trainrt_running 1 while the run trains, 0 once its attempt has ended in order.\n"
+          "# HELP trainrt_running 1 while the run trains, 0 after its attempt has ended normally.\n"
           "# TYPE trainrt_running gauge\ntrainrt_running{run=\"demo\"} 0\n"
-          "# HELP trainrt_step Steps that the run has made.\n# TYPE trainrt_step gauge\ntrainrt_step{run=\"demo\"} 30\n"
-          "# HELP trainrt_iteration Reports that the run has made.\n"
+          "# HELP trainrt_step Number of completed steps of the run.\n# TYPE trainrt_step "
+          "gauge\ntrainrt_step{run=\"demo\"} 30\n"
+          "# HELP trainrt_iteration Number of reports of the run so far.\n"
           "# TYPE trainrt_iteration gauge\ntrainrt_iteration{run=\"demo\"} 3\n"
-          "# HELP trainrt_iterations_expected Reports that it will make in all.\n"
+          "# HELP trainrt_iterations_expected Expected total number of reports of the run.\n"
           "# TYPE trainrt_iterations_expected gauge\ntrainrt_iterations_expected{run=\"demo\"} 9\n"
-          "# HELP trainrt_metric A number of the last report.\n# TYPE trainrt_metric gauge\n"
+          "# HELP trainrt_metric A metric of the last report, by key.\n# TYPE trainrt_metric gauge\n"
           "trainrt_metric{run=\"demo\",key=\"a \\\"b\\\"\\\\\\n\"} NaN\n"
           "trainrt_metric{run=\"demo\",key=\"up\"} +Inf\ntrainrt_metric{run=\"demo\",key=\"down\"} -Inf\n"
           "trainrt_metric{run=\"demo\",key=\"n\"} 7\n");

@@ -29,8 +29,8 @@ constexpr CommandOption convert_options[] = {
     {"where", "CONDITION",
      "samples to write, such as 'x > 3 and (city == \"Paris\" or not flag)'; default: all. See below"},
     {"split", "SHARE",
-     "write two files: this share of the samples, such as 0.8, to out-train.h5 and the rest to out-test.h5. Both keep the "
-     "order. For a cut in the middle use --subset=0:800 and --subset=800:1000"},
+     "write two files: a random share of the samples, such as 0.8, goes to out-train.h5, and the rest goes to out-test.h5. "
+     "Both keep the order. To divide the samples at a position instead, use --subset=0:800 and --subset=800:1000"},
     {"shuffle", "",
      "write the order of epoch 0 of a dataset with that name, seed and shuffle_seed: of all samples if they fit into "
      "--memory=SIZE (256 MiB), else in blocks (--block=N, --window=N)"},

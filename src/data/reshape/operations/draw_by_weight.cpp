@@ -63,14 +63,14 @@ std::shared_ptr<const Step> draw_step(std::string field) { return std::make_shar
 
 namespace plugins {
 
-extern const OperationKind draw_by_weight{.name = "draw_by_weight",
-                                          .help =
-                                              "draws as many samples per epoch as the dataset has, with repetition, with "
-                                              "probabilities in proportion to a field that has one number per sample. "
-                                              "Applied after all other keys that make samples",
-                                          .form = "FIELD",
-                                          .make = make_draw,
-                                          .order = 4};
+extern const OperationKind draw_by_weight{
+    .name = "draw_by_weight",
+    .help =
+        "draws the samples of each epoch at random, with repetition and with probabilities in proportion to a field that "
+        "has one number per sample. The number of samples does not change. Applied after all other keys that make samples",
+    .form = "FIELD",
+    .make = make_draw,
+    .order = 4};
 
 }  // namespace plugins
 

@@ -61,8 +61,8 @@ class PackedSource final : public Source {
     const auto bytes = size_of(fields_[0].dtype);
     if (document.size() + separator_.size() != (ends_[number] - begin_of(ends_, number)) * bytes)
       throw Error(
-          fmt::format("pack: sample {} of the source now has another number of values in '{}' than in the first scan; "
-                      "the source must not change during a run",
+          fmt::format("pack: sample {} of the source now has a different number of values in '{}', compared with the first "
+                      "scan; the source must not change during a run",
                       number, fields_[0].name));
     const auto from = std::min<std::size_t>(first * bytes, document.size()),
                to = std::min<std::size_t>(end * bytes, document.size());

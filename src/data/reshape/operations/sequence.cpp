@@ -174,8 +174,7 @@ class Window final : public Step {
     WindowCuts cuts(windows_, std::move(groups));
     if (cuts.size() == 0)
       throw UsageError(fmt::format(
-          "no window of {} consecutive samples{} exists in {} samples; "
-          "add pad to make shorter windows, too",
+          "no window of {} consecutive samples{} exists in {} samples; add pad to make shorter windows as well",
           windows_.length, windows_.within.empty() ? "" : fmt::format(" of one '{}'", windows_.within), samples));
     std::uint64_t bytes = 0;
     for (const auto& field : made) bytes += sample_bytes(field);

@@ -33,7 +33,7 @@ class DirectNumbers final : public DirectColumn {
       auto* const values = in_place_ ? reinterpret_cast<Value*>(out) : values_.data();
       std::int64_t present = 0;
       const auto count = reader_->ReadBatch(rows, is_nullable_ ? levels_.data() : nullptr, nullptr, values, &present);
-      if (count <= 0 || count > rows || present > count) throw Error("a row group has fewer rows than in the footer");
+      if (count <= 0 || count > rows || present > count) throw Error("a row group has fewer rows than the footer declares");
       Run run{.count = count,
               .out = out,
               .stride = target_.stride,
@@ -99,7 +99,7 @@ std::unique_ptr<DirectColumn> DirectColumn::of(std::shared_ptr<parquet::ColumnRe
     case parquet::Type::DOUBLE:
       return std::make_unique<DirectNumbers<parquet::DoubleType>>(std::move(reader), column, target);
     default:
-      throw Error("a column has another type than in the file's schema");
+      throw Error("the type of a column differs from the file's schema");
   }
 }
 

@@ -117,7 +117,7 @@ class ParquetEncoder final : public TableEncoder {
     guarded(nullptr, [&] {
       const auto block = parquet::FileMetaData::Make(notes.data(), static_cast<std::int64_t>(notes.size()));
       if (block->num_row_groups() != 1 || block->num_columns() != empty_footer_->num_columns())
-        throw Error("the notes of a block belong to another file");
+        throw Error("the metadata of a block does not match the file");
       constexpr int max_number = 32'767;  // the footer stores numbers of row groups in 16 bits
       const auto number = static_cast<std::int16_t>(count_ > max_number ? -1 : count_);
       copy_group(*block->RowGroup(0), static_cast<std::int64_t>(offset - magic.size()), number, *groups_->AppendRowGroup());

@@ -156,7 +156,7 @@ class ParquetReader final : public ReaderBase {
         const auto batch = value_of(batches->Next());
         if (!batch) break;
         const auto count = static_cast<std::uint64_t>(batch->num_rows());
-        if (count > blocks_[block] - rows) throw Error("a row group has more rows than in the footer");
+        if (count > blocks_[block] - rows) throw Error("a row group has more rows than the footer declares");
         if (static_cast<std::size_t>(batch->num_columns()) != columns.size()) throw Error("its schema contradicts itself");
         if (!take_rows(*batch, rows)) return;
         rows += count;

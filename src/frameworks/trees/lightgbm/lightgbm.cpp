@@ -168,8 +168,8 @@ extern const Library lightgbm;
 const Library lightgbm{.name = "lightgbm",
                        .model_file = "model.txt",
                        .foreign_keys = {{{"base_margin", "use init_score"},
-                                         {"label_lower_bound", "LightGBM has no objective of bounds"},
-                                         {"label_upper_bound", "LightGBM has no objective of bounds"}}},
+                                         {"label_lower_bound", "LightGBM has no objective that uses bounds"},
+                                         {"label_upper_bound", "LightGBM has no objective that uses bounds"}}},
                        .open = [](Context& ctx, const TableLayout& layout, const Parameters& parameters,
                                   const std::string& model, int rounds) -> std::unique_ptr<Booster> {
                          return std::make_unique<LightgbmBooster>(ctx, layout, parameters, model, rounds);

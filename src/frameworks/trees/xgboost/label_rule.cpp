@@ -24,7 +24,7 @@ float classes_of(const Parameters& parameters) {
 LabelRule rule_of_classes(const Parameters& parameters, bool accepts_fractions) {
   const auto classes = classes_of(parameters);
   return {[=](float y) { return y >= 0 && y < classes && (accepts_fractions || std::floor(y) == y); },
-          fmt::format("an integer from 0 and below num_class = {}", classes)};
+          fmt::format("an integer of at least 0 and below num_class = {}", classes)};
 }
 
 /// The metrics truncate fractions.
@@ -37,7 +37,7 @@ LabelRule rule_of_metrics(const Parameters& parameters) {
   const auto classes = classes_of(parameters);
   if (classes < 2) return {};
   return {[=](float y) { return y > -1 && y < classes; },
-          fmt::format("an integer from 0 and below num_class = {}", classes)};
+          fmt::format("an integer of at least 0 and below num_class = {}", classes)};
 }
 
 /// By default (ndcg_exp_gain = true) the gain is 2 to the power of the label, so that labels are limited to 31.

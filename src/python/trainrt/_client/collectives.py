@@ -88,7 +88,7 @@ class Collectives(Identity):
         views = [array_view("an array of all_reduce()", array) for array in arrays]
         kinds = sorted({view.dtype for view in views})
         if len(kinds) != 1:
-            raise TypeError(f"arrays that are reduced together must have one type, not {' and '.join(kinds)}")
+            raise TypeError(f"arrays that are reduced together must have the same type, not {' and '.join(kinds)}")
         shared, is_new = self._memory_for(sum(view.nbytes for view in views))
         for view, part in _parts(views, shared):
             view.write_to(part)

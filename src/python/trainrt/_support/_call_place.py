@@ -23,9 +23,9 @@ def _kind(file: str) -> int:
 
 
 def call_place(op: str) -> dict[str, str]:
-    """Returns {"place": the call in the user's code that leads here, "report() at train.py:12"}. If a thread of a library calls, it is the line at
-    which the main thread calls the library. Returns {"stage": text} for a call that this package makes outside of the user's code. `op` is the
-    name of the call if no function of the package has a public name."""
+    """Returns {"place": text} with the call in the user's code that leads here, such as "report() at train.py:12". For a call from a thread of a
+    library, the text names the line at which the main thread calls the library. Returns {"stage": text} for a call that this package makes outside of
+    the user's code. `op` is the name of the call if no function of the package has a public name."""
     place = _place(sys._getframe(1), op)
     if place is None and threading.current_thread() is not threading.main_thread():
         place = _place(sys._current_frames().get(threading.main_thread().ident or 0), op)
@@ -41,7 +41,8 @@ def name_stage(text: str) -> None:
 
 
 def place_of_raise(trace: TracebackType | None) -> str:
-    """Returns the innermost line of the user's code in the traceback of an exception, "train.py:8"; "" without user code."""
+    """Returns the innermost line of the user's code in the traceback of an exception, such as "train.py:8". Returns "" if the traceback has no user
+    code."""
     place = ""
     while trace is not None:
         if _kind(trace.tb_frame.f_code.co_filename) == _USER:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def trainrt() -> str:
-    """Returns the path of the program: that in TRAINRT_EXECUTABLE, else the one that was built or installed with this package, else the one in
+    """Returns the path of the program. The order of the search is: TRAINRT_EXECUTABLE, the program that was built or installed with this package,
     PATH. Raises FileNotFoundError if it is not found."""
     named = os.environ.get("TRAINRT_EXECUTABLE")
     if named:

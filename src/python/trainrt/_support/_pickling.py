@@ -22,7 +22,7 @@ _CALL, _TRAINER = "call.json", "trainer.pickle"
 
 
 class _HasNoName(Exception):
-    """A function or a class cannot be found by its name, for the reason `why`."""
+    """Raised if a function or a class cannot be found by its name. `why` is the reason."""
 
     def __init__(self, thing: Any, why: str) -> None:
         super().__init__(thing, why)
@@ -30,7 +30,7 @@ class _HasNoName(Exception):
 
 
 class _ByName(pickle.Pickler):
-    """Pickles functions and classes by name only. `needs_script` is then whether the reader must import the script first."""
+    """Pickles functions and classes by name only. After pickling, `needs_script` is whether the reader must import the script first."""
 
     def __init__(self, file: BinaryIO, has_script: bool) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
@@ -89,7 +89,7 @@ def _by_cloudpickle(thing: Any, why: str, label: str) -> bytes:
 
 
 def call_of(script: dict[str, Any] | None) -> dict[str, Any]:
-    """Returns how this process was started, which readers of pickled() need."""
+    """Returns a description of how this process was started. Processes that read a result of pickled() need it."""
     return {"format": "trainrt call 1", "script": script, "sys_path": sys.path, "argv": sys.argv}
 
 
@@ -120,7 +120,7 @@ def receive(folder: str, call: dict[str, Any]) -> Any:
 
 
 def loaded(data: bytes, call: dict[str, Any]) -> Any:
-    """Returns the object of a pickle that the process which started this one has sent."""
+    """Unpickles and returns an object that the parent process has sent."""
     _apply(call)
     return _found(call, lambda: pickle.loads(data), "function")
 

@@ -75,7 +75,7 @@ def connection_here() -> multiprocessing.connection.Connection:
 
 
 def _end_with(descriptor: int) -> NoReturn:
-    """Waits until the other end of the connection closes, and ends this process, whatever function runs here."""
+    """Waits until the other end of the connection closes. Then ends this process, even if a function is running."""
     poll = select.poll()
     poll.register(descriptor, select.POLLRDHUP)
     while not poll.poll():

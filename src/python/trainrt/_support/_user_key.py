@@ -1,4 +1,4 @@
-"""The key of this user, which signs records. A record with a valid code was written by a process of this user and has not changed since.
+"""Signs records with a secret key of this user. A valid code (HMAC) proves that a process of this user wrote the record, and that it is unchanged.
 
 The key is 32 random bytes in the user's state folder, made when the first record is written; core/files/user_key.hpp of the runtime uses the
 same file. If the user removes it, a new one is made, and records with codes of the old key count as unsigned.
@@ -26,12 +26,12 @@ def path() -> str | None:
 
 
 class KeyRefused(Exception):
-    """The key file exists and is not used."""
+    """Raised if the key file exists but is not used, for example because other users have access to it."""
 
 
 def code_of(message: bytes) -> str | None:
-    """Returns the HMAC-SHA256 of `message` in hexadecimal digits. Returns `None` if this user has no key and cannot make one; if the key file is
-    refused, a note has the reason."""
+    """Returns the HMAC-SHA256 of `message` in hexadecimal digits, or `None` if this user has no key and cannot make one. If the key file is refused,
+    prints a note with the reason and returns `None`."""
     try:
         key = _read() or _made()
     except KeyRefused as error:

@@ -19,7 +19,7 @@ _MAX_DEPTH = 60
 
 
 class NotRecordable(TypeError):
-    """A value has no form in JSON. The message names the value and its type."""
+    """Raised for a value that JSON cannot represent. The message names the value and its type."""
 
 
 def encoded(value: Any, where: str = "config", depth: int = 0) -> Any:

@@ -69,7 +69,7 @@ class ChangeMethods(DatasetParts):
         return self._and_then(AddColumn(col, Call("add_column", fn)))
 
     def select_columns(self, cols: str | Sequence[str], **resources: Any) -> Dataset:
-        """Keeps the columns `cols`, a name or a list of names, in this order. Taking a batch raises KeyError for an unknown name."""
+        """Keeps the columns `cols`, a name or a list of names, in the order of `cols`. Taking a batch raises KeyError for an unknown name."""
         check_ignored("select_columns", resources)
         return self._and_then(Select(cols))
 

@@ -144,7 +144,8 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         count = self.count()
         size = int(count * test_size) if isinstance(test_size, float) else test_size
         if not 0 < size < count:
-            raise ValueError(f"train_test_split({test_size}): {count} samples give a test of {size}; both parts need one at least")
+            raise ValueError(f"train_test_split({test_size}): {size} of {count} samples would be in the test dataset; each dataset needs at least "
+                             f"one sample")
         chosen = self._unshuffled()._with(rows=_shuffled(self._rows_in_order(), 0 if seed is None else seed)) if shuffle else self
         train, test = (self._with(rows=part._rows) for part in chosen.split_at_indices([count - size]))
         return train, test
@@ -153,8 +154,8 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
 def _shuffled(rows: Any, seed: int) -> Any:
     """Returns the rows in random order. Uses Python's random.shuffle(), whose order is equal in all Python versions."""
     if len(rows) > _MAX_SHUFFLED:
-        raise ValueError(f"parts of {len(rows)} samples in random order need a list of all samples; the maximum is {_MAX_SHUFFLED}: take the parts "
-                         f"first, and then random_shuffle() them")
+        raise ValueError(f"the dataset has {len(rows)} samples, but limit() and the split methods can shuffle at most {_MAX_SHUFFLED}: call them on the "
+                         f"unshuffled dataset, and then call random_shuffle() on the result")
     rows = list(rows)
     random.Random(seed).shuffle(rows)
     return numpy.asarray(rows)

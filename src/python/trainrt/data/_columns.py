@@ -28,7 +28,7 @@ def _names_of(keys, origin, did):
     known: dict = {}
     for key, name in names:
         if name in known:
-            raise ValueError(f"{origin} {did} the columns {known[name]!r} and {key!r}, which have one name as text: rename one")
+            raise ValueError(f"{origin} {did} the columns {known[name]!r} and {key!r}, whose names are equal as texts: rename one")
         known[name] = key
     return names
 

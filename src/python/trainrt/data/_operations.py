@@ -109,14 +109,14 @@ class Rename(Operation):
         _check_columns(batch, self._names)
         renamed = {self._names.get(name, name): column for name, column in batch.items()}
         if len(renamed) < len(batch):
-            raise ValueError(f"rename_columns({self._names}): two columns would have one name; drop_columns() removes one of them before")
+            raise ValueError(f"rename_columns({self._names}): two columns would get the same name; remove one of them first with drop_columns()")
         return renamed
 
 
 def _check_columns(batch: Batch, names: Iterable[str]) -> None:
     for name in names:
         if name not in batch:
-            raise KeyError(f"there is no column '{name}'; there are: {', '.join(batch)}")
+            raise KeyError(f"there is no column '{name}'; the columns are: {', '.join(batch)}")
 
 
 def checked_format(name: str | None) -> str:

@@ -161,7 +161,7 @@ def write_numpy(batches_of, path, column, mode, rows_per_file, others):
     def batches():
         for batch in batches_of(_ROWS):
             if column not in batch:
-                raise ValueError(f"write_numpy(): there is no column '{column}'; there are: {', '.join(batch)}")
+                raise ValueError(f"write_numpy(): there is no column '{column}'; the columns are: {', '.join(batch)}")
             if batch[column].dtype == object:
                 raise ValueError(f"write_numpy(): the samples of '{column}' vary in length: use write_parquet()")
             yield batch

@@ -36,7 +36,7 @@ class Begin:
 
 
 class CannotServe(Exception):
-    """The program cannot work, and another start would not help. The message names the cause and the solution."""
+    """Raised if the program cannot work and a restart would not help. The message names the cause and the solution."""
 
 
 def serve(open_tracker: Callable[[Begin], Any]) -> None:

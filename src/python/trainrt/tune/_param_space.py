@@ -43,10 +43,10 @@ class ParamSpace:
         for path, value in found:
             self._take(path, value, mutated.pop(path, None))
         for path in mutated:
-            raise ValueError(f"hyperparam_mutations has '{name_of(path)}', which param_space lacks: add its first value there")
+            raise ValueError(f"hyperparam_mutations has '{name_of(path)}', which param_space lacks: add its initial value to param_space")
 
     def json(self) -> dict[str, Any] | None:
-        """Returns the form for from_json(), or `None` if a value has no form in JSON."""
+        """Returns the space as JSON, which from_json() reads, or `None` if JSON cannot represent a value."""
         if self._functions or any(each.functions for each in self._alternatives.values()):
             return None
         try:
@@ -68,7 +68,7 @@ class ParamSpace:
 
     @classmethod
     def from_json(cls, made: dict[str, Any]) -> ParamSpace:
-        """Returns the space of a form of json(), of this or an earlier version."""
+        """Returns the space from a result of json(), of this or an earlier version."""
         read: Callable[[Any], Any] = decoded if "encoding" in made else lambda value: value
         space = cls({})
         space._fixed = [(tuple(read(path)), read(value)) for path, value in made["fixed"]]
@@ -201,7 +201,7 @@ def _key_of(part: Any) -> str:
 
 
 def _hidden_values(domain: Domain | None) -> Iterator[Any]:
-    """Yields the lists of values that are not in the domain's text."""
+    """Yields the fixed value, or the list of values, that the domain's text does not show exactly, such as objects in a choice."""
     if isinstance(domain, _Given) and not isinstance(domain.given, (bool, int, float, str)):
         yield domain.given
     if isinstance(domain, Categorical) and [str(value) for value in domain.values] != domain.texts:
@@ -212,7 +212,7 @@ _FILE = "tuner.json"  # in the sweep's directory
 
 
 def write_space(folder: str, space: ParamSpace) -> None:
-    """Writes the space into the directory of the sweep, for restore(). Does nothing if a value has no form in JSON, or the file exists. The file
+    """Writes the space into the directory of the sweep, for restore(). Does nothing if JSON cannot represent a value, or if the file exists. The file
     appears complete or not at all."""
     made = space.json()
     path = os.path.join(folder, _FILE)

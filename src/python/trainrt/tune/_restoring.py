@@ -32,8 +32,8 @@ def require_same(path: str, texts: Mapping[str, str], sections: Sections, has_sp
 
 
 def require_own_programs(path: str, texts: Mapping[str, str], program: str, reason: str) -> None:
-    """Raises ValueError if a sweep.json that another user may have written, for `reason`, names code or destinations of models that this call does
-    not name. `program` is the command of a trial of this call."""
+    """Raises ValueError if sweep.json names code or destinations of models that this call does not name. Called if another user may have written
+    sweep.json; `reason` explains why. `program` is the command of a trial of this call."""
     named = {key: texts[key] for key in programs_in(dict(texts))}
     if texts.get("train.program") != program:
         named["train.program"] = texts.get("train.program", "")

@@ -178,7 +178,7 @@ class ResultGrid:
 
 
 def _score(result: Result, metric: str, sign: int, scope: str, filters: bool) -> float | None:
-    """Returns the number that represents the trial, or `None` without a number."""
+    """Returns the number by which the trial is compared with others, or `None` if no report has such a number."""
     numbers = [report[metric] for report in _reports_of(result, scope) if _is_number(report.get(metric))]
     numbers = [number for number in numbers if (math.isfinite(number) if filters else not math.isnan(number))]
     if not numbers:

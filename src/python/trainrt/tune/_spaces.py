@@ -16,16 +16,16 @@ class Domain:
     """Base class of the domains."""
 
     def text(self) -> str:
-        """Returns the domain as a key of [tune.space] has it."""
+        """Returns the domain as the text of a key of [tune.space]."""
         raise NotImplementedError
 
     def value(self, text: str) -> Any:
-        """Returns the value for a text in the record of a trial."""
+        """Returns the value that `text`, from the record of a trial, represents."""
         raise NotImplementedError
 
     def json(self) -> dict[str, Any]:
-        """Returns the domain in JSON, for from_json(). Raises TypeError if its values have no form in JSON."""
-        raise TypeError(f"{type(self).__name__} has no form in JSON")
+        """Returns the domain as JSON, which from_json() reads. Raises TypeError if JSON cannot represent its values."""
+        raise TypeError(f"{type(self).__name__} cannot be represented as JSON")
 
     def __repr__(self) -> str:
         """Returns the same string in every process."""
@@ -119,7 +119,7 @@ class Categorical(Domain):
 
 
 class Function(Domain):
-    """A function that computes a value when the trial has its other values. It is not part of the search."""
+    """A function that computes a value from the other values of a trial. The searcher does not choose this value."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -242,7 +242,7 @@ def sample_from(func: Callable[..., Any]) -> Function:
 
 
 def from_json(made: dict[str, Any]) -> Domain:
-    """Returns the domain of a form of json(), of this or an earlier version."""
+    """Returns the domain from a result of json(), of this or an earlier version."""
     if "texts" in made:
         return Categorical(decoded(made["values"]), made["tune"], made["texts"])
     if made["tune"] in ("choice", "grid"):

@@ -11,7 +11,7 @@ from ._nested_values import Path, domains_in, name_of, replaced
 
 
 class _Unresolved(Exception):
-    """A function has read the value of another function that was not called yet."""
+    """Raised if a function reads the value of another function that was not called yet."""
 
 
 _NO_VALUE_YET: Any = object()

@@ -78,7 +78,7 @@ class FunctionTrainer(DataParallelTrainer):
 
 
 class TrialSession(RuntimeSession):
-    """The session of a trial. It ends the trial at a report with done=True, or for which `stop(trial_id, result)` is true."""
+    """The session of a trial. It ends the trial at a report that has done=True, or if `stop(trial_id, result)` returns true."""
 
     def __init__(self, runtime: Any, job: Any, stop: Callable[[str, dict[str, Any]], Any] | None) -> None:
         super().__init__(runtime, job)

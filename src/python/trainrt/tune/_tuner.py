@@ -246,8 +246,8 @@ def _run_config_of(trainable: Any, given: RunConfig | None) -> RunConfig:
 
 
 def _stop_of(run_config: RunConfig) -> tuple[Callable[..., Any] | None, RunConfig]:
-    """Returns the stop function, which only Python can call, and the RunConfig without it and without the rule `done`, which TrialSession
-    applies."""
+    """Returns the stop function, or `None`, and the RunConfig without that function and without the rule `done`. TrialSession applies both, because
+    only Python can call the function."""
     stop = run_config.stop
     if callable(stop):
         return stop, _with_stop(run_config, None)

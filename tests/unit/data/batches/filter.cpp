@@ -146,7 +146,7 @@ TEST_CASE("an invalid condition is an error with the position, and a condition t
     return trainrt::test::error_of([&] { Dataset(open(dir)).filter(condition); });
   };
   CHECK_THAT(refused("x > 1000"), Contains("dataset 'train'") && Contains("removes all 1000 samples"));
-  CHECK_THAT(refused("y > 3"), Contains("at character 1") && Contains("there are: x, word"));
+  CHECK_THAT(refused("y > 3"), Contains("at character 1") && Contains("the fields are: x, word"));
   CHECK_THAT(refused("x > 'a'"), Contains("cannot be compared"));
   CHECK_THAT(refused("x >"), Contains("at character 4"));
 }

@@ -191,7 +191,7 @@ TEST_CASE("columns that are not requested are not read, whatever they contain") 
   CHECK(all<std::int64_t>(*dataset, 1) == std::vector<std::int64_t>{3, 6});
   CHECK_THAT(refusal(dir, "able,b\n1,2\n", {{"columns", "abel"}}), Contains("columns") && Contains("did you mean 'able'"));
   CHECK_THAT(refusal(dir, "able,b\n1,2\n", {{"types", "abel:f32"}}), Contains("types") && Contains("did you mean 'able'"));
-  CHECK_THAT(refusal(dir, "a\n1\n", {{"types", "a:f233"}}), Contains("there are: f64, f32"));
+  CHECK_THAT(refusal(dir, "a\n1\n", {{"types", "a:f233"}}), Contains("valid types: f64, f32"));
   CHECK_THAT(refusal(dir, "a\n1\n", {{"types", "a"}}), Contains("COLUMN:TYPE"));
 }
 

@@ -213,7 +213,7 @@ TEST_CASE("lines that differ in form from the first ones are errors that name fi
   CHECK_THAT(refusal(dir, "{}\n"), Contains("have no keys"));
   CHECK_THAT(refusal(dir, "\n"), Contains("has no records"));
   CHECK_THAT(refusal(dir, first, {{"types", "b:text"}}), Contains("arrays of numbers, not text"));
-  CHECK_THAT(refusal(dir, first, {{"columns", "c"}}), Contains("columns") && Contains("there are: a, b"));
+  CHECK_THAT(refusal(dir, first, {{"columns", "c"}}), Contains("columns") && Contains("it has: a, b"));
   CHECK(fields(*opened(dir, "{\"a\": 1, \"meta\": {\"b\": [[]]}}\n", {{"columns", "a"}})) == "a i64[]");
 }
 

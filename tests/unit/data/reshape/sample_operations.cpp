@@ -144,7 +144,7 @@ TEST_CASE("a flat_map that makes parts of samples, no samples, or another number
   Dataset(dataset).flat_map("n", {"", DType::i64, {}}, [calls](const TensorView&, std::vector<std::byte>& made) {
     made.resize(++*calls <= 4 ? 8 : 16);
   });
-  CHECK_THROWS_WITH(walked<std::int64_t>(dataset, "n"), Contains("another number of samples"));
+  CHECK_THROWS_WITH(walked<std::int64_t>(dataset, "n"), Contains("the number of samples that the function returns"));
 }
 
 TEST_CASE("pack concatenates documents and cuts them into samples of one length") {

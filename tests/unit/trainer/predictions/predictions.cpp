@@ -182,7 +182,7 @@ TEST_CASE("functions for training are errors in a prediction") {
                                            ctx.observe("step", {{"step", 1}});
                                          }}})
     CHECK_THAT(refused(1, [&call = call](Context& ctx, Predictions&) { call(ctx); }),
-               Contains(name) && Contains("belongs to training"));
+               Contains(name) && Contains("allowed only during training"));
 }
 
 TEST_CASE("values of an undeclared type or shape are an error that names the declared one") {

@@ -85,7 +85,7 @@ TEST_CASE("the first checkpoint is due after the first report or a minute of ste
 
 TEST_CASE("the cost of saves determines the interval, within its bounds") {
   AutoInterval interval({}, 100);  // M = 12096 s
-  CHECK_THAT(interval.learn(1.5, 2, 0).value_or(""), Contains("a save costs 1.5 s"));
+  CHECK_THAT(interval.learn(1.5, 2, 0).value_or(""), Contains("a save stops the training for 1.5 s"));
   CHECK(interval.interval_s() == Approx(young_daly_interval(1.5, 12096)));
   CHECK_FALSE(interval.is_due(interval.interval_s() - 1, true));
   CHECK(interval.is_due(interval.interval_s(), true));

@@ -174,7 +174,7 @@ TEST_CASE("a State that is passed to a report can be loaded on another number of
 
 TEST_CASE("a State passed to a report is refused if restore() has attached one") {
   Scratch scratch;
-  CHECK_THROWS_WITH(run_on(2, spec_in(scratch.path()), attached_and_given), Contains("the one or the other"));
+  CHECK_THROWS_WITH(run_on(2, spec_in(scratch.path()), attached_and_given), Contains("Use only one of the two"));
 }
 
 TEST_CASE("reports with different options on the ranks are refused") {

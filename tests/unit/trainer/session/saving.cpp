@@ -140,5 +140,5 @@ TEST_CASE("a State that is reported with a directory is refused if a State is at
                       const DirectoryCheckpoint mine{.path = parts.spec.run_dir, .state = &other};
                       parts.saving.gather(&mine);
                     }),
-                    Contains("the one or the other"));
+                    Contains("Use only one of the two"));
 }

@@ -75,7 +75,7 @@ TEST_CASE("the output fits the canvas, for any names") {
       run.record.name = "学習🙂\x1b[2J\n" + std::string(400, 'x');
       for (auto& report : run.reports) report.values.emplace_back("🙂/" + std::string(300, 'y'), 1.5);
       for (int i = 0; i < 30; ++i) run.events.push_back({noon, "学" + std::string(500, 'z'), true});
-      for (std::size_t i = 0; i < ranks; ++i) run.late.push_back({i, "no sign of life"});
+      for (std::size_t i = 0; i < ranks; ++i) run.late.push_back({i, "no status update"});
       const auto lines = terminal_view(run, canvas);
       INFO(ranks << " ranks, " << canvas.columns << "x" << canvas.rows);
       CHECK(lines.size() <= canvas.rows);
@@ -110,7 +110,7 @@ TEST_CASE("a rank with an old record gives no sign of life, and is named first")
   const auto late = late_ranks(ranks, noon);
   REQUIRE(late.size() == 1);
   CHECK(late[0].rank == 2);
-  CHECK_THAT(late[0].why, Contains("no sign of life for 0:02:00") && Contains("step 4, 1 step behind"));
+  CHECK_THAT(late[0].why, Contains("no status update for 0:02:00") && Contains("step 4, 1 step behind"));
 }
 
 TEST_CASE("the others wait for a rank that does not wait itself") {
@@ -151,10 +151,10 @@ TEST_CASE("many ranks have a character each, by node if the nodes fit, and late 
   CHECK_THAT(text, Contains("rank 17 (n1): the others wait for it") && Contains("! late 1   . training 63"));
   run = run_of(5000);
   for (std::size_t i = 0; i < 5000; ++i) run.ranks[i]->host = fmt::format("node-with-a-long-name-{}", i / 4);
-  run.late = {{4321, "no sign of life"}};
+  run.late = {{4321, "no status update"}};
   text = text_of(run);
   CHECK(std::ranges::count(text, '!') == 2);  // in the grid, and in the legend
-  CHECK_THAT(text, Contains("rank 4321 (node-with-a-long-name-1080): no sign of life"));
+  CHECK_THAT(text, Contains("rank 4321 (node-with-a-long-name-1080): no status update"));
 }
 
 TEST_CASE("a run that has ended shows the reason, and no late ranks") {

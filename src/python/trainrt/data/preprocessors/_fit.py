@@ -60,7 +60,7 @@ def _written(ds, columns, folder):
     for batch in ds._local().iter_batches(batch_size=_SAMPLES_PER_FILE, remainder="uneven"):
         for name in columns or ():
             if name not in batch:
-                raise ValueError(f"there is no column '{name}'; there are: {', '.join(batch)}")
+                raise ValueError(f"there is no column '{name}'; the columns are: {', '.join(batch)}")
         parts.add(batch if columns is None else {name: batch[name] for name in columns})
     return parts.keys()
 

@@ -14,7 +14,7 @@ _KINDS = {}  # {name: class} for from_dict()
 
 
 class PreprocessorNotFittedException(RuntimeError):
-    """A preprocessor that must be fitted was used before fit()."""
+    """Raised if a preprocessor that must be fitted is used before fit()."""
 
 
 class Preprocessor:
@@ -69,7 +69,7 @@ class Preprocessor:
         if name == "Tokenizer":
             Tokenizer()
         if name not in _KINDS:
-            raise ValueError(f"no such preprocessor: {name!r}; there are: {', '.join(sorted(_KINDS))}")
+            raise ValueError(f"no such preprocessor: {name!r}; valid names: {', '.join(sorted(_KINDS))}")
         return _KINDS[name]._from(given["parameters"], given.get("stats"))
 
     @staticmethod
@@ -264,7 +264,7 @@ class Tokenizer:
 def taken(of, name, columns, has_missing=False):
     """Return the column `name`. Raise ValueError if the column does not exist, or contains `None` and `has_missing` is False."""
     if name not in columns:
-        raise ValueError(f"{of}: there is no column '{name}'; there are: {', '.join(columns)}")
+        raise ValueError(f"{of}: there is no column '{name}'; the columns are: {', '.join(columns)}")
     column = numpy.asarray(columns[name])
     if not has_missing and column.dtype == object and any(value is None for value in column):
         raise ValueError(f"{of}: column '{name}' has a sample without a value (None); SimpleImputer replaces missing values")

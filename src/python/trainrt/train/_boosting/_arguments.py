@@ -8,7 +8,7 @@ def is_older_form(trainer, function, older):
     """
     given = [name for name, value in older.items() if value is not None]
     if function is not None and given:
-        raise ValueError(f"{trainer}: {', '.join(given)} cannot be combined with train_loop_per_worker; pass the one or the other")
+        raise ValueError(f"{trainer}: {', '.join(given)} cannot be combined with train_loop_per_worker; remove one of them")
     if function is None:
         missing = [name for name in ("params", "label_column") if older.get(name) is None]
         if missing:
@@ -22,12 +22,14 @@ def require_train_dataset(trainer, datasets):
 
 
 def notes_of_form(notes, is_older):
-    """Returns the notes. In the older form CheckpointConfig's frequency has an effect, so that its note is left out."""
+    """Returns `notes`, the notes on arguments without effect. In the older form, removes the note on CheckpointConfig's frequency, which then has an
+    effect."""
     return [line for line in notes if not (is_older and line.startswith("CheckpointConfig: checkpoint_frequency"))]
 
 
 def checkpoint_rules(run_config):
-    """Returns rounds per checkpoint, or 0, and whether the last round has one, as the CheckpointConfig specifies."""
+    """Returns what the CheckpointConfig specifies: the number of rounds per checkpoint (0: no checkpoints), and whether the last round saves a
+    checkpoint."""
     config = getattr(run_config, "checkpoint_config", None)
     if config is None:
         return 0, True

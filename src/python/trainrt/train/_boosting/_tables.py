@@ -4,8 +4,8 @@ from .._sessions import _report
 
 
 def table_of(name, label_column):
-    """Returns this rank's shard of dataset `name`: {column: array}, and the labels. It is the same after a restart. Raises KeyError or ValueError
-    if the dataset or the column is missing."""
+    """Returns this rank's shard of dataset `name` as {column: array}, and the labels. A restart returns the same samples. Raises KeyError or
+    ValueError if the dataset or the column is missing."""
     shard = _report.get_dataset_shard(name)
     if shard is None:
         raise KeyError(f"dataset '{name}' not found")

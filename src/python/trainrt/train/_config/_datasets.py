@@ -26,8 +26,8 @@ def checked(datasets, trainer):
 
 
 def settings(datasets, config, storage):
-    """Returns keys of trainrt's config. Writes datasets that are in memory below `storage`, or, if that is `None`, below the storage path of
-    the launch."""
+    """Returns keys of trainrt's config. Writes datasets that are in memory into files below `storage` or, if `storage` is `None`, below the storage
+    path of the launch."""
     if not datasets or _is_other_rank():
         return {}
     folder = os.path.join(storage or _storage_of_launch(), ".datasets")
@@ -43,7 +43,7 @@ def settings(datasets, config, storage):
 
 
 def _is_other_rank():
-    """Returns whether this is a rank other than 0. The settings of rank 0 count, so that the others do not write datasets."""
+    """Returns whether this is a rank other than 0. Such a rank writes no datasets, because only rank 0's settings are used."""
     return _client.is_connected() and os.environ.get("RANK", "0") != "0"
 
 

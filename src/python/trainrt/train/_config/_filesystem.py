@@ -1,4 +1,4 @@
-"""Filesystem objects of fsspec and pyarrow.fs: which storage they are for, and its address. Nothing is read or written through them."""
+"""Determines the storage and its address from a filesystem object of fsspec or pyarrow.fs. Reads and writes nothing through the object."""
 
 import os
 
@@ -20,7 +20,7 @@ def scheme_of(filesystem):
 
 
 def settings_of(filesystem):
-    """Returns {key of [storage]: value} of a filesystem for S3, else {}. Access keys are not among them, since settings are stored. Raises
+    """Returns {key of [storage]: value} of a filesystem for S3, else {}. Leaves out access keys, because settings are stored. Raises
     ValueError if the filesystem has access keys and the environment lacks them."""
     if scheme_of(filesystem) != "s3://":
         return {}
@@ -33,7 +33,8 @@ def settings_of(filesystem):
 
 
 def _s3_options_of_pyarrow(filesystem):
-    """The endpoint is not an attribute: it is taken from the arguments that `__reduce__()` returns for pickle."""
+    """Returns the S3 options of a filesystem. The endpoint is not an attribute, so it is taken from the arguments that `__reduce__()` returns for
+    pickle."""
     reduced = filesystem.__reduce__() if type(filesystem).__reduce__ is not object.__reduce__ else ()
     options = next((one for one in (reduced[1] if len(reduced) > 1 else ()) if isinstance(one, dict)), {})
     endpoint = options.get("endpoint_override") or ""

@@ -1,4 +1,4 @@
-"""Translates Python values into one-line texts, for the records of runs and sweeps that a later start is compared with."""
+"""Converts Python values into one-line texts. Runs and sweeps record these texts, and a later start compares its own values with the record."""
 
 import dataclasses
 import enum
@@ -14,8 +14,8 @@ _NOT_IN_KEYS = re.compile(r"[^\w./-]")
 
 
 def flat_texts(value, name):
-    """Returns {key: text} of a dict, with keys such as "name.lr" and "name.model.depth". For other values, an empty dict, or a dict with more than
-    500 values: {name: text}."""
+    """Returns {key: text} for a dict, with keys such as "name.lr" and "name.model.depth". Returns {name: text} for other values, for an empty dict,
+    and for a dict with more than 500 values."""
     found = {}
     _flatten(value, name, found, 0)
     return found if len(found) <= _MAX_KEYS else {name: value_text(value)}
@@ -56,7 +56,7 @@ def _digest(data):
 
 
 def _json_value(value, depth):
-    """Returns a value that JSON can hold, and that describes `value`."""
+    """Returns a value that describes `value` and that JSON can represent."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value.value if isinstance(value, enum.Enum) else value
     if depth > _MAX_DEPTH:
@@ -84,7 +84,7 @@ def _json_value(value, depth):
 
 
 def _array_value(value):
-    """Returns the value of a scalar of NumPy or torch, and type, shape and digest of an array, or `None` for other objects."""
+    """Returns the value of a NumPy or torch scalar. Returns type, shape and digest of an array, and `None` for other objects."""
     try:
         if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
             return _json_value(value.item(), 0)

@@ -120,7 +120,7 @@ def _open(trainer):
 
 
 def _check_trust(users):
-    """Raises ValueError if the launch was not given these users as trusted owners: its arguments count."""
+    """Raises ValueError unless the launch was given these users as trusted owners, because only the arguments of the launch decide."""
     missing = _names(users) - _names(os.environ.get("TRAINRT_TRUST_OWNER"))
     if missing:
         raise ValueError(f"restore(trust_owner={users!r}): trainrt started this script without this option; start it with: "

@@ -119,7 +119,7 @@ class Result:
         return cls(None, reports, checkpoints, config=session.spec.train_loop_config, return_value=returned, state=_run_state.FINISHED)
 
     def _with_config(self, config):
-        """Sets the config if trainer.json could not hold it. Returns this Result."""
+        """Sets the config if trainer.json does not contain it. Returns this Result."""
         if self.config is None:
             self.config = config
         return self

@@ -72,7 +72,7 @@ def runtime():
 
 
 def load(state):
-    """Does load_state(): attaches `state` and returns it. Raises RuntimeError at a second call in a run. Collective."""
+    """Implements load_state(): attaches `state` and returns it. Raises RuntimeError at a second call in a run. Collective."""
     global _loaded
     ctx = runtime()
     if loaded() is not None and ctx is not None:
@@ -96,13 +96,13 @@ def required(caller):
 
 
 def save(values, metrics):
-    """Does save_state(): sets `values` and reports `metrics`. Collective."""
+    """Implements save_state(): sets `values` and reports `metrics`. Collective."""
     required("save_state").change(values)
     report(metrics or {})
 
 
 def step(values=None):
-    """Does save_point(): sets `values`, and lets the runtime stop or take a checkpoint. Collective."""
+    """Implements save_point(): sets `values`, and lets the runtime stop or take a checkpoint. Collective."""
     if values:
         required("save_point").change(values)
     ctx = runtime()

@@ -12,7 +12,7 @@ _MIN_BYTES_PER_S = 10e6
 
 
 class AllDamagedError(RuntimeError):
-    """The run has checkpoints with files, and all of them are damaged."""
+    """Raised if the run has checkpoints with files, but all of them are damaged."""
 
 
 def newest(run_dir):

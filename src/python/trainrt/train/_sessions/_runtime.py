@@ -69,7 +69,8 @@ class RuntimeSession:
             self._notify_callbacks(metrics, checkpoint)
 
     def restore_from_files(self):
-        """Before the first report: makes the runtime continue from the newest checkpoint with files, unless it has a State. Collective."""
+        """Makes the runtime continue from the newest checkpoint with files, unless the run has a State. Called before the first report.
+        Collective."""
         if self.runtime._state is None and not self._restored_from_files:
             self.runtime.restore()
             self._restored_from_files = True

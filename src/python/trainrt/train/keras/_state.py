@@ -107,7 +107,7 @@ def save_point(**values: Any) -> None:
 
 
 def attach(model, values, more_leaves=()):
-    """Does load_state(), with further leaves."""
+    """Implements load_state(), with additional leaves."""
     state = _framework_state.FrameworkState([*leaves_of(model), *more_leaves], _framework_state.checked_values(values), model)
     state.before_save(lambda: synchronized(model))
     return _framework_state.load(state)

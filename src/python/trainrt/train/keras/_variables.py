@@ -66,7 +66,8 @@ def _optimizer_variables(model, names):
 
 
 def _slot_name(text, weights, prefix):
-    """Returns dense/kernel/momentum for adam/dense_kernel_momentum and the weight dense/kernel. `weights`: (flat name, name), longest first."""
+    """Returns the checkpoint name of an optimizer variable: dense/kernel/momentum for adam/dense_kernel_momentum, if dense/kernel is a weight.
+    `weights`: (flat name, name), longest first."""
     for flat, name in weights:
         if flat in text:
             before, after = text.split(flat, 1)

@@ -90,11 +90,12 @@ class Contents:
         given = {name: thing for name, thing in things.items() if thing is not None}
         lacking = [name for name in given if name not in self._things]
         if lacking:
-            raise ValueError(f"save_state() was given '{lacking[0]}', which load_state() was not: pass everything to load_state(), too")
+            raise ValueError(f"save_state() was given '{lacking[0]}', which was not passed to load_state(): pass it to load_state(), too")
         for name, thing in given.items():
             known = self._things[name]
             if not isinstance(known, _VALUES) and _inner(thing) is not _inner(known):
-                raise ValueError(f"save_state() was given another '{name}' than load_state(): pass the same object to both, and change it in place")
+                raise ValueError(f"save_state() was given a '{name}' that is not the object given to load_state(): pass the same object to both, and "
+                                 f"change it in place")
         return {name: thing for name, thing in given.items() if name in self.values}
 
     def _add(self, name: str, thing: Any, parameter_names: dict[int, str], shares: dict[int, list]) -> None:

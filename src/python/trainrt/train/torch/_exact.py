@@ -13,7 +13,7 @@ _OTHER_SEED = 987654321  # seed of the second run; random numbers that a checkpo
 
 
 class NotExact(AssertionError):
-    """Raised by check_exact() if a training resumed from a checkpoint computes other numbers than the uninterrupted training.
+    """Raised by check_exact() if a training resumed from a checkpoint computes numbers that differ from those of the uninterrupted training.
 
     Examples
     --------
@@ -77,8 +77,9 @@ def check_exact(step_function: Callable[..., Any], module: torch.nn.Module, opti
     for number, (one, other) in enumerate(zip(first, second), 1):
         different = _first_difference(one, other)
         if different:
-            raise NotExact(f"step {number} after a checkpoint differs: {different}. Something that influences it is in no checkpoint: random numbers "
-                           f"that do not depend on the step only (prepare_data_loader() seeds them), or an object that save_state() is not given")
+            raise NotExact(f"step {number} after a checkpoint differs: {different}. The checkpoint lacks something that influences the step: random "
+                           f"numbers that depend on more than the step (prepare_data_loader() seeds them), or an object that is not passed to "
+                           f"save_state()")
 
 
 def _run(step_function: Callable[..., Any], steps: int, data: Any, contents: Contents) -> list[Any]:

@@ -83,7 +83,7 @@ def unwrapped(module: Any) -> Any:
 
 
 def path_of(name: str) -> str:
-    """Returns the name in a checkpoint, such as layer/weight, of the torch name layer.weight."""
+    """Returns the checkpoint name of a tensor from its torch name: layer/weight for layer.weight."""
     return name.replace(".", "/")
 
 

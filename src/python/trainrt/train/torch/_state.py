@@ -15,7 +15,8 @@ _loaded: tuple[Any, Loaded] | None = None  # (run directory, Loaded)
 
 
 class Loaded(dict):
-    """{name: value} of the checkpoint or, in a new run, of the arguments of load_state(). bool() returns whether a checkpoint was loaded."""
+    """A dict {name: value} with the values of the checkpoint or, in a new run, the arguments of load_state(). bool() returns whether a checkpoint was
+    loaded."""
 
     def __init__(self, contents: Contents) -> None:
         super().__init__(contents.values)

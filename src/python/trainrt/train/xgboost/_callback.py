@@ -67,7 +67,8 @@ class RayTrainReportCallback(xgboost.callback.TrainingCallback):
 
 
 def _flat(evals_log):
-    """Returns the last value of each metric by name: "train-logloss", with xgboost.cv() "train-logloss-mean" and "train-logloss-std"."""
+    """Returns {name: last value} of the metrics, such as "train-logloss". With xgboost.cv(), the names are "train-logloss-mean" and
+    "train-logloss-std"."""
     found = {}
     for data, metrics in evals_log.items():
         for metric, values in metrics.items():
@@ -80,6 +81,7 @@ def _flat(evals_log):
 
 
 def _rounds(model):
-    """Returns the number of rounds of a model, over all attempts. With xgboost.cv() it is a list of models with the same number of rounds."""
+    """Returns the number of boosting rounds of `model` over all attempts. The `model` of xgboost.cv() contains several models with equal numbers of
+    rounds."""
     models = getattr(model, "cvfolds", None)
     return (models[0].bst if models else model).num_boosted_rounds()
