@@ -32,8 +32,9 @@ class FieldScan {
   std::vector<std::uint64_t> samples_;
 };
 
-/// Returns one number per sample, which `number_of` computes from its values of a field. Each rank scans its share, and all
-/// ranks get all numbers; 0 for samples that are skipped. Collective over plan.team.
+/// Returns one number per sample, which `number_of` computes from the sample's values of field `field`. Each rank scans
+/// its share of the samples, and all ranks get all numbers. The number of a skipped sample is 0. Collective over
+/// plan.team.
 std::vector<std::int64_t> gather_from_scan(const DatasetPlan& plan, std::size_t field, const std::string& step_name,
                                            const std::function<std::int64_t(const TensorView& values)>& number_of);
 

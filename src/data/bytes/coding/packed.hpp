@@ -15,7 +15,7 @@ class PackedWriter {
     for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
     bytes_ += static_cast<char>(value);
   }
-  /// Encodes a signed integer: the smaller its absolute value, the fewer bytes (Protocol Buffers: sint64).
+  /// Encodes a signed integer as Protocol Buffers' sint64. An integer with a small absolute value takes few bytes.
   void integer(std::int64_t value) {
     number((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
   }
