@@ -63,8 +63,8 @@ struct ZipSpan {
   std::uint64_t offset = 0, bytes = 0, entries = 0;
 };
 
-/// Returns `span` if it is valid: it ends at `end`, inside the file. `is_single` is false if the archive is divided
-/// into several files, which is an error.
+/// Returns `span`. Throws UsageError unless the directory ends at `end` and has room for its entries. `is_single` is
+/// false if the archive is divided into several files, which is also an error.
 ZipSpan require_directory(const InputFile& file, const ZipSpan& span, std::uint64_t end, bool is_single) {
   if (!is_single || span.bytes > end || span.offset != end - span.bytes || span.entries > span.bytes / zip_entry_bytes)
     damaged_zip(file);
@@ -72,7 +72,8 @@ ZipSpan require_directory(const InputFile& file, const ZipSpan& span, std::uint6
   return span;
 }
 
-/// Reads the Zip64 end record. Its locator is directly before the end record at `end`.
+/// Reads the Zip64 end record. The position of this record is stored in the Zip64 locator, which directly precedes the
+/// end record at `end`.
 ZipSpan directory_by_zip64(const InputFile& file, std::uint64_t end) {
   if (end < zip_locator_bytes) damaged_zip(file);
   const auto locator = zip_bytes(file, end - zip_locator_bytes, zip_locator_bytes);

@@ -11,7 +11,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns references to the fields of a part of an index, in the order in which they are packed.
+/// Returns references to the members of `part`, a struct of an index, in the order in which the members are packed.
 template <class T>
 auto fields_of(T& part) {
   using Part = std::remove_const_t<T>;
@@ -94,7 +94,8 @@ class Unpacking {
   }
 
  private:
-  /// Each element of a list takes a byte or more, so that damaged bytes cannot claim much memory.
+  /// Returns the number of elements of a list. Each element takes at least one byte, so that damaged bytes cannot
+  /// request much memory.
   std::uint64_t take_count() {
     const auto count = bytes_.number();
     if (count > bytes_.left()) throw Error("the index of an HDF5 file from another rank is truncated");

@@ -23,8 +23,8 @@ auto naming_image(const std::string& what, const Call& call) try {
   throw UsageError(fmt::format("{} {}", what, error.what()));
 }
 
-/// Writes value_of(byte) for each byte of interleaved pixels, one plane after another: with `planes` = 1, in the given
-/// order.
+/// Converts each byte of interleaved pixels by `value_of`, and writes the results to `out`, one plane after another.
+/// With `planes` = 1, the values keep their order.
 template <class ValueOf>
 void write_planes(const std::uint8_t* bytes, std::size_t count, std::size_t planes, std::byte* out,
                   const ValueOf& value_of) {
@@ -36,7 +36,7 @@ void write_planes(const std::uint8_t* bytes, std::size_t count, std::size_t plan
     }
 }
 
-/// Returns value / 255 for each byte value.
+/// Returns a table with value / 255 for each byte value.
 const std::array<float, 256>& fractions() {
   static const auto table = [] {
     std::array<float, 256> values{};
