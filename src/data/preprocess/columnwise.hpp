@@ -46,7 +46,7 @@ class Columnwise : public Preprocessing {
 };
 
 /// Computes (x - offset) / divisor for each number x, in f64. The result is f32 for an f32 column, otherwise f64. A
-/// divisor of 0 is replaced by 1, as in Ray. A column with only NaN is unchanged.
+/// divisor of 0 is replaced by 1, as in Ray. A column with only NaN stays NaN.
 class Scaling : public Columnwise {
  public:
   using Columnwise::Columnwise;

@@ -72,7 +72,8 @@ Listing with_read_method(Listing listing, const Options& options) {
   return listing;
 }
 
-/// Threads that wait for an object store need no processor, so objects are read by more threads.
+/// Returns the number of threads that read ahead. The default is higher for an object store, because threads that wait
+/// for it need no processor.
 int threads_of(const Options& given, const Options& good, const Listing& listing) {
   constexpr std::int64_t for_objects = 4;
   const bool has_objects =

@@ -5,8 +5,8 @@
 
 namespace trainrt::data {
 
-/// A source with the fields of another source in a different order, for a file with columns in another order than
-/// the dataset.
+/// A source with the fields of another source in a different order. It is used for a file whose order of fields differs
+/// from that of the dataset.
 class ReorderedSource final : public WrappedSource {
  public:
   /// `order[i]` is the index in `fields` of field `i` of `source`; `order` is a permutation.
