@@ -27,7 +27,7 @@ namespace trainrt {
 class BatchesImpl {
  public:
   BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoch, std::size_t batch_size, Remainder remainder);
-  /// The batches of the positions `range` only, for this rank alone.
+  /// Constructs a walk over the positions `range` only. All its samples are for this rank.
   BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoch, std::size_t batch_size, data::Slice range);
   BatchesImpl(const BatchesImpl&) = delete;
   ~BatchesImpl();

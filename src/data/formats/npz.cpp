@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view npy_ending = ".npy";
 
-/// A field, and the member of the archive that it is read from.
+/// A field, and the member of the archive from which the field is read.
 struct NpzArray {
   std::string field;
   ZipMember member;

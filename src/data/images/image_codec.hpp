@@ -51,7 +51,7 @@ std::unique_ptr<ImageReader> open_image(EncodedImage image);
 /// Returns whether the bytes of `image` at `offset` are equal to `signature`.
 bool has_signature(EncodedImage image, std::string_view signature, std::size_t offset = 0);
 
-/// Returns the gray of a color by the weights of ITU-R BT.601, computed in integers as by Pillow: (19595 R + 38470 G + 7471
+/// Returns the gray value of a color by the weights of ITU-R BT.601, computed in integers as by Pillow: (19595 R + 38470 G + 7471
 /// B
 /// + 2^15) >> 16.
 inline std::uint8_t gray_of(const std::uint8_t* rgb) {
