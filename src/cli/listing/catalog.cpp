@@ -94,8 +94,8 @@ Kind without_keys(std::string_view word, std::string_view title, std::string_vie
   return kind;
 }
 
-/// Returns the plug-ins of a table that have keys. The keys belong to a section [SECTION.NAME] or, if `section` is
-/// "data", to [data.NAME].
+/// Returns the plug-ins of a table that have keys. The keys of a plug-in belong to the section [SECTION.NAME], or to
+/// [data.NAME] if `section` is "data.NAME".
 template <class Record>
 Kind with_keys(std::string_view word, std::string_view title, std::string_view singular, PluginTable<Record> table,
                std::string_view section) {

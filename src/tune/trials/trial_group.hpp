@@ -24,7 +24,8 @@ class TrialGroup {
 
   /// Asks the running trial to save and stop. Any thread may call.
   void stop() { runner_.stop(); }
-  /// Updates the time of the journal file, by which others see that this process is alive. Any thread may call.
+  /// Updates the modification time of the journal file, by which other processes find out that this process is alive.
+  /// Any thread may call it.
   void touch_heartbeat() const;
 
  private:
