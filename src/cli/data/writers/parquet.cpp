@@ -17,7 +17,7 @@ struct PreparedGroup final : PreparedRows {
   data::EncodedBlock block;
 };
 
-/// Sizes of the values and the notes of a block. They are stored after both.
+/// Sizes of the values and of the notes of a block. They are stored in the file after the values and the notes.
 using GroupSizes = std::array<std::uint64_t, 2>;
 
 class ParquetWriter final : public RowWriter {
