@@ -12,7 +12,7 @@ namespace trainrt::cli::doctor {
 enum class Grade { ok, warning, error };
 std::string_view name_of(Grade grade);
 
-/// The result of a check. The same on every rank.
+/// The result of a check. All ranks have the same result.
 struct Finding {
   Grade grade = Grade::ok;
   std::string text;

@@ -10,7 +10,7 @@ namespace trainrt::cli {
 
 namespace {
 
-constexpr double python_limit_seconds = 20;  // an interpreter on slow shared storage
+constexpr double python_limit_seconds = 20;  // long enough for an interpreter on slow shared storage
 
 // The script asks the interpreter for versions and missing modules without importing them: importlib.metadata reads
 // file names, and find_spec() of a top-level module imports nothing. The first entry of sys.path is set as it would be

@@ -17,8 +17,9 @@ class FieldScan {
 
   /// `fields`: numbers of fields of plan.source. `step_name`: for the progress message that is logged once a minute.
   FieldScan(const DatasetPlan& plan, const std::vector<std::size_t>& fields, std::string step_name);
-  /// Calls `see` for each sample from `first` to before `end`, in this order. `values` has one tensor per field, of the
-  /// shape of one sample ([number of values] for a field that varies in length); they are valid during the call.
+  /// Calls `see` for the samples `first` to `end` - 1, in this order. `values` has one tensor per field, which has the
+  /// shape of one sample. For a field that varies in length, the shape is [number of values]. The tensors are valid
+  /// during the call.
   void scan(std::uint64_t first, std::uint64_t end, const See& see);
 
  private:

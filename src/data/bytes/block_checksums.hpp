@@ -9,9 +9,9 @@
 
 namespace trainrt::data {
 
-/// The CRC-32 of each block of a file's checksummed ranges. Each range is divided into blocks of `block_bytes` bytes, of
-/// which the last may be shorter; the blocks are numbered through all ranges. After the last set(), any number of threads
-/// may read at the same time.
+/// Stores the CRC-32 of each block of a file's checksummed ranges. Each range is divided into blocks of `block_bytes`
+/// bytes; its last block may be shorter. The blocks of all ranges are numbered consecutively. After the last set(), any
+/// number of threads may read at the same time.
 class BlockChecksums {
  public:
   using Read = std::function<void(std::span<const FilePart> parts)>;

@@ -46,7 +46,8 @@ class Packing {
     bytes_.number(list.size());
     for (const auto& each : list) put(each);
   }
-  /// A chunk is packed as its size and, if it was written, its skipped filters and its distance from the chunk before it.
+  /// Packs each chunk as its size. If the chunk was written, its skipped filters and its distance from the previous
+  /// chunk follow.
   void put(const std::vector<io::H5Chunk>& chunks) {
     bytes_.number(chunks.size());
     std::uint64_t end = 0;

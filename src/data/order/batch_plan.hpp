@@ -32,9 +32,8 @@ class BatchPlan {
   BatchPlan(std::uint64_t samples, std::uint64_t start, std::uint64_t batch_size, int ranks, Remainder remainder)
       : BatchPlan(samples, start, Split{batch_size, ranks}, remainder) {}
 
-  /// Returns the number of global batches. With Remainder::uneven or Remainder::whole, the last one may have no
-  /// samples for some ranks. If there are more ranks than workers, each batch has no samples for the ranks beyond the
-  /// workers.
+  /// Returns the number of global batches. With Remainder::uneven or Remainder::whole, some ranks may have no samples
+  /// in the last batch. If there are more ranks than workers, the additional ranks have no samples in any batch.
   std::uint64_t batch_count() const;
   /// Returns global batch `k`. Returns an empty slice if `k` is batch_count() or more.
   Slice global_batch(std::uint64_t k) const;

@@ -26,9 +26,9 @@ class EpochOrder {
   static EpochOrder legacy_shuffled(std::uint64_t size, std::uint64_t seed);
   /// A BlockOrder.
   static EpochOrder in_blocks(std::uint64_t size, std::uint64_t seed, Blocks blocks);
-  /// A MixedOrder; `size` is the sum of the shares.
+  /// Returns a MixedOrder. `size` is the sum of the shares.
   static EpochOrder mixed(std::uint64_t size, std::vector<MixedPart> parts, std::uint64_t seed, std::int64_t epoch);
-  /// A WeightedOrder with one position per sample.
+  /// Returns a WeightedOrder with one position per sample.
   static EpochOrder weighted(std::shared_ptr<const std::vector<double>> sums, std::uint64_t seed);
 
   std::uint64_t size() const { return size_; }

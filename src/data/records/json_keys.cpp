@@ -73,7 +73,7 @@ class JsonGuess final : public JsonVisitor {
     refuse("holds an object or an array of arrays, which a field cannot hold; name the keys to read in columns");
   }
 
-  /// Returns the keys that occur in at least one of the counted records.
+  /// Returns the keys that occur in at least one record that was not left out by forget_record().
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& guess : keys_)

@@ -28,7 +28,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Wraps the source in one that reads complete blocks, for a shuffle in blocks of data that are not in memory.
+/// Replaces the source by one that reads complete blocks. Used if samples are shuffled in blocks and are not kept in
+/// memory.
 void use_blocks(const std::string& section, DatasetPlan& plan) {
   constexpr std::uint64_t few_blocks = 64;
   const auto [samples, window] = plan.order.blocks;

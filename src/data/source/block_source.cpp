@@ -23,7 +23,7 @@ std::size_t capacity_of(const std::shared_ptr<Column>& column) { return column->
 
 }  // namespace
 
-/// One field of one block.
+/// The values of one field in one block, and the state of reading them.
 struct BlockSource::Block {
   enum class State : std::uint8_t { unread, reading, ready };
   std::uint64_t number = 0;
@@ -62,7 +62,7 @@ std::shared_ptr<BlockSource::Block> BlockSource::FieldBlocks::find_or_add(std::u
   return added;
 }
 
-/// Gives up one reference to a block. The memory of a block that nobody else refers to becomes spare.
+/// Drops one reference to a block. If nobody else refers to the block, its memory becomes spare memory.
 void BlockSource::FieldBlocks::release(std::shared_ptr<Block> block) {
   if (block.use_count() > 1) return;
   auto column = std::move(block->column);

@@ -61,7 +61,7 @@ struct Trial {
 /// Returns the corresponding state of a run. A trial that its scheduler stopped counts as finished.
 rundir::RunState state_of(Trial::State state);
 
-/// Why and how an attempt of a trial ended.
+/// The end of a trial's attempt: its state, its metric values and the reason.
 struct TrialEnd {
   std::uint64_t trial = 0;
   int attempt = 0;

@@ -7,8 +7,8 @@
 
 namespace trainrt::data {
 
-/// Encodes integers and texts in few bytes: an integer has seven bits per byte, the lowest first (LEB128), and a text
-/// follows its length.
+/// Encodes integers and texts in few bytes. An integer has seven bits per byte, the lowest bits first (LEB128). A text
+/// is preceded by its length.
 class PackedWriter {
  public:
   void number(std::uint64_t value) {

@@ -39,7 +39,7 @@ class LightgbmDataset {
   LightgbmLibrary::Handle handle() const { return handle_.get(); }  ///< nullptr if this rank has no rows
   std::int32_t rows() const { return rows_; }
 
-  // The weights of this rank's values of metrics.
+  // The weights with which this rank's values of metrics are combined with those of other ranks.
   double row_weight() const { return row_weight_; }  ///< sum of the rows' weights
   double query_weight() const {
     return query_weight_;
