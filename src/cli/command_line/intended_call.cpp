@@ -73,15 +73,15 @@ std::string meant_by(const std::string& word, const std::string& call) {
   return fmt::format("{}: {}", is_config(word) ? "to use it as a config" : "to run a program, put -- before it", call);
 }
 
-/// Returns the name of the declared key whose last part is `name`, or "" if there is none.
+/// Returns the name of the declared key that has `name` as its last part, or "" if there is none.
 std::string declared_key(const std::string& name) {
   for (const auto& option : config::declared_options())
     if (option.key.ends_with("." + name)) return option.key;
   return "";
 }
 
-/// Returns advice for a user who writes --NAME VALUE instead of --section.key=value. An undeclared NAME is probably a
-/// key of [loop]. Returns "" if NAME cannot be a key.
+/// Returns advice for the words --NAME VALUE, if --section.key=value was probably meant. An undeclared NAME is probably
+/// a key of [loop]. Returns "" if NAME cannot be a key.
 std::string advice_for_key(const std::string& option, const std::string& next) {
   if (!option.starts_with("--")) return "";
   const auto equals = std::min(option.find('='), option.size());

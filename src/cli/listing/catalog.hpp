@@ -44,7 +44,7 @@ struct Found {
   const Key* key = nullptr;  ///< nullptr: the entry itself
 };
 
-/// Returns the entries whose name or section is `name`. If there are none, returns the keys with this name, with or
+/// Returns the entries with the name or section `name`. If there are none, returns the keys with this name, with or
 /// without their section. Accepts the forms "[section]" and "--section.key=value". Throws UsageError that lists similar
 /// names if nothing is found. The result refers to `kinds`.
 std::vector<Found> find_named(std::span<const Kind> kinds, std::string_view name);

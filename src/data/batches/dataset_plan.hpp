@@ -42,7 +42,7 @@ class Step {
     /// Describes everything that determines which sample has which number. Checkpoints contain this text. A position
     /// inside an epoch can be restored only if the text is the same.
     std::string identity;
-    /// Effect::thins only: returns the number of kept samples whose number in the input is below `sample`.
+    /// Effect::thins only: returns the number of kept samples that have a number below `sample` in the input.
     std::function<std::uint64_t(std::uint64_t sample)> count_below = {};
     std::shared_ptr<const std::vector<double>> weight_sums = nullptr;  ///< Effect::draws only: cumulative weights
   };

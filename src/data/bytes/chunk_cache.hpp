@@ -52,9 +52,9 @@ class ChunkCache {
   /// Returns a chunk. Calls `make` if the chunk is not in the cache. `bytes` is the expected size of the chunk. An
   /// exception of `make` is thrown to all threads that wait for the chunk; the next request calls `make` again.
   ///
-  /// If the chunks are read in sequence, a thread that would have to wait first makes one of the following chunks,
-  /// whose numbers are below `end_ahead` and which have the same size. Otherwise all threads of a sequential reader
-  /// would wait for the same chunk.
+  /// If the chunks are read in sequence, a thread that would have to wait first makes one of the following chunks. This
+  /// chunk has the same size and a number below `end_ahead`. Otherwise all threads of a sequential reader would wait
+  /// for the same chunk.
   Values get(const Key& key, std::size_t bytes, const Make& make, std::uint64_t end_ahead = 0);
   /// Returns memory for the values of a chunk that is being made, with unspecified content.
   std::vector<std::byte> memory(std::size_t bytes) { return spare_->take(bytes); }

@@ -29,8 +29,8 @@ struct ReadAheadLimits {
 template <class Item>
 class ReadAhead {
  public:
-  /// Reads the item `number` into `into`. `into` may hold an older item, whose memory can be reused. Called by any of
-  /// the threads. An exception is thrown later by the call of next() that would return the item.
+  /// Reads the item `number` into `into`. `into` may hold an older item with memory that can be reused. Called by any
+  /// of the threads. An exception is thrown later by the call of next() that would return the item.
   using Read = std::function<void(std::uint64_t number, Item& into)>;
 
   /// Starts to read the items `first` to `end` - 1. The memory of the items in `spare` is reused first.

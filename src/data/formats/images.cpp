@@ -24,8 +24,8 @@ namespace trainrt::data {
 
 namespace {
 
-// Maximum numbers of files whose size is read, and of files that are opened, before a run. They apply to each item of
-// `source`.
+// Limits of the checks before a run, for each item of `source`: the number of files of which the size is read, and the
+// number of files that are opened.
 constexpr std::size_t max_sized_files = 1000, max_opened_files = 16;
 
 /// Returns up to `max` numbers below `count`, evenly distributed.

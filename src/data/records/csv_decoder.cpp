@@ -175,8 +175,8 @@ class CsvPass final : public RecordPass {
     if (!good) refuse(text, number, record, fmt::format("is not of type {}", name_of(dtype)));
   }
 
-  /// Checks that the row has as many values as there are columns. Needed for a file whose rows were not checked when it
-  /// was probed.
+  /// Checks that the row has as many values as there are columns. Needed if the rows of a file were not checked when
+  /// the file was probed.
   void require_count(const Record& record) {
     const auto *at = record.text.data(), *const end = at + record.text.size();
     std::size_t count = 1;

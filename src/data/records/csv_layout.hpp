@@ -46,9 +46,9 @@ struct CsvColumn {
 std::vector<CsvColumn> csv_columns(const std::vector<std::string>& first_row, bool header, const std::string& path);
 /// Sets which columns are read, and the types that the section sets. Throws UsageError for an unknown column.
 void choose_columns(std::vector<CsvColumn>& columns, const CsvOptions& options, const std::string& path);
-/// Assigns the columns to fields, and returns the fields. By default, each column is a field. With options.vector, all
-/// columns of numbers whose type the section does not set form one field. Precondition: the types of all columns are
-/// set.
+/// Assigns the columns to fields, and returns the fields. By default, each column is a field. With options.vector, the
+/// columns of numbers form one field, except those that have a type in the section. Precondition: the types of all
+/// columns are set.
 std::vector<Dataset::Field> assign_fields(std::vector<CsvColumn>& columns, const CsvOptions& options);
 
 void pack(std::span<const CsvColumn> columns, PackedWriter& into);

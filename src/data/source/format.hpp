@@ -74,8 +74,8 @@ struct Format {
   /// Keys, such as `labels`, that name further files. Each key names as many files as `source`, and file i of the key
   /// belongs to file i of `source`.
   std::vector<std::string_view> companions = {};
-  /// The name of a key whose value is the number of bytes of read data to keep for the next read. The caller may set
-  /// the key to 0 if no part of the file is read twice.
+  /// The name of the key that sets the number of bytes of read data to keep for the next read. The caller may set the
+  /// key to 0 if no part of the file is read twice.
   std::string_view read_cache = {};
   /// The checksums that files of this format have and that are verified, such as "CRC-32 of each member". Empty if
   /// there are none; wrong values in a damaged file are then not detected.

@@ -12,8 +12,9 @@
 
 namespace trainrt::data {
 
-/// A source whose samples are the rows of a table. The thread that needs a block of a field decodes it. Decoded blocks
-/// are kept in the cache of this process (chunk_cache.hpp). The cache has room for at least two blocks of all fields.
+/// A source that has the rows of a table as samples. The thread that needs a block of a field decodes it. Decoded
+/// blocks are kept in the cache of this process (chunk_cache.hpp). The cache has room for at least two blocks of all
+/// fields.
 class TableSource final : public Source {
  public:
   using Open = std::function<std::unique_ptr<const TableReader>(std::vector<std::uint64_t> blocks)>;

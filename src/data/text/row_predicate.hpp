@@ -10,9 +10,9 @@
 
 namespace trainrt::data {
 
-/// A condition on samples: an expression whose names have been resolved to fields. Numbers of different types are
-/// compared by their exact values. All comparisons with NaN are false, except `!=`. Texts are compared byte by byte.
-/// Any number of threads may call holds() at the same time.
+/// A condition on samples. It is an expression in which names have been resolved to fields. Numbers of different types
+/// are compared by their exact values. All comparisons with NaN are false, except `!=`. Texts are compared byte by
+/// byte. Any number of threads may call holds() at the same time.
 class RowPredicate {
  public:
   /// `fields` are the fields of the samples. Throws UsageError, with the position in `text`, for:

@@ -73,7 +73,7 @@ std::optional<Claim> Claims::fresh(const History& history) {
   return std::nullopt;
 }
 
-/// Claims a trial whose process died, before or after that process wrote its first record.
+/// Claims a trial that a dead process has claimed. The process may have died before or after it wrote its first record.
 std::optional<Claim> Claims::abandoned(const History& history, const Scheduler& scheduler) {
   for (std::uint64_t number = 0; number < sweep_.trials(); ++number) {
     const auto known = history.trials().find(number);

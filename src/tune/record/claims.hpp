@@ -28,9 +28,9 @@ class Claims {
  public:
   Claims(const Sweep& sweep, int writer) : sweep_(sweep), writer_(writer) {}
 
-  /// Claims the next trial. An interrupted trial is preferred, then a new trial, then a trial whose process died. If
-  /// the scheduler takes turns, new trials come first, then the trials with the fewest reports. Returns nothing if no
-  /// trial can be run now.
+  /// Claims the next trial. An interrupted trial is preferred, then a new trial, then a trial of a process that died.
+  /// If the scheduler takes turns, new trials come first, then the trials with the fewest reports. Returns nothing if
+  /// no trial can be run now.
   std::optional<Claim> next(const History& history, const Scheduler& scheduler);
 
   /// Returns whether a live process runs the trial. Claims nothing.

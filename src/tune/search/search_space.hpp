@@ -60,9 +60,9 @@ class SearchSpace {
   /// Returns the number of combinations of all grids; 1 without grids.
   std::uint64_t grid_size() const;
   /// Returns the values of a trial. Grid values are selected by the number of a combination. Other values are computed
-  /// from the coordinates `units`, one per dimension. Keys whose condition is false are omitted.
+  /// from the coordinates `units`, one per dimension. Keys with a false condition are omitted.
   Params at(std::uint64_t combination, std::span<const double> units) const;
-  /// Removes the keys whose condition is false.
+  /// Removes the keys with a false condition.
   void leave_out_unmet(Params& params) const;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* no_nested = "nested values are not supported: write their parts as separate columns";
 constexpr const char* no_decimals = "decimals are not supported: write the column as float64 or as integers";
 
-/// The DType for each Arrow type whose values are single numbers.
+/// The DType for each Arrow type with single numbers as values.
 const std::map<arrow::Type::type, DType> number_types{
     {arrow::Type::BOOL, DType::boolean},   {arrow::Type::INT8, DType::i8},    {arrow::Type::UINT8, DType::u8},
     {arrow::Type::INT16, DType::i16},      {arrow::Type::UINT16, DType::i32}, {arrow::Type::INT32, DType::i32},
