@@ -124,7 +124,8 @@ Dataset::Field ImageDecoder::field(std::string name, ImageSize size) const {
   return {std::move(name), type_, is_planar_ ? Shape{channels_, height, width} : Shape{height, width, channels_}};
 }
 
-/// Writes the interleaved pixels of an image, with `wanted` as its size.
+/// Writes the pixels of an image to `out`, interleaved. If the image has a size different from `wanted`, resizes it
+/// first.
 void ImageDecoder::decode_pixels(EncodedImage image, const std::string& what, ImageSize wanted, std::uint8_t* out) const {
   const auto reader = open(image, what);
   const auto size = reader->size();

@@ -31,8 +31,8 @@ class ImageDecoder {
   /// Returns the size of an image from its header. Throws UsageError if the bytes are not an image, or if the image is
   /// damaged or has more than max_pixels pixels. No memory for pixels is allocated before this check.
   ImageSize size_of(EncodedImage image, const std::string& what) const { return open(image, what)->size(); }
-  /// Throws UsageError if `size`, the size of an image, differs from `expected`, the size of the other images of the
-  /// dataset. The message names both sizes.
+  /// Throws UsageError if images are not resized and `size`, the size of an image, differs from `expected`, the size of
+  /// the other images of the dataset. The message names both sizes.
   void require_size(const std::string& what, ImageSize size, ImageSize expected) const;
   /// Returns the field of the decoded images. `size` is the size of all images, unless they are resized.
   Dataset::Field field(std::string name, ImageSize size) const;

@@ -36,7 +36,7 @@ class Columnwise : public Preprocessing {
   virtual void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const;
 
   /// output() returns type and shape of the output of column number `at`; the name of the returned field is not used.
-  /// convert() computes the values of the output. `from` satisfies require(). `to` has its field and no values yet.
+  /// convert() computes the values of this output. `from` satisfies require(). `to` has its field, but no values yet.
   virtual Dataset::Field output(std::size_t at, const Dataset::Field& from) const = 0;
   virtual void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const = 0;
 
