@@ -86,9 +86,8 @@ std::unique_ptr<Source> open_database(const DataFile&, const FileContent&, const
 
 std::vector<OptionSpec> sqlite_options() {
   auto options = table_options();
-  options.push_back({.key = "table",
-                     .default_value = "",
-                     .help = "name of the table with one sample per row, in the order of rowids"});
+  options.push_back(
+      {.key = "table", .default_value = "", .help = "name of the table with one sample per row, in the order of rowids"});
   options.push_back({.key = "query",
                      .default_value = "",
                      .help = "SELECT with ORDER BY, used instead of a table; its result is kept in memory",

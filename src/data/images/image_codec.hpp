@@ -51,9 +51,8 @@ std::unique_ptr<ImageReader> open_image(EncodedImage image);
 /// Returns whether the bytes of `image` at `offset` are equal to `signature`.
 bool has_signature(EncodedImage image, std::string_view signature, std::size_t offset = 0);
 
-/// Returns the gray value of a color by the weights of ITU-R BT.601, computed in integers as by Pillow: (19595 R + 38470 G + 7471
-/// B
-/// + 2^15) >> 16.
+/// Returns the gray value of a color by the weights of ITU-R BT.601. It is computed in integers, as by Pillow:
+/// (19595 R + 38470 G + 7471 B + 2^15) >> 16.
 inline std::uint8_t gray_of(const std::uint8_t* rgb) {
   constexpr unsigned red = 19595, green = 38470, blue = 7471, half = 1U << 15;
   return static_cast<std::uint8_t>((red * rgb[0] + green * rgb[1] + blue * rgb[2] + half) >> 16);
