@@ -36,9 +36,9 @@ class LoadedValues {
   std::vector<std::function<void()>> installs_;
 };
 
-/// Restores tensors that are parts of a sum over ranks (TensorEntry::summed) from a checkpoint that was written by another
-/// number of ranks. Each rank reads the parts of several writing ranks into separate memory, and install() writes their sum
-/// to the State.
+/// Restores summed tensors (TensorEntry::summed) from a checkpoint that was written by a different number of ranks. The
+/// value of such a tensor is the sum of the parts that the ranks hold. Each rank reads the parts of several writing
+/// ranks into separate memory, and install() writes their sum to the State.
 class SummedParts {
  public:
   /// Adds to the read plan the parts of tensor `entry` that the ranks `rank`, `rank` + `size`, `rank` + 2 * `size` ...

@@ -18,7 +18,7 @@ class ExportSource {
  public:
   using Values = std::vector<const checkpoint::PieceReader::NamedValue*>;
 
-  /// `tensors` and `values` are those to export; `progress` is called as their bytes are read.
+  /// `tensors` and `values` are the entries to export. `progress` is called while their bytes are read.
   ExportSource(const checkpoint::PieceReader& reader, Tensors tensors, Values values, checkpoint::OnProgress progress);
 
   const Tensors& tensors() const { return tensors_; }  ///< in the order of their names
@@ -41,13 +41,14 @@ class ExportSource {
 /// Returns the bytes of a number (little-endian) or of a string.
 std::string bytes_of(const checkpoint::PieceReader::Value& value);
 
-/// A format for `trainrt export`: writes a checkpoint as one file for other programs. A plug-in: each file in cli/exporters
-/// defines one.
+/// A plug-in that writes a checkpoint as one file for other programs (`trainrt export`). Each plug-in is one file in
+/// cli/exporters.
 struct Exporter {
   std::string_view name;       ///< "npz"
   std::string_view extension;  ///< extension of the files in this format: ".npz"
   std::string_view help;
-  /// Writes the complete file, without commit(). Returns notes for the user on how it differs from the checkpoint.
+  /// Writes the complete file, but does not call commit(). Returns notes for the user about differences between the
+  /// file and the checkpoint.
   std::vector<std::string> (*write)(const ExportSource& source, AtomicFile& file);
 };
 

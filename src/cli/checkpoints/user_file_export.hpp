@@ -11,15 +11,16 @@ namespace trainrt::cli {
 // Export of the files that a train function has written itself into a checkpoint (its folder files/), such as a model in
 // the format of a framework.
 
-/// Returns the user file of the checkpoint that an export to `path` copies: the one with the same extension, or, if several
-/// have it, the one with the same name. Returns nullptr if no file has that extension. Throws UsageError if several have
-/// it, but all with other names. Pure function.
+/// Returns the user file of the checkpoint that an export to `path` copies. It is the file with the same extension as
+/// `path`. If several files have this extension, it is the one with the same name. Returns nullptr if no file has the
+/// extension. Throws UsageError if several files have the extension, but none has the name. Pure function.
 const checkpoint::FileRecord* find_user_file(const std::string& path, const checkpoint::Manifest& manifest);
 
 /// Returns the names of all user files, without the folder files/, separated by commas. Pure function.
 std::string user_file_names(const checkpoint::Manifest& manifest);
 
-/// Copies a user file into `file`, without commit(). Throws Error if the file is damaged, or if a stop signal arrives.
+/// Copies a user file into `file`, but does not call commit(). Throws Error if the user file is damaged, or if a stop
+/// signal arrives.
 void export_user_file(const std::string& checkpoint_dir, const checkpoint::FileRecord& record, AtomicFile& file,
                       const std::function<void(std::uint64_t done, std::uint64_t all)>& progress);
 

@@ -58,7 +58,7 @@ void take_optional_values(std::vector<std::string>& words, const ArgumentSpec& s
   }
 }
 
-/// Throws for a word that is no option of the command.
+/// Throws UsageError for a word that is not an option of the command.
 [[noreturn]] void throw_unknown(const std::string& word, std::span<const std::string> words, const ArgumentSpec& spec) {
   const auto at = std::ranges::find(words, word);
   const bool has_next = at != words.end() && at + 1 != words.end();
@@ -71,7 +71,8 @@ bool is_operand_name(const std::string& word) {
                              [](unsigned char c) { return std::isupper(c) != 0 || c == '_' || c == '|' || c == '.'; });
 }
 
-/// Returns an operand of a usage line in words: "RUN_DIR, CHECKPOINT or FILE" for "RUN_DIR|CHECKPOINT|FILE...".
+/// Returns the name of an operand for a message: "RUN_DIR, CHECKPOINT or FILE" for "RUN_DIR|CHECKPOINT|FILE..." in a
+/// usage line.
 std::string operand_in_words(std::string name) {
   std::erase(name, '.');
   if (const auto last = name.rfind('|'); last != std::string::npos) name.replace(last, 1, " or ");

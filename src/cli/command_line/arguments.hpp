@@ -13,15 +13,15 @@ struct Arguments {
   std::map<std::string, std::string> options;  ///< values by long name; a switch has the value ""
   std::vector<std::string> operands;
   std::vector<std::string> overrides;  ///< words of the form --section.key=value, unchanged
-  /// The words after `--`: a program with its arguments. nullopt without `--`.
+  /// The words after `--`: a program with its arguments. nullopt if the command line has no `--`.
   std::optional<std::vector<std::string>> program;
   bool has(const std::string& name) const { return options.contains(name); }
 };
 
 /// An option of a command, for its parser and its help.
 struct CommandOption {
-  /// Long name without dashes: "threads". "output" also has the short form -o. A name that begins with '-' is shown in the
-  /// help only, and not known to the parser: "-n".
+  /// Long name without dashes: "threads". "output" also has the short form -o. A name that begins with '-', such as
+  /// "-n", is only shown in the help; the parser does not accept it.
   std::string_view name;
   /// Name of the value in the help: "N"; "": the option has no value; "[=METRIC]": the value may be given as --NAME=VALUE.
   std::string_view argument;

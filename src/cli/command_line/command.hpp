@@ -14,7 +14,7 @@ namespace trainrt::cli {
 /// The groups of commands in `trainrt --help`, in the order of their titles (group_title()).
 enum class CommandGroup { run, view, checkpoints, data, search, machine, help };
 
-/// A call of a command, for its help.
+/// An example call of a command, shown in its help.
 struct Example {
   std::string_view call;  ///< "trainrt result runs/first"
   std::string_view purpose;
@@ -30,9 +30,8 @@ struct ExitNote {
 inline constexpr ExitNote usual_exit_codes[] = {
     {0, "done"}, {64, "invalid arguments or input"}, {70, "failed, or the output could not be written"}};
 
-/// A command of the program, such as `trainrt result`. A plug-in: each file in cli/commands defines one. A tool of a
-/// command
-/// (`trainrt data convert`) has a record of the same type.
+/// A plug-in that defines a command of the program, such as `trainrt result`. Each plug-in is one file in cli/commands.
+/// A tool of a command (`trainrt data convert`) has a record of the same type.
 struct Command {
   std::string_view name;
   CommandGroup group;
@@ -45,12 +44,13 @@ struct Command {
   std::string_view notes = {};
   std::span<const ExitNote> exit_codes = usual_exit_codes;
   ExitCode (*run)(std::span<const std::string> words);  ///< runs the command; `words` follow its name
-  /// Whether the printed output is the result of the command, so that the command fails if the output cannot be written.
+  /// Whether the printed output is the result of the command. Such a command fails if the output cannot be written.
   bool output_is_result = true;
   /// Whether the command writes run directories. Error messages about a full disk then name config keys that reduce the
   /// size of a run.
   bool writes_run = false;
-  /// Returns the tools of the command, one of which is the first word after its name; nullptr: no tools.
+  /// Returns the tools of the command. The user names one of them in the first word after the name of the command.
+  /// nullptr: the command has no tools.
   PluginTable<Command> (*tools)() = nullptr;
 };
 
@@ -65,7 +65,8 @@ std::string_view group_title(CommandGroup group);
 /// Returns the commands of a table by group, and by `order` within a group.
 std::vector<const Command*> in_order(PluginTable<Command> table);
 
-/// Returns the command that the first of `words` names. Throws UsageError, which suggests a call, if there is none.
+/// Returns the command that the first of `words` names. Throws UsageError if there is no such command; the message
+/// suggests a call.
 const Command& find_command(std::span<const std::string> words);
 
 /// Returns the tool that the first two words name, or else the command that the first word names. Throws like

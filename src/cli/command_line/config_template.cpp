@@ -36,8 +36,8 @@ std::string as_comment(const std::string& text) {
 
 enum class Shown { set, commented_out };
 
-/// Returns the description of a key and a line that sets it to its default. The value of a required key is left empty. The
-/// line is commented out if `shown` demands it, or if an optional key has no default.
+/// Returns the description of a key and a line that sets it to its default. The value of a required key is left empty.
+/// The line is commented out if `shown` requires it, or if the key is optional and has no default.
 std::string key_text(const OptionSpec& option, Shown shown) {
   const auto facts = facts_of({.key = option.key,
                                .type = option.type,

@@ -33,7 +33,7 @@ std::string lost_output_message(int error_number) {
 }
 
 /// Makes output to a closed pipe fail with EPIPE instead of ending this process. Installs a handler instead of SIG_IGN,
-/// because programs that this process starts then have the default action.
+/// because programs that this process starts must have the default action for SIGPIPE, and they would inherit SIG_IGN.
 void survive_broken_pipes() {
   struct sigaction current {};
   if (sigaction(SIGPIPE, nullptr, &current) != 0 || current.sa_handler != SIG_DFL) return;

@@ -6,8 +6,8 @@
 
 namespace trainrt::cli {
 
-/// Runs the command that the words of the command line name, prints its error if it fails, and returns the exit code of the
-/// program. Throws nothing.
+/// Runs the command that the words of the command line name, and prints its error if it fails. Returns the exit code of
+/// the program. Throws no exceptions.
 ExitCode dispatch(std::vector<std::string> words);
 
 }  // namespace trainrt::cli

@@ -23,7 +23,7 @@ std::string examples_text(std::span<const Example> examples) {
   return text;
 }
 
-/// Returns a list of terms with descriptions that begin in one column.
+/// Returns a list of terms with descriptions. All descriptions begin in the same column.
 std::string list_text(const std::vector<std::pair<std::string, std::string_view>>& terms) {
   constexpr std::size_t max_term = 26;
   std::size_t width = 0;

@@ -6,10 +6,10 @@
 
 namespace trainrt::cli {
 
-/// A description of trainrt that continues its name: "trains on all ranks ...".
+/// A description of trainrt, which is printed after its name: "trains on all ranks ...".
 extern const std::string_view program_description;
 
-/// The usual calls of trainrt, for `trainrt --help` and the manual.
+/// The most common calls of trainrt, for `trainrt --help` and the manual.
 std::span<const Example> usual_calls();
 
 /// Returns an option as it is typed: "--threads N", "-o, --output FILE".

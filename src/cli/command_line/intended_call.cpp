@@ -58,8 +58,8 @@ std::string start_of_call(std::string_view command, std::span<const std::string>
   return fmt::format("trainrt{}{}{}", command.empty() ? "" : " ", command, quoted_words(words));
 }
 
-/// Returns the call in which the words from `words[at]` on are a program, or `words[at]` is a config; "" if they are
-/// neither.
+/// Returns a call of trainrt for words that are a program or a config. The words from `words[at]` on may be a program,
+/// or `words[at]` may be a config. Returns "" if they are neither.
 std::string call_of_run(std::string_view command, std::span<const std::string> words, std::size_t at) {
   const auto& word = words[at];
   const auto start = start_of_call(command, words.first(at));
@@ -73,15 +73,15 @@ std::string meant_by(const std::string& word, const std::string& call) {
   return fmt::format("{}: {}", is_config(word) ? "to use it as a config" : "to run a program, put -- before it", call);
 }
 
-/// Returns the name of the declared key with the last part `name`; "" if there is none.
+/// Returns the name of the declared key that has `name` as its last part, or "" if there is none.
 std::string declared_key(const std::string& name) {
   for (const auto& option : config::declared_options())
     if (option.key.ends_with("." + name)) return option.key;
   return "";
 }
 
-/// Returns advice for --NAME VALUE in place of --section.key=value. An undeclared NAME is probably a key of [loop]. "" if
-/// NAME cannot be a key.
+/// Returns advice for the words --NAME VALUE, if --section.key=value was probably meant. An undeclared NAME is probably
+/// a key of [loop]. Returns "" if NAME cannot be a key.
 std::string advice_for_key(const std::string& option, const std::string& next) {
   if (!option.starts_with("--")) return "";
   const auto equals = std::min(option.find('='), option.size());

@@ -62,7 +62,8 @@ std::string storage_of(const Arguments& arguments, const std::optional<config::R
   return (path.has_filename() ? path : path.parent_path()).string();
 }
 
-/// The settings from the command line and the config, or the error in them, which is thrown when all ranks can agree on it.
+/// The settings from the command line and the config. If they are invalid, this contains the error, which is thrown
+/// when all ranks can agree on it.
 struct Settings {
   doctor::Subject subject;
   launch::LaunchOptions launch;

@@ -43,7 +43,7 @@ constexpr CommandOption inspect_options[] = {
 constexpr ExitNote inspect_exit_codes[] = {
     {0, "done"}, {64, "no such checkpoint"}, {70, "a file that was read is damaged"}};
 
-/// The data that both output formats show.
+/// The data that the text output and the JSON output show.
 struct Inspection {
   std::string directory;
   const PieceReader& reader;

@@ -25,7 +25,8 @@ constexpr Example list_examples[] = {{"trainrt list", "the names of all plug-ins
 constexpr std::size_t default_list_width = 100;
 constexpr std::size_t no_wrapping = 1 << 20;
 
-/// Returns the width for descriptions: that of the terminal. Output to a file or pipe has one line per description.
+/// Returns the maximum width of descriptions, which is that of the terminal. In output to a file or pipe, each
+/// description is a single line.
 std::size_t description_width() {
   constexpr std::size_t min_width = 60;
   const auto terminal = terminal_of_output();

@@ -64,7 +64,7 @@ void print_best_metrics(const view::RunSummary& summary) {
     print_safely("  {} of {} reports have NaN as {} and were ignored\n", count, summary.reports.size(), attribute->second);
 }
 
-/// Returns all names, or the first name and the number of the others.
+/// Returns the names of the nodes. If there are many, returns the first name and the number of the others.
 std::string nodes_text(const std::vector<std::string>& nodes) {
   constexpr std::size_t max_shown = 4;
   return nodes.size() <= max_shown ? fmt::format("{}", fmt::join(nodes, ","))

@@ -46,7 +46,8 @@ constexpr ExitNote run_exit_codes[] = {
     {75, "stopped and saved; run the same command again to continue"},
     {76, "the last attempts of this Slurm job made no progress; do not requeue it, see trainrt result"}};
 
-/// Returns the trial of a sweep that this run is, and removes the environment variable, which programs would inherit.
+/// Returns the trial variable if this run is a trial of a sweep. Removes the environment variable, because programs
+/// would inherit it.
 std::optional<std::string> take_trial() {
   auto trial = Environment::of_process().text(tune::trial_variable);
   unsetenv(tune::trial_variable);

@@ -39,7 +39,8 @@ void drop_byte_order_mark(std::string& line) {
   if (line.starts_with(mark)) line.erase(0, mark.size());
 }
 
-/// Returns the message for a config that cannot be opened. It suggests a file of the folder with a similar name.
+/// Returns the error message for a config that cannot be opened. If the folder contains a config with a similar name,
+/// the message suggests it.
 std::string unreadable(const std::string& path, int error_number) {
   namespace fs = std::filesystem;
   const auto folder = fs::path(path).parent_path();

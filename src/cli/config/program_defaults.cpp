@@ -10,7 +10,7 @@ namespace trainrt::cli {
 
 namespace {
 
-/// Returns MODULE of the command `python3 -m MODULE`; "" for other commands.
+/// Returns the module that the command runs: MODULE for `python3 -m MODULE`. Returns "" for other commands.
 std::string module_of(const std::vector<std::string>& command) {
   const auto option = std::ranges::find(command, "-m");
   return option == command.end() || option + 1 == command.end() ? "" : *(option + 1);

@@ -3,8 +3,8 @@
 
 namespace trainrt::cli::datasets {
 
-/// A tool of `trainrt data`. A plug-in: one file in cli/data/tools. `name` is the name of the tool, and `usage` begins with
-/// "data NAME".
+/// A plug-in that defines a tool of `trainrt data`. Each plug-in is one file in cli/data/tools. `name` is the name of
+/// the tool, and `usage` begins with "data NAME".
 using DataTool = Command;
 
 PluginTable<DataTool> data_tool_table();

@@ -16,14 +16,15 @@
 
 namespace trainrt::cli::datasets {
 
-/// Processes the numbers from `first` to `end` - 1 by several threads and passes the results on in order. A thread that is
-/// ahead waits, so that at most as many results as threads exist.
+/// Processes the numbers from `first` to `end` - 1 in several threads and passes on the results in order. A thread that
+/// is ahead waits, so that there are at most as many results as threads.
 class InOrder {
  public:
   InOrder(std::uint64_t first, std::uint64_t end) : next_(first), turn_(first), end_(end) {}
 
-  /// Calls `work(number)` by several threads, and `take(number, result)` in order, by one thread at a time. After an
-  /// exception of a thread, or a stop signal, all threads end and the exception, or an Error, is thrown.
+  /// Calls `work(number)` in several threads, and `take(number, result)` in order, in one thread at a time. After an
+  /// exception of a thread or a stop signal, all threads end. Then throws the exception, or an Error after a stop
+  /// signal.
   template <class Work, class Take>
   void run(int threads, const Work& work, const Take& take) {
     const auto left = end_ - std::min(next_, end_);

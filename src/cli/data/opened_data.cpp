@@ -16,7 +16,8 @@ namespace trainrt::cli::datasets {
 
 namespace {
 
-/// Returns the keys of a dataset that is read once, in the order of its files: without shuffling, weights and memory.
+/// Returns the keys for reading a dataset once, in the order of its files. The keys for shuffling, weights and memory
+/// are removed.
 Options keys_for_one_pass(const Options& given) {
   Options keys;
   for (const auto& key : given.keys())

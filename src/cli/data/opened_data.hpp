@@ -9,17 +9,17 @@
 
 namespace trainrt::cli::datasets {
 
-/// The datasets of a config, with all their operations and preprocessors, in this process alone.
+/// The datasets of a config, with all their operations and preprocessors, opened by this process alone.
 class LocalDatasets {
  public:
   /// `sections`: keys of each [data.NAME].
   LocalDatasets(std::map<std::string, Options> sections, std::uint64_t seed);
-  /// Returns the listing of a dataset. The first call lists it, and [data.train] if that has the names of its classes.
-  /// Throws like data::list_dataset() and data::require_steps().
+  /// Returns the listing of a dataset. The first call lists the dataset. It also lists [data.train] if the dataset gets
+  /// its class names from there. Throws like data::list_dataset() and data::require_steps().
   const data::Listing& listing(const std::string& name);
   /// Returns the listings of all datasets that were listed so far.
   const std::map<std::string, data::Listing>& listings() const { return listings_; }
-  /// Opens and prepares a dataset, with its own state for each call.
+  /// Opens and prepares a dataset. The datasets that two calls return have separate states.
   std::shared_ptr<DatasetImpl> open(const std::string& name);
 
  private:
@@ -50,7 +50,8 @@ struct OpenedData {
 /// the order and memory of a run. Throws like data::list_dataset().
 OpenedData open_data(const SourceChoice& choice);
 
-/// Bytes that a sample takes in memory; of fields that vary in length about that, by the sizes of the files.
+/// Returns the number of bytes that a sample takes in memory. For fields that vary in length it is an estimate from the
+/// sizes of the files.
 std::uint64_t about_sample_bytes(const OpenedData& opened);
 
 /// Returns the number of samples to read at once: a few MiB, and complete chunks.

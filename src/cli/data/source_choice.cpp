@@ -52,7 +52,8 @@ std::vector<std::string> names_of_datasets(const Options& config) {
   return names;
 }
 
-/// Expands environment variables in the paths of datasets. Other paths may name variables that are not set here.
+/// Expands environment variables only in the paths of datasets, because other paths may contain variables that are not
+/// set here.
 Options with_expanded_data(Options config) {
   Options data;
   for (const auto& key : config.keys())

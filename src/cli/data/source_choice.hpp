@@ -17,9 +17,11 @@ inline constexpr CommandOption key_option{"--KEY=VALUE", "",
                                           "set a key of the dataset, such as --format=csv; may be repeated"};
 inline constexpr CommandOption threads_option_help{"threads", "N", "threads that read; default: one per core"};
 
-/// The dataset that a tool reads, from its command line: either SOURCE... with keys of a [data.NAME] as --KEY=VALUE, or
-/// --config FILE NAME for a section of a config, whose keys --KEY=VALUE overrides. A key with the name of an option of the
-/// tool is given as --data.KEY=VALUE.
+/// The dataset that a tool reads, and the tool's command line. The dataset is given in one of two forms:
+/// - SOURCE..., with keys of a [data.NAME] as --KEY=VALUE
+/// - --config FILE NAME, a section of a config; --KEY=VALUE overrides its keys
+///
+/// If a key has the name of an option of the tool, it is given as --data.KEY=VALUE.
 struct SourceChoice {
   Arguments arguments;                    ///< the tool's own options
   std::string name = "SOURCE";            ///< name of the dataset

@@ -12,7 +12,7 @@ namespace trainrt::cli::doctor {
 enum class Grade { ok, warning, error };
 std::string_view name_of(Grade grade);
 
-/// The result of a check. The same on every rank.
+/// The result of a check. All ranks have the same result.
 struct Finding {
   Grade grade = Grade::ok;
   std::string text;
@@ -29,9 +29,11 @@ Finding warning_if(std::string problems, std::string advice, std::string text, J
 struct Check {
   std::string_view name;
   std::string_view help;  ///< the object of "cannot check ..."
-  /// Performs the check. Collective. Must throw on all ranks or on no rank, except errors of the Communicator, which end
-  /// the report: anything that may fail on one rank belongs into DoctorRanks::ask(). Each wait needs a limit. A process
-  /// that a system call blocks for longer than check_limit_seconds and the timeout of a collective is ended.
+  /// Performs the check. Collective. Each wait needs a limit.
+  ///
+  /// The function must throw on all ranks or on no rank. Code that may fail on a single rank must therefore run in
+  /// DoctorRanks::ask(). Errors of the Communicator are an exception, because they end the report. A process that a
+  /// system call blocks for longer than check_limit_seconds and the timeout of a collective is ended.
   Finding (*run)(const DoctorRanks&);
   std::string_view advice;            ///< what to do if `run` throws ProbeFailed
   Grade failed_grade = Grade::error;  ///< grade of the check if `run` throws ProbeFailed
@@ -53,8 +55,8 @@ PluginTable<CheckGroup> check_table();
 /// Returns the checks in the order of the report. `has_program`: whether a program is given.
 std::vector<const Check*> checks_in_order(bool has_program);
 
-/// Runs a check and returns its finding; a ProbeFailed becomes one. Collective. Throws errors of the Communicator, and
-/// AgreedError if a rank received a stop signal.
+/// Runs a check and returns its finding. A ProbeFailed of the check is converted to a finding. Collective. Throws
+/// errors of the Communicator, and AgreedError if a rank received a stop signal.
 Finding run_check(const Check& check, const DoctorRanks& ranks);
 
 }  // namespace trainrt::cli::doctor

@@ -23,7 +23,7 @@ Finding finding_of_step(const launch::StepView& view) {
     problems.push_back(gap.problem);
     remedies.push_back(gap.remedy);
   }
-  // Outside a container, the check `launcher` is the error.
+  // Outside a container, the check `launcher` reports this error.
   if (!gaps.empty() && gaps.front().is_fatal && !view.container.empty())
     return error(join(problems, "; "), join(remedies, "; "), figures);
   return warning_if(join(problems, "; "), join(remedies, "; "),

@@ -12,8 +12,8 @@ namespace trainrt::cli::doctor {
 /// hides a part, a warning for other missing parts. Pure function.
 Finding finding_of_step(const launch::StepView& view);
 
-/// Detects ranks of a node that do not share /dev/shm, before MPI starts, which would end the step with a message that does
-/// not name the cause. Does nothing unless Slurm started the ranks with PMIx.
+/// Detects ranks of a node that do not share /dev/shm. This must happen before MPI starts, because MPI would end the
+/// step with a message that does not name the cause. Does nothing unless Slurm started the ranks with PMIx.
 class NodeMemoryProbe {
  public:
   /// Creates a file of this rank in /dev/shm. Must be called before launch::discover(), which waits for all ranks.

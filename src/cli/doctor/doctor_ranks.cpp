@@ -16,7 +16,7 @@ namespace trainrt::cli::doctor {
 
 namespace {
 
-constexpr std::size_t max_named = 4;  // ranks, hosts, or groups of ranks in one message
+constexpr std::size_t max_named = 4;  // maximum number of ranks, hosts, or groups of ranks in one message
 
 Json answer_of(const std::function<Json()>& probe) {
   if (const int signal = batch::stop_signal(); signal != 0) return {{"stop", batch::signal_name(signal)}};

@@ -81,7 +81,7 @@ class DoctorRanks {
 
   /// Returns "rank 1 on n2: cannot ...; ranks 3, 4 on n3: ..."; equal problems are combined. "" if `problems` is empty.
   std::string describe(const std::vector<Problem>& problems) const;
-  /// Describes the problems that `problem_of` returns for the answers; it returns "" for an answer without a problem.
+  /// Describes the problems of all answers. `problem_of` returns the problem of an answer, or "" if there is none.
   std::string problems_in(const Answers& answers, const std::function<std::string(const Json&)>& problem_of) const;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace trainrt::cli::doctor {
 
-/// Prints the findings on standard output of rank 0: one line per finding at once, or one JSON object at the end. Prints
-/// nothing on other ranks.
+/// Prints the findings on standard output of rank 0: one line for each finding as soon as it is known, or one JSON
+/// object at the end. Prints nothing on other ranks.
 class Report {
  public:
   enum class Form { text, json };
@@ -19,8 +19,8 @@ class Report {
   void begin(const DoctorRanks& ranks);
   void add(std::string_view check, const Finding& finding);
   void end() const;
-  /// Logs an error on a rank that prints no report, after 5 s: until then rank 0 has usually reported the same error and
-  /// ended all ranks.
+  /// Logs an error on a rank that prints no report, but only after 5 s. In this time, rank 0 has usually reported the
+  /// same error and ended all ranks.
   void log_if_silent(const Error& failure) const;
 
   /// Returns ExitCode::failed if a finding is an error, else ExitCode::finished.

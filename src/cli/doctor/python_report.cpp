@@ -10,11 +10,12 @@ namespace trainrt::cli {
 
 namespace {
 
-constexpr double python_limit_seconds = 20;  // an interpreter on slow shared storage
+constexpr double python_limit_seconds = 20;  // long enough for an interpreter on slow shared storage
 
-// importlib.metadata reads file names, and find_spec() of a top-level module imports nothing. The first entry of sys.path
-// is set as it would be for the script. A script that uses sys.path is not checked for missing modules, nor are imports in
-// a condition, try or function, which may be optional.
+// The script asks the interpreter for versions and missing modules without importing them: importlib.metadata reads
+// file names, and find_spec() of a top-level module imports nothing. The first entry of sys.path is set as it would be
+// for the user's script. Missing modules are not reported if the user's script uses sys.path. Imports in a condition,
+// try or function are not checked, because they may be optional.
 constexpr const char* questions = R"(
 import json, sys
 names = ("torch", "torchvision", "lightning", "pytorch-lightning", "transformers", "accelerate", "deepspeed", "horovod",

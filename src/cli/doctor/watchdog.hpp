@@ -7,8 +7,9 @@
 
 namespace trainrt::cli {
 
-/// Ends all ranks with exit code 70 if an operation of this process takes longer than its time limit, because a system call
-/// on a file system that does not respond never returns. A command uses one object for all its operations.
+/// Ends all ranks with exit code 70 if an operation of this process takes longer than its time limit. This is necessary
+/// because a system call on a file system that does not respond never returns. A command uses one object for all its
+/// operations.
 class Watchdog {
  public:
   explicit Watchdog(launch::Launch& launch) : launch_(launch) {}

@@ -10,10 +10,11 @@
 
 namespace trainrt::cli {
 
-/// A new file that appears under its name only when it is complete: it is written to a temporary file in the same
-/// directory, which commit() makes durable and renames. Without commit() the temporary file is removed, also if this
-/// process is killed (RemovalGuard). If all processes of the job are killed, the next AtomicFile in that directory removes
-/// it.
+/// A new file that appears under its name only when it is complete. It is written to a temporary file in the same
+/// directory. commit() makes the temporary file durable and renames it.
+///
+/// Without commit(), the temporary file is removed, even if this process is killed (RemovalGuard). If all processes of
+/// the job are killed, the next AtomicFile in that directory removes it.
 class AtomicFile {
  public:
   /// `replace` allows that `path` exists already. Throws UsageError if `path` exists and `replace` is false, if it is a

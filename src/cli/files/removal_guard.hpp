@@ -8,9 +8,9 @@
 
 namespace trainrt::cli {
 
-/// Removes files if this process is killed by a signal that it cannot handle. While an object exists, a shell in a process
-/// group of its own waits for the end of this process. The files remain if the shell is killed together with this process
-/// (all processes of a job at once, or the node), or if no shell could be started.
+/// Removes files if this process is killed by a signal that it cannot handle. While an object exists, a shell in its
+/// own process group waits for the end of this process. The files remain if the shell is killed together with this
+/// process (all processes of a job, or the node), or if no shell could be started.
 class RemovalGuard {
  public:
   /// Starts the shell that will remove the files `paths`.

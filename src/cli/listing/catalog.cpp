@@ -94,7 +94,8 @@ Kind without_keys(std::string_view word, std::string_view title, std::string_vie
   return kind;
 }
 
-/// Returns the plug-ins of a table that have keys, in a section [SECTION.NAME], or in [data.NAME] if `section` is that.
+/// Returns the plug-ins of a table that have keys. The keys of a plug-in belong to the section [SECTION.NAME], or to
+/// [data.NAME] if `section` is "data.NAME".
 template <class Record>
 Kind with_keys(std::string_view word, std::string_view title, std::string_view singular, PluginTable<Record> table,
                std::string_view section) {
@@ -106,7 +107,7 @@ Kind with_keys(std::string_view word, std::string_view title, std::string_view s
   return kind;
 }
 
-/// Returns the plug-ins of a table each of which is a key of [data.NAME].
+/// Returns the plug-ins of a table in which each plug-in is a key of [data.NAME].
 Kind keys_of_data(std::string_view word, std::string_view title, std::string_view singular,
                   std::span<const OptionSpec> options) {
   Kind kind{std::string(word), std::string(title), std::string(singular), {}};

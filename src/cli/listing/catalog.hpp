@@ -22,7 +22,7 @@ struct Entry {
   std::vector<Key> keys = {};
   std::string note = {};  ///< further text, or ""
 
-  /// Returns the name of a key as it is shown: with its section, unless that is [data.NAME].
+  /// Returns the name of a key for the output. It includes the section, unless the section is [data.NAME].
   std::string shown_name(const Key& key) const;
 };
 
@@ -44,9 +44,9 @@ struct Found {
   const Key* key = nullptr;  ///< nullptr: the entry itself
 };
 
-/// Returns what `name` refers to: entries with this name or section; without any, keys with this name, with or without
-/// their section. Accepts the forms "[section]" and "--section.key=value". Throws UsageError that lists similar names if
-/// nothing is found. The result refers to `kinds`.
+/// Returns the entries with the name or section `name`. If there are none, returns the keys with this name, with or
+/// without their section. Accepts the forms "[section]" and "--section.key=value". Throws UsageError that lists similar
+/// names if nothing is found. The result refers to `kinds`.
 std::vector<Found> find_named(std::span<const Kind> kinds, std::string_view name);
 
 }  // namespace trainrt::cli::listing

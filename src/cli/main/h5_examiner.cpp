@@ -54,7 +54,8 @@ std::uint64_t memory_for(std::uint64_t file_bytes) {
   return std::min(std::max(min_bytes, times * file_bytes), available_memory() / 2);
 }
 
-/// Requests bytes of the examined object, of `size` bytes, from trainrt. Fills the part beyond its end with zeros.
+/// Requests bytes of the examined object from trainrt. `size` is the size of the object. Bytes beyond its end are
+/// filled with zeros.
 void read_object(std::uint64_t size, std::uint64_t offset, std::span<std::byte> into) {
   constexpr std::uint64_t max_bytes_per_request = 1 << 20;
   std::ranges::fill(into, std::byte{0});

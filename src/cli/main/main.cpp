@@ -13,7 +13,7 @@
 
 namespace {
 
-/// Opens /dev/null in place of closed standard streams, since a file that is opened later would otherwise become the stream
+/// Opens /dev/null in place of closed standard streams. Otherwise a file that is opened later would become the stream
 /// and receive its output. Output streams are opened for reading only, so that lost output is reported as an error.
 void occupy_standard_streams() {
   for (const int number : {0, 1, 2})
@@ -32,7 +32,8 @@ void note_ignored_signals() {
 /// Runs note_ignored_signals() before the initializers of shared libraries, because UCX then installs a handler for SIGHUP.
 [[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)() = note_ignored_signals;
 
-/// Ignores the signals that were ignored at the start (nohup), except SIGCHLD, without which waitpid() would not work.
+/// Continues to ignore the signals that were ignored when this program was started (nohup). SIGCHLD is an exception,
+/// because waitpid() does not work while it is ignored.
 void set_signals() {
   for (int number = 1; number <= last_signal; ++number)
     if ((ignored_at_start & 1U << number) != 0) std::signal(number, number == SIGCHLD ? SIG_DFL : SIG_IGN);

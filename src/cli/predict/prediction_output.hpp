@@ -8,12 +8,12 @@
 
 namespace trainrt::cli {
 
-/// Writes the output file of `trainrt predict`, which appears only when it is complete. Only rank 0 has one; all ranks
-/// write their rows into a file that it names.
+/// Writes the output file of `trainrt predict`. The file appears only when it is complete. Only rank 0 has a
+/// PredictionOutput; all ranks write their rows to a file that it names.
 class PredictionOutput {
  public:
-  /// `table` lacks its fields and number of samples, which begin() sets. Throws UsageError if no writer has the extension
-  /// of `path`, and the errors of AtomicFile.
+  /// begin() sets the fields and the number of samples of `table`. Throws UsageError if no writer has the extension of
+  /// `path`, and the errors of AtomicFile.
   PredictionOutput(std::string path, bool replace, bool quiet, PredictedTable table);
 
   /// Creates the file for the rows, and returns its path and the offsets of the fields in it. It is the output file itself,

@@ -68,8 +68,8 @@ void apply_record(Options& options, const rundir::RunRecord& record, const std::
     set_if_given(options, "train.function", record.function, origin);
 }
 
-/// Throws UsageError if the train function needs a library that only the run directory names and that is not an installed
-/// module: the directory may belong to another user, and must not choose the code that runs.
+/// Throws UsageError if the train function needs a library that only the run directory names and that is not an
+/// installed module. The directory may belong to another user, and must not determine the code that runs.
 void require_library(const Options& options, const rundir::RunRecord& record, const std::string& origin) {
   const auto* function = options.find("train.function");
   if (function == nullptr || function->origin != origin) return;  // the command line names another function
@@ -132,7 +132,8 @@ std::string chosen_dataset(const Arguments& arguments) {
       fmt::format("{}: [data.{}] {}, but predictions need each sample exactly once", value.origin, name, reason));
 }
 
-/// Returns the keys of a dataset without those of training, so that it has each sample once, in its original order.
+/// Returns the keys of a dataset without the keys that are only for training. The dataset then has each sample once, in
+/// its original order.
 Options without_training_keys(const std::string& name, const Options& given) {
   Options options;
   for (const auto& key : given.keys()) {

@@ -44,15 +44,16 @@ class PredictedValues {
   io::BlockPool pool_;
 };
 
-/// A file format for predictions. A plug-in: each file in cli/predict/writers defines one. It has either `lay_out` or
-/// `write`.
+/// A plug-in that writes predictions in one file format. Each plug-in is one file in cli/predict/writers. It has either
+/// `lay_out` or `write`.
 struct PredictionWriter {
   std::string_view name;       ///< "csv"
   std::string_view extension;  ///< extension of the files in this format: ".csv"
   std::string_view help;
   /// Throws UsageError if the format cannot store the table; called before the prediction. nullptr: no restriction.
   void (*require)(const PredictedTable& table) = nullptr;
-  /// Writes everything except the rows. Returns the offset of the rows of each field, at which all ranks then write them.
+  /// Writes everything except the rows. Returns the offset of the rows of each field. All ranks then write their rows
+  /// at these offsets.
   std::vector<std::uint64_t> (*lay_out)(const PredictedTable& table, AtomicFile& file) = nullptr;
   /// Writes the complete file from the rows, which the ranks have written to another file.
   void (*write)(const PredictedTable& table, PredictedValues& values, AtomicFile& file) = nullptr;

@@ -17,7 +17,7 @@ namespace trainrt::cli {
 
 namespace {
 
-/// Space for further checkpoints in a file system, or in a quota.
+/// The space that is left for checkpoints in a file system, or in a quota.
 struct SpaceLimit {
   std::string holder;  ///< "the file system has", "the user quota leaves"
   std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();

@@ -25,17 +25,18 @@ void trust_given_owner(const Arguments& arguments);
 /// Splits the value of train.program into words as a shell does.
 std::vector<std::string> split_program(const OptionValue& program);
 
-/// Returns the spec of the run that `[--config FILE] [--section.key=value ...] [--trust-owner=USER] [-- PROGRAM ARGS]`
-/// describes. A config file or a program is required.
+/// Returns the specification of the run that `[--config FILE] [--section.key=value ...] [--trust-owner=USER] [--
+/// PROGRAM ARGS]` describes. A config file or a program is required.
 config::RunSpec load_run_spec(std::span<const std::string> words, const std::string& usage);
-/// Returns the same spec, for a command that has parsed the words together with its own options.
+/// Returns the same specification, for a command that has already parsed these arguments together with its own options.
 config::RunSpec load_run_spec(const Arguments& arguments, const std::string& usage);
 
-// load_run_spec() in two steps, for a command that needs the values before they are expanded and checked:
+// load_run_spec() is divided into two functions for a command that needs the values before they are expanded and
+// checked:
 
 /// Returns the values of --config FILE and --section.key=value as they are written. Trusts the users of --trust-owner.
 Options read_given_options(const Arguments& arguments, const std::string& usage);
-/// Returns the spec of a run from the values that read_given_options() returned.
+/// Returns the specification of a run. `given` are the values that read_given_options() returned.
 config::RunSpec run_spec_from(Options given, const Arguments& arguments, const std::string& usage);
 
 }  // namespace trainrt::cli

@@ -34,7 +34,7 @@ bool has_finished(const config::RunSpec& spec) {
   return record && trainer::has_finished(*record, spec);
 }
 
-/// Returns whether the config's run has finished, and was not opened at the request of a program.
+/// Returns whether `spec` describes a finished run that was not opened at the request of a program.
 bool is_finished_run_of_config(const config::RunSpec& spec) {
   const auto record = rundir::read_run_record(spec.run_dir);
   return record && !record->opened_by_program && trainer::has_finished(*record, spec);
@@ -82,8 +82,8 @@ class RequestedRuns {
                           shell_quoted(base_.run.name)));
   }
 
-  /// Records the failure of a program that requested no run in an attempt of the config's run. Returns nullopt if the
-  /// programs may be restarted; they may then request another run.
+  /// Records, in an attempt of the config's run, that a program failed before it requested a run. Returns nullopt if
+  /// the programs may be restarted; they may then request another run.
   std::optional<trainer::RunOutcome> record_failure(trainer::Restarts& restarts) {
     try {
       return trainer::run_once(base_, function_.call, launch_, communicator_);
@@ -94,7 +94,8 @@ class RequestedRuns {
     return std::nullopt;
   }
 
-  /// Waits for `seconds` seconds, or until any rank has received a stop signal. Returns whether one has. Collective.
+  /// Waits for `seconds` seconds, or until any rank has received a stop signal. Returns whether a rank has received
+  /// one. Collective.
   bool is_stopped_within(double seconds) {
     constexpr double interval_s = 0.25;
     for (auto checks = std::lround(seconds / interval_s); checks > 0; --checks) {
@@ -153,8 +154,8 @@ class RequestedRuns {
             .run_dir = base_.run_dir};
   }
 
-  /// Returns on all ranks whether the run has finished: `check` returns it on rank 0, from run.json, and all ranks must
-  /// find the run's last checkpoint. Collective.
+  /// Returns on all ranks whether the run has finished. Rank 0 reads this from run.json by `check`. In addition, all
+  /// ranks must find the run's last checkpoint. Collective.
   bool has_finished_on_first(const std::function<bool()>& check, const config::RunSpec& spec) {
     std::int64_t finished = 0;
     comm::collectively_on_first(
@@ -163,7 +164,7 @@ class RequestedRuns {
     return finished != 0 && trainer::holds_its_end(spec.run_dir, communicator_);
   }
 
-  /// The outcome after a stop signal, which this rank may not have received itself.
+  /// Returns the outcome after a stop signal. This rank itself may not have received the signal.
   trainer::RunOutcome stopped() const {
     const int signal = batch::stop_signal();
     return {

@@ -23,8 +23,8 @@ struct ResolvedFunction {
 /// a module or from the user's library. Throws UsageError if it does not exist.
 ResolvedFunction resolve_train_function(const config::RunSpec& spec);
 
-/// Checks the config as a start does before its ranks agree: check_declared_keys() and trainer::check_spec(). Returns
-/// resolve_train_function().
+/// Makes the checks of a start that need no communication between ranks: check_declared_keys() and
+/// trainer::check_spec(). Returns resolve_train_function().
 ResolvedFunction prepare_train_function(config::RunSpec& spec);
 
 /// Returns a description for messages: "train function linear", "program python3 train.py".

@@ -3,9 +3,9 @@
 
 namespace trainrt::cli {
 
-/// If the program's interpreter reads its script from standard input (`python3 -`): reads the script into memory, so that
-/// each start of the program can read it. Must be called before any thread starts. Throws UsageError if standard input has
-/// no script: it is a terminal, /dev/null, or empty, or nothing arrives for failure.launch_timeout seconds.
+/// Reads the program's script into memory if the interpreter reads it from standard input (`python3 -`). Each start of
+/// the program can then read it. Must be called before any thread starts. Throws UsageError if standard input has no
+/// script: it is a terminal, /dev/null, or empty, or no bytes arrive for failure.launch_timeout seconds.
 void hold_script_from_input(const config::RunSpec& spec);
 
 }  // namespace trainrt::cli

@@ -17,8 +17,8 @@ namespace trainrt::cli {
 
 namespace {
 
-/// Returns the number of tasks of the job. In a shell that is a Slurm step, SLURM_NTASKS may belong to the step, so that
-/// Slurm is queried, too.
+/// Returns the number of tasks of the job. In a shell that is a Slurm step, SLURM_NTASKS may be the number of tasks of
+/// this step, so Slurm is queried, too.
 int tasks_of_job(const Environment& environment) {
   const int known = environment.number("SLURM_NTASKS").value_or(1);
   if (!launch::is_shell_step(environment)) return known;

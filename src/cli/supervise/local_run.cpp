@@ -27,8 +27,8 @@ namespace trainrt::cli {
 
 namespace {
 
-/// Returns the exit code of this process. A caller knows only trainrt's exit codes, so that 70 replaces all others, for
-/// example after a signal.
+/// Returns the exit code of this process. The caller knows only the exit codes of trainrt. Therefore every other exit
+/// code, for example after a signal, becomes 70.
 ExitCode exit_code_of(const launch::GroupEnd& end) {
   for (const auto code : {ExitCode::finished, ExitCode::usage, ExitCode::stopped, ExitCode::no_progress})
     if (end.exit_code == static_cast<int>(code)) return code;
@@ -95,7 +95,8 @@ class LocalRun {
     return batch::decide(situation, {.max_failures = run_.spec().failure.max_failures});
   }
 
-  /// Writes the end of an attempt that was killed into its record. Returns how the ranks ended, as a phrase for messages.
+  /// Records the end of an attempt that was killed before it could record its end. Returns a phrase for messages that
+  /// describes how the ranks ended.
   std::string record_end(const launch::GroupEnd& end) const {
     const bool is_signal = end.exit_code > 128 && end.exit_code <= 128 + SIGRTMAX;
     const auto why = is_signal ? fmt::format("killed: signal {} ended rank {}", end.exit_code - 128, end.rank)
@@ -129,7 +130,7 @@ class LocalRun {
 ExitCode run_on_this_node(const config::RunSpec& spec, int ranks, const std::vector<std::string>& words) {
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "run"};
   command.insert(command.end(), words.begin(), words.end());
-  // A generated name contains the time, so that restarted ranks must inherit it.
+  // Restarted ranks must inherit a generated name, because it contains the time.
   if (spec.run.is_name_default) setenv(config::run_name_variable, spec.run.name.c_str(), 1);
   const auto code = LocalRun(spec, ranks, std::move(command)).run();
   rundir::forget_opened_run(spec.run_dir);  // the next start begins with the run of the config

@@ -10,8 +10,8 @@
 
 namespace trainrt::cli {
 
-/// The nodes that a supervised run avoids: those in its file excluded_nodes.json, to which this class adds bad and slow
-/// nodes (batch/bad_nodes.hpp). It logs a warning for each node that it adds.
+/// The nodes that a supervised run avoids. They are listed in the run's file excluded_nodes.json. This class adds bad
+/// and slow nodes (batch/bad_nodes.hpp), and logs a warning for each node that it adds.
 class NodeExclusions {
  public:
   /// `job` must outlive this object.
@@ -21,14 +21,15 @@ class NodeExclusions {
   void read(const config::RunSpec& spec);
   bool empty() const { return nodes_.empty(); }
 
-  /// Reads the file, and adds the node that ended the run's newest attempt if batch::bad_node() demands it. Must be called
-  /// after that attempt has ended. Logs a warning if the file cannot be read or written, and then keeps the nodes in
-  /// memory.
+  /// Reads the file. If batch::bad_node() blames a node for the end of the run's newest attempt, adds this node. Must
+  /// be called after that attempt has ended. If the file cannot be read or written, logs a warning and keeps the nodes
+  /// in memory.
   void update_after_attempt(const config::RunSpec& spec);
-  /// Marks the excluded nodes of the situation, and stores why a requeue cannot replace them (Situation::no_other_nodes).
+  /// Marks the excluded nodes in the situation. Sets Situation::no_other_nodes to the reason why a requeue cannot
+  /// replace them.
   void mark(batch::Situation& situation, const std::optional<batch::JobFacts>& facts) const;
-  /// Returns the reason why one more node cannot be excluded, as far as it is known before an attempt has ended; "" if it
-  /// can. `max_nodes` is failure.max_excluded_nodes.
+  /// Returns the reason why one more node cannot be excluded, as far as the reason is known before an attempt has
+  /// ended. Returns "" if a node can be excluded. `max_nodes` is failure.max_excluded_nodes.
   std::string refusal(batch::Situation situation, const std::optional<batch::JobFacts>& facts,
                       const batch::RestartLimits& limits, int max_nodes) const;
   /// Excludes the nodes from the next allocation of the job, which has just been requeued. `before` is the job before

@@ -32,7 +32,7 @@ config::RunSpec spec_of_opened_run(const config::RunSpec& config) try {
   auto spec = config;
   spec.run_dir = rundir::opened_run(config.run_dir);
   if (spec.run_dir == config.run_dir) return spec;
-  // A file names this directory, and records in it will be changed.
+  // The directory must be trusted, because its path comes from a file, and records in it will be changed.
   rundir::require_trusted_owner(spec.run_dir, "run.json");
   const auto record = rundir::read_run_record(spec.run_dir);
   if (!record) return spec;
@@ -104,7 +104,7 @@ void SupervisedRun::record_end(rundir::RunState state) const {
     auto record = rundir::read_run_record(spec_.run_dir);
     if (!record || record->state != rundir::RunState::running) return;
     record->state = state;
-    // Writes with the rights of the attempt that was killed: the write fails if a newer attempt has begun.
+    // Writes with the rights of the attempt that was killed. The write then fails if a newer attempt has begun.
     const auto attempt_directory = rundir::private_directory(spec_.run_dir, newest_number());
     rundir::write_run_record(io::FencedDirectory(spec_.run_dir, attempt_directory), *record);
   } catch (const std::exception& error) {

@@ -8,16 +8,16 @@
 
 namespace trainrt::cli {
 
-/// The run for which a supervising process starts ranks: the run of the config, or the run that its program has opened
-/// instead (rundir/storage/opened_run.hpp). It reads and completes the records in the directory of that run. Only one
-/// thread may use it.
+/// The run for which a supervising process starts ranks. It is the run of the config, or the run that the program has
+/// opened instead (rundir/storage/opened_run.hpp). This class reads and completes the records in the directory of that
+/// run. Only one thread may use it.
 class SupervisedRun {
  public:
   explicit SupervisedRun(config::RunSpec config);
 
   const config::RunSpec& config() const { return config_; }
-  /// Returns the spec of the supervised run: the config, with the limits on failures and workers that an opened run has
-  /// recorded.
+  /// Returns the specification of the supervised run. It is the config, with the limits on failures and workers that an
+  /// opened run has recorded.
   const config::RunSpec& spec() const { return spec_; }
 
   /// Must be called before ranks are started. Passes the number of `failures` so far to them in TRAINRT_FAILURES.
@@ -27,7 +27,7 @@ class SupervisedRun {
 
   /// Returns the newest attempt, if the ranks began it; nullopt if they ended before they began an attempt.
   std::optional<rundir::AttemptRecord> begun_attempt() const;
-  /// Returns how many times the ranks failed and restarted without ending, in the last start.
+  /// Returns how many times the ranks of the last start failed and restarted in the same processes.
   int restarts_by_ranks() const;
   /// Returns whether the last attempt reported no progress (rundir::last_attempt_was_silent()).
   bool is_silent() const;

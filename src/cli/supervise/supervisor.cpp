@@ -104,7 +104,7 @@ batch::RestartDecision Supervisor::decide_after(const batch::StepEnd& end, bool 
   return batch::decide(situation, limits());
 }
 
-/// Returns the decision after a stop signal that arrived between two attempts, when everything is saved.
+/// Returns the decision after a stop signal that arrived between two attempts. At that time everything is saved.
 batch::RestartDecision Supervisor::decide_after_signal(int signal) const {
   const auto ending =
       batch::job_ending({.signal = signal, .cancel_reason = "", .job = job_.show(), .restart_count = job_.restart_count()});
@@ -134,7 +134,8 @@ ExitCode Supervisor::carry_out(const batch::RestartDecision& decision) {
 
 // --- parts of these steps -----------------------------------------------------------------------------------------------
 
-/// Sets TRAINRT_EXCLUSION to the reason why a slow node cannot be excluded; "" if it can, so that the ranks stop for one.
+/// Sets TRAINRT_EXCLUSION to the reason why a slow node cannot be excluded. The value is "" if it can be excluded; the
+/// ranks then stop when they find a slow node.
 void Supervisor::set_exclusion_variable() const {
   if (run_.spec().failure.exclude_slow <= 0) return;
   const auto facts = job_.show();
@@ -169,7 +170,7 @@ std::optional<rundir::AttemptRecord> Supervisor::begun_attempt() const {
 void Supervisor::inspect_nodes(batch::Situation& situation, const batch::StepEnd& end,
                                const std::optional<batch::JobFacts>& facts) {
   situation.nodes = job_.nodes(facts);
-  // srun has seen these nodes fail, which Slurm itself may notice later.
+  // Marks the nodes that srun has seen fail, because Slurm itself may notice their failure later.
   for (auto& node : situation.nodes)
     if (std::ranges::count(end.lines.failed_nodes(), node.name) > 0) node.healthy = false;
   if (const auto attempt = begun_attempt()) {

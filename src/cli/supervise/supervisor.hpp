@@ -16,9 +16,9 @@
 
 namespace trainrt::cli {
 
-/// Keeps one run going inside a Slurm allocation (`trainrt supervise`). It starts the ranks with srun and, after each
-/// attempt, performs the action that batch::decide() returns: restart, requeue the job, or give up. It prints each decision
-/// on standard error.
+/// Keeps one run running inside a Slurm allocation (`trainrt supervise`). It starts the ranks with srun. After each
+/// attempt it performs the action that batch::decide() returns: restart, requeue the job, or give up. It prints each
+/// decision on standard error.
 class Supervisor {
  public:
   /// srun starts the program `program` with the arguments `words`.

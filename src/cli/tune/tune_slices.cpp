@@ -32,7 +32,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int leader_rank = 0;  // within a slice
-// Messages of the leader, instead of a trial as JSON:
+// Messages that the leader sends instead of a trial, which it sends as JSON:
 const std::string no_trial_yet;
 const std::string no_more_trials = "end";
 
@@ -53,7 +53,7 @@ class Slice : public tune::TrialRunner {
 
   bool is_leader() const { return communicator_->rank() == leader_rank; }
 
-  // Called by the leader:
+  // These functions are called by the leader:
 
   int run(const tune::TrialStart& start) override {
     send(Json{{"words", start.words}, {"trial", start.trial}, {"output", start.output}}.dump());
@@ -66,7 +66,7 @@ class Slice : public tune::TrialRunner {
   }
   void end() { send(no_more_trials); }
 
-  // Called by the followers:
+  // These functions are called by the followers:
 
   /// Trains the leader's trials until the leader calls end().
   void follow() {
@@ -149,7 +149,7 @@ struct SweepOutcome {
   std::string error;  ///< on leaders: SweepRun::error()
 };
 
-/// When the first slice stops, all others stop, too, so that no slice waits long at the end.
+/// When the first slice stops, all other slices are stopped, too, so that no slice waits long at the end.
 SweepOutcome train_slices(const tune::Sweep& sweep, launch::Launch& launch, Communicator& all) {
   const auto stop_file = all.broadcast_text(name_of_step(), 0) + ".stop";
   Slice slice(launch, all, sweep.workers());

@@ -16,9 +16,9 @@ struct SweepSteps {
   std::function<void(const tune::Sweep&, ExitCode code, const std::string& error)> end;
 };
 
-/// Runs a sweep on the ranks of one job step, one of which is this process. The ranks are divided into slices of
-/// tune.workers ranks; each slice trains one trial after another, without starting processes. Returns the same exit code on
-/// all ranks.
+/// Runs a sweep on the ranks of one job step; this process is one of them. The ranks are divided into slices of
+/// tune.workers ranks. Each slice trains one trial after another, without starting processes. Returns the same exit
+/// code on all ranks.
 ExitCode run_in_slices(const SweepSteps& steps, const Environment& environment);
 
 }  // namespace trainrt::cli

@@ -9,8 +9,8 @@ namespace trainrt {
 /// available on this node, the rest of the limits of the process's cgroups, and the rest of the limit of `ulimit -v`.
 std::uint64_t available_memory();
 
-/// Returns the memory limit of this process's cgroups in bytes, which all processes in the cgroup share; the memory of the
-/// node if no cgroup has a lower limit.
+/// Returns the memory limit of this process's cgroups in bytes. All processes in a cgroup share its limit. If no cgroup
+/// has a limit below the memory of the node, returns the memory of the node.
 std::uint64_t memory_limit();
 
 /// Memory usage and memory limit of a cgroup, in bytes. share() returns the used fraction of the limit.

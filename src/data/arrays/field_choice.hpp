@@ -5,7 +5,7 @@
 
 namespace trainrt::data {
 
-/// A field, and the name of the array of a file that it is read from.
+/// A field of the dataset, and the name of the array in the file from which the field is read.
 struct FieldChoice {
   std::string field, array;
 };
@@ -14,7 +14,8 @@ struct FieldChoice {
 /// an empty list for an empty text.
 std::vector<FieldChoice> field_choices(const std::string& fields);
 
-/// Returns the first 20 of `names` for an error message, shortened, and safe to print on a terminal.
+/// Returns a comma-separated list of the first 20 of `names`, for an error message. Long names are shortened, and
+/// characters that are unsafe on a terminal are replaced.
 std::string names_in_words(const std::vector<std::string_view>& names);
 
 }  // namespace trainrt::data

@@ -38,7 +38,7 @@ class IdxReader {
   bool is_compressed() const { return inflating_.has_value(); }
   bool is_cut() const { return inflating_ && inflating_->is_cut(); }
 
-  /// Fills `into`, and returns the number of bytes; it is smaller at the end of the file.
+  /// Fills `into`, and returns the number of bytes read. The number is smaller than `into` only at the end of the file.
   std::uint64_t read(std::span<std::byte> into) {
     if (inflating_) return decompress([&] { return into.size() - inflating_->read(into).size(); });
     into = into.first(std::min<std::uint64_t>(into.size(), file_.size() - at_));
@@ -47,7 +47,7 @@ class IdxReader {
     return into.size();
   }
 
-  /// Decompresses at most `limit` further bytes of a gzip file, and returns their number.
+  /// Decompresses at most `limit` further bytes of a gzip file and discards them. Returns their number.
   std::uint64_t skip(std::uint64_t limit) {
     return decompress([&] { return inflating_->skip(limit); });
   }
@@ -126,7 +126,8 @@ IdxHeader check_idx(const InputFile& file, const ExpansionLimit& limit) {
     if (file.size() < needed) too_short(file, header, file.size());
     return header;
   }
-  // A file of this size cannot hold more. The check keeps the sizes in a damaged header from requesting memory.
+  // A gzip file of this size cannot expand to more bytes. Without this check, a damaged header could request any amount
+  // of memory.
   const bool is_possible = needed / max_inflation <= file.size();
   if (is_possible) limit.require(needed, "IDX file " + file.path() + ": its gzip data");
   if (is_possible && gzip_length(file) == static_cast<std::uint32_t>(needed)) return header;

@@ -27,10 +27,11 @@ struct IdxData {
   std::vector<std::byte> values;  ///< values in this machine's byte order
 };
 
-/// Returns the header of `file`, and checks that the file is long enough. The length of a plain file is its size; of a gzip
-/// file it is the one in its trailer (modulo 2^32). Only if the trailer differs, because the file is truncated or has
-/// several members, the file is decompressed. Throws UsageError that names the file, the problem and the valid values;
-/// also if a gzip file declares more than `limit`.
+/// Returns the header of `file`, and checks that the file contains all declared values. The length of a plain file is
+/// its size. The length of a gzip file is read from its trailer, which stores the length modulo 2^32. If the trailer
+/// differs from the header, the file is truncated or has several members; only then is it decompressed to find its
+/// length. Throws UsageError that names the file, the problem and the valid values. Also throws UsageError if a gzip
+/// file declares more bytes than `limit` allows.
 IdxHeader check_idx(const InputFile& file, const ExpansionLimit& limit);
 
 /// Reads the complete file, and verifies gzip's checksum. Throws as check_idx() does.

@@ -23,14 +23,14 @@ class InflateStream {
   InflateStream(const InflateStream&) = delete;
   InflateStream& operator=(const InflateStream&) = delete;
 
-  /// Fills `into` with the next decompressed bytes, and returns the part of it that remains unfilled at the end of the
-  /// data. Throws Error if the data are damaged, also if gzip's checksum differs.
+  /// Fills `into` with the next decompressed bytes. Returns the part of `into` that remains unfilled because the data
+  /// have ended. Throws Error if the data are damaged or if gzip's checksum differs.
   std::span<std::byte> read(std::span<std::byte> into);
   /// Decompresses at most `limit` further bytes without keeping them, and returns their number. Throws as read() does.
   std::uint64_t skip(std::uint64_t limit);
-  /// Returns whether read() or skip() reached the end of the bytes before the end of the compressed data.
+  /// Returns whether the input bytes ended before the compressed data was complete.
   bool is_cut() const { return is_cut_; }
-  /// Returns whether the compressed data have ended, with the last byte.
+  /// Returns whether the compressed data is complete and ends exactly at the last input byte.
   bool is_complete() const { return code_ == Z_STREAM_END && stream_.avail_in == 0 && offset_ == end_; }
 
  private:

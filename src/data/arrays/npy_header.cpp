@@ -69,7 +69,7 @@ class NpyDictParser {
     return is_there;
   }
 
-  /// Reads a text in quotes. No valid value has escapes.
+  /// Reads a text in quotes. Escape sequences need no treatment, because no valid value contains one.
   std::string quoted() {
     skip_blanks();
     const char quote = at_ < text_.size() ? text_[at_] : ' ';

@@ -37,11 +37,11 @@ struct NpyHeader {
   Shape sample_shape() const { return {shape.begin() + 1, shape.end()}; }
   /// Returns the number of bytes that swap_values() has to reverse; 1 if the order is that of this machine.
   std::size_t swapped() const { return is_big_endian ? value_bytes : 1; }
-  /// Returns the position of the rows in a file that has this header at `offset`.
+  /// Returns the position of the array's rows, for a header that begins at `offset` in the file.
   RowLayout place_at(std::uint64_t offset) const;
 };
 
-/// Number of first bytes of a file that contain the header of every array that can be read.
+/// Number of bytes to read from the beginning of a file to parse its header. Arrays with a longer header are refused.
 inline constexpr std::size_t npy_beginning = 16 << 10;
 
 /// Parses the header of a file of `size` bytes. `beginning` has the first npy_beginning bytes, or all bytes of a smaller

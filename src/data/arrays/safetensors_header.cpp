@@ -89,7 +89,7 @@ SafeTensor tensor_of(const std::string& name, const Json& json, const std::strin
   return tensor;
 }
 
-/// Parses the header. Throws also if a name occurs twice, which the JSON library accepts.
+/// Parses the header. Also throws UsageError if a name occurs twice, because the JSON library accepts duplicate names.
 Json parsed(std::string_view json, const std::string& what) {
   const auto no_object = what + ": its header is not a JSON object of tensors";
   if (json.empty() || json.front() != '{' || is_nested_deeper(json, header_levels)) throw UsageError(no_object);

@@ -29,7 +29,7 @@ constexpr std::uint16_t zip_encrypted = 1, zip_sizes_follow = 8;  // bits of a m
 constexpr std::uint16_t zip_stored = 0, zip_deflated = 8;         // compression methods
 constexpr std::uint32_t in_zip64 = 0xffffffff;  // in a 32-bit field: the real value is in the Zip64 fields
 
-/// Little-endian numbers in the bytes of a header, which must be there.
+/// Reads little-endian numbers from the bytes of a header. The header must be long enough for each number.
 class ZipFields {
  public:
   explicit ZipFields(std::string_view bytes) : bytes_(bytes) {}
@@ -63,7 +63,8 @@ struct ZipSpan {
   std::uint64_t offset = 0, bytes = 0, entries = 0;
 };
 
-/// Returns `span` if it ends at `end` and is possible. `is_single`: the archive is not divided into several files.
+/// Returns `span`. Throws UsageError unless the directory ends at `end` and has room for its entries. `is_single` is
+/// false if the archive is divided into several files, which is also an error.
 ZipSpan require_directory(const InputFile& file, const ZipSpan& span, std::uint64_t end, bool is_single) {
   if (!is_single || span.bytes > end || span.offset != end - span.bytes || span.entries > span.bytes / zip_entry_bytes)
     damaged_zip(file);
@@ -71,7 +72,8 @@ ZipSpan require_directory(const InputFile& file, const ZipSpan& span, std::uint6
   return span;
 }
 
-/// Reads the Zip64 end record. Its locator is directly before the end record at `end`.
+/// Reads the Zip64 end record. The position of this record is stored in the Zip64 locator, which directly precedes the
+/// end record at `end`.
 ZipSpan directory_by_zip64(const InputFile& file, std::uint64_t end) {
   if (end < zip_locator_bytes) damaged_zip(file);
   const auto locator = zip_bytes(file, end - zip_locator_bytes, zip_locator_bytes);
@@ -99,7 +101,8 @@ ZipSpan find_directory(const InputFile& file) {
   return require_directory(file, {fields.u32(16), fields.u32(12), fields.u16(10)}, tail_offset + at, is_single);
 }
 
-/// Replaces the sizes and the offset that are in the Zip64 extra field. Returns false if one of them is missing there.
+/// Reads the sizes and the offset that are stored in the Zip64 extra field. Returns false if the field lacks one of
+/// them.
 bool read_zip64(std::string_view extra, ZipMember& member) {
   constexpr std::size_t head = 4;
   std::vector<std::uint64_t*> wanted;

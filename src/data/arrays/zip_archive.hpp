@@ -37,8 +37,8 @@ class ZipArchive {
   void read_beginning(const ZipMember& member, std::span<std::byte> into) const;
   /// Fills `into`, which has the size of the decompressed member, and verifies the checksum.
   void read(const ZipMember& member, std::span<std::byte> into) const;
-  /// Returns the offset of the member's bytes in the file. Throws if its local header differs from the directory, which has
-  /// no checksum.
+  /// Returns the offset of the member's bytes in the file. Throws if the member's local header contradicts the
+  /// archive's directory. This check is necessary because the directory has no checksum.
   std::uint64_t offset_of(const ZipMember& member) const;
 
  private:

@@ -12,14 +12,14 @@ namespace trainrt {
 
 namespace {
 
-/// Returns the weight of a batch's measured time. Every eighth batch is timed, with a weight of 8; the others are not
-/// timed.
+/// Returns the weight with which the time of a batch is counted. To save time, only every eighth batch is measured,
+/// with weight 8. The other batches have weight 0 and are not measured.
 std::uint64_t weight_of(std::uint64_t batch) {
   constexpr std::uint64_t every = 8;
   return batch % every == 0 ? every : 0;
 }
 
-/// Counts the time from its construction to its destruction as time of waiting.
+/// Adds the time from its construction to its destruction to the time that the train thread waited for batches.
 class Waiting {
  public:
   explicit Waiting(data::WalkState& walk) : walk_(walk), began_s_(monotonic_seconds()) {}
@@ -84,14 +84,15 @@ bool BatchesImpl::begin() {
   return advance();
 }
 
-/// The first batch is the largest.
+/// Allocates memory for the sample numbers of the first batch, which is the largest one.
 void BatchesImpl::reserve_indices() {
   const auto samples = part_of(0).count;
   require_room(samples * sizeof(std::uint64_t), "the numbers of a batch of " + std::to_string(samples) + " samples");
   batch_.indices_.reserve(samples);
 }
 
-/// Throws UsageError if `bytes` are many and the node has not enough memory. Few bytes are not checked, which costs time.
+/// Throws UsageError if `bytes` exceeds 64 MiB and the node has not enough free memory. Smaller sizes are not checked,
+/// because the check takes time.
 void BatchesImpl::require_room(std::uint64_t bytes, const std::string& what) const {
   constexpr std::uint64_t small = 64 << 20;
   if (bytes > small) require_memory(bytes, "dataset '" + plan_->name + "': " + what);
@@ -126,7 +127,7 @@ bool BatchesImpl::has_ready() const {
   return prefetcher_ ? prefetcher_->has_ready() : plan_->source->is_resident();
 }
 
-/// Sets the cursor to the end of the batches that count as done.
+/// Sets the cursor to the end of the last batch that counts as done.
 void BatchesImpl::note_position() {
   if (!owns_cursor_) return;
   const auto done = std::min(taken_.value_or(next_), next_);

@@ -16,14 +16,18 @@
 
 namespace trainrt {
 
-/// Implements Batches: one walk over the batches of an epoch, by the plan that the dataset has at construction. It owns the
-/// dataset's cursor from begin() until its end or its destruction, if WalkState::begin() grants it. Fields of the first
-/// batch are read when they are asked for; the fields that were asked for so far are then read ahead in later batches,
-/// unless the source is in memory.
+/// Implements Batches: one walk over the batches of an epoch. The walk uses the plan that the dataset has at
+/// construction.
+///
+/// If WalkState::begin() grants the cursor of the dataset, the walk owns the cursor from begin() until the walk ends or
+/// is destroyed.
+///
+/// Fields of the first batch are read when they are requested. In later batches, the fields that were requested so far
+/// are read ahead, unless the source is in memory.
 class BatchesImpl {
  public:
   BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoch, std::size_t batch_size, Remainder remainder);
-  /// The batches of the positions `range` only, for this rank alone.
+  /// Constructs a walk over the positions `range` only. All its samples are for this rank.
   BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoch, std::size_t batch_size, data::Slice range);
   BatchesImpl(const BatchesImpl&) = delete;
   ~BatchesImpl();

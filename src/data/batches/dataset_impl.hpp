@@ -12,8 +12,8 @@
 
 namespace trainrt {
 
-/// Implements Dataset: the plan of its samples, which calls such as filter() replace by a new plan, and the state of the
-/// walks over them. A range of batches keeps the plan that it was made with.
+/// Implements Dataset. It holds the plan of the dataset and the state of the walks over its samples. Calls such as
+/// filter() replace the plan by a new one. A range of batches keeps the plan with which it was constructed.
 class DatasetImpl {
  public:
   explicit DatasetImpl(data::DatasetPlan plan) { replace(std::move(plan)); }
@@ -25,7 +25,7 @@ class DatasetImpl {
   const data::WalkState& walk() const { return walk_; }
 
   void replace(data::DatasetPlan plan) { plan_ = std::make_shared<const data::DatasetPlan>(std::move(plan)); }
-  /// Adds a step, as DatasetPlan::with(). Throws UsageError while a range of batches is being walked, too.
+  /// Replaces the plan by DatasetPlan::with(). Also throws UsageError while the batches of a range are being taken.
   void add(const std::string& step_name, const std::shared_ptr<const data::Step>& step) {
     if (walk_.is_being_walked())
       throw UsageError(

@@ -33,7 +33,8 @@ void require_combinable(const DatasetPlan& plan, const std::string& name, const 
   }
 }
 
-/// Returns the mixed sources after a step that thins them: each keeps its share of the epoch.
+/// Returns the mixed sources after a step with Effect::thins. Each source keeps its share of the epoch. Throws
+/// UsageError if no sample of a source is left.
 std::vector<MixedPart> thinned(const std::vector<MixedPart>& parts, const Step::Result& result, const std::string& name) {
   std::vector<std::uint64_t> sizes;
   std::vector<double> shares;

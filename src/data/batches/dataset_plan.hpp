@@ -26,7 +26,7 @@ namespace data {
 
 struct DatasetPlan;
 
-/// The effect of a step on the samples of its input. It decides which steps can be combined.
+/// The effect of a step on the samples of its input. The effects of two steps determine whether they can be combined.
 enum class Effect : std::uint8_t {
   makes,    ///< makes new samples, with new fields or in a new number
   chooses,  ///< chooses some of the samples, in any order
@@ -39,21 +39,21 @@ class Step {
  public:
   struct Result {
     std::shared_ptr<const Source> source;  ///< the samples after the step
-    /// Everything that the numbers of the samples depend on, in words: checkpoints contain this text, and a position inside
-    /// an epoch is valid only for the same text.
+    /// Describes everything that determines which sample has which number. Checkpoints contain this text. A position
+    /// inside an epoch can be restored only if the text is the same.
     std::string identity;
-    /// Effect::thins only: returns how many of the chosen samples have a number below `sample` in the input.
+    /// Effect::thins only: returns the number of kept samples that have a number below `sample` in the input.
     std::function<std::uint64_t(std::uint64_t sample)> count_below = {};
     std::shared_ptr<const std::vector<double>> weight_sums = nullptr;  ///< Effect::draws only: cumulative weights
   };
 
   virtual ~Step() = default;
   virtual Effect effect() const { return Effect::makes; }
-  /// Returns the fields of the samples after the step, from those before it. Throws UsageError if it cannot be applied to
-  /// them.
+  /// Returns the fields of the samples after the step. `before` are the fields of its input. Throws UsageError if the
+  /// step cannot be applied to these fields.
   virtual std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const { return before; }
-  /// Applies the step to the samples of `input`. Collective over input.team: an exception of the scan of a rank is thrown
-  /// on all ranks.
+  /// Applies the step to the samples of `input`. Collective over input.team. An exception on one rank is thrown on all
+  /// ranks.
   virtual Result apply(const DatasetPlan& input) const = 0;
 };
 
@@ -68,12 +68,15 @@ struct SampleOrder {
   std::shared_ptr<const std::vector<double>> weight_sums;  ///< cumulative weights, if samples are drawn by weight
 };
 
-/// Describes completely which samples a dataset has, in which order, and how this rank reads them. A dataset refers to a
-/// const plan, and changes of the dataset make a new plan.
+/// Describes completely which samples a dataset has, in which order an epoch visits them, and how this rank reads them.
+/// A dataset refers to a const plan; a change of the dataset makes a new plan.
 ///
-/// The parts follow one another: files are listed and opened and their samples chosen (`source`, when the dataset is
-/// opened), steps make other samples of them (`steps`; `source` then has the result), maps change values at random or by
-/// functions of the user (`maps`), each epoch has an order (`order`), and each rank takes its part of each batch (`shard`).
+/// The members are applied in this order:
+/// - `source` contains the files and the chosen samples when the dataset is opened.
+/// - `steps` make other samples of them. After each step, `source` has the result.
+/// - `maps` change values, at random or by functions of the user.
+/// - `order` determines the order of each epoch.
+/// - `shard` determines the part of each batch that this rank takes.
 struct DatasetPlan {
   /// A step that was applied.
   struct Applied {
@@ -89,7 +92,7 @@ struct DatasetPlan {
   SampleOrder order;
   Shard shard;
   bool is_split = true;  ///< false: each rank has all samples, and `shard` is one rank alone
-  /// The identity of the files and of their order, as checkpoints contain it.
+  /// The identities of the files and of the order of their samples. Checkpoints contain both texts.
   std::string files_text, order_text;
 
   int threads = 0;                           ///< number of threads that read batches ahead
@@ -98,16 +101,17 @@ struct DatasetPlan {
   std::shared_ptr<const Pinning> pinning;    ///< nullptr: batches need no pinned memory
   std::shared_ptr<SkippingReader> skipping;  ///< nullptr: a sample that cannot be read is an error
 
-  /// Returns the plan with one more step. `step_name` is its name in messages. A step draw_by_weight is applied again to
-  /// the new samples, and maps are moved to the new fields. Collective over `team`. Throws UsageError that names both steps
-  /// if the step cannot follow one of this plan, and the errors of the step.
+  /// Returns the plan with one more step. `step_name` is the name of the step in messages. If the plan draws samples by
+  /// weight, the weights are computed again for the new samples. The maps of the plan are applied to the new fields.
+  /// Collective over `team`. Throws UsageError that names both steps if the new step cannot follow one of this plan.
+  /// Also throws the errors of the step.
   DatasetPlan with(const std::string& step_name, const std::shared_ptr<const Step>& step) const;
-  /// Returns the identity of all steps in words; "" without steps. Checkpoints contain it.
+  /// Returns a text with the identities of all steps, or "" if there are no steps. Checkpoints contain the text.
   std::string steps_text() const;
 
   /// The fields of batches.
   const std::vector<Dataset::Field>& fields() const { return maps ? maps->fields() : source->fields(); }
-  /// Returns the seed of the random changes of epoch `epoch`.
+  /// Returns the seed from which the random changes of epoch `epoch` are computed.
   std::uint64_t draw_seed(std::int64_t epoch) const;
   /// Returns the order of epoch `epoch` over all ranks.
   EpochOrder order_of(std::int64_t epoch) const;

@@ -17,8 +17,9 @@ class FieldScan {
 
   /// `fields`: numbers of fields of plan.source. `step_name`: for the progress message that is logged once a minute.
   FieldScan(const DatasetPlan& plan, const std::vector<std::size_t>& fields, std::string step_name);
-  /// Calls `see` for each sample from `first` to before `end`, in this order. `values` has one tensor per field, of the
-  /// shape of one sample ([number of values] for a field that varies in length); they are valid during the call.
+  /// Calls `see` for the samples `first` to `end` - 1, in this order. `values` has one tensor per field, which has the
+  /// shape of one sample. For a field that varies in length, the shape is [number of values]. The tensors are valid
+  /// during the call.
   void scan(std::uint64_t first, std::uint64_t end, const See& see);
 
  private:
@@ -32,8 +33,9 @@ class FieldScan {
   std::vector<std::uint64_t> samples_;
 };
 
-/// Returns one number per sample, which `number_of` computes from its values of a field. Each rank scans its share, and all
-/// ranks get all numbers; 0 for samples that are skipped. Collective over plan.team.
+/// Returns one number per sample, which `number_of` computes from the sample's values of field `field`. Each rank scans
+/// its share of the samples, and all ranks get all numbers. The number of a skipped sample is 0. Collective over
+/// plan.team.
 std::vector<std::int64_t> gather_from_scan(const DatasetPlan& plan, std::size_t field, const std::string& step_name,
                                            const std::function<std::int64_t(const TensorView& values)>& number_of);
 

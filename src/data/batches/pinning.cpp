@@ -4,8 +4,8 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t min_pinned_bytes = 16 << 10;  // copying less is fast anyway
-constexpr int max_moves = 4;                        // locking costs more than the faster copies of a few batches gain
+constexpr std::size_t min_pinned_bytes = 16 << 10;  // smaller batches are copied fast enough without pinned memory
+constexpr int max_moves = 4;                        // locking memory that moves often takes more time than it saves
 
 }  // namespace
 

@@ -22,10 +22,10 @@ class PinnedValues {
   PinnedValues(PinnedValues&& other) noexcept { *this = std::move(other); }
   PinnedValues& operator=(PinnedValues&& other) noexcept;
 
-  /// Makes room for `bytes` bytes, so that filling `values` does not move its memory. May clear `values`.
+  /// Allocates memory for `bytes` bytes, so that `values` does not reallocate while it is filled. May clear `values`.
   void make_room(std::vector<std::byte>& values, std::size_t bytes);
-  /// Locks the memory of `values`, which have been filled, unless it is locked already or small. Memory that moves with
-  /// each batch is no longer locked after a few batches.
+  /// Locks the memory of `values` after they have been filled. Does nothing if the memory is already locked or is
+  /// small. If the address of the memory changes with each batch, it is no longer locked after a few batches.
   void pin(const Pinning& pinning, std::vector<std::byte>& values);
 
  private:

@@ -28,25 +28,28 @@ namespace data {
 /// nested evaluation) starts at 0 and leaves the cursor alone. Without an owner the cursor has position 0.
 class WalkState {
  public:
-  /// The text DatasetPlan::steps_text() of a checkpoint, or its hash if the checkpoint has only that.
+  /// Identifies the steps of the plan for which a checkpoint was written: the text of DatasetPlan::steps_text(), or the
+  /// hash of this text if the checkpoint contains only the hash.
   using StepsIdentity = std::variant<std::string, std::uint64_t>;
 
   const Cursor& cursor() const { return cursor_; }
-  /// Sets the cursor of a checkpoint. The first begin() continues at it, if it is in progress and the epoch is the same.
+  /// Sets the cursor to that of a checkpoint. The first begin() continues at the cursor if the cursor is in progress
+  /// and begin() is called for the same epoch.
   void restore(const Cursor& cursor, StepsIdentity steps = {});
   bool is_restored() const { return is_restored_; }  ///< true after restore(), until a range begins
   bool is_being_walked() const { return cursor_.in_progress && !is_restored_; }
   std::int64_t next_epoch() const { return is_restored_ && cursor_.in_progress ? cursor_.epoch : cursor_.epoch + 1; }
 
-  /// Begins a range of batches: returns the position to start at, or nothing if another range owns the cursor. Throws
-  /// UsageError if the range would continue a restored epoch, and the steps of `plan` are not those of the checkpoint.
+  /// Begins a range of batches. Returns the position at which the range starts, or nothing if another range owns the
+  /// cursor. Throws UsageError if the range would continue a restored epoch, but the steps of `plan` are not those of
+  /// the checkpoint.
   std::optional<std::uint64_t> begin(const DatasetPlan& plan, std::int64_t epoch);
   void set_position(std::uint64_t position) { cursor_.position = static_cast<std::int64_t>(position); }
   /// Ends the range that owns the cursor.
   void end();
 
-  /// Returns the batches of keep_spare(), for reuse of their memory, if they are `count` batches of `samples` samples;
-  /// otherwise an empty list.
+  /// Returns the batches that keep_spare() stored, so that their memory can be reused. Returns an empty list unless
+  /// they are `count` batches of `samples` samples.
   std::vector<BatchData> take_spare(std::size_t samples, std::size_t count);
   void keep_spare(std::size_t samples, std::vector<BatchData> batches) { spare_ = {samples, std::move(batches)}; }
 

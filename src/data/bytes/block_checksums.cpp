@@ -42,7 +42,8 @@ const ChecksummedRange* BlockChecksums::first_damaged() const {
   return nullptr;
 }
 
-/// Covers the first bytes of `part`: up to the end of the range that they are in, or to the begin of the next range.
+/// Returns the cover of the first bytes of `part`. If `part` begins inside a checksummed range, these are the bytes up
+/// to the end of the range. Otherwise they are the bytes before the next range.
 BlockChecksums::Cover BlockChecksums::cover_of(const FilePart& part) const {
   std::uint64_t bytes = part.into.size();
   for (std::size_t i = 0; i < ranges_.size(); ++i) {

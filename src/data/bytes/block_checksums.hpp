@@ -9,9 +9,9 @@
 
 namespace trainrt::data {
 
-/// The CRC-32 of each block of a file's checksummed ranges. Each range is divided into blocks of `block_bytes` bytes, of
-/// which the last may be shorter; the blocks are numbered through all ranges. After the last set(), any number of threads
-/// may read at the same time.
+/// Stores the CRC-32 of each block of a file's checksummed ranges. Each range is divided into blocks of `block_bytes`
+/// bytes; its last block may be shorter. The blocks of all ranges are numbered consecutively. After the last set(), any
+/// number of threads may read at the same time.
 class BlockChecksums {
  public:
   using Read = std::function<void(std::span<const FilePart> parts)>;
@@ -24,11 +24,12 @@ class BlockChecksums {
   Block block(std::uint64_t number) const;
   void set(std::uint64_t number, std::uint32_t crc32) { checksums_[number] = crc32; }
 
-  /// Returns the first range with a CRC-32 that differs from that of its blocks, or nullptr. The CRC-32 of all blocks must
-  /// have been set.
+  /// Returns the first damaged range: its CRC-32 differs from the CRC-32 of its blocks. Returns nullptr if no range is
+  /// damaged. Precondition: the CRC-32 of each block has been set.
   const ChecksummedRange* first_damaged() const;
-  /// Fills `parts` by calls of `read`. For bytes in a range, reads the complete blocks that contain them and compares the
-  /// blocks with their checksums. Throws Error, with the range and the bytes, if a block differs.
+  /// Fills `parts` by calls of `read`. If a part overlaps a checksummed range, reads the complete blocks that contain
+  /// the bytes, and compares the blocks with their checksums. Throws Error, with the range and the bytes, if a block
+  /// differs.
   void read_verified(std::span<const FilePart> parts, const Read& read) const;
 
  private:

@@ -63,8 +63,8 @@ ChunkCache::Entries::iterator ChunkCache::erase(Entries::iterator entry) {
   return entries_.erase(entry);
 }
 
-/// Returns the future values of a chunk. If the chunk is not in the cache, sets `added`: the caller must make the chunk and
-/// fulfil this promise.
+/// Returns the future values of a chunk. If the chunk is not in the cache, the function adds it and sets `added`. The
+/// caller must then make the chunk and fulfil this promise.
 std::shared_future<ChunkCache::Values> ChunkCache::find_or_add(const Key& key, std::size_t bytes,
                                                                std::optional<std::promise<Values>>& added) {
   const std::lock_guard lock(mutex_);
@@ -115,7 +115,7 @@ ChunkCache::Values ChunkCache::make_for(const Key& key, const Make& make, std::p
   }
 }
 
-/// Decodes one chunk ahead: of the `max_ahead` chunks after `key`, the first one that is not in the cache.
+/// Makes one chunk before it is requested: the first of the `max_ahead` chunks after `key` that is not in the cache.
 void ChunkCache::make_ahead(Key key, std::size_t bytes, const Make& make, std::uint64_t end) {
   for (const auto last = key.chunk + max_ahead; key.chunk < last && key.chunk + 1 < end;) {
     ++key.chunk;
@@ -130,7 +130,8 @@ void ChunkCache::make_ahead(Key key, std::size_t bytes, const Make& make, std::u
   }
 }
 
-/// Returns whether the chunk before `key` is in the cache, and the cache has room for several chunks.
+/// Returns whether the chunks are probably read in sequence: the chunk before `key` is in the cache. Also requires that
+/// the cache can hold several chunks of `bytes` bytes.
 bool ChunkCache::is_sequential(Key key, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   return bytes <= max_bytes_ / (2 * max_ahead) && (key.chunk-- == 0 || by_key_.contains(key));

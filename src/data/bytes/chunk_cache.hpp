@@ -14,8 +14,8 @@
 
 namespace trainrt::data {
 
-/// Memory of chunks that are no longer used, kept for chunks that are made later: fresh memory costs a page fault per
-/// 4 KiB. Thread-safe.
+/// Keeps the memory of chunks that are no longer used, so that new chunks can reuse it. Newly allocated memory would
+/// cost one page fault per 4 KiB. Thread-safe.
 class SpareMemory : public std::enable_shared_from_this<SpareMemory> {
  public:
   using Values = std::shared_ptr<const std::vector<std::byte>>;
@@ -34,9 +34,9 @@ class SpareMemory : public std::enable_shared_from_this<SpareMemory> {
   std::uint64_t bytes_ = 0, max_bytes_ = 0;
 };
 
-/// A cache of decoded chunks, of which the least recently used are dropped. The chunks and the spare memory together take
-/// at most `max_bytes`, but one chunk is always kept. If several threads request the same chunk at the same time, the first
-/// one makes it and the others wait. Thread-safe.
+/// A cache of decoded chunks that drops the least recently used ones. The chunks and the spare memory together take at
+/// most `max_bytes`, but one chunk is always kept. If several threads request the same chunk at the same time, the
+/// first thread makes it and the others wait. Thread-safe.
 class ChunkCache {
  public:
   using Values = SpareMemory::Values;
@@ -49,11 +49,12 @@ class ChunkCache {
 
   explicit ChunkCache(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
   using Make = std::function<std::vector<std::byte>(std::uint64_t chunk)>;
-  /// Returns a chunk. Calls `make` if the chunk is not in the cache; `bytes` is its expected size. An exception of `make`
-  /// is thrown to all threads that wait for the chunk; the next request calls `make` again.
+  /// Returns a chunk. Calls `make` if the chunk is not in the cache. `bytes` is the expected size of the chunk. An
+  /// exception of `make` is thrown to all threads that wait for the chunk; the next request calls `make` again.
   ///
-  /// A thread that would have to wait first makes one of the following chunks, below `end_ahead` and of the same size, if
-  /// the chunks are read in sequence. Otherwise all threads of a sequential reader would wait for the same chunk.
+  /// If the chunks are read in sequence, a thread that would have to wait first makes one of the following chunks. This
+  /// chunk has the same size and a number below `end_ahead`. Otherwise all threads of a sequential reader would wait
+  /// for the same chunk.
   Values get(const Key& key, std::size_t bytes, const Make& make, std::uint64_t end_ahead = 0);
   /// Returns memory for the values of a chunk that is being made, with unspecified content.
   std::vector<std::byte> memory(std::size_t bytes) { return spare_->take(bytes); }
@@ -85,8 +86,8 @@ class ChunkCache {
   std::map<Key, Entries::iterator> by_key_;
 };
 
-/// Access of one opened file to the ChunkCache of this process, which all files share. The cache's limit is the largest
-/// `max_bytes` of the files. The destructor removes this file's chunks.
+/// Gives one opened file access to the ChunkCache of this process, which all files share. The limit of the cache is the
+/// maximum of the `max_bytes` of all files. The destructor removes the chunks of this file.
 class ChunkCacheShare {
  public:
   explicit ChunkCacheShare(std::uint64_t max_bytes);

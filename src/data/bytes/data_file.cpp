@@ -28,7 +28,7 @@ constexpr std::uint64_t max_list_bytes = 256 << 20;  // of an @FILE
   throw UsageError(fmt::format("source '{}' {}", source, why));
 }
 
-/// Returns why the file `path` is refused. For a relative path, the text names the folder in which it was looked up.
+/// Returns the text "does not exist". For a relative path, the text also names the current folder.
 std::string missing_text(const std::string& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::current_path(ignored).string();

@@ -10,18 +10,19 @@ namespace trainrt::data {
 /// Returns the specification of the key `max_expanded_bytes` of every [data.NAME].
 OptionSpec max_expanded_option();
 
-/// Limits the memory that a file can claim beyond its own size: decompressed contents, decoded chunks and row groups, and
-/// values that its header declares but the file does not store. The default is the larger of 1 GiB and 16 times the file.
+/// Limits the memory that one file may require beyond its own size. This memory includes decompressed contents, decoded
+/// chunks and row groups, and values that the header declares but the file does not store. The default is the maximum
+/// of 1 GiB and 16 times the size of the file.
 class ExpansionLimit {
  public:
-  /// `file_bytes` is the size of the file, together with the files that it refers to.
+  /// `file_bytes` is the total size of the file and of the files to which it refers.
   ExpansionLimit(const Options& options, std::uint64_t file_bytes);
   /// Throws UsageError "SUBJECT expands to N bytes ..." if `bytes` exceeds the limit. `subject` names the file and its
   /// member.
   void require(std::uint64_t bytes, const std::string& subject) const;
   std::uint64_t bytes() const { return max_bytes_; }
-  /// Returns the limit for messages: "max_expanded_bytes = 1073741824, by default the larger of 1 GiB and 16 times the
-  /// file".
+  /// Returns a description of the limit for messages: "max_expanded_bytes = 1073741824, by default the larger of 1 GiB
+  /// and 16 times the file".
   std::string in_words() const;
 
  private:

@@ -10,9 +10,9 @@
 
 namespace trainrt::data {
 
-/// An open file of a dataset, read by DataFile::read_method, or an object. Thread-safe. While the storage is unavailable,
-/// functions wait as io::retried() does. They throw Error, which names the file, if the file was changed after it was
-/// listed.
+/// An open file of a dataset, which is read by DataFile::read_method, or an open object. Thread-safe. While the storage
+/// is unavailable, the functions wait as io::retried() does. They throw Error, which names the file, if the file was
+/// changed after it was listed.
 class InputFile {
  public:
   explicit InputFile(const DataFile& file);
@@ -22,12 +22,12 @@ class InputFile {
 
   const std::string& path() const { return file_.path; }
   std::uint64_t size() const { return file_.size; }
-  /// Fills `into` with the file's bytes from `offset` on. Throws Error if the file ends before.
+  /// Fills `into` with the file's bytes from `offset` on. Throws Error if the file ends before `into` is full.
   void read(std::uint64_t offset, std::span<std::byte> into) const {
     const FilePart part{offset, into};
     read({&part, 1});
   }
-  /// Fills `into` of each element of `parts`; at the same time, if the read method can do that.
+  /// Fills `into` of each element of `parts`. The parts are read at the same time if the read method supports it.
   void read(std::span<const FilePart> parts) const;
   std::size_t max_in_flight() const;  ///< maximum number of parts that are read at the same time
 

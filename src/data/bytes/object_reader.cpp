@@ -49,9 +49,11 @@ class ObjectWindows {
     std::shared_ptr<ObjectWindow> window;
     std::unique_lock<std::mutex> lock;  ///< locked for a new window, which the caller must fetch; otherwise not locked
   };
-  /// Returns the window that contains these bytes. If no window does, adds one that begins at `offset` if `may_add`, else
-  /// returns nullptr. A new window is twice as large as the window that ends where it begins, and ends where the next
-  /// window begins, or at `end_of_object`.
+  /// Returns the window that contains these bytes. If no window contains them, adds a window that begins at `offset`,
+  /// or returns nullptr if `may_add` is false.
+  ///
+  /// The new window is twice as large as the window that overlaps or ends at its beginning. It is shortened so that it
+  /// ends where the next window begins, or at `end_of_object`.
   Found find_or_add(const void* reader, std::uint64_t offset, std::uint64_t count, std::uint64_t end_of_object,
                     bool may_add) {
     const std::lock_guard lock(mutex_);
@@ -110,7 +112,7 @@ class ObjectReader final : public FileReader {
   }
 
  private:
-  /// Returns whether `part` begins where one of the recent reads ended, or overlaps its end.
+  /// Returns whether `part` continues one of the recent reads: it begins where the read ended, or overlaps its end.
   bool is_sequential(const FilePart& part) const {
     const std::lock_guard lock(mutex_);
     const auto end = part.offset + part.into.size();
@@ -121,7 +123,8 @@ class ObjectReader final : public FileReader {
     return found && part.into.size() <= file_.size && part.offset <= file_.size - part.into.size();
   }
 
-  /// Reads `part` from a window. Returns false, without reading, for a part that is in no window and not sequential.
+  /// Reads `part` from a window. Returns false, without reading, if no window contains the part and the part does not
+  /// continue a recent read.
   bool read_from_window(const FilePart& part) const {
     const bool may_add = is_sequential(part);
     auto [window, lock] = ObjectWindows::of_process().find_or_add(this, part.offset, part.into.size(), file_.size, may_add);
@@ -169,8 +172,8 @@ std::vector<io::StoredObject> listed(const io::StorageUrl& url, const std::strin
   return io::retried([&] { return storage->list(prefix); });
 }
 
-/// Returns all objects below a folder. Objects with names that end with a slash are ignored: stores' web consoles create
-/// them to represent folders.
+/// Returns all objects below a folder. Ignores objects with names that end with a slash, because the web consoles of
+/// object stores create such objects to represent folders.
 std::vector<DataFile> objects_below(const io::StorageUrl& url) {
   const auto prefix = url.name.empty() || url.name.ends_with('/') ? url.name : url.name + '/';
   std::vector<DataFile> files;

@@ -11,16 +11,16 @@ namespace trainrt::data {
 /// Returns whether `path` is the URL of an object or folder of a storage, such as "s3://bucket/key".
 bool is_object(const std::string& path);
 
-/// Returns the objects that one word of a source names: an object, all objects below a folder, or those that match a
-/// pattern. The result may be empty.
+/// Returns the objects that one item of a source names: one object, all objects below a folder, or all objects that
+/// match a pattern. The result may be empty.
 std::vector<DataFile> list_objects(const std::string& word);
 
 /// Returns the object with the URL `path`, or nullopt if it does not exist.
 std::optional<DataFile> find_object(const std::string& path);
 
-/// Returns a reader of an object, which requests several ranges at the same time. A sequence of small reads, by one or
-/// several threads that each read a section of the object in order, is read ahead in windows of up to 8 MiB, of which a
-/// process keeps at most four. `file` must live as long as the reader.
+/// Returns a reader of an object, which requests several ranges at the same time. Small reads in sequence are read
+/// ahead in windows of up to 8 MiB, of which a process keeps at most four. Several threads may read in this way if each
+/// reads its own section of the object in order. `file` must live as long as the reader.
 std::unique_ptr<FileReader> object_reader(const DataFile& file);
 
 }  // namespace trainrt::data

@@ -9,8 +9,9 @@
 
 namespace trainrt::data {
 
-/// A numbered list of resources, such as files, that are opened at their first use. At most `max_open` are open at the same
-/// time: the least recently used is closed as soon as nobody uses it. Thread-safe.
+/// A numbered list of resources, such as files, each of which is opened at its first use. At most `max_open` resources
+/// are kept open. Beyond this number, the least recently used resource is closed as soon as nobody uses it.
+/// Thread-safe.
 template <class T>
 class OpenCache {
  public:
@@ -32,7 +33,7 @@ class OpenCache {
     }
     return found;
   }
-  /// Closes all. They are opened again at their next use.
+  /// Closes all resources. Each is opened again at its next use.
   void close() const {
     const std::lock_guard lock(mutex_);
     for (auto& one : opened_) one = nullptr;

@@ -19,21 +19,21 @@ namespace trainrt::data {
 struct ReadAheadLimits {
   int threads = 1;        ///< number of threads, > 0
   std::size_t items = 2;  ///< maximum number of items that are read or being read and not yet taken, > 0
-  /// Number of consecutive items that a thread reads at once, > 0, <= items. A larger number suits items that are read in
-  /// a short time: threads are then woken up less often.
+  /// Number of consecutive items that a thread reads per run, > 0, <= items. A larger number suits items that are read
+  /// in a short time, because threads are then woken up less often.
   std::size_t run = 1;
 };
 
-/// Reads numbered items, such as batches, ahead of their use, several at the same time in threads of its own, and returns
-/// them in the order of their numbers. Only one thread may call its functions.
+/// Reads numbered items, such as batches, before they are used. Its own threads read several items at the same time.
+/// The items are returned in the order of their numbers. Only one thread may call the functions.
 template <class Item>
 class ReadAhead {
  public:
-  /// Reads the item `number` into `into`, which may hold an older item: its memory can be reused. Called by any of the
-  /// threads. An exception is thrown by the next() that would return the item.
+  /// Reads the item `number` into `into`. `into` may hold an older item with memory that can be reused. Called by any
+  /// of the threads. An exception is thrown later by the call of next() that would return the item.
   using Read = std::function<void(std::uint64_t number, Item& into)>;
 
-  /// Starts to read the items `first` to `end` - 1, at first into the memory of `spare`.
+  /// Starts to read the items `first` to `end` - 1. The memory of the items in `spare` is reused first.
   ReadAhead(std::uint64_t first, std::uint64_t end, Read read, ReadAheadLimits limits, std::vector<Item> spare = {})
       : read_(std::move(read)), end_(end), run_(limits.run), slots_(limits.items), next_read_(first), next_taken_(first) {
     for (std::size_t i = 0; i < std::min(spare.size(), slots_.size()); ++i) slots_[i].item = std::move(spare[i]);
@@ -43,8 +43,8 @@ class ReadAhead {
   ~ReadAhead() { join(); }
   ReadAhead(const ReadAhead&) = delete;
 
-  /// Swaps `item` with the next item, for which it waits if necessary; the memory of `item` is reused. Returns whether the
-  /// item was ready. Precondition: an item is left.
+  /// Swaps `item` with the next item, and waits for it if necessary. The memory of `item` is reused. Returns whether
+  /// the item was ready without waiting. Precondition: an item is left.
   bool next(Item& item) {
     std::unique_lock lock(mutex_);
     auto& slot = slot_of(next_taken_);
@@ -108,7 +108,8 @@ class ReadAhead {
     }
   }
 
-  /// Reads a run of items. The items become ready at the end of the run, or in a slow run after each millisecond.
+  /// Reads a run of items. The items become ready at the end of the run. In a slow run, the items that have been read
+  /// become ready every millisecond.
   void read_run(std::uint64_t first, std::uint64_t end) {
     constexpr auto max_delay = std::chrono::milliseconds(1);
     auto shown_at = std::chrono::steady_clock::now();

@@ -27,12 +27,13 @@ class FileReader {
   virtual std::size_t max_in_flight() const { return 1; }
 };
 
-/// A plug-in: a method of reading files, which the key `read_method` chooses. Each plug-in is defined in
+/// A plug-in: a method of reading files, selected by the key `read_method`. Each plug-in is defined in
 /// data/bytes/read_methods/NAME.cpp.
 struct ReadMethod {
   std::string_view name;
   std::string_view help;
-  /// Throws UsageError, with the reason and the remedy, if this build or machine cannot use the method.
+  /// Throws UsageError if this build or this machine cannot use the method. The message contains the reason and the
+  /// remedy.
   void (*require)();
   /// Returns a reader of the open file `fd`. `fd` and `file` must live as long as the reader.
   std::unique_ptr<FileReader> (*open)(int fd, const DataFile& file);
@@ -43,7 +44,8 @@ PluginTable<ReadMethod> read_method_table();
 /// Returns a reader that reads part by part with pread(2): the default for files without a read method.
 std::unique_ptr<FileReader> pread_reader(int fd, const DataFile& file);
 
-/// Reads one part with pread(2), except its first `done` bytes. Throws like FileReader::read().
+/// Reads one part with pread(2). The first `done` bytes of the part have already been read and are not read again.
+/// Throws like FileReader::read().
 void read_part(int fd, const DataFile& file, const FilePart& part, std::size_t done = 0);
 
 /// Throws Error if the size of the open file `fd` is not the size with which `file` was listed.

@@ -59,8 +59,8 @@ class Ring {
     return code == -EINTR || code == -EAGAIN || code == -EBUSY || code == -ENOMEM ? 0 : code;
   }
 
-  /// Stores the results of completed reads and returns their number. Being noexcept, it terminates the process if the queue
-  /// failed: the kernel might still write to the destinations of the other reads.
+  /// Stores the results of completed reads and returns their number. If the queue failed, the kernel might still write
+  /// to the destinations of the other reads. In this case the function terminates the process, because it is noexcept.
   std::size_t collect(int code, std::array<std::int32_t, ring_parts>& results) noexcept {
     if (code < 0) fail_wait(code);
     io_uring_cqe* done = nullptr;

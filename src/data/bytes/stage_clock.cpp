@@ -16,7 +16,8 @@ struct ThreadClock {
 };
 thread_local ThreadClock thread_clock;
 
-/// Adds the time since the last switch to the present stage, and returns that stage. From now on, time counts as `stage`.
+/// Adds the time since the last switch to the present stage. From now on, time counts as `stage`. Returns the previous
+/// stage.
 Stage switch_to(Stage stage) {
   const auto now = std::chrono::steady_clock::now();
   const std::chrono::nanoseconds passed = now - std::exchange(thread_clock.since, now);

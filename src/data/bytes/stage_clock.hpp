@@ -6,7 +6,7 @@
 
 namespace trainrt::data {
 
-/// The stages of reading a batch, between which its time is divided.
+/// The stages of reading a batch. The time of reading is divided among them.
 enum class Stage : std::uint8_t {
   storage,    ///< read bytes from files
   decode,     ///< decompress chunks, parse records
@@ -26,9 +26,10 @@ class StageTimes {
   std::array<std::atomic<std::uint64_t>, stage_count> ns_{};
 };
 
-/// While this object lives, the time of this thread, multiplied by `weight`, is added to `times`: to Stage::batch, or to
-/// the stage of the innermost InStage. `times` must live longer. With a weight of 0 nothing is measured; a caller that
-/// measures one batch in N uses the weight N. A clock inside another clock of the same thread does nothing.
+/// While this object lives, the time of this thread is added to `times`. The time counts for the stage of the innermost
+/// InStage, or for Stage::batch without one. Each time is multiplied by `weight`: a caller that measures one batch in N
+/// uses the weight N, and with a weight of 0 nothing is measured. A clock inside another clock of the same thread does
+/// nothing. `times` must outlive this object.
 class StageClock {
  public:
   StageClock(StageTimes& times, std::uint64_t weight);

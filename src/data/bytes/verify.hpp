@@ -5,9 +5,10 @@
 
 namespace trainrt::data {
 
-/// Values of the key `verify`: when the checksums that files store are verified. Data that is decompressed or decoded as a
-/// unit is verified each time it is read, except with `off`. `first` and `always` differ for byte ranges of which parts can
-/// be read (ChecksummedRange).
+/// Values of the key `verify`: when the checksums in files are verified.
+///
+/// `first` and `always` differ only for byte ranges of which parts can be read (ChecksummedRange). Data that is
+/// decompressed or decoded as a unit is verified each time it is read, except with `off`.
 enum class Verify : std::uint8_t {
   off,
   first,   ///< verified once, before the first sample is used

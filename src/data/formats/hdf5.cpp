@@ -12,7 +12,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns the index in `content`. Other files that the HDF5 file names are read by the same method as the file itself.
+/// Returns the index in `content`. Sets the read method of the other files that the HDF5 file names to that of the HDF5
+/// file. With `verify` = off, Fletcher-32 checksums are not verified.
 H5Index index_of(const DataFile& file, const FileContent& content, Verify verify) {
   auto index = h5_index_of(content.index);
   for (auto& part : index.files) part.read_method = file.read_method;

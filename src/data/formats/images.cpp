@@ -24,7 +24,8 @@ namespace trainrt::data {
 
 namespace {
 
-// Limits on the files that are examined before a run, per word of `source`.
+// Limits of the checks before a run, for each item of `source`: the number of files of which the size is read, and the
+// number of files that are opened.
 constexpr std::size_t max_sized_files = 1000, max_opened_files = 16;
 
 /// Returns up to `max` numbers below `count`, evenly distributed.
@@ -49,13 +50,14 @@ bool has_labels(const std::vector<ImageList>& lists, const std::string& key) {
 
 bool is_number(const std::string& name) { return parse_integer(name).has_value(); }
 
-/// Returns whether all labels are integers in list files, which are used as they are.
+/// Returns whether all labels come from list files and are integers. Such labels are used without conversion.
 bool are_numbers(const std::vector<ImageList>& lists) {
   return std::ranges::all_of(
       lists, [](const auto& list) { return list.is_list_file && std::ranges::all_of(list.labels, is_number); });
 }
 
-/// Warns once if all classes are named by numbers, but some labels differ from them: "10" precedes "2" in sorted order.
+/// Prints one warning if all class names are numbers, but the label of a class differs from its number. This happens
+/// because the names are sorted as texts, so that "10" precedes "2".
 void warn_of_text_order(const std::set<std::string>& names) {
   if (!std::ranges::all_of(names, is_number)) return;
   std::int64_t label = 0;
@@ -67,8 +69,8 @@ void warn_of_text_order(const std::set<std::string>& names) {
                       name, number));
 }
 
-/// Returns the names of the classes in the order of their labels: the key `classes`, or the sorted names in `lists`. Throws
-/// UsageError if the key lacks a class.
+/// Returns the names of the classes in the order of their labels. These are the value of the key `classes`, or the
+/// sorted names in `lists`. Throws UsageError if the key lacks a class.
 std::vector<std::string> class_names(const std::vector<ImageList>& lists, const Options& options) {
   std::set<std::string> found;
   for (const auto& list : lists) found.insert(list.labels.begin(), list.labels.end());
@@ -102,8 +104,9 @@ std::string remark_on(const std::vector<std::string>& classes, std::uint64_t oth
   return remark;
 }
 
-/// Reads the headers of some images, to find common problems before a run starts. Returns the size of the first image;
-/// `known` is the size of images in other lists. With `skips`, an image that cannot be read is only a warning.
+/// Reads the headers of some images to find common problems before a run starts. Returns the size of the first image.
+/// `known` is the size of the images in other lists, if there are any. With `skips`, an image that cannot be read
+/// causes only a warning.
 ImageSize probe_size(const ImageFiles& files, const ImageDecoder& decoder, std::optional<ImageSize> known, bool skips) {
   std::vector<std::byte> buffer;
   for (const auto number : evenly_chosen(files.size(), max_opened_files)) try {
@@ -122,7 +125,8 @@ ImageSize probe_size(const ImageFiles& files, const ImageDecoder& decoder, std::
   return *known;
 }
 
-/// Estimates the total size of all files from the sizes of some, and appends these sizes to `sizes`.
+/// Estimates the total size of all files from the sizes of a sample of files. Appends the sizes that were read to
+/// `sizes`.
 std::uint64_t estimate_bytes(const ImageFiles& files, std::string& sizes) {
   std::uint64_t bytes = 0;
   const auto numbers = evenly_chosen(files.size(), max_sized_files);
@@ -137,7 +141,8 @@ std::uint64_t estimate_bytes(const ImageFiles& files, std::string& sizes) {
                                     static_cast<double>(files.size()));
 }
 
-/// Returns the files of a list with their labels: numbers from `labels`, or from a list file if that is empty.
+/// Returns the files of a list with their labels. A label is the number that `labels` assigns to the class of the file.
+/// If `labels` is empty, it is the number in the list file.
 ImageFiles image_files(const ImageList& list, bool has_label, const std::map<std::string, std::int64_t>& labels) {
   ImageFiles files(list.base);
   for (std::size_t i = 0; i < list.paths.size(); ++i) {

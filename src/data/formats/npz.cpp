@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view npy_ending = ".npy";
 
-/// A field, and the member of the archive that it is read from.
+/// A field, and the member of the archive from which the field is read.
 struct NpzArray {
   std::string field;
   ZipMember member;
@@ -47,8 +47,9 @@ class NpzFile {
   const std::vector<NpzArray>& arrays() const { return arrays_; }
   std::uint64_t samples() const { return arrays_.front().header.samples(); }
 
-  /// Adds a field to `source`. A compressed array is decompressed into memory, and a stored one is read into memory if
-  /// `keep`. The checksums of arrays that are read completely are verified; those of stored arrays not if `verify` is off.
+  /// Adds a field to `source`. A compressed array is decompressed into memory. A stored array is read into memory if
+  /// `keep` is set. The checksum of an array that is read completely is verified, except for a stored array if `verify`
+  /// is off.
   void add_to(RowSource& source, const Dataset::Field& field, const NpzArray& array, bool keep, Verify verify) {
     if (array.member.is_stored && (!keep || verify == Verify::off)) {
       const auto place = array.header.place_at(array.offset);

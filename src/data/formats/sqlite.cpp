@@ -33,7 +33,8 @@ void require_sqlite(const DataFile& file) {
   if (begin != magic) throw UsageError(fmt::format("'{}' is not an SQLite database", file.path));
 }
 
-/// The index contains the index of the plan, the columns, and the first rowids.
+/// Finds the columns of the database. FileContent::index contains the index of the plan, the columns, and the first
+/// rowids of the blocks.
 FileContent probe_database(const DataFile& file, const Options& options) {
   const auto request = sqlite_request(file, options);
   require_sqlite(file);

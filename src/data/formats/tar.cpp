@@ -35,7 +35,7 @@ class TarEntries {
   }
 
   bool are_kept() const { return !kept_.empty(); }
-  /// Returns the beginning of error messages about an entry.
+  /// Returns the first words of error messages about an entry.
   std::string what(std::uint64_t sample, std::size_t field) const {
     return fmt::format("tar archive '{}': the sample '{}': {}", archive_->path(), excerpt(samples_->key(sample)),
                        samples_->fields()[field].name);
@@ -114,7 +114,8 @@ void put_npy_entry(std::span<const std::byte> entry, const std::string& what, co
   swap_values({out, header.data_bytes}, header.swapped());
 }
 
-/// Copies the values of an array to `out`. Returns false if it has another header than `known`.
+/// Copies the values of an array to `out`. Returns false, without copying, if the header of the array differs from
+/// `known`.
 bool put_known_npy(std::span<const std::byte> entry, const KnownNpy& known, std::byte* out) {
   const auto head = known.header.size();
   if (head == 0 || entry.size() != known.bytes || std::memcmp(entry.data(), known.header.data(), head) != 0) return false;
@@ -160,7 +161,8 @@ class TarSource final : public Source {
   }
 
  private:
-  /// Returns an empty header if the first array does not fit the field; on_error = skip leaves it out.
+  /// Returns the header of the first array of a field. The header is empty if this array does not fit the field, which
+  /// is reported when the sample is read, or skipped with on_error = skip.
   KnownNpy first_npy(std::size_t field) const {
     KnownNpy known;
     constexpr std::uint64_t first = 0;

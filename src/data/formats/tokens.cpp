@@ -35,8 +35,8 @@ void require_id(const TokenFile& file, const Options& options, const std::string
                                  key, options.integer(key), file.type().bytes));
 }
 
-/// Returns the lengths of the documents, encoded by append_length(). A document ends after its document_end, or at the end
-/// of the file.
+/// Returns the lengths of the documents, encoded by append_length(). A document ends with the token `document_end`, or
+/// at the end of the file.
 std::string lengths_of_documents(const TokenFile& file, const Options& options) {
   std::string lengths;
   std::uint64_t begin = 0;
@@ -105,7 +105,8 @@ class TokenSource final : public Source {
     }
   }
 
-  /// Returns how many of the first `samples` are neighbours in one document, which are read as one run.
+  /// Returns the number of consecutive windows at the beginning of `samples` that are in one document, so that they can
+  /// be read as one run.
   std::uint64_t neighbours(std::span<const std::uint64_t> samples) const {
     std::uint64_t count = 1;
     while (count < max_windows_in_run && count < samples.size() && samples[count] == samples[0] + count) ++count;

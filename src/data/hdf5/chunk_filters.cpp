@@ -23,10 +23,11 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr int gzip_level = 4;  // fast; higher levels compress little more
+constexpr int gzip_level = 4;  // higher levels are slower and compress little more
 constexpr std::size_t checksum_bytes = 4;
 
-/// unshuffle_bytes() for values of the size of Word. The loop over bytes is written so that compilers vectorize it.
+/// Does the work of unshuffle_bytes() for values that have the size of Word. The loop over bytes is written so that
+/// compilers vectorize it.
 template <class Word>
 void unshuffle_words(const std::byte* in, std::size_t values, std::byte* out) {
   static_assert(std::endian::native == std::endian::little);
@@ -115,7 +116,7 @@ bool is_checksum(ChunkFilter filter) {
   return filter == ChunkFilter::fletcher32 || filter == ChunkFilter::ignored_fletcher32;
 }
 
-/// Removes the checksum at the end of `bytes`. Throws Error if it is wrong, unless `is_ignored`.
+/// Removes the checksum at the end of `bytes`. Throws Error if the checksum is wrong, unless `is_ignored` is set.
 void remove_checksum(std::vector<std::byte>& bytes, bool is_ignored) {
   if (bytes.size() < checksum_bytes) throw Error("it is shorter than its checksum");
   std::uint32_t stored = 0;

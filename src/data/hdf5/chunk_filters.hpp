@@ -7,9 +7,9 @@
 
 namespace trainrt::data {
 
-/// Decodes a chunk: reverses the filters of `table` that were applied to `chunk`. `stored` is the content of the chunk in
-/// the file; the result is `bytes` bytes of values in this machine's byte order. The table must not be one that the HDF5
-/// library reads. Throws Error that describes the damage if the chunk is damaged. Any thread may call it.
+/// Decodes a chunk: reverses the filters of `table` that were applied to `chunk`. `stored` is the content of the chunk
+/// in the file. Returns `bytes` bytes of values in this machine's byte order. Precondition: `table.by_library` is not
+/// set. Throws Error that describes the damage if the chunk is damaged. Any thread may call it.
 std::vector<std::byte> decode_chunk(const H5ChunkTable& table, const io::H5Chunk& chunk, std::vector<std::byte> stored,
                                     std::size_t bytes);
 

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t max_listed_chunks = 1 << 24;
 
-/// Returns the filters of a dataset, or nullopt if decode_chunk() cannot reverse them: other filters, a shuffle filter for
-/// values of another size than the dataset's, or more than one deflate.
+/// Returns the filters of a dataset. Returns nullopt if decode_chunk() cannot reverse them: an unknown filter, a
+/// shuffle filter with a value size different from that of the dataset, or more than one deflate.
 std::optional<std::vector<ChunkFilter>> known_filters(const io::H5Table& description) {
   std::vector<ChunkFilter> filters;
   for (const auto& filter : description.filters) {

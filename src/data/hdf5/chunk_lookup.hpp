@@ -9,7 +9,7 @@ namespace trainrt::data {
 /// or more than 2^24 chunks. Throws UsageError if the position or size of a chunk is impossible, or if HDF5 lacks a filter.
 void find_chunks(hid_t dataset, const io::H5Table& description, const DataFile& file, H5ChunkTable& table);
 
-/// Throws UsageError if `file` is too short for `bytes` bytes at `offset`.
+/// Throws UsageError if `file` ends before the `bytes` bytes at `offset`.
 void require_in_file(const DataFile& file, std::uint64_t offset, std::uint64_t bytes);
 
 /// Fills `out` with copies of `value`, the bytes of one value.

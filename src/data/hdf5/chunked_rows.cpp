@@ -92,7 +92,7 @@ ChunkCache::Values ChunkedRows::values_of(std::uint64_t chunk, const Box& box) c
   return cache_->get(number_, chunk, bytes_of_box(box.stored, table_.dtype), make, table_.chunks.size());
 }
 
-/// Copies the part of one row that is in the box, from axis number `axis` on.
+/// Copies the part of one row that is in the box. Calls itself for each axis, beginning with axis number `axis`.
 void ChunkedRows::copy(const Box& box, std::size_t axis, const std::byte* from, std::byte* to) const {
   auto step = size_of(table_.dtype);
   if (axis + 1 >= box.count.size()) {
@@ -103,7 +103,7 @@ void ChunkedRows::copy(const Box& box, std::size_t axis, const std::byte* from, 
   for (std::int64_t i = 0; i < box.count[axis]; ++i, from += step, to += axis_bytes_[axis]) copy(box, axis + 1, from, to);
 }
 
-/// Reads the rows of `requests`, which are indices of `rows`. The rows must be in the same chunks.
+/// Reads the rows of `requests`, which are indices of `rows`. All these rows must be in the same chunks.
 void ChunkedRows::read_band(std::span<const std::uint64_t> rows, std::span<const std::size_t> requests,
                             std::byte* out) const {
   const auto row_bytes = axis_bytes_.front();

@@ -11,8 +11,8 @@
 
 namespace trainrt::data {
 
-/// Rows of a chunked dataset. The thread that needs a chunk reads and decodes it, or calls the HDF5 library if the table is
-/// read by it. Elements that were never written have the fill value.
+/// Rows of a chunked dataset. The thread that needs a chunk reads and decodes it. If the table has `by_library`, this
+/// thread calls the HDF5 library instead. Elements that were never written have the fill value.
 class ChunkedRows final : public Rows {
  public:
   /// `number`: number of the table, which identifies it in the cache. `path`: path of its file, for messages and HDF5.

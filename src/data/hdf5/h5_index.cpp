@@ -11,7 +11,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns references to the fields of a part of an index, in the order in which they are packed.
+/// Returns references to the members of `part`, a struct of an index, in the order in which the members are packed.
 template <class T>
 auto fields_of(T& part) {
   using Part = std::remove_const_t<T>;
@@ -46,7 +46,8 @@ class Packing {
     bytes_.number(list.size());
     for (const auto& each : list) put(each);
   }
-  /// A chunk is packed as its size and, if it was written, its skipped filters and its distance from the chunk before it.
+  /// Packs each chunk as its size. If the chunk was written, its skipped filters and its distance from the previous
+  /// chunk follow.
   void put(const std::vector<io::H5Chunk>& chunks) {
     bytes_.number(chunks.size());
     std::uint64_t end = 0;
@@ -94,7 +95,8 @@ class Unpacking {
   }
 
  private:
-  /// Each element of a list takes a byte or more, so that damaged bytes cannot claim much memory.
+  /// Returns the number of elements of a list. Each element takes at least one byte, so that damaged bytes cannot
+  /// request much memory.
   std::uint64_t take_count() {
     const auto count = bytes_.number();
     if (count > bytes_.left()) throw Error("the index of an HDF5 file from another rank is truncated");

@@ -11,7 +11,7 @@
 
 namespace trainrt::data {
 
-/// A filter of a chunk that decode_chunk() reverses. The HDF5 library reads datasets with any other filter.
+/// A filter that decode_chunk() can reverse. The HDF5 library reads datasets with any other filter.
 enum class ChunkFilter : std::uint8_t {
   shuffle,
   deflate,
@@ -49,8 +49,8 @@ struct H5Field {
   std::vector<H5Piece> pieces;
 };
 
-/// Positions of the values of an HDF5 file's fields. Fields are read by it without the HDF5 library, except pieces of kind
-/// `library` and tables with `by_library`.
+/// Positions of the values of an HDF5 file's fields. They allow a rank to read the fields without the HDF5 library. The
+/// library still reads pieces of kind `library` and tables with `by_library`.
 struct H5Index {
   std::vector<DataFile> files;  ///< files[0] is the HDF5 file itself
   std::vector<H5ChunkTable> tables;

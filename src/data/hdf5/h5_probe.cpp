@@ -19,7 +19,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Calls `call`. Rethrows its Error as UsageError with `subject` in front, because a restart would not change it.
+/// Calls `call`. Rethrows an Error of `call` as UsageError with `subject` in front of its message, because the error
+/// would also occur after a restart.
 template <class Call>
 auto about(const std::string& subject, const Call& call) try {
   return call();
@@ -71,7 +72,7 @@ void require_datasets(const DataFile& file, hid_t group, const std::vector<std::
   }
 }
 
-/// Returns the content with fields and number of samples, but without an index.
+/// Returns the content of the file with its fields and number of samples. FileContent::index is not set yet.
 FileContent fields_of(const DataFile& file, hid_t group, const std::vector<std::string>& names) {
   FileContent content;
   std::vector<std::string> shapes;
@@ -91,8 +92,9 @@ FileContent fields_of(const DataFile& file, hid_t group, const std::vector<std::
                   file.path, join(shapes)));
 }
 
-/// Returns the size of the values of a chunked dataset that the file does not store. The HDF5 library's chunks are not
-/// listed: they count as not stored if the file is too small for them.
+/// Returns the number of bytes of a chunked dataset's values that the file does not store. If the HDF5 library reads
+/// the dataset, its chunks are unknown. All its values then count as not stored if the file is too small to contain
+/// them even in compressed form; otherwise none do.
 std::uint64_t missing_bytes(const H5ChunkTable& table, std::uint64_t file_bytes) {
   const auto all = bytes_of_box(table.shape, table.dtype);
   if (table.by_library) return all / max_inflation > file_bytes ? all : 0;
@@ -100,8 +102,8 @@ std::uint64_t missing_bytes(const H5ChunkTable& table, std::uint64_t file_bytes)
   return std::min(all, static_cast<std::uint64_t>(missing) * bytes_of_box(table.chunk, table.dtype));
 }
 
-/// Throws UsageError that names file and dataset if a sample, a decoded chunk, or the values of a dataset that are not
-/// stored exceed the key max_expanded_bytes.
+/// Throws UsageError, which names file and dataset, if the file expands to more than the key max_expanded_bytes allows.
+/// This is checked for each sample, each decoded chunk, and the values of each dataset that the file does not store.
 void require_expandable(const H5Index& index, const std::vector<Dataset::Field>& fields, const Options& options) {
   std::uint64_t file_bytes = 0;
   for (const auto& file : index.files) file_bytes += file.size;

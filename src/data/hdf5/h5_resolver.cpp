@@ -54,7 +54,8 @@ std::uint64_t rows_of(const io::H5Table& table, std::uint64_t row_elements) {
   return static_cast<std::uint64_t>(element_count(table.shape)) / row_elements;
 }
 
-/// Returns whether HDF5 generates the names of the mapping's sources from a pattern: names that contain a %.
+/// Returns whether the mapping names its sources by a pattern, from which HDF5 generates the names. A pattern contains
+/// a %.
 bool is_pattern(const io::H5Mapping& mapping) { return (mapping.file + mapping.dataset).find('%') != std::string::npos; }
 
 }  // namespace
@@ -71,8 +72,9 @@ io::H5Id& H5Resolver::open_file(std::size_t number) {
   return open_.emplace(number, io::h5_open_to_find(index_.files[number].path)).first->second;
 }
 
-/// Returns the path of the file `name`, as the file number `file` names it: relative to the folder of that file. Throws
-/// UsageError if it is not below the folder of the HDF5 file, so that an untrusted file cannot make trainrt read any file.
+/// Returns the path of the file to which the file number `file` refers as `name`. `name` is relative to the folder of
+/// the file that contains it. Throws UsageError if the path is not below the folder of the HDF5 file. This prevents
+/// that an untrusted HDF5 file makes trainrt read any file.
 std::string H5Resolver::path_of(std::size_t file, const std::string& name) const {
   const std::filesystem::path own(index_.files.front().path), by(index_.files[file].path);
   const auto folder = std::filesystem::absolute(own).lexically_normal().parent_path();
@@ -157,8 +159,8 @@ H5Resolver::Pieces H5Resolver::resolve_chunks(std::size_t file, const std::strin
   return std::vector<H5Piece>{{.kind = H5Piece::Kind::chunks, .rows = rows_of(table, row_elements), .in = number}};
 }
 
-/// Adds a table for the dataset and returns its number. `is_one_row`: the dataset has one row, or is one sample of a
-/// virtual dataset; then the table gets a first axis of extent 1.
+/// Adds a table for the dataset and returns the number of the table. With `is_one_row`, the complete dataset is one row
+/// or one sample of a virtual dataset. The table then gets an additional first axis of extent 1.
 std::size_t H5Resolver::add_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table,
                                    bool is_one_row) {
   H5ChunkTable made{file,          dataset, table.shape, table.chunk,         table.dtype,
@@ -206,9 +208,9 @@ H5Resolver::Pieces H5Resolver::resolve_virtual(std::size_t file, const io::H5Tab
   return pieces;
 }
 
-/// Checks the sources of a virtual dataset that the HDF5 library will read. Throws UsageError if a source is in a file
-/// outside of the folder, is missing (HDF5 would return fill values), or refers to further files, which HDF5 would open
-/// unchecked.
+/// Checks the sources of a virtual dataset that the HDF5 library will read. Throws UsageError in three cases: a source
+/// is in a file outside of the folder; a source is missing, for which HDF5 would return fill values; or a source refers
+/// to further files, which HDF5 would open unchecked.
 void H5Resolver::require_readable_sources(const io::H5Table& table) {
   for (const auto& mapping : table.mappings) {
     const auto path = mapping.file == "." ? index_.files.front().path : path_of(0, mapping.file);

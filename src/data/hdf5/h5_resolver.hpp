@@ -10,24 +10,25 @@
 
 namespace trainrt::data {
 
-/// Finds where the rows of an HDF5 file's datasets are stored: in the file, or in other files that a virtual dataset or
-/// external storage names. Throws UsageError if such a file is outside of the folder of the HDF5 file. Hold io::h5_lock()
-/// as long as the object exists.
+/// Finds the files and positions where the rows of an HDF5 file's datasets are stored. The rows may also be in other
+/// files, to which a virtual dataset or external storage refers. Throws UsageError if such a file is outside of the
+/// folder of the HDF5 file. The caller must hold io::h5_lock() as long as the object exists.
 class H5Resolver {
  public:
   explicit H5Resolver(const DataFile& file);
-  /// Returns the pieces of the dataset with that path in the HDF5 file. Throws Error or UsageError, whose message does not
+  /// Returns the pieces of the dataset `dataset`, a path in the HDF5 file. The messages of Error and UsageError do not
   /// name the dataset.
   std::vector<H5Piece> pieces_of(const std::string& dataset);
   /// Returns the open HDF5 file.
   io::H5Id& file() { return open_file(0); }
-  /// Returns the index of all datasets that were resolved, without fields. Call it last.
+  /// Returns an index with the files and tables of all datasets that pieces_of() has resolved. The caller sets
+  /// H5Index::fields. No other function may be called after this one.
   H5Index take() { return std::move(index_); }
 
  private:
   using Pieces = std::optional<std::vector<H5Piece>>;  ///< nullopt: only the HDF5 library can read the dataset
-  /// Returns the pieces of a dataset that is seen as rows of `row_elements` elements of type `dtype`. `depth`: number of
-  /// virtual datasets that lead to it.
+  /// Returns the pieces of a dataset. The dataset is treated as rows of `row_elements` elements of type `dtype`.
+  /// `depth` is the number of virtual datasets that were followed to reach this dataset.
   Pieces resolve(std::size_t file, const std::string& dataset, std::uint64_t row_elements, DType dtype, int depth);
   Pieces resolve_external(std::size_t file, const io::H5Table& table, std::uint64_t row_elements);
   Pieces resolve_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table, std::uint64_t row_elements);

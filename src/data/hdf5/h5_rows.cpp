@@ -111,7 +111,7 @@ class MissingRows final : public Rows {
   std::size_t row_bytes_;
 };
 
-/// Makes the readers of one file's fields, which share open files, the cache and chunked datasets.
+/// Makes the readers of the fields of one file. The readers share the open files, the cache and the chunked datasets.
 class FieldOpener {
  public:
   FieldOpener(const H5Index& index, std::uint64_t cache_bytes, bool keep)
@@ -161,7 +161,7 @@ class FieldOpener {
     return std::make_shared<MissingRows>(piece.values, row_bytes);
   }
 
-  /// Pieces of the same table share a reader.
+  /// Returns a reader of table number `number`. All pieces of the same table share one reader.
   std::shared_ptr<const Rows> open_chunks(std::size_t number) {
     auto& rows = chunked_[number];
     const auto& table = index_.tables.at(number);

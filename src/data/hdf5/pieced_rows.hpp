@@ -6,7 +6,7 @@
 
 namespace trainrt::data {
 
-/// The rows of several pieces, one piece after another.
+/// The rows of several pieces. The rows of a piece follow those of the piece before it.
 class PiecedRows final : public Rows {
  public:
   struct Piece {

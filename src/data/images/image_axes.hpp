@@ -10,8 +10,9 @@
 
 namespace trainrt::data {
 
-/// The layout of an image in memory. Its shape is [height, width], [channels, height, width] or [height, width, channels];
-/// the last one if the last axis has at most 4 values and the first has more.
+/// The layout of an image in memory. The shape of the image is [height, width], [channels, height, width] or [height,
+/// width, channels]. A shape with three axes means [height, width, channels] if the last axis has at most 4 values and
+/// the first axis has more than 4.
 struct ImageAxes {
   std::size_t planes = 1;  ///< number of planes of height x width pixels, one after another
   std::size_t height = 1, width = 1;
@@ -28,18 +29,20 @@ struct ImageAxes {
 /// at least one pixel.
 ImageAxes image_axes(const Dataset::Field& field);
 
-/// Returns the field with images of another size in the same layout. Throws UsageError if its samples are not images, or if
-/// the layout could not be inferred from the new shape.
+/// Returns `field` with images of size `size` in the same layout. Throws UsageError if the samples of the field are not
+/// images. Also throws UsageError if the layout could not be inferred from the new shape.
 Dataset::Field with_size(const Dataset::Field& field, ImageSize size);
 
 constexpr std::int64_t max_image_extent = 65535;  ///< maximum height and width in config values
-/// Parses "224x192" (height and width), or "224" for a square. Returns nullopt for another form, or if an extent is not in
-/// 1 to max_image_extent.
+/// Parses "224x192" (height and width), or "224" for a square. Returns nullopt if the text has a different form, or if
+/// an extent is not in 1 to max_image_extent.
 std::optional<ImageSize> parse_size(std::string_view text);
 
-/// Throws UsageError that names the field unless its type is one that resample_image() supports: u8 or f32.
+/// Throws UsageError, which names the field, unless the field has type u8 or f32. resample_image() supports only these
+/// types.
 void require_u8_or_f32(const Dataset::Field& field);
-/// Resizes the part `box` of `image` to `size`, each plane by resample(). `to` has room for the result.
+/// Resizes the part `box` of `image` to `size`. Each plane is resized by resample(). `to` must have room for the
+/// result.
 void resample_image(const ImageAxes& axes, std::span<const std::byte> image, const Box& box, ImageSize size, std::byte* to);
 
 /// Copies the part of `image` that begins at row `top` and column `left` and has the given size. `to` has room for it.

@@ -23,8 +23,8 @@ auto naming_image(const std::string& what, const Call& call) try {
   throw UsageError(fmt::format("{} {}", what, error.what()));
 }
 
-/// Writes value_of(byte) for each byte of interleaved pixels, one plane after another: with `planes` = 1, in the given
-/// order.
+/// Converts each byte of interleaved pixels by `value_of`, and writes the results to `out`, one plane after another.
+/// With `planes` = 1, the values keep their order.
 template <class ValueOf>
 void write_planes(const std::uint8_t* bytes, std::size_t count, std::size_t planes, std::byte* out,
                   const ValueOf& value_of) {
@@ -36,7 +36,7 @@ void write_planes(const std::uint8_t* bytes, std::size_t count, std::size_t plan
     }
 }
 
-/// Returns value / 255 for each byte value.
+/// Returns a table with value / 255 for each byte value.
 const std::array<float, 256>& fractions() {
   static const auto table = [] {
     std::array<float, 256> values{};
@@ -123,7 +123,8 @@ Dataset::Field ImageDecoder::field(std::string name, ImageSize size) const {
   return {std::move(name), type_, is_planar_ ? Shape{channels_, height, width} : Shape{height, width, channels_}};
 }
 
-/// Writes the interleaved pixels of an image, with `wanted` as its size.
+/// Writes the pixels of an image to `out`, interleaved. If the image has a size different from `wanted`, resizes it
+/// first.
 void ImageDecoder::decode_pixels(EncodedImage image, const std::string& what, ImageSize wanted, std::uint8_t* out) const {
   const auto reader = open(image, what);
   const auto size = reader->size();

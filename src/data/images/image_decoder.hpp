@@ -28,15 +28,17 @@ class ImageDecoder {
   bool resizes() const { return resize_.has_value(); }  ///< if false, all images must have the same size
   std::uint64_t max_file_bytes() const { return max_file_bytes_; }
 
-  /// Returns the size from the header of an image. Throws UsageError if it is not an image, is damaged, or has more than
-  /// max_pixels pixels, before memory for pixels is allocated.
+  /// Returns the size of an image from its header. Throws UsageError if the bytes are not an image, or if the image is
+  /// damaged or has more than max_pixels pixels. No memory for pixels is allocated before this check.
   ImageSize size_of(EncodedImage image, const std::string& what) const { return open(image, what)->size(); }
-  /// Throws UsageError that names both sizes if an image of `size` cannot be in a dataset with images of size `expected`.
+  /// Throws UsageError if images are not resized and `size`, the size of an image, differs from `expected`, the size of
+  /// the other images of the dataset. The message names both sizes.
   void require_size(const std::string& what, ImageSize size, ImageSize expected) const;
   /// Returns the field of the decoded images. `size` is the size of all images, unless they are resized.
   Dataset::Field field(std::string name, ImageSize size) const;
-  /// Writes the values of an image to `out`, which has room for a sample of `field`, a field that field() returned. Throws
-  /// UsageError as size_of() and require_size() do. Needs memory for the pixels of the image and of the result.
+  /// Writes the values of an image to `out`. `field` must be a result of field(), and `out` must have room for one of
+  /// its samples. Throws UsageError as size_of() and require_size() do. Needs memory for the pixels of the image and of
+  /// the result.
   void decode(EncodedImage image, const std::string& what, const Dataset::Field& field, std::byte* out) const;
 
  private:

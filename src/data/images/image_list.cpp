@@ -49,14 +49,15 @@ ImageList read_list(const std::string& path) {
   return images;
 }
 
-/// Returns the class of an image: of a folder, the first part of its path; else the name of the folder that contains it.
+/// Returns the class of an image. In the images of a folder, this is the first part of the path below the folder.
+/// Otherwise it is the name of the folder that contains the image.
 std::string class_of(const ImageList& images, const std::string& path) {
   if (images.base.empty()) return fs::path(path).parent_path().filename().string();
   const auto slash = path.find('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
-/// Sets the labels to the classes of the images if all of them have one.
+/// Sets the label of each image to its class. Does nothing unless all images have a class.
 void add_classes(ImageList& images) {
   std::vector<std::string> classes;
   for (const auto& path : images.paths) {

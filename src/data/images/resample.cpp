@@ -23,7 +23,7 @@ WeightOf<T> to_weight(double weight) {
     return static_cast<float>(weight);
 }
 
-/// For each new value along an axis, the old values that it depends on, and their weights.
+/// The weights for resizing one axis. Each new value is the weighted sum of some consecutive old values.
 template <class T>
 struct Weights {
   struct Taps {
@@ -34,8 +34,8 @@ struct Weights {
   std::vector<WeightOf<T>> weights;
 };
 
-/// The same as Pillow's precompute_coeffs(): the axis from `begin` to `end` of an image of `extent` pixels becomes `size`
-/// pixels.
+/// Returns the weights for resizing an axis, the same as Pillow's precompute_coeffs(). The axis has `extent` pixels,
+/// and the part from `begin` to `end` becomes `size` pixels.
 template <class T>
 Weights<T> weights_along(std::size_t extent, float begin, float end, std::size_t size) {
   const auto scale = static_cast<double>(end - begin) / static_cast<double>(size), reach = std::max(scale, 1.0);
@@ -63,7 +63,7 @@ Weights<T> weights_along(std::size_t extent, float begin, float end, std::size_t
 inline std::uint8_t rounded(std::int32_t sum) { return static_cast<std::uint8_t>(std::clamp(sum >> weight_bits, 0, 255)); }
 inline float rounded(float sum) { return sum; }
 
-/// The start of a sum of weighted values: one half for u8, since rounded() truncates.
+/// The initial value of a sum of weighted values. It is one half for u8, because rounded() truncates.
 template <class T>
 constexpr auto half = static_cast<WeightOf<T>>(std::is_same_v<T, std::uint8_t> ? 1 << (weight_bits - 1) : 0);
 
@@ -111,8 +111,8 @@ bool is_same_axis(float begin, float end, std::size_t extent, std::size_t size) 
   return begin == 0 && end == static_cast<float>(extent) && size == extent;
 }
 
-/// Resizes in both directions. Keeps one resized row at a time, and resizes each row once for every new row that it
-/// contributes to. The results are those of resize_columns(), in bounded memory.
+/// Resizes in both directions with bounded memory: it keeps only one resized row at a time. A row is therefore resized
+/// once for every new row to which it contributes. The results are those of resize_columns().
 template <class T>
 void resize_row_by_row(const T* from, const Extent& extent, const Weights<T>& across, const Weights<T>& down, T* to) {
   const auto row_values = across.taps.size() * extent.channels;
@@ -129,7 +129,7 @@ void resize_row_by_row(const T* from, const Extent& extent, const Weights<T>& ac
   }
 }
 
-/// Computes new rows from the rows `first` and following, which `rows` holds with their new width.
+/// Computes the new rows. `rows` contains the old rows from number `first` on, which already have the new width.
 template <class T>
 void resize_columns(const T* rows, std::size_t first, std::size_t row, const Weights<T>& down, T* to) {
   for (std::size_t y = 0; y < down.taps.size(); ++y)

@@ -11,7 +11,7 @@ struct Extent {
   std::size_t values() const { return height * width * channels; }
 };
 
-/// A part of an image, in pixels; edges may be between pixels.
+/// A part of an image. The edges are in pixels and may be fractions.
 struct Box {
   float top = 0, left = 0, bottom = 0, right = 0;
 };
@@ -24,11 +24,15 @@ inline Box full_box(const Extent& extent) {
 /// Returns the largest centered part that has the proportions of `height` x `width`, as Pillow's ImageOps.fit chooses it.
 Box centered_box(const Extent& extent, std::size_t height, std::size_t width);
 
-/// Resizes the part `box` of the image `from` to `height` x `width` pixels: bilinear with antialias, for u8 with exactly
-/// the results of Pillow's resize(BILINEAR, box=...). A pixel is the weighted mean of the pixels around its position. The
-/// weights form a triangle that extends as far as the scale if the image shrinks, and one pixel if it grows. Rows are
-/// resized first, then columns. For u8, weights have 22 fractional bits, and values are rounded between both steps. `to`
-/// has room for height x width x channels values. Allocates memory in proportion to the values of `from` and `to`.
+/// Resizes the part `box` of the image `from` to `height` x `width` pixels: bilinear with antialias. For u8, the
+/// results are exactly those of Pillow's resize(BILINEAR, box=...).
+///
+/// A new pixel is the weighted mean of the old pixels around its position. The weights form a triangle. If the image
+/// shrinks, the triangle extends as far as the scale; if the image grows, it extends one pixel. Rows are resized first,
+/// then columns. For u8, weights have 22 fractional bits, and values are rounded between both steps.
+///
+/// `to` must have room for height x width x channels values. Allocates memory in proportion to the values of `from` and
+/// `to`.
 void resample(std::span<const std::uint8_t> from, const Extent& extent, const Box& box, std::size_t height,
               std::size_t width, std::uint8_t* to);
 void resample(std::span<const float> from, const Extent& extent, const Box& box, std::size_t height, std::size_t width,

@@ -26,7 +26,7 @@ class UnitLocks {
   }
   UnitLocks(const UnitLocks&) = delete;
   UnitLocks& operator=(const UnitLocks&) = delete;
-  /// Returns false if another thread holds the lock for longer than `wait_s`.
+  /// Takes the lock of a field. Returns false if another thread holds the lock for longer than `wait_s`.
   bool add(std::size_t field, int rank, double wait_s) {
     const auto claim = states_.claim(unit_, field, rank, wait_s);
     if (claim == UnitStates::Claim::granted) fields_.push_back(field);
@@ -42,7 +42,8 @@ class UnitLocks {
   bool are_filled_ = false;
 };
 
-/// Returns the number of units that contain samples of `rows_text`, the text of RowRanges; "" means all samples.
+/// Returns the number of units that contain chosen samples. `rows_text` is the text of the RowRanges that choose them;
+/// "" means all samples.
 std::size_t units_of(const UnitLayout& layout, const std::string& rows_text) {
   if (rows_text.empty()) return layout.units();
   const RowRanges rows(rows_text);
@@ -121,7 +122,8 @@ void NodeCache::read(Samples samples, std::span<Column> columns) const {
   if (!missing.empty()) read_missing(samples, missing, columns);
 }
 
-/// Fills the units of the samples. Returns for each sample whether memory still lacks it, or an empty list if it has all.
+/// Fills the units of the samples. Returns for each sample whether it is still missing in memory. Returns an empty list
+/// if no sample is missing.
 std::vector<bool> NodeCache::missing(Samples samples, std::span<const Column> columns) const {
   std::vector<std::size_t> fields;
   for (const auto& column : columns)
@@ -140,7 +142,7 @@ std::vector<bool> NodeCache::missing(Samples samples, std::span<const Column> co
   return missing;
 }
 
-/// Returns whether the fields of a unit are in memory, after reading them if necessary.
+/// Reads the fields of a unit into memory if necessary. Returns whether they are in memory now.
 bool NodeCache::has(std::size_t unit, FieldNumbers fields) const {
   const auto is_filled = [&](std::size_t field) { return states_.is_filled(unit, field); };
   return std::ranges::all_of(fields, is_filled) || (!is_full_ && fill(unit, fields));
@@ -181,7 +183,7 @@ bool NodeCache::reserve(std::uint64_t offset, std::uint64_t bytes) const {
   return code == 0;
 }
 
-/// Reads a unit from the files, and copies it to memory. Returns false if there is no room.
+/// Reads a unit from the files and copies it to memory. Returns false if the memory has too little room.
 bool NodeCache::copy_unit(std::size_t unit, FieldNumbers fields) const {
   const bool is_unpacked = layout_.reading(unit) == Reading::as_a_whole;
   {
@@ -214,7 +216,7 @@ bool NodeCache::copy_samples(std::uint64_t first, std::uint64_t end, FieldNumber
   return true;
 }
 
-/// Copies the values of the samples from `first` on to the arena. Returns false if there is no room.
+/// Copies the values of the samples from `first` on to the arena. Returns false if the arena has too little room.
 bool NodeCache::copy_varying(const Column& column, std::uint64_t first) const {
   const auto begin = arena_.take(column.values.size());
   if (!begin) is_full_ = true;
@@ -245,7 +247,7 @@ void NodeCache::give_varying(Samples samples, Column& column) const {
   }
 }
 
-/// Reads the samples that memory lacks from the files.
+/// Reads the samples that are missing in memory from the files.
 void NodeCache::read_missing(Samples samples, const std::vector<bool>& missing, std::span<Column> columns) const {
   std::vector<std::uint64_t> wanted;
   for (std::size_t i = 0; i < samples.size(); ++i)
@@ -264,7 +266,7 @@ void NodeCache::read_missing(Samples samples, const std::vector<bool>& missing, 
   }
 }
 
-/// Returns how long to wait for a unit: not at all after a first timeout.
+/// Returns the maximum time to wait for a unit. It is 0 after the first timeout for this unit.
 double NodeCache::wait_s(std::size_t unit) const {
   const std::lock_guard lock(mutex_);
   return timed_out_.contains(unit) ? 0 : settings_.max_wait_s;

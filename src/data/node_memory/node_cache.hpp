@@ -17,10 +17,12 @@
 
 namespace trainrt::data {
 
-/// A source that keeps its values in memory that the ranks of a node share. The first rank that needs a unit reads it from
-/// the files; from then on all ranks copy it from memory. No rank depends on another one: if a rank dies or fails while it
-/// reads a unit, the next one reads it, and a rank that waited too long reads its samples from the files, as it does if
-/// there is not enough memory.
+/// A source that keeps its values in memory that the ranks of a node share. The first rank that needs a unit reads the
+/// unit from the files. From then on, all ranks copy it from memory.
+///
+/// No rank depends on another one. If a rank dies or fails while it reads a unit, the next rank that needs the unit
+/// reads it. A rank reads its samples directly from the files if it has waited too long, or if there is not enough
+/// memory.
 class NodeCache final : public Source {
  public:
   struct Settings {
@@ -29,18 +31,18 @@ class NodeCache final : public Source {
     std::string rows = {};   ///< the samples that will be read, as text of RowRanges; "": all
     double max_wait_s = 60;  ///< maximum time to wait for another rank that reads a unit
   };
-  /// Return the size of the memory of a cache, and of the states at its beginning.
+  /// Return the number of bytes of a cache's memory, and of the states at the beginning of that memory.
   static std::size_t memory_bytes(const UnitLayout& layout);
   static std::size_t state_bytes(const UnitLayout& layout);
-  /// The states in `share.memory` must have been initialized by UnitStates::make(). `close_files` closes the open files of
-  /// `source`, which opens them again when needed.
+  /// The states in `share.memory` must have been initialized by UnitStates::make(). `close_files` closes the open files
+  /// of `source`; `source` opens them again when needed.
   NodeCache(std::shared_ptr<const Source> source, std::function<void()> close_files, UnitLayout layout, NodeShare share,
             Settings settings);
 
   std::uint64_t size() const override { return source_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return source_->fields(); }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
-  /// Returns whether all needed units are in memory, for all fields that were read so far.
+  /// Returns whether all needed units are in memory, for each field that was read so far.
   bool is_resident() const override;
 
  private:

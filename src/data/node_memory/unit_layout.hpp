@@ -10,9 +10,10 @@
 
 namespace trainrt::data {
 
-/// How the samples of a dataset are divided into units, groups of neighbours that are read together, and where their values
-/// are in memory. The values of a field are adjacent, in the order of the samples. Those of a field that varies in length
-/// are in a ValueArena; the field then has a ValuePlace for each sample. Immutable.
+/// Divides the samples of a dataset into units, which are groups of consecutive samples that are read together. Also
+/// determines the positions of the values in memory. The values of a field are adjacent, in the order of the samples.
+/// If a field varies in length, its values are in a ValueArena, and the field has a ValuePlace for each sample.
+/// Immutable.
 class UnitLayout {
  public:
   /// Properties of a file that determine its units.
@@ -38,7 +39,8 @@ class UnitLayout {
   std::uint64_t first(std::size_t unit) const { return unit == 0 ? 0 : ends_[unit - 1]; }
   std::uint64_t end(std::size_t unit) const { return ends_[unit]; }
   std::size_t unit_of(std::uint64_t sample) const;
-  /// Returns how much of the unit's files must be read even for one field: the largest amount of its files.
+  /// Returns the smallest unit that must be read of the files of this unit, even for one field. If the files differ,
+  /// returns the largest of their values.
   Reading reading(std::size_t unit) const { return readings_[unit]; }
 
   std::uint64_t offset(std::size_t field) const {

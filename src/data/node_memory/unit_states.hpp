@@ -6,9 +6,9 @@
 
 namespace trainrt::data {
 
-/// For each unit and field: whether its values are in memory, and a lock for the thread that reads them. The states are in
-/// memory that several processes share, each at its own address. The lock of a process that dies is released by the kernel.
-/// Any threads may call the functions at the same time.
+/// Stores two facts for each unit and field: whether its values are in memory, and which thread may read them now (a
+/// lock). The states are in memory that several processes share, each at its own address. The kernel releases the lock
+/// of a process that dies. Any threads may call the functions at the same time.
 class UnitStates {
  public:
   /// Returns the size of the states.
@@ -26,11 +26,12 @@ class UnitStates {
     is_filled,  ///< another thread has filled the unit
     timed_out,  ///< another thread still holds the lock, probably one of busy_rank()
   };
-  /// Waits for the lock of a unit for at most `wait_s` seconds. `rank` is the caller's, for busy_rank().
+  /// Waits for the lock of a unit and field for at most `wait_s` seconds. `rank` is the rank of the caller, which
+  /// busy_rank() returns to others.
   Claim claim(std::size_t unit, std::size_t field, int rank, double wait_s);
-  /// Releases the lock of a unit. `is_filled`: whether its values are complete now.
+  /// Releases the lock of a unit and field. `is_filled`: the values are complete in memory now.
   void release(std::size_t unit, std::size_t field, bool is_filled);
-  /// Returns the rank that claimed the unit last.
+  /// Returns the last rank that locked the unit and field by claim().
   int busy_rank(std::size_t unit, std::size_t field) const;
 
  private:

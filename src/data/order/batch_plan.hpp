@@ -14,10 +14,11 @@ struct Slice {
 
 /// Cuts the positions from `start` on into global batches, and each global batch into the parts of the ranks. Pure.
 ///
-/// Global batch k has the next batch_size * workers positions. Each rank takes a contiguous part of it, in the order of the
-/// ranks, so the positions visited after a batch are a prefix of the order, and any number of ranks can continue there. A
-/// global batch that cannot be divided evenly gives the first ranks one position more. With `Remainder::whole`, `workers`
-/// is ignored, and each rank takes a complete batch as long as one is left.
+/// Global batch k has the next batch_size * workers positions. Each rank takes a contiguous part of it, in the order of
+/// the ranks. The positions visited after a batch are therefore a prefix of the order, and any number of ranks can
+/// continue there. If a global batch cannot be divided evenly, the first ranks get one position more.
+///
+/// With `Remainder::whole`, `workers` is ignored, and each rank takes complete batches as long as there are any.
 class BatchPlan {
  public:
   /// The size of a global batch, and the ranks that share it.
@@ -31,11 +32,10 @@ class BatchPlan {
   BatchPlan(std::uint64_t samples, std::uint64_t start, std::uint64_t batch_size, int ranks, Remainder remainder)
       : BatchPlan(samples, start, Split{batch_size, ranks}, remainder) {}
 
-  /// Returns the number of global batches. With Remainder::uneven or Remainder::whole, the last one may have no
-  /// samples for some ranks. If there are more ranks than workers, each batch has no samples for the ranks beyond the
-  /// workers.
+  /// Returns the number of global batches. With Remainder::uneven or Remainder::whole, some ranks may have no samples
+  /// in the last batch. If there are more ranks than workers, the additional ranks have no samples in any batch.
   std::uint64_t batch_count() const;
-  /// Returns global batch `k`; an empty slice from batch_count() on.
+  /// Returns global batch `k`. Returns an empty slice if `k` is batch_count() or more.
   Slice global_batch(std::uint64_t k) const;
   Slice rank_part(std::uint64_t k, int rank) const;
 

@@ -13,16 +13,16 @@ struct Blocks {
   std::uint64_t window = 512;  ///< blocks per window, which are in memory together
 };
 
-/// A shuffle in two steps (CorgiPile: Xu et al., SIGMOD 2022, arXiv 2206.05830): the blocks are shuffled, and then the
-/// samples of each window, which is `blocks.window` consecutive blocks of that order. A walk needs only one window in
-/// memory. The samples after the last complete block are added to a window that the seed chooses. Pure; uses at most a few
-/// MiB of memory.
+/// A shuffle in two steps (CorgiPile: Xu et al., SIGMOD 2022, arXiv 2206.05830). The first step shuffles the blocks.
+/// The second step shuffles the samples of each window; a window is `blocks.window` consecutive blocks of the shuffled
+/// order. A walk needs only one window in memory. The samples after the last complete block are added to a window that
+/// the seed determines. Pure; uses at most a few MiB of memory.
 class BlockOrder {
  public:
   BlockOrder() = default;
   BlockOrder(std::uint64_t size, std::uint64_t seed, Blocks blocks);
   std::uint64_t operator[](std::uint64_t position) const;  ///< position < size
-  /// Sets `into` to the samples at the positions from `first` on, all < size.
+  /// Sets `into` to the samples at the positions from `first` on. All these positions must be < size.
   void list(std::uint64_t first, std::span<std::uint64_t> into) const;
   std::uint64_t window_of(std::uint64_t position) const;
 

@@ -17,16 +17,17 @@ struct MixedPart {
   std::uint64_t share = 0;  ///< > 0 samples of it per epoch; if more than `size`, samples are repeated
 };
 
-/// Divides an epoch, which has as many samples as all sources together, by the method of largest remainders. Throws
-/// UsageError if the numbers of weights and sizes differ, or if a source has no samples or no share.
+/// Divides an epoch among sources in proportion to their weights, by the method of largest remainders. The epoch has as
+/// many samples as all sources together. Throws UsageError if the number of weights differs from the number of sizes,
+/// or if a source has no samples or no share.
 std::vector<MixedPart> mixed_parts(std::span<const std::uint64_t> sizes, std::span<const double> weights);
 
-/// Parses "0.7, 0.3". Throws UsageError that quotes a word that is not a number above 0.
+/// Parses "0.7, 0.3". Throws UsageError that quotes an item that is not a number above 0.
 std::vector<double> weights_of(std::string_view text);
 
-/// An order in which each source has its share of the epoch, at positions that are shuffled in each epoch. Each source
-/// continues from epoch to epoch: all its samples come once, in a shuffled order, before any comes again. Pure; needs no
-/// memory per sample.
+/// An order that mixes several sources. Each source has its share of the epoch, at positions that are shuffled in each
+/// epoch. Each source continues from epoch to epoch: all its samples are used once, in a shuffled order, before any
+/// sample is used again. Pure; needs no memory per sample.
 class MixedOrder {
  public:
   MixedOrder(std::vector<MixedPart> parts, std::uint64_t seed, std::uint64_t epoch);
@@ -36,7 +37,7 @@ class MixedOrder {
   std::uint64_t sample_of(std::size_t part, std::uint64_t number) const;
   Permutation pass(std::size_t part, std::uint64_t number) const;
 
-  /// The passes through one source that overlap the epoch.
+  /// The passes through one source from which the epoch takes samples.
   struct Passes {
     std::uint64_t first = 0;
     std::vector<Permutation> prepared;  ///< empty if there are more than max_prepared

@@ -6,20 +6,23 @@
 
 namespace trainrt::data {
 
-/// A shuffle of 0 .. size - 1 that is computed number by number: a Feistel network over the next power of 4 (Luby and
-/// Rackoff, SIAM J. Comput. 17, 1988), applied repeatedly until the result is below `size` (Black and Rogaway, CT-RSA
-/// 2002). Pure: the same on every machine and in every version. Not uniform for a small size, for which Shuffle uses a
-/// list.
+/// A shuffle of 0 .. size - 1 that computes each number independently. It is a Feistel network over the next power of 4
+/// (Luby and Rackoff, SIAM J. Comput. 17, 1988), applied repeatedly until the result is below `size` (Black and
+/// Rogaway, CT-RSA 2002). Pure: the same on every machine and in every version. For a small size it is not uniform;
+/// Shuffle then uses a list instead.
 class Permutation {
  public:
   Permutation() = default;
-  /// 8 rounds of Philox: about one microsecond per number. Used by orders of existing runs, so it must never change.
+  /// Constructs a shuffle with 8 rounds of Philox, about one microsecond per number. Orders of existing runs use it, so
+  /// it must never change.
   Permutation(std::uint64_t size, std::uint64_t seed) : Permutation(size, seed, false) {}
-  /// 12 rounds of two multiplications: faster, for orders that are computed sample by sample.
+  /// Returns a shuffle with 12 rounds of two multiplications. It is faster, for orders that are computed sample by
+  /// sample.
   static Permutation quick(std::uint64_t size, std::uint64_t seed) { return {size, seed, true}; }
   std::uint64_t size() const { return size_; }
   std::uint64_t operator[](std::uint64_t number) const;  ///< number < size()
-  /// Replaces each number by operator[] of it. Faster than single calls, because several numbers are computed in parallel.
+  /// Replaces each number n by (*this)[n]. Faster than one call per number, because several numbers are computed in
+  /// parallel.
   void map(std::span<std::uint64_t> numbers) const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace trainrt::data {
 
-/// The parameters of a discretizer. `bins` declares the parameter of that name.
+/// Returns the parameters of a discretizer. `bins` is the declaration of its parameter `bins`.
 constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& bins) {
   return {columns_parameter,
           bins,
@@ -21,15 +21,15 @@ constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& b
           output_columns_parameter};
 }
 
-/// Replaces each number by the number of its bin, from 0, as i64; by -1 for NaN and numbers outside all bins. Bins are the
-/// intervals between neighbouring edges, as in pandas.cut().
+/// Replaces each number by the number of its bin, from 0, as i64. NaN and numbers outside all bins become -1. Bins are
+/// the intervals between neighbouring edges, as in pandas.cut().
 class Binning : public Columnwise {
  public:
   explicit Binning(const Parameters& given);
 
  protected:
-  /// Sets the edges of each column. Throws UsageError unless they are strictly increasing; duplicates = drop removes equal
-  /// ones before.
+  /// Sets the edges of each column. With duplicates = drop, duplicate edges are removed first. Throws UsageError unless
+  /// the edges are then strictly increasing.
   void set_edges(std::vector<std::vector<double>> edges);
   void require(const Dataset::Field& field) const final;
   bool is_right() const { return is_right_; }
@@ -41,8 +41,8 @@ class Binning : public Columnwise {
   std::vector<std::vector<double>> edges_;  ///< edges of the bins of each column
 };
 
-/// Returns the value of the parameter `bins` for each column: read(value), where `value` is the parameter or, if it is an
-/// object, its member for the column. Throws UsageError if the object has no member for a column.
+/// Returns read(value) for each column. If the parameter `bins` is an object, `value` is its member for the column.
+/// Otherwise `value` is `bins` itself. Throws UsageError if the object has no member for a column.
 template <class Read>
 auto bins_per_column(const nlohmann::json& bins, const std::vector<std::string>& columns, Read&& read) {
   std::vector<decltype(read(bins))> found;

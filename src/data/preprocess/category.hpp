@@ -14,8 +14,9 @@
 
 namespace trainrt::data {
 
-/// A value that encoders distinguish from others: an integer (also from a column of reals or bools: 1.0 and true are 1), a
-/// number that is not an integer, or a text. Numbers sort before texts, numbers by value and texts by their bytes.
+/// A value that encoders distinguish from others: an integer, a number that is not an integer, or a text. Integers in a
+/// column of reals, and bools, also count as integers: 1.0 and true are 1. Numbers sort before texts, numbers by value
+/// and texts by their bytes.
 using Category = std::variant<std::int64_t, double, std::string>;
 
 bool is_before(const Category& a, const Category& b);
@@ -29,13 +30,14 @@ Category category_from(const nlohmann::json& json);
 template <class T>
 using ByCategory = std::unordered_map<Category, T>;
 
-/// Calls `visit` with each value of a column, in order: with its index, and with nullptr for NaN. A column of texts has one
-/// value per sample; a column of arrays has all their elements.
+/// Calls `visit` for each value of a column, in order. The arguments are the index of the value, and a pointer to its
+/// category, which is nullptr for NaN. A column of texts has one value per sample. In a column of arrays, each element
+/// is a value.
 void for_each_category(const Table::Column& column,
                        const std::function<void(std::size_t index, const Category* value)>& visit);
 
-/// The number of occurrences of each distinct value of a column. More than 2^24 distinct values, or values that take more
-/// than 1 GiB, are a UsageError.
+/// Counts how often each distinct value of a column occurs. Throws UsageError for more than 2^24 distinct values, or if
+/// the values take more than 1 GiB.
 class CategoryStatistic final : public Statistic {
  public:
   /// The values that are counted.
@@ -51,7 +53,8 @@ class CategoryStatistic final : public Statistic {
 
   explicit CategoryStatistic(Of of) : of_(of) {}
   std::vector<Counted> by_value() const;  ///< returns all values, sorted
-  /// Returns the `limit` most frequent values, by decreasing count. Values with equal counts are sorted.
+  /// Returns the `limit` most frequent values, the most frequent one first. Values with equal counts are in sorted
+  /// order.
   std::vector<Counted> most_frequent(std::size_t limit) const;
 
   std::unique_ptr<Statistic> fresh() const override { return std::make_unique<CategoryStatistic>(of_); }

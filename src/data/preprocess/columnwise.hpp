@@ -6,13 +6,14 @@
 
 namespace trainrt::data {
 
-/// A preprocessor that transforms each of its columns alone. By default, each output replaces its column.
+/// Base of preprocessors that transform each column independently of the other columns. By default, each output
+/// replaces its column.
 class Columnwise : public Preprocessing {
  public:
-  /// The parameters for the columns: for StandardScaler and others that have no more.
+  /// The parameters of a preprocessor that has no parameters besides its columns, such as StandardScaler.
   static constexpr ParameterSpec parameters[] = {columns_parameter, output_columns_parameter};
 
-  /// `columns` and `outputs` are the names of the parameters with the names of the columns.
+  /// `columns` and `outputs` name the parameters that contain the names of the input columns and of the output columns.
   explicit Columnwise(const Parameters& given, std::string_view columns = "columns",
                       std::string_view outputs = "output_columns")
       : columns_(given.names(columns)), outputs_(given.names(outputs)) {}
@@ -27,15 +28,15 @@ class Columnwise : public Preprocessing {
  protected:
   const std::vector<std::string>& columns() const { return columns_; }
 
-  /// Throws UsageError, which names the column, if its type is unsuitable.
+  /// Throws UsageError, which names the column, if the type of the column is unsuitable.
   virtual void require(const Dataset::Field& field) const = 0;
-  /// Returns an empty statistic to compute for each column; nullptr if no fit is needed.
+  /// Returns an empty statistic. A fit computes such a statistic for each column. Returns nullptr if no fit is needed.
   virtual std::unique_ptr<Statistic> statistic() const { return nullptr; }
   /// Adds the stats of column number `at` of columns() to the object `stats`.
   virtual void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const;
 
-  /// Return type and shape of the output of column number `at`, and compute its values. The name of the returned field is
-  /// not used. The input satisfies require(); `to` has its field and no values.
+  /// output() returns type and shape of the output of column number `at`; the name of the returned field is not used.
+  /// convert() computes the values of this output. `from` satisfies require(). `to` has its field, but no values yet.
   virtual Dataset::Field output(std::size_t at, const Dataset::Field& from) const = 0;
   virtual void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const = 0;
 
@@ -44,8 +45,8 @@ class Columnwise : public Preprocessing {
   std::vector<std::string> columns_, outputs_;
 };
 
-/// Computes (x - offset) / divisor for each number x, in f64; the result is f32 for an f32 column, else f64. A divisor of 0
-/// is replaced by 1, as in Ray. A column with only NaN stays NaN.
+/// Computes (x - offset) / divisor for each number x, in f64. The result is f32 for an f32 column, otherwise f64. A
+/// divisor of 0 is replaced by 1, as in Ray. A column with only NaN stays NaN.
 class Scaling : public Columnwise {
  public:
   using Columnwise::Columnwise;
@@ -65,7 +66,7 @@ class Scaling : public Columnwise {
   std::vector<Scale> scales_;
 };
 
-/// A preprocessor that computes each of its outputs from all of its columns.
+/// Base of preprocessors that compute each output from all of their columns.
 class Combining : public Preprocessing {
  public:
   Combining(std::vector<std::string> columns, std::vector<std::string> outputs)
@@ -76,13 +77,13 @@ class Combining : public Preprocessing {
  protected:
   const std::vector<std::string>& columns() const { return columns_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
-  /// Return the fields and columns named columns(), in this order. own_fields() throws UsageError if one is missing;
-  /// own_columns() requires that all exist.
+  /// Return the fields, or the values, of this preprocessor's input columns, in the order of columns(). own_fields()
+  /// throws UsageError if a column is missing. own_columns() requires that all columns exist.
   Fields own_fields(const Fields& before) const;
   std::vector<const Table::Column*> own_columns(Table& table) const;
 
  private:
-  /// Transforms `table`, which has all columns().
+  /// Transforms `table`. Precondition: the table has all input columns.
   virtual void change(Table& table) const = 0;
   std::vector<std::string> columns_, outputs_;
 };

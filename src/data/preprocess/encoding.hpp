@@ -25,7 +25,8 @@ class Categories {
   ByCategory<std::int64_t> numbers_;
 };
 
-/// A preprocessor that learns the categories of its columns: the stat "unique_values(COLUMN)", a sorted list.
+/// Base of preprocessors that learn the categories of their columns. For each column they have the stat
+/// "unique_values(COLUMN)", a sorted list.
 class Encoding : public Columnwise {
  public:
   using Columnwise::Columnwise;
@@ -40,7 +41,7 @@ class Encoding : public Columnwise {
   void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const override;
   virtual std::string_view stat_name() const { return "unique_values"; }
   virtual Category category_of_stat(const nlohmann::json& json) const { return category_from(json); }
-  /// Returns the categories of a column that are kept, sorted.
+  /// Returns the categories of a column that the preprocessor keeps, sorted.
   virtual std::vector<CategoryStatistic::Counted> kept(std::size_t, const CategoryStatistic& computed) const {
     return computed.by_value();
   }
@@ -49,7 +50,7 @@ class Encoding : public Columnwise {
   std::vector<Categories> categories_;
 };
 
-/// Replaces each value by the number of its category, as i64; by Categories::unknown for NaN and unknown values.
+/// Replaces each value by the number of its category, as i64. NaN and unknown values become Categories::unknown.
 class Numbering : public Encoding {
  public:
   using Encoding::Encoding;
@@ -63,7 +64,8 @@ class Numbering : public Encoding {
   virtual bool refuses_unknown() const { return false; }
 };
 
-/// An encoding that keeps the most frequent categories of a column: the parameter `max_categories`, {"city": 10}.
+/// An encoding that keeps only the most frequent categories of a column. The parameter `max_categories` sets the number
+/// per column: {"city": 10}.
 class LimitedEncoding : public Encoding {
  public:
   static constexpr ParameterSpec parameters[] = {

@@ -17,7 +17,7 @@ constexpr int mantissa_bits = 52;
 constexpr int half_bits = mantissa_bits + 1;  ///< a square is stored as two halves of 53 bits
 constexpr std::uint64_t half_mask = (std::uint64_t{1} << half_bits) - 1;
 constexpr int min_exponent = -1074;
-constexpr int exponent_bias = 1075;  ///< bias if mantissas are read as integers
+constexpr int exponent_bias = 1075;  ///< exponent bias of f64 if the mantissa is read as an integer
 
 struct Parts {
   std::uint64_t mantissa;
@@ -65,7 +65,7 @@ double rounded(cpp_int number, cpp_int divisor, int exponent) {
 
 }  // namespace
 
-/// Converts a sum to an integer in units of 2^first_bit.
+/// Converts an ExactSum to an integer in units of 2^first_bit.
 struct ExactSumValue {
   static cpp_int of(const ExactSum& sum) {
     const auto plain = sum.carried();
@@ -102,8 +102,8 @@ void ExactSum::add_square(double value) {
   add(static_cast<std::uint64_t>(square >> half_bits), 2 * parts.exponent + half_bits, false);
 }
 
-/// Adds values with similar exponents in 128-bit integers, which is faster: the values in units of 2^base, and the two
-/// halves of their squares in units of 2^(2 base).
+/// Adds values with similar exponents in 128-bit integers, which is faster. `sum` has the values in units of 2^base.
+/// `low` and `high` have the two halves of their squares in units of 2^(2 base).
 struct ExactSum::Window {
   static constexpr int width = 30;                                 ///< accepted exponents: base to base + width
   static constexpr std::size_t max_values = std::size_t{1} << 14;  ///< 53 + 2 * 30 + 14 bits fit into 128
@@ -172,7 +172,7 @@ void ExactSum::merge(const ExactSum& other) {
   carry();
 }
 
-/// Writes the chunks that are not zero, each after its number.
+/// Writes the chunks that are not zero. The number of a chunk precedes its value.
 void ExactSum::write(PackedWriter& into) const {
   const auto plain = carried();
   into.number(static_cast<std::uint64_t>(size - std::count(plain.chunks_.begin(), plain.chunks_.end(), 0)));

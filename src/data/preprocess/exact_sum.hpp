@@ -7,9 +7,9 @@
 
 namespace trainrt::data {
 
-/// The exact sum of f64 numbers or of their squares, as a fixed-point number that is wide enough for any of them. It does
-/// not depend on the order of the numbers and on how they are divided among threads. (A superaccumulator: R. Neal, "Fast
-/// exact summation using small and large superaccumulators", 2015.)
+/// The exact sum of f64 numbers or of their squares. It is stored as a fixed-point number that is wide enough for any
+/// f64 (a superaccumulator: R. Neal, "Fast exact summation using small and large superaccumulators", 2015). The sum
+/// does not depend on the order of the numbers, or on how they are divided among threads.
 class ExactSum {
  public:
   /// Add a finite number, or its square.
@@ -19,11 +19,12 @@ class ExactSum {
   /// must be finite.
   static void add_moments(std::span<const double> values, double max_magnitude, ExactSum& sum, ExactSum& squares);
   void merge(const ExactSum& other);
-  /// Append this sum to `into`, and add a sum that write() has written.
+  /// write() appends this sum to `into`. merge() adds a sum that write() has written.
   void write(PackedWriter& into) const;
   void merge(PackedReader& from);
 
-  /// Return mean and population variance of `count` > 0 numbers, rounded once, to nearest even.
+  /// Return mean and population variance of `count` > 0 numbers. The exact result is rounded once, to nearest, ties to
+  /// even.
   static double mean(const ExactSum& sum, std::uint64_t count);
   static double variance(const ExactSum& sum, const ExactSum& squares, std::uint64_t count);
 

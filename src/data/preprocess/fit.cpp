@@ -23,13 +23,13 @@ struct SampleRange {
   std::uint64_t first, end;
 };
 
-/// Returns share `at` of `parts` of the samples.
+/// Divides the samples into `parts` shares and returns share number `at`.
 SampleRange share_of_range(SampleRange all, int at, int parts) {
   const auto [first, end] = share_of(all.end - all.first, at, parts);
   return {all.first + first, all.first + end};
 }
 
-/// Calls function(request) for each request; adds the column's name to the UsageErrors that it throws.
+/// Calls function(request) for each request. If it throws UsageError, adds the column's name to the message.
 template <class Function>
 void for_each_request(Requests requests, Function&& function) {
   for (const auto& request : requests) try {
@@ -56,7 +56,7 @@ void merge(Requests requests, const std::string& bytes) {
   for_each_request(requests, [&reader](const auto& request) { request.statistic->merge(reader); });
 }
 
-/// Reads a part of the samples in one thread and computes statistics of it.
+/// Reads a part of the samples in one thread and computes the statistics of these samples.
 class FitReader {
  public:
   FitReader(const Source& source, SkippingReader* skipping, Requests requests)
@@ -68,7 +68,7 @@ class FitReader {
     }
   }
 
-  /// Returns the statistics of the samples, written by Statistic::write().
+  /// Returns the statistics of the samples in `range`, as bytes that Statistic::write() has written.
   std::string statistics_of(SampleRange range) {
     auto at_once = samples_at_once();
     std::vector<std::uint64_t> samples;
@@ -119,8 +119,8 @@ class FitReader {
   std::vector<Column> columns_;
 };
 
-/// Returns the statistics of this rank's part of the samples, computed by several threads. They are merged first, so that
-/// the size of the result does not depend on the number of threads.
+/// Returns the statistics of this rank's part of the samples. Several threads compute them. The results of the threads
+/// are merged, so that the size of the returned bytes does not depend on the number of threads.
 std::string statistics_of_rank(const DatasetPlan& dataset, const Source& source, Requests requests) {
   const auto mine = share_of_range({0, source.size()}, dataset.team.rank, dataset.team.size);
   const auto threads =

@@ -9,11 +9,11 @@
 
 namespace trainrt::data {
 
-/// Count, minimum, maximum, mean and standard deviation of a column of numbers. NaN is not counted. Integers are converted
-/// to f64. An infinite value is a UsageError.
+/// Count, minimum, maximum, mean and standard deviation of a column of numbers. NaN is not counted. Integers are
+/// converted to f64. Throws UsageError for an infinite value.
 class NumberStatistic final : public Statistic {
  public:
-  /// `has_moments`: compute mean() and deviation(), too, which takes longer.
+  /// `has_moments`: also compute mean() and deviation(), which takes longer.
   explicit NumberStatistic(bool has_moments) : has_moments_(has_moments) {}
 
   std::uint64_t count() const { return count_; }
@@ -39,9 +39,11 @@ class NumberStatistic final : public Statistic {
   std::vector<double> valid_;  ///< values of the last batch without NaN; kept to reuse its memory
 };
 
-/// Exact quantiles of a column of numbers. NaN is not counted; an infinite value is a UsageError. A quantile between two
-/// values is interpolated linearly, as by NumPy's percentile(). The values are found in four passes, each of which counts
-/// by 16 more bits (a radix selection). This takes 512 KiB per value that is searched, for any number of samples.
+/// Exact quantiles of a column of numbers. NaN is not counted. Throws UsageError for an infinite value. A quantile
+/// between two values is interpolated linearly, as by NumPy's percentile().
+///
+/// The values are found in four passes; each pass counts the values by 16 further bits (a radix selection). For any
+/// number of samples, this takes 512 KiB for each value that is searched.
 class QuantileStatistic final : public Statistic {
  public:
   explicit QuantileStatistic(std::vector<double> quantiles) : quantiles_(std::move(quantiles)) { counts_[0]; }
@@ -55,7 +57,7 @@ class QuantileStatistic final : public Statistic {
   bool begin_next_pass() override;
 
  private:
-  /// A value that is searched: the bits found so far, and its rank among the values that begin with these bits.
+  /// A value that is searched: the bits found so far, and its rank among the values that begin with the same bits.
   struct Target {
     std::uint64_t prefix = 0;
     std::uint64_t rank = 0;

@@ -66,8 +66,8 @@ T* zeroed(Table::Column& to, std::size_t count) {
   return reinterpret_cast<T*>(to.values.data());
 }
 
-/// Sets a column of f32 or f64 to the values function(0), function(1), ... The f64 results are rounded once to the column's
-/// type.
+/// Sets a column of f32 or f64 to the values function(0), function(1), and so on. Each f64 result is rounded once to
+/// the type of the column.
 template <class Function>
 void fill_reals(Table::Column& to, std::size_t count, Function&& function) {
   const auto fill = [&]<class T>(T* out) {
@@ -76,7 +76,7 @@ void fill_reals(Table::Column& to, std::size_t count, Function&& function) {
   to.field.dtype == DType::f32 ? fill(zeroed<float>(to, count)) : fill(zeroed<double>(to, count));
 }
 
-/// Throw UsageError, which names the field, unless each of its samples is one number or one text.
+/// Throw UsageError, which names the field, unless each of its samples is one number, or one text.
 inline void require_number(const Dataset::Field& field) {
   if (is_text(field)) throw UsageError(fmt::format("column '{}' contains texts; it must contain numbers", field.name));
   if (field.varies || !field.sample_shape.empty())

@@ -10,8 +10,8 @@
 
 namespace trainrt::data {
 
-/// The type of a parameter of a preprocessor: which values are valid. A config file writes a list as "a, b" and any other
-/// value as a text; JSON may do so, too.
+/// The type of a parameter of a preprocessor, which determines its valid values. A config file writes a list as "a, b",
+/// and any other value as a text. JSON may contain such texts, too.
 enum class ParameterType : std::uint8_t {
   name,                ///< a name that is not empty
   names,               ///< a list of names without duplicates, at least one
@@ -35,8 +35,10 @@ struct ParameterSpec {
   std::string_view name;
   ParameterType type;
   std::string_view help;
-  /// The default as JSON. "": the parameter is required; "null": no value; "=columns": the value of the parameter
-  /// `columns`, which must precede this one in the table.
+  /// The default value as JSON. There are three special values:
+  /// - "": the parameter is required
+  /// - "null": the parameter has no value by default
+  /// - "=columns": the value of the parameter `columns`, which must precede this one in the table
   std::string_view default_value = {};
   std::string_view choices = {};  ///< valid words of a `choice`: "raise, drop"
   std::int64_t max = std::int64_t{1} << 24;
@@ -49,7 +51,7 @@ constexpr ParameterSpec output_columns_parameter{
     "output_columns", ParameterType::names,
     "names of the new columns, one for each of `columns`; by default, each replaces its column", "=columns"};
 
-/// Declares that a parameter, and those after it, must be given by name in Python.
+/// Declares that in Python this parameter, and those after it, must be given by name.
 constexpr ParameterSpec keyword_only(ParameterSpec spec) {
   spec.is_keyword_only = true;
   return spec;
@@ -58,14 +60,15 @@ constexpr ParameterSpec keyword_only(ParameterSpec spec) {
 /// Describes the valid values of a parameter: "an integer from 1 to 1048576".
 std::string valid_values(const ParameterSpec& spec);
 
-/// The parameters of one preprocessor: those that were given, and the defaults of the others.
+/// The values of the parameters of one preprocessor. A parameter that was not given has its default.
 class Parameters {
  public:
-  /// Converts each value of `given`, a JSON object, to the type that `specs` declares for it. Throws UsageError, which
-  /// names the parameter and the valid ones or valid values, if one is unknown, missing or invalid.
+  /// Converts each value of `given`, a JSON object, to the type that `specs` declares for it. Throws UsageError if a
+  /// parameter is unknown, missing or invalid. The message names the parameter and either the valid parameters or its
+  /// valid values.
   Parameters(std::span<const ParameterSpec> specs, const nlohmann::json& given);
 
-  /// Return the value of a declared parameter. json() returns null for an optional one without a value.
+  /// Return the value of a declared parameter. json() returns null for an optional parameter without a value.
   const nlohmann::json& json(std::string_view name) const { return values_.at(std::string(name)); }
   template <class T>
   T get(std::string_view name) const {
@@ -80,8 +83,8 @@ class Parameters {
   nlohmann::json values_ = nlohmann::json::object();
 };
 
-/// Convert one value of the parameter `name`. Throw UsageError if it is not an integer from 1 to `max`, or not a list of
-/// finite numbers.
+/// Convert one value of the parameter `name`. integer_from() throws UsageError unless it is an integer from 1 to `max`.
+/// numbers_from() throws UsageError unless it is a list of finite numbers.
 std::int64_t integer_from(std::string_view name, const nlohmann::json& value, std::int64_t max);
 std::vector<double> numbers_from(std::string_view name, const nlohmann::json& value);
 

@@ -9,7 +9,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// The samples of another source, transformed by one stage.
+/// A source that has the samples of another source after the transformation by one stage.
 class PreprocessedSource final : public Source {
  public:
   PreprocessedSource(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage);

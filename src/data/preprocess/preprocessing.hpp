@@ -24,11 +24,13 @@ class Preprocessing {
 
   /// Returns whether the preprocessor must be fitted before use.
   virtual bool needs_fit() const { return false; }
-  /// Returns the statistics to compute from data with these fields. Throws UsageError if a column is missing or unsuitable.
+  /// Returns the statistics that a fit must compute, for data with these fields. Throws UsageError if a column is
+  /// missing or unsuitable.
   virtual std::vector<StatisticRequest> requests(const Fields&) const { return {}; }
-  /// Returns the stats of a fit as a JSON object with Ray's keys, such as "mean(a)". `computed`: the requests(), computed.
+  /// Returns the stats of a fit as a JSON object with Ray's keys, such as "mean(a)". `computed` are the requests()
+  /// after the fit.
   virtual nlohmann::json stats_of(std::span<const StatisticRequest>) const { return nullptr; }
-  /// Uses the result of stats_of(), which may come from a file. Throws UsageError if it is invalid.
+  /// Uses stats that stats_of() returned. They may come from a file. Throws UsageError if they are invalid.
   virtual void set_stats(const nlohmann::json&) {}
 
   /// Returns the fields after the transformation. Throws UsageError if a column is missing or unsuitable.
@@ -39,8 +41,8 @@ class Preprocessing {
   virtual void apply(Table& table) const = 0;
 };
 
-/// The record of a preprocessor: a plug-in in data/preprocess/kinds, one file each. The Python classes are generated from
-/// these records.
+/// The declaration of a preprocessor. It is a plug-in; each one is a file in data/preprocess/kinds. The Python classes
+/// are generated from these declarations.
 struct PreprocessorKind {
   std::string_view name;                      ///< name of Ray Data's class
   std::string_view help;                      ///< one sentence without a full stop, in the imperative
@@ -61,19 +63,19 @@ struct ColumnStats {
   const nlohmann::json& all;  ///< stats of all columns
   std::string column;
 
-  /// Return the value of the stat `name`, "mean", of this column: with the key "mean(a)" for the column "a". Throw
-  /// UsageError if it is missing or has another type. number() returns NaN for null.
+  /// Return the value of the stat `name` of this column: for "mean" and the column "a", the value of the key "mean(a)".
+  /// Throw UsageError if the key is missing or has a different type. number() returns NaN for null.
   const nlohmann::json& value(std::string_view name) const;
   const nlohmann::json& list(std::string_view name) const;
   double number(std::string_view name) const;
 };
 
-/// Returns a key of the stats: "mean(a)"; the name of the column for an empty `name`.
+/// Returns the key of a stat, such as "mean(a)". If `name` is empty, this is the name of the column.
 std::string stat_key(std::string_view name, const std::string& column);
 /// Converts a number to JSON: NaN becomes null.
 nlohmann::json json_number(double value);
 
-/// Returns the column named `name`; nullptr if the table has no such column.
+/// Returns the column named `name`, or nullptr if the table has no such column.
 Table::Column* find_column(Table& table, std::string_view name);
 /// Add a column or field at the end, or replace the one with the same name.
 void put_column(Table& table, Table::Column column);

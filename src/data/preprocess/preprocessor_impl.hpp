@@ -17,7 +17,8 @@ namespace data {
 class Source;
 }
 
-/// The implementation of the public Preprocessor: one preprocessor, or several in a row (a Chain). Immutable.
+/// The implementation of the public class Preprocessor. It is one preprocessor, or a sequence of several (a Chain).
+/// Immutable.
 struct PreprocessorImpl {
   struct Stage {
     const data::PreprocessorKind* kind = nullptr;
@@ -37,28 +38,30 @@ struct PreprocessorImpl {
 
 namespace data {
 
-/// Creates a stage from the members of its JSON form; null `stats`: not fitted. Throws UsageError if a member is invalid.
+/// Creates a stage from the members of its JSON form. If `stats` is null, the stage is not fitted. Throws UsageError if
+/// a member is invalid.
 PreprocessorImpl::Stage stage_of(const PreprocessorKind& kind, const nlohmann::json& parameters,
                                  const nlohmann::json& stats);
-/// Parse the JSON form of a preprocessor, and the text of the config key `preprocess`. Throw UsageError if it is invalid.
+/// The first two functions parse the JSON form of a preprocessor, the third one parses the text of the config key
+/// `preprocess`. They throw UsageError if it is invalid.
 PreprocessorImpl preprocessor_from(const nlohmann::json& json);
 PreprocessorImpl preprocessor_from_json_text(std::string_view text);
 PreprocessorImpl preprocessor_from_text(std::string_view text);
 /// Returns the JSON form of a preprocessor.
 nlohmann::json json_of(const PreprocessorImpl& preprocessor);
 
-/// Returns the preprocessor, fitted to all samples of the dataset. Each stage is fitted to the output of the stages before
-/// it. Collective over dataset.team; each rank reads its part of the samples in dataset.threads threads. An exception on
-/// one rank is thrown on all ranks.
+/// Returns the preprocessor after a fit to all samples of the dataset. Each stage is fitted to the output of the stages
+/// before it. Collective over dataset.team. Each rank reads its part of the samples in dataset.threads threads. An
+/// exception on one rank is thrown on all ranks.
 PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetPlan& dataset);
 
-/// Return a source with the samples of `source`, transformed by all stages or by one stage when they are read. It reads
-/// only the columns of `source` that are needed for the requested ones. Throw UsageError if a stage is not fitted or a
-/// field is unsuitable.
+/// Return a source with the samples of `source`, which are transformed when they are read: by all stages of a
+/// preprocessor, or by one stage. For the requested columns, it reads only the columns of `source` from which they are
+/// computed. Throw UsageError if a stage is not fitted or a field is unsuitable.
 std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl& preprocessor);
 std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage);
 
-/// Calls function(), and adds the preprocessor's name to the UsageErrors that it throws.
+/// Calls function(). If it throws UsageError, adds the preprocessor's name to the message.
 template <class Function>
 auto in_stage(const PreprocessorImpl::Stage& stage, Function&& function) {
   try {

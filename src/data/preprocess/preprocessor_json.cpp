@@ -1,4 +1,5 @@
-// The JSON form and the config text of preprocessors. Both may come from an untrusted source: each defect is a UsageError.
+// The JSON form and the config text of preprocessors. Both may come from an untrusted source, so each error in them is
+// a UsageError.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -10,16 +10,16 @@ namespace trainrt::data {
 
 constexpr const char* has_infinity = "it contains an infinite value";  ///< message of Statistic::add()
 
-/// A property of all values of one column, such as their mean. Results are exact, so they do not depend on how the samples
-/// are divided among threads and ranks. Some statistics need several passes over the data.
+/// A property of all values of one column, such as their mean. Results are exact, so they do not depend on how the
+/// samples are divided among threads and ranks. Some statistics need several passes over the data.
 class Statistic {
  public:
   virtual ~Statistic() = default;
-  /// Returns a statistic of the same kind without values of the current pass, for another thread.
+  /// Returns a statistic of the same kind for another thread. It contains no values of the current pass.
   virtual std::unique_ptr<Statistic> fresh() const = 0;
   /// Adds all values of a column. Throws UsageError without the column's name if a value is unsuitable.
   virtual void add(const Table::Column& column) = 0;
-  /// Append this statistic to `into`, and add a statistic that another thread or rank has written.
+  /// write() appends this statistic to `into`. merge() adds a statistic that another thread or rank has written.
   virtual void write(PackedWriter& into) const = 0;
   virtual void merge(PackedReader& from) = 0;
   /// Ends a pass, after the parts of all ranks have been merged. Returns whether another pass over the data is needed.

@@ -16,8 +16,8 @@ constexpr ParameterSpec tokenization_parameter{
 /// Splits a text at each single space, as Python's split(" "). Adjacent spaces yield empty words.
 std::vector<std::string_view> split_words(std::string_view text);
 
-/// Returns the feature number, below `features` > 0, that a text hashes to: its SHA-256 as a number of 256 bits, modulo
-/// `features`. Ray's hashing preprocessors use the same hash.
+/// Returns the hash of a text: a feature number below `features` > 0. It is the text's SHA-256, as a number of 256
+/// bits, modulo `features`. Ray's hashing preprocessors use the same hash.
 std::uint64_t hashed_feature(std::string_view text, std::uint32_t features);
 
 }  // namespace trainrt::data

@@ -31,7 +31,7 @@ bool is_ascii(std::string_view text) {
 
 }  // namespace
 
-/// Decodes the columns of a row up to the last one that is needed.
+/// Decodes the columns of a row, from the first column to the last one that is needed.
 class CsvPass final : public RecordPass {
  public:
   CsvPass(const CsvDecoder& decoder, std::span<Column> columns) : decoder_(decoder), ends_(decoder.columns_.size()) {
@@ -70,7 +70,8 @@ class CsvPass final : public RecordPass {
     std::byte* at(std::size_t index) const { return column->values.data() + index * bytes + offset; }
   };
 
-  /// Finds the ends of all values first, so that the processor can parse several numbers at the same time.
+  /// Decodes a row without quotes. Finds the ends of all values first, so that the processor can parse several numbers
+  /// at the same time.
   void take_plain(const Record& record, std::size_t index) {
     const auto* const row = record.text.data();
     if (const auto count = find_ends(record.text); count < last_) refuse_count(count, record);
@@ -83,7 +84,8 @@ class CsvPass final : public RecordPass {
     }
   }
 
-  /// Sets ends_, and returns the number of values. Values after the last column belong to the last one.
+  /// Sets ends_ to the ends of the values of a row, and returns the number of values. If there are more values than
+  /// columns, the additional ones count as part of the last value.
   std::size_t find_ends(std::string_view text) {
     std::size_t count = 0;
     const auto max = ends_.size() - 1;
@@ -173,7 +175,8 @@ class CsvPass final : public RecordPass {
     if (!good) refuse(text, number, record, fmt::format("is not of type {}", name_of(dtype)));
   }
 
-  /// Checks the number of values, for a file that was probed without that check.
+  /// Checks that the row has as many values as there are columns. Needed if the rows of a file were not checked when
+  /// the file was probed.
   void require_count(const Record& record) {
     const auto *at = record.text.data(), *const end = at + record.text.size();
     std::size_t count = 1;
@@ -224,7 +227,7 @@ std::unique_ptr<RecordPass> CsvDecoder::pass(std::span<Column> columns) const {
   return std::make_unique<CsvPass>(*this, columns);
 }
 
-/// A blank value is treated as an empty one.
+/// Returns whether `value` stands for a missing value. A value of only blanks is treated as an empty one.
 bool CsvDecoder::is_missing(std::string_view value) const {
   if (value.find_first_not_of(" \t") == value.npos) value = {};
   return std::find(missing_.begin(), missing_.end(), value) != missing_.end();

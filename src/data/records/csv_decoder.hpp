@@ -14,7 +14,7 @@ class CsvDecoder final : public RecordDecoder {
   CsvDecoder(std::string path, std::vector<CsvColumn> columns, const CsvOptions& options, bool quotes);
   std::unique_ptr<RecordPass> pass(std::span<Column> columns) const override;
 
-  /// Returns the kind of a value. An empty or blank value and the words for missing values are Seen::missing.
+  /// Returns the kind of a value. It is Seen::missing for an empty or blank value and for the words for missing values.
   Seen kind_of(std::string_view value) const;
 
  private:

@@ -23,13 +23,14 @@ std::vector<std::string> first_row(const InputFile& file, const RowScan& scan, c
   return csv_values(without_break(row), options.delimiter, options.quotes);
 }
 
-/// Returns whether `value` is a probable word for a missing value: one without digits, and without a comma, which separates
-/// the words in the key na.
+/// Returns whether `value`, in a column of numbers, probably means that the number is missing, like "NA". Such a word
+/// has no digits. It must not contain a comma either, because commas separate the words in the key `na`.
 bool is_word_for_missing(std::string_view value) {
   return !value.empty() && std::ranges::none_of(value, [](char c) { return c == ',' || (c >= '0' && c <= '9'); });
 }
 
-/// Prints a warning if a column is text although most of its values are numbers, or loses leading zeros.
+/// Prints a warning if a column is text although most of its values are numbers, or if a column of numbers loses
+/// leading zeros.
 void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::string& path) {
   const auto name = excerpt(column.name, 60);
   const auto& zero = notes.leading_zero();
@@ -49,7 +50,7 @@ void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::strin
                   path, name, notes.numbers(), notes.values(), odd->row + 1, odd->text, advice, name));
 }
 
-/// Infers the types of the columns that are read, unless the section gives the type.
+/// Infers the types of the columns that are read. A type in the section has precedence.
 void infer_types(std::vector<CsvColumn>& columns, const RecordFile& records, const CsvOptions& options, bool quotes,
                  std::uint64_t probed) {
   const CsvDecoder decoder(records.path(), columns, options, quotes);

@@ -13,7 +13,7 @@
 
 namespace trainrt::data {
 
-/// The keys of a [data.NAME] section for CSV.
+/// The values of the CSV keys of a [data.NAME] section.
 struct CsvOptions {
   char delimiter = ',';
   bool quotes = true;
@@ -27,7 +27,8 @@ struct CsvOptions {
   std::vector<std::string> missing;  ///< words for a missing value; the empty one is among them
 };
 
-/// The name in `path` decides about the delimiter, unless the section gives it. Throws UsageError that names the key.
+/// Returns the values of the CSV keys. If the section has no delimiter, the file name in `path` determines it. Throws
+/// UsageError that names the key.
 CsvOptions csv_options(const Options& options, const std::string& path);
 
 /// A column of a file, and the position of its values in the samples.
@@ -40,13 +41,14 @@ struct CsvColumn {
   std::size_t offset = 0;  ///< offset of the column's value in a sample of the field, in bytes
 };
 
-/// Returns columns with the names in the first row, or c0, c1, ... without a header. Throws UsageError if two have the same
-/// name.
+/// Returns columns with the names in the first row. Without a header, their names are c0, c1, and so on. Throws
+/// UsageError if two columns have the same name.
 std::vector<CsvColumn> csv_columns(const std::vector<std::string>& first_row, bool header, const std::string& path);
-/// Sets which columns are read, and the types that the section gives. Throws UsageError for an unknown column.
+/// Sets which columns are read, and the types that the section sets. Throws UsageError for an unknown column.
 void choose_columns(std::vector<CsvColumn>& columns, const CsvOptions& options, const std::string& path);
-/// Assigns the columns to fields, and returns the fields: one per column, or with options.vector one field for all columns
-/// of numbers without a type in the section. Precondition: the types of all columns are set.
+/// Assigns the columns to fields, and returns the fields. By default, each column is a field. With options.vector, the
+/// columns of numbers form one field, except those that have a type in the section. Precondition: the types of all
+/// columns are set.
 std::vector<Dataset::Field> assign_fields(std::vector<CsvColumn>& columns, const CsvOptions& options);
 
 void pack(std::span<const CsvColumn> columns, PackedWriter& into);
@@ -58,8 +60,8 @@ struct CsvValue {
   const char* end = nullptr;  ///< position of its delimiter or of the end of the row
 };
 
-/// Returns the value at `begin` of a row that ends at `end`. `quotes`: the value may be quoted; if it contains doubled
-/// quotes, its text is copied to `scratch`. Throws UsageError for a quote that does not close correctly.
+/// Returns the value at `begin` of a row that ends at `end`. With `quotes`, the value may be quoted. If it contains
+/// doubled quotes, its text is copied to `scratch`. Throws UsageError for a quote that does not close correctly.
 CsvValue csv_value(const char* begin, const char* end, char delimiter, bool quotes, std::string& scratch);
 
 /// Returns all values of a row.

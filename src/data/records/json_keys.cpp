@@ -30,7 +30,7 @@ class JsonGuess final : public JsonVisitor {
     row_ = row;
     ++records_;
   }
-  /// Leaves out the record that was begun last: keys that it lacks do not count as missing.
+  /// Leaves out the record that was begun last. A key that this record lacks then does not count as missing.
   void forget_record() {
     --records_;
     for (auto& guess : keys_)
@@ -73,7 +73,7 @@ class JsonGuess final : public JsonVisitor {
     refuse("holds an object or an array of arrays, which a field cannot hold; name the keys to read in columns");
   }
 
-  /// Returns the keys that occur in a record that was not left out.
+  /// Returns the keys that occur in at least one record that was not left out by forget_record().
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& guess : keys_)
@@ -81,8 +81,8 @@ class JsonGuess final : public JsonVisitor {
     return names;
   }
 
-  /// Returns the key called `name`, which must have occurred. Throws UsageError if its values have different kinds and the
-  /// section does not give its type.
+  /// Returns the key called `name`, which must have occurred. Throws UsageError if its values have different kinds,
+  /// unless the section sets its type.
   JsonKey found(const std::string& name, const std::string& path) const {
     const auto& [key, guess, notes, objects, lists, last_row, lacks] = keys_[numbers_.at(name)];
     const bool lacks_values = lacks || objects < records_;

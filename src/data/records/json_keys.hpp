@@ -23,16 +23,16 @@ struct JsonKey {
   bool must_fit = false;     ///< the type f64 was inferred: an integer that f64 would round is an error
 };
 
-/// The keys of a [data.NAME] section for JSON lines.
+/// The values of the JSON lines keys of a [data.NAME] section.
 struct JsonOptions {
   std::vector<std::string> columns;  ///< keys to read; empty: all keys of the first objects
   GivenTypes types;
   bool skips_errors = false;  ///< lines that are not valid objects are ignored
 };
 
-/// Finds the keys of the first `probed` objects, in the order in which they occur, and infers the types of their values. A
-/// key that some objects lack has missing values. Throws UsageError with file, row and key if the values of a key have
-/// different kinds, or a kind that a field cannot hold.
+/// Finds the keys of the first `probed` objects, in the order of their first occurrence, and infers the types of their
+/// values. A key that some objects lack has missing values. Throws UsageError with file, row and key if the values of a
+/// key have different kinds, or a kind that a field cannot hold.
 std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t probed);
 
 std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys);
@@ -40,7 +40,7 @@ std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys);
 void pack(std::span<const JsonKey> keys, PackedWriter& into);
 std::vector<JsonKey> unpacked_keys(PackedReader& from);
 
-/// Reads the object of a record with `reader`. Adds file and row to the errors of reader and visitor.
+/// Reads the object of a record with `reader`. If `reader` or `visitor` throws, adds file and row to the message.
 void visit_record(JsonObjectReader& reader, const std::string& path, const Record& record, JsonVisitor& visitor);
 
 }  // namespace trainrt::data

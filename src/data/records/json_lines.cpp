@@ -26,7 +26,8 @@ std::string json_text(const JsonScalar& value) {
   return std::holds_alternative<std::string_view>(value) ? fmt::format("\"{}\"", text) : text;
 }
 
-/// Writes the value to `out` as a number of type `type`, null as NaN. Returns false if the type cannot hold it.
+/// Writes the value to `out` as a number of type `type`. null is written as NaN. Returns false if the type cannot hold
+/// the value.
 bool put(const JsonScalar& value, DType type, std::byte* out) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return put_integer(*integer, type, out);
   if (const auto* real = std::get_if<JsonReal>(&value)) return put_real(real->value, type, out);
@@ -34,14 +35,15 @@ bool put(const JsonScalar& value, DType type, std::byte* out) {
   return std::holds_alternative<std::nullptr_t>(value) && put_real(std::numeric_limits<double>::quiet_NaN(), type, out);
 }
 
-/// Returns whether a double holds the number exactly; true for other values.
+/// Returns whether a double can hold the number exactly. Returns true for values that are not numbers.
 bool fits_double(const JsonScalar& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return is_exact(*integer);
   const auto* real = std::get_if<JsonReal>(&value);
   return real == nullptr || is_exact_in(real->text);
 }
 
-/// Finds keys by name. Keys in the order of the file's first object, as most objects have them, are found without a search.
+/// Finds keys by name. No search is needed if the keys are in the order of the file's first object, which is usually
+/// the case.
 class KeyFinder {
  public:
   explicit KeyFinder(std::span<const JsonKey> keys) : keys_(keys) {}
@@ -139,7 +141,7 @@ class JsonPass final : public RecordPass, JsonVisitor {
     ends.push_back(values.size());
   }
 
-  /// Writes NaN, an empty text or an empty list.
+  /// Writes a missing value: NaN, an empty text or an empty list.
   void put_missing(const Target& target, std::string_view why) const {
     const auto& key = *target.key;
     auto& [field, values, ends] = *target.column;

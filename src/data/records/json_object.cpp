@@ -19,7 +19,7 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-/// Thrown for text that is not valid JSON; explain() finds the reason and the position.
+/// Thrown for text that is not valid JSON. explain() then finds the reason and the position.
 struct InvalidJson {
   const char* why = "";
 };
@@ -65,7 +65,7 @@ JsonScalar number_of(std::string_view token) {
   return JsonReal{real, token};
 }
 
-/// Walks one object, checks all of its values, and passes the wanted ones to the visitor.
+/// Reads one JSON object and checks all of its values. Passes the values that the visitor requests to the visitor.
 class ObjectWalk {
  public:
   explicit ObjectWalk(JsonVisitor& visitor) : visitor_(visitor) {}
@@ -102,7 +102,7 @@ class ObjectWalk {
     if (is_wanted_) visitor_.end_array();
   }
 
-  /// Keys and strings without escapes are not copied.
+  /// Returns the name of a key. Only names with escapes are copied.
   static std::string_view key_of(ondemand::field& field) {
     const char* const begin = field.key().raw();
     const char* end = begin;
@@ -132,8 +132,8 @@ class ObjectWalk {
   bool is_wanted_ = false;
 };
 
-/// Returns the constant of Python's json module at which the parser stopped, or "". The parser's message ends with the text
-/// that it has read: "... invalid literal; last read: '"a":N'".
+/// Returns the constant of Python's json module (such as NaN) at which the parser stopped, or "". It is found in the
+/// parser's message, which ends with the text read so far: "... invalid literal; last read: '"a":N'".
 std::string_view python_constant(std::string_view message) {
   if (message.ends_with("-I'")) return "-Infinity";
   if (message.find("invalid literal") == message.npos) return "";
@@ -141,8 +141,8 @@ std::string_view python_constant(std::string_view message) {
   return message.ends_with("I'") ? "Infinity" : "";
 }
 
-/// Throws the UsageError for a text that simdjson has refused with `why`. The error is found by nlohmann's parser, which is
-/// slower but reports the position.
+/// Throws the UsageError for a text that simdjson has refused with `why`. Parses the text again with nlohmann's parser,
+/// which is slower but reports the position of the error.
 [[noreturn]] void explain(std::string_view text, std::string_view why) try {
   using Json = nlohmann::json;
   const auto check = [](int depth, Json::parse_event_t event, const Json&) {

@@ -24,8 +24,8 @@ std::string text_of(const JsonScalar& value);
 class JsonVisitor {
  public:
   virtual ~JsonVisitor() = default;
-  /// Begins the next key. Returns whether the other functions are to be called for its value; a value that is not wanted is
-  /// checked for syntax only.
+  /// Begins the next key. Returns whether the other functions are to be called for its value. Otherwise, only the
+  /// syntax of the value is checked.
   virtual bool begin_key(std::string_view key) = 0;
   virtual void scalar(const JsonScalar& value) = 0;  ///< the value of the key, or an element of its array
   virtual void begin_array() = 0;

@@ -23,7 +23,7 @@ struct Record {
 /// Random access to the records of a text file by their numbers. Thread-safe.
 class RecordFile {
  public:
-  /// Receives the record at position `index` of the requested ones.
+  /// Receives a requested record. `index` is its position in the request.
   using Take = std::function<void(const Record& record, std::size_t index)>;
 
   /// `index` is the result of scan_rows() with the same `quotes` and `skip_empty`.
@@ -31,8 +31,8 @@ class RecordFile {
       : file_(std::move(file)), index_(std::move(index)), quotes_(quotes), skip_empty_(skip_empty) {}
   const std::string& path() const { return file_->path(); }
   std::uint64_t size() const { return index_.records(); }  ///< number of records
-  /// Returns the number of records that begin in the first `bytes` of the file, rounded up to complete spans of the index;
-  /// at most `max`.
+  /// Returns the number of records that begin in the first `bytes` bytes of the file, at most `max`. The number is
+  /// rounded up to complete spans of the index.
   std::uint64_t records_within(std::uint64_t max, std::uint64_t bytes) const;
 
   /// Passes the records with the numbers in `ascending` to `take`. Neighbouring records are read together. Throws Error if

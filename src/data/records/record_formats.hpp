@@ -8,7 +8,8 @@ namespace trainrt::data {
 
 // The functions Format::probe and Format::open of the text formats. Each row or line is a sample.
 
-/// The maximum amount of a file that probing parses to infer types; all of it is scanned for rows. Tests use less.
+/// Limits the part of a file that probing parses to infer types. Probing scans the complete file for rows. Tests use
+/// smaller limits.
 struct RecordLimits {
   std::uint64_t spacing = RecordIndex::default_spacing;
   std::uint64_t max_probed = 10'000;          ///< records
@@ -21,7 +22,7 @@ std::unique_ptr<Source> open_csv(const DataFile& file, const FileContent& conten
 FileContent probe_json_lines(const DataFile& file, const Options& options, const RecordLimits& limits);
 std::unique_ptr<Source> open_json_lines(const DataFile& file, const FileContent& content, bool keep);
 
-/// The only field is `text`, a line as it is in the file.
+/// These files have one field, `text`. Its value is a line as it is in the file.
 FileContent probe_text_lines(const DataFile& file, const Options& options, const RecordLimits& limits);
 std::unique_ptr<Source> open_text_lines(const DataFile& file, const FileContent& content, const Options& options,
                                         bool keep);

@@ -7,8 +7,8 @@
 
 namespace trainrt::data {
 
-/// The positions of some records of a text file, about one per `spacing` bytes. The records between two positions, a span,
-/// are found by reading from the first one.
+/// The positions of some records of a text file, about one per `spacing` bytes. The records between two stored
+/// positions are a span. They are found by reading from the first of the two positions.
 class RecordIndex {
  public:
   struct Entry {

@@ -15,8 +15,9 @@ namespace trainrt::data {
 class RecordPass {
  public:
   virtual ~RecordPass() = default;
-  /// Writes the values of a record as sample `index` of the columns. `index` counts the calls, from 0. Columns of fixed
-  /// length have their final size. Throws UsageError with file, row, field and value for a value of the wrong type.
+  /// Writes the values of a record as sample `index` of the columns. `index` is 0 in the first call and increases by
+  /// one with each call. Columns of fixed length already have their final size. Throws UsageError with file, row, field
+  /// and value for a value of the wrong type.
   virtual void take(const Record& record, std::size_t index) = 0;
 };
 
@@ -24,21 +25,21 @@ class RecordPass {
 class RecordDecoder {
  public:
   virtual ~RecordDecoder() = default;
-  /// `columns` must stay valid as long as the result.
+  /// Returns a pass that writes to `columns`, which must outlive the pass.
   virtual std::unique_ptr<RecordPass> pass(std::span<Column> columns) const = 0;
 };
 
 /// A source that has the records of a text file as samples.
 class RecordSource final : public Source {
  public:
-  /// `keep`: reads all values now, and keeps them in memory.
+  /// `keep`: the constructor reads all values and keeps them in memory.
   RecordSource(std::shared_ptr<const RecordFile> records, std::vector<Dataset::Field> fields,
                std::unique_ptr<const RecordDecoder> decoder, bool keep);
   std::uint64_t size() const override { return records_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
   bool is_resident() const override { return !kept_.empty(); }
-  /// Decodes the first `samples` samples, and throws the errors of a RecordPass.
+  /// Decodes the first `samples` samples to check them. Throws the errors of a RecordPass.
   void check_first(std::uint64_t samples) const { first(samples); }
 
  private:

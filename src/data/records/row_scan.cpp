@@ -22,9 +22,9 @@ constexpr std::size_t chunk_bytes = 64;
 
 bool has(std::string_view bytes, char wanted) { return bytes.find(wanted) != bytes.npos; }
 
-/// A block of a file, with the facts that do not depend on the blocks before it.
+/// A block of a file with scan results that do not depend on the blocks before it.
 struct Block {
-  /// The positions of line breaks and delimiters in 64 bytes: a bit for each byte.
+  /// The positions of line breaks and delimiters in 64 bytes, with one bit for each byte.
   struct Chunk {
     std::uint64_t breaks = 0, splits = 0;
   };
@@ -96,7 +96,8 @@ class RowScanner {
     if (offset_ - row_begin_ > syntax_.max_row_bytes + 1) refuse_length();
   }
 
-  /// Clears the bits of breaks and delimiters inside quotes. Refuses a quote that neither begins nor ends a value.
+  /// Clears the bits of line breaks and delimiters that are inside quotes. Throws UsageError for a quote that neither
+  /// begins nor ends a value.
   void clear_quoted(const char* bytes, std::uint64_t all, std::uint64_t& breaks, std::uint64_t& splits) {
     const auto quotes = equal_bits(bytes, '"') & all;
     const auto inside = parity_up_to(quotes) ^ (inside_ ? ~std::uint64_t{0} : 0);

@@ -28,9 +28,14 @@ struct RowScan {
   bool has_quotes = false;                       ///< the file contains a quote, and RowSyntax::quotes is set
 };
 
-/// Reads a file once and finds its rows. Rows end with \n or \r\n; the line break of the last row may be missing. A UTF-8
-/// byte order mark is skipped. Throws UsageError with the number of the row, from 1, if a row is too long, contains a NUL
-/// (only if it has values), has more or fewer values than the first row, or has a quote inside a value.
+/// Reads a file once and finds its rows. Rows end with \n or \r\n; the line break of the last row may be missing. A
+/// UTF-8 byte order mark is skipped.
+///
+/// Throws UsageError with the number of the row, from 1, if a row:
+/// - is too long
+/// - contains a NUL (only if rows have values)
+/// - has more or fewer values than the first row
+/// - has a quote inside a value
 RowScan scan_rows(const InputFile& file, const RowSyntax& syntax, std::uint64_t spacing);
 
 /// Returns the index of the \n that ends the first row of `text`, or npos. With `quotes`, line breaks in quotes do not end

@@ -6,11 +6,12 @@
 
 namespace trainrt::data {
 
-/// Opens a text file. Throws UsageError, with the command that unpacks the file, if it is compressed.
+/// Opens a text file. Throws UsageError if the file is compressed. The message contains the command that decompresses
+/// it.
 std::shared_ptr<const InputFile> open_text_file(const DataFile& file);
 
-/// Returns whether a path has one of the endings, with or without a further `.gz`: the format then refuses the compressed
-/// file with a message.
+/// Returns whether a path has one of the endings. A further `.gz` may follow the ending; the format then refuses the
+/// compressed file with a message.
 bool has_ending(std::string_view path, std::initializer_list<std::string_view> endings);
 
 /// Returns the key `max_record_bytes`, which limits the memory that a damaged file can use.

@@ -15,17 +15,18 @@ namespace {
 
 using Keeps = std::function<bool(std::span<const TensorView>)>;
 
-/// Which samples a filter keeps.
+/// Determines which samples a filter keeps.
 struct Condition {
   std::vector<std::size_t> fields;  ///< numbers of the fields whose values `keeps` gets
   Keeps keeps;
 };
-/// Returns the condition for samples with these fields. Throws UsageError if it cannot be evaluated for them.
+/// Returns the filter's Condition for samples with these fields. Throws UsageError if the fields are unsuitable, for
+/// example if a field that the condition uses does not exist.
 using MakeCondition = std::function<Condition(const std::vector<Dataset::Field>& fields)>;
 
 class Filter final : public Step {
  public:
-  /// `description`: for messages, "the filter".
+  /// `description` names the filter in messages: "the filter".
   Filter(std::string description, MakeCondition make_condition)
       : description_(std::move(description)), make_condition_(std::move(make_condition)) {}
   Effect effect() const override { return Effect::thins; }
@@ -45,7 +46,8 @@ class Filter final : public Step {
   }
 
  private:
-  /// Returns one bit per sample, set if the sample is kept. Each rank scans the samples of its share of the 64-bit words.
+  /// Returns one bit per sample, which is set if the sample is kept. The bits are in 64-bit words. Each rank scans the
+  /// samples of its share of the words.
   static RowBitmap kept_rows(const DatasetPlan& input, const Condition& condition) {
     constexpr auto word_bits = RowBitmap::word_bits;
     const auto samples = input.source->size();

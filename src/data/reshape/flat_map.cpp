@@ -13,7 +13,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Any number of new samples for each sample of a source.
+/// A source that makes any number of new samples from each sample of another source.
 class FlatSource final : public Source {
  public:
   FlatSource(std::shared_ptr<const Source> source, std::size_t field, Dataset::Field made, Dataset::FlatFunction function,
@@ -72,7 +72,8 @@ class FlatSource final : public Source {
     }
   }
 
-  /// Copies the values of each original, which were read once, to all samples made of it.
+  /// Copies the values of the original samples to the new samples. Each original was read once, and its values are
+  /// repeated for all samples made from it.
   static void repeat(const std::vector<std::size_t>& indices, const Dataset::Field& field, Column& column) {
     const auto values = std::exchange(column.values, {});
     const auto ends = std::exchange(column.ends, {});

@@ -15,7 +15,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Numbers keys in the order in which they first occur.
+/// Assigns numbers to keys, in the order of their first occurrence.
 class KeyNumbers {
  public:
   std::uint64_t operator[](const std::string& key) {
@@ -23,7 +23,7 @@ class KeyNumbers {
     if (is_new) keys_.push_back(key);
     return found->second;
   }
-  /// Returns a new number that belongs to no key.
+  /// Returns a new number that is assigned to no key.
   std::uint64_t unnamed() {
     keys_.emplace_back();
     return keys_.size() - 1;
@@ -36,8 +36,8 @@ class KeyNumbers {
 };
 
 struct ScannedKeys {
-  /// For each sample, the number of its key on the rank that scanned it, from 1; 0 if the sample cannot be read and is
-  /// skipped.
+  /// The number of each sample's key, from 1. Each rank numbers the keys of the samples that it scanned. The number is
+  /// 0 for a sample that is skipped because it cannot be read.
   std::vector<std::int64_t> of_sample;
   std::vector<std::vector<std::string>> keys;  ///< by rank
 };

@@ -7,14 +7,14 @@
 
 namespace trainrt::data {
 
-/// Returns where each of consecutive parts ends, from their sizes.
+/// Returns the end of each part. The parts are consecutive and have the given sizes.
 inline std::vector<std::uint64_t> ends_of(const std::vector<std::int64_t>& sizes) {
   std::vector<std::uint64_t> ends(sizes.begin(), sizes.end());
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
   return ends;
 }
 
-/// Returns the number of the part that contains `position`, which must be below the end of the last one.
+/// Returns the number of the part that contains `position`. Precondition: `position` is below the end of the last part.
 inline std::size_t part_at(const std::vector<std::uint64_t>& ends, std::uint64_t position) {
   return static_cast<std::size_t>(std::ranges::upper_bound(ends, position) - ends.begin());
 }

@@ -8,7 +8,7 @@
 
 namespace trainrt::data {
 
-/// The files of a dataset and their contents, as one rank has found them for all ranks.
+/// The files of a dataset and their contents. One rank finds them and sends them to all ranks.
 struct Listing {
   using Entry = ListedFile;
   std::string format;
@@ -19,11 +19,11 @@ struct Listing {
 };
 
 std::uint64_t samples_of(const Listing& listing);      ///< number of samples in all files
-std::uint64_t bytes_of_files(const Listing& listing);  ///< size of all files and the files that belong to them
+std::uint64_t bytes_of_files(const Listing& listing);  ///< total size of files, companions and referenced files
 
-/// Returns "ok, 60000 samples in 1 file (idx): images u8[28, 28], labels u8[]".
+/// Returns a summary of the listing: "ok, 60000 samples in 1 file (idx): images u8[28, 28], labels u8[]".
 std::string described(const Listing& listing);
-/// Returns "images u8[28, 28], labels u8[]".
+/// Returns names, types and shapes of the fields: "images u8[28, 28], labels u8[]".
 std::string in_words(const std::vector<Dataset::Field>& fields);
 
 /// Returns the listing as bytes (CBOR, RFC 8949), which are sent to other ranks. listing_of() is the inverse.

@@ -22,7 +22,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns all files as one source, each of which is opened when it is first read.
+/// Returns one source with the samples of all files. Each file is opened when it is first read.
 std::shared_ptr<const ConcatenatedSource> joined(const Format& format, const Options& options, const Listing& listing,
                                                  bool keep, std::shared_ptr<FileVerification> verification) {
   std::vector<std::uint64_t> sizes;
@@ -52,7 +52,8 @@ UncachedSources open_uncached(const Format& format, Options options, const Listi
   return made;
 }
 
-/// Returns the fields of the values that would be kept in memory.
+/// Returns the fields of the values to keep in memory: the fields after the transforms if `materialize` is set,
+/// otherwise the fields of the files.
 std::vector<Dataset::Field> kept_fields(const Options& options, const Listing& listing) {
   return options.boolean("materialize") ? transformed_fields(options, listing) : listing.entries.front().content.fields;
 }
@@ -63,8 +64,8 @@ std::uint64_t bytes_of_sample(const std::vector<Dataset::Field>& fields) {
   return bytes;
 }
 
-/// Returns the maximum size of the values of fields that vary in length: a text has no more bytes than the files, and an
-/// array at most one value per two bytes of the files (a digit and a comma).
+/// Returns an upper limit of the size of all values in fields that vary in length. A text has at most as many bytes as
+/// the files. An array has at most one value per two bytes of the files (a digit and a comma).
 std::uint64_t max_varying_bytes(const std::vector<Dataset::Field>& fields, const Listing& listing) {
   std::uint64_t bytes = 0;
   for (const auto& field : fields)
@@ -72,7 +73,7 @@ std::uint64_t max_varying_bytes(const std::vector<Dataset::Field>& fields, const
   return bytes;
 }
 
-/// Returns memory for the values that only this rank uses.
+/// Returns memory for values that this rank does not share with other ranks.
 NodeShare private_share(const UnitLayout& layout) {
   const auto bytes = NodeCache::memory_bytes(layout);
   require_memory(bytes, "values that materialize = true keeps");
@@ -84,14 +85,14 @@ NodeShare private_share(const UnitLayout& layout) {
   return share;
 }
 
-/// Returns the bytes of `memory` for batches that are read ahead, if `kept` bytes of values are kept: a small part, because
-/// no batches are read ahead after all units were read.
+/// Returns how many bytes of `memory` may be used for batches that are read ahead, if `kept` bytes of values are kept.
+/// The result is a small part, because no batches are read ahead once all units are in memory.
 std::uint64_t bytes_ahead(std::uint64_t kept, std::uint64_t memory) {
   constexpr std::uint64_t part = 4;
   return std::min(memory - std::min(memory, kept), kept / part);
 }
 
-/// Opens the values without memory that the ranks of the node share.
+/// Opens the values if the ranks of the node do not share memory for them.
 DatasetValues open_for_one_rank(const Format& format, const Options& options, const Listing& listing, std::uint64_t memory,
                                 const std::shared_ptr<FileVerification>& verification) {
   const bool keep = !skips_errors(options) && bytes_of_files(listing) <= memory;

@@ -12,7 +12,8 @@
 
 namespace trainrt::data {
 
-/// Verifies the checksummed ranges of a dataset's files, each file once, and remembers the results. Any threads may ask.
+/// Verifies the checksummed ranges of a dataset's files, each file once, and remembers the results. Any thread may call
+/// the functions.
 class FileVerification {
  public:
   FileVerification(const Listing& listing, Verify how);
@@ -20,13 +21,16 @@ class FileVerification {
   /// Returns whether the files have checksums to verify.
   bool is_needed() const { return bytes_ > 0; }
   std::uint64_t bytes() const { return bytes_; }
-  /// Verifies all files; each rank of the team reads its share of the blocks. Collective. Throws the errors of reading.
+  /// Verifies all files. Each rank of the team reads its share of the blocks. Collective. Throws the errors of reading.
   void verify_together(const Team& team);
-  /// Returns messages about the damaged files among those that were verified so far.
+  /// Returns one message for each damaged file that has been found so far.
   std::vector<std::string> damages() const;
-  /// Returns `file` in a state in which it can be opened. `number` is its number in the listing. Verifies the file, unless
-  /// it was verified before or `is_kept` is set. `is_kept`: the file is read into memory completely when it is opened,
-  /// which verifies it. Throws UsageError that names the damaged part.
+  /// Verifies a file before it is opened, unless the file was verified earlier. `number` is the number of the file in
+  /// the listing. Returns `file`; with `verify` = always, the returned file has checksums with which each read is
+  /// verified. Throws UsageError that names the damaged part.
+  ///
+  /// If `is_kept` is set, no verification is needed here, because the file is read into memory and verified completely
+  /// when it is opened.
   DataFile verified(std::size_t number, DataFile file, bool is_kept);
 
  private:

@@ -29,7 +29,7 @@ std::string name_in(std::string_view line) {
   return std::string(line.substr(std::min(second + 1, line.size())));
 }
 
-/// Returns "700 of 1000 and 300 of 9000 samples".
+/// Returns how many samples of each source an epoch uses: "700 of 1000 and 300 of 9000 samples".
 std::string shares_in_words(const std::vector<MixedPart>& parts) {
   std::vector<std::string> words;
   for (const auto& part : parts) words.push_back(fmt::format("{} of {}", part.share, part.size));

@@ -8,21 +8,22 @@
 
 namespace trainrt::data {
 
-// Texts that checkpoints contain: a position inside an epoch is valid only for the same files in the same order. Texts of
-// existing datasets must never change.
+// Identities of datasets, which checkpoints contain. A position inside an epoch can be restored only if the files and
+// their order have the same identity. The identities of existing datasets must never change.
 
-/// Returns the identity of the files: one line per file with size, digest of its first bytes, and name; for many files one
-/// line with a digest of all lines.
+/// Returns the identity of the files: one line per file with its size, a digest of its first bytes, and its name. For
+/// many files it is one line with a digest of all lines.
 std::string files_text_of(const Listing& listing);
-/// Returns the number of samples and their order in words, for a plan without steps.
+/// Returns the identity of the order: the number of samples and a description of their order. Precondition: the plan
+/// has no steps.
 std::string order_text_of(const Listing& listing, const DatasetPlan& plan);
 
-/// Returns `plan` with the shuffle of the first versions if `order`, the text of a checkpoint, was written by one of them;
-/// it is empty if it was written by the very first versions. Otherwise returns `plan` unchanged.
-/// Throws UsageError if there is not enough memory for that shuffle.
+/// Returns `plan` with the shuffle of the first trainrt versions if one of them has written `order`, a text in a
+/// checkpoint. (The very first versions wrote an empty text.) Otherwise returns `plan` unchanged. Throws UsageError if
+/// there is not enough memory for that shuffle.
 DatasetPlan with_legacy_shuffle(DatasetPlan plan, std::string_view order);
 
-/// Returns the first difference between two results of files_text_of() in words; nothing if they are equal.
+/// Returns a description of the first difference between two results of files_text_of(), or nothing if they are equal.
 std::optional<std::string> difference_of_files(std::string_view before, std::string_view now);
 
 /// Returns the digest of the first 4 KiB of a file.

@@ -7,8 +7,9 @@
 
 namespace trainrt::data {
 
-/// Lists the datasets of one run by list_dataset(). Image folders without the key `classes` get the class numbers of
-/// [data.train], if it is among `sections` and has class names; then a class that [data.train] lacks is a UsageError.
+/// Lists the datasets of one run by list_dataset(). Image folders without the key `classes` use the class numbers of
+/// [data.train], if [data.train] is among `sections` and has class names. Throws UsageError if such a folder has a
+/// class that [data.train] lacks.
 std::map<std::string, Listing> list_datasets(const std::map<std::string, Options>& sections);
 
 /// Adds [data.train] of `all` to `chosen` if a section of `chosen` gets its class numbers from it.

@@ -28,7 +28,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Wraps the source in one that reads complete blocks, for a shuffle in blocks of data that are not in memory.
+/// Replaces the source by one that reads complete blocks. Used if samples are shuffled in blocks and are not kept in
+/// memory.
 void use_blocks(const std::string& section, DatasetPlan& plan) {
   constexpr std::uint64_t few_blocks = 64;
   const auto [samples, window] = plan.order.blocks;
@@ -72,7 +73,8 @@ Listing with_read_method(Listing listing, const Options& options) {
   return listing;
 }
 
-/// Threads that wait for an object store need no processor, so objects are read by more threads.
+/// Returns the number of threads that read ahead. The default is higher for an object store, because threads that wait
+/// for it need no processor.
 int threads_of(const Options& given, const Options& good, const Listing& listing) {
   constexpr std::int64_t for_objects = 4;
   const bool has_objects =

@@ -19,24 +19,24 @@ namespace trainrt::data {
 /// Checks the keys of a section without reading a file.
 void check_options(const std::string& name, const Options& options);
 
-/// Finds the files and their contents, on one rank for all. Logs its progress once a minute.
+/// Finds the files of a dataset and their contents. One rank calls it for all ranks. Logs its progress once a minute.
 Listing list_dataset(const std::string& name, const Options& options);
 
-/// Returns the layout of the values in memory that the ranks of a node share; nothing if they are not to be kept there. The
-/// same on all ranks.
+/// Returns the layout of the values in memory that the ranks of a node share. Returns nothing if the values are not to
+/// be kept there. The result is the same on all ranks.
 std::optional<UnitLayout> shared_layout(const std::string& name, const Options& options, const Listing& listing);
 
-/// Opens the listed files for one rank; prepare() must follow, once the plan has its team. `seed` is run.seed. `share` is
-/// the memory for shared_layout(), if there is one. Files are verified when they are opened, unless `verification` of the
-/// listing, which may be nullptr, has their results already.
+/// Opens the listed files for one rank. Call prepare() afterwards, when the plan has its team. `seed` is run.seed.
+/// `share` is the memory for shared_layout(), if that returned a layout. Each file is verified when it is opened,
+/// unless `verification` already has the result for it; `verification` may be nullptr.
 std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, const Listing& listing,
                                           Shard shard, std::uint64_t seed, const NodeShare& share = {},
                                           std::shared_ptr<FileVerification> verification = nullptr);
 
-/// Returns a plan of the first `samples` samples of `plan`, in their order.
+/// Returns a plan that has only the first `samples` samples of `plan`, in the same order.
 DatasetPlan first_samples(DatasetPlan plan, std::uint64_t samples);
 
-/// Returns a verification of the listed files by the key `verify`, for open_dataset().
+/// Returns the verification of the listed files for open_dataset(). The key `verify` determines what it verifies.
 std::shared_ptr<FileVerification> verification_of(const std::string& name, const Options& options, const Listing& listing);
 
 }  // namespace trainrt::data

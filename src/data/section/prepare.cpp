@@ -16,7 +16,8 @@ Options good_options(const std::string& section, const Options& options, const L
   return checked_options(section, options, find_plugin(format_table(), listing.format, "data format"));
 }
 
-/// Adds the steps that the keys before, or after, the key `preprocess` request.
+/// Adds the steps that keys of the section request: only those of keys that are applied before the key `preprocess`, or
+/// only those after it.
 void add_steps(DatasetImpl& dataset, const Options& options, bool precede_preprocess, const Preparation& preparation) {
   for (const auto& requested : requested_steps(options)) {
     if (requested.kind->precedes_preprocess() != precede_preprocess) continue;
@@ -53,7 +54,7 @@ std::string prepare(DatasetImpl& dataset, const Options& options, const Listing&
 
 namespace {
 
-/// Throws UsageError if a key of a section cannot be applied to the fields that the keys before it make.
+/// Throws UsageError if a key of a section cannot be applied to the fields that result from the keys before it.
 void require_fields(const std::string& name, const Options& given, const Listing& listing) {
   const auto section = section_of(name);
   const auto options = good_options(section, given, listing);

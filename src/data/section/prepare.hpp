@@ -12,7 +12,7 @@ namespace trainrt::data {
 
 struct Preparation {
   std::string_view stored = {};  ///< the result of an earlier prepare(), or ""
-  /// Collective: calls `call`; if it throws on a rank, all ranks throw.
+  /// Collective. Calls `call`. If `call` throws on one rank, all ranks throw.
   std::function<void(const std::function<void()>& call)> collectively = [](const std::function<void()>& call) { call(); };
 };
 
@@ -20,13 +20,13 @@ struct Preparation {
 bool needs_preparation(const Options& options, const Listing& listing);
 
 /// Applies the keys of a section that make samples and the key `preprocess`, and then the keys that change values at
-/// random. Returns the fitted preprocessor as JSON, or "" without one. Collective over the plan's team. UsageErrors name
-/// section and key.
+/// random. Returns the fitted preprocessor as JSON, or "" if there is no preprocessor. Collective over the plan's team.
+/// The messages of UsageErrors name section and key.
 std::string prepare(DatasetImpl& dataset, const Options& options, const Listing& listing,
                     const Preparation& preparation = {});
 
-/// Throws UsageError if a key that makes samples needs a field that does not exist or has another type. Errors that depend
-/// on values are found only by prepare().
+/// Throws UsageError if a key that makes samples needs a field that does not exist or has an unsuitable type. Errors
+/// that depend on values are found only by prepare().
 void require_steps(const std::map<std::string, Options>& sections, const std::map<std::string, Listing>& listings);
 
 }  // namespace trainrt::data

@@ -35,8 +35,8 @@ std::string unfitted_json(PreprocessorImpl preprocessor) {
   return json_of(preprocessor).dump();
 }
 
-/// Returns the preprocessor `stored` if it is a fitted form of `requested`, else `requested`. Both are JSON; `stored` may
-/// be "".
+/// Returns the preprocessor `stored` if it is `requested` after a fit, otherwise `requested`. Both are JSON; `stored`
+/// may be "".
 PreprocessorImpl fitted_earlier(const std::string& requested, std::string_view stored) {
   auto given = preprocessor_from_json_text(requested);
   if (given.is_fitted() || stored.empty()) return given;

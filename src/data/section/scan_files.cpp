@@ -62,19 +62,20 @@ std::string names_of(const std::vector<Dataset::Field>& fields) {
   return excerpt(join(names), 200);
 }
 
-/// Returns the number of the field named `name`; the number of fields if it does not exist.
+/// Returns the number of the field named `name`. Returns the number of fields if there is no such field.
 std::size_t number_of(const std::vector<Dataset::Field>& fields, const std::string& name) {
   return static_cast<std::size_t>(std::ranges::find(fields, name, &Dataset::Field::name) - fields.begin());
 }
 
-/// Returns advice to give a column the same type in both files, if the format has a key for that.
+/// Returns advice on how to give a column the same type in both files. The advice is empty if the format has no key for
+/// that.
 std::string advice_on(const Dataset::Field& one, const Dataset::Field& other, const Format& format) {
   const bool are_single = !one.varies && !other.varies && one.sample_shape.empty() && other.sample_shape.empty();
   if (!are_single || std::ranges::find(format.options, "types", &OptionSpec::key) == format.options.end()) return "";
   return fmt::format(": set types = {}:f64 to read both as f64", one.name);
 }
 
-/// Throws UsageError if `other` lacks a field of `entry`.
+/// Throws UsageError unless `other` has all fields of `entry`.
 void require_fields_of(const Listing::Entry& entry, const Listing::Entry& other) {
   for (const auto& field : entry.content.fields)
     if (number_of(other.content.fields, field.name) == other.content.fields.size())
@@ -101,7 +102,7 @@ void require_same_fields(const Listing::Entry& first, const Listing::Entry& othe
                     excerpt(join(other.content.vector_columns), 200)));
 }
 
-/// Sets the field order of a file if it differs from that of the first file.
+/// Sets FileContent::field_order of a file if the order of its fields differs from that of the first file.
 void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Format& format) {
   require_same_fields(first, entry, format);
   auto& content = entry.content;
@@ -113,7 +114,8 @@ void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Form
   if (is_same) content.field_order.clear();
 }
 
-/// Throws UsageError if a file declares so many samples without values that their numbers need too much memory.
+/// Throws UsageError if a file declares samples without values, and so many of them that the sample numbers alone need
+/// too much memory.
 void require_countable(const DataFile& file, const FileContent& content, const Options& options) {
   const auto is_empty = [](const Dataset::Field& field) { return !field.varies && sample_bytes(field) == 0; };
   if (!std::ranges::all_of(content.fields, is_empty)) return;
@@ -124,8 +126,8 @@ void require_countable(const DataFile& file, const FileContent& content, const O
                            content.samples));
 }
 
-/// Adds the file to the listing and returns true. If it cannot be used, throws or, with on_error = skip, logs a warning and
-/// returns false.
+/// Adds the file to the listing and returns true. If the file cannot be used, throws an exception or, with on_error =
+/// skip, logs a warning and returns false.
 bool add_file(Listing& listing, DataFile file, const Options& options, const Format& format) try {
   auto content = format.probe(file, options);
   if (format.has_files) require_countable(file, content, options);
@@ -152,8 +154,8 @@ void log_progress(const std::string& section, std::size_t done, std::size_t all,
   log::info(fmt::format("{}: read {} of {} files", section, done, all));
 }
 
-/// Warns about folders whose names have a column and its value, "year=2023", as written by Hive and Spark: they are not
-/// read.
+/// Prints a warning about folder names that contain a column and its value, such as "year=2023" (written by Hive and
+/// Spark), because these values are not read.
 void warn_of_named_values(const std::string& section, const Listing& listing) {
   const auto values_of = [](const std::string& path) {
     std::map<std::string, std::string> values;

@@ -10,11 +10,11 @@
 namespace trainrt::data {
 
 /// Finds the files of a [data.NAME] and adds them to `listing`, with their contents. Logs its progress once a minute.
-/// `options` must be checked. Throws UsageError that names a file that cannot be used, unless on_error skips it, and if no
-/// file is left.
+/// Precondition: `options` have been checked. Throws UsageError that names a file that cannot be used, unless on_error
+/// skips the file. Also throws UsageError if no file is left.
 void scan_files(const std::string& section, Listing& listing, const Options& options, const Format& format);
 
-/// Returns the shares of the sources that the key weights mixes. Throws the errors of mixed_parts().
+/// Returns the sources that the key `weights` mixes, with their shares. Throws the errors of mixed_parts().
 std::vector<MixedPart> mixed_parts_of(const Listing& listing, const Options& options);
 
 }  // namespace trainrt::data

@@ -17,13 +17,13 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t max_blocks_together = 4;  // limit of one thread's read, so that several threads read at the same time
+constexpr std::size_t max_blocks_together = 4;  // per call of the source, so that several threads can read blocks
 
 std::size_t capacity_of(const std::shared_ptr<Column>& column) { return column->values.capacity(); }
 
 }  // namespace
 
-/// One field of one block.
+/// The values of one field in one block, and the state of reading them.
 struct BlockSource::Block {
   enum class State : std::uint8_t { unread, reading, ready };
   std::uint64_t number = 0;
@@ -33,7 +33,7 @@ struct BlockSource::Block {
   std::size_t first = 0;           ///< index in `column` of the first sample of this block
 };
 
-/// The blocks of one field. All members and shared pointers to blocks are used under `mutex`.
+/// The blocks of one field. `mutex` protects all members, and the shared pointers to blocks.
 struct BlockSource::FieldBlocks {
   explicit FieldBlocks(std::size_t max) : max_kept(max) {}
   std::shared_ptr<Block> find_or_add(std::uint64_t number);
@@ -62,14 +62,15 @@ std::shared_ptr<BlockSource::Block> BlockSource::FieldBlocks::find_or_add(std::u
   return added;
 }
 
-/// Gives up one reference to a block. The memory of a block that nobody else refers to becomes spare.
+/// Drops one reference to a block. If nobody else refers to the block, its memory becomes spare memory.
 void BlockSource::FieldBlocks::release(std::shared_ptr<Block> block) {
   if (block.use_count() > 1) return;
   auto column = std::move(block->column);
   if (column.use_count() == 1 && spare.size() < max_kept) spare.push_back(std::move(column));
 }
 
-/// Returns a column with memory for `bytes` bytes if there is spare memory of that size, else an empty column.
+/// Returns a column with memory for `bytes` bytes if there is spare memory of that size. Otherwise returns an empty
+/// column.
 std::shared_ptr<Column> BlockSource::FieldBlocks::memory_for(std::size_t bytes) {
   const auto largest = std::ranges::max_element(spare, {}, capacity_of);
   if (largest == spare.end()) return std::make_shared<Column>();
@@ -78,7 +79,8 @@ std::shared_ptr<Column> BlockSource::FieldBlocks::memory_for(std::size_t bytes) 
   return capacity_of(column) >= bytes ? column : std::make_shared<Column>();
 }
 
-/// The blocks of the samples of one request, which may still have to be read. They exist as long as this object.
+/// The blocks that contain the samples of one request. Some of the blocks may still have to be read. The blocks are
+/// kept as long as this object exists.
 class BlockSource::Use {
  public:
   Use(FieldBlocks& kept, std::span<const std::uint64_t> samples, std::uint64_t block)
@@ -118,8 +120,9 @@ BlockSource::BlockSource(std::shared_ptr<const Source> source, std::uint64_t blo
 
 BlockSource::~BlockSource() = default;
 
-/// Reads the blocks of `use` that are not ready. A block is read by the first thread that needs it, several blocks by one
-/// call of the source; other threads wait. A block that could not be read is tried again by the next thread that needs it.
+/// Reads the blocks of `use` that are not ready. A block is read by the first thread that needs it; other threads wait.
+/// One call of the source reads several blocks. If a block could not be read, the next thread that needs it tries
+/// again.
 void BlockSource::read_blocks(std::size_t field, const Use& use) const {
   auto& kept = *kept_[field];
   std::unique_lock lock(kept.mutex);
@@ -138,8 +141,8 @@ void BlockSource::read_blocks(std::size_t field, const Use& use) const {
   }
 }
 
-/// Reads some blocks by one call of the source, during which `lock` is released. If that fails, reads each block by
-/// itself, and throws the error of the first that fails.
+/// Reads some blocks by one call of the source. Releases `lock` during this call. If the call fails, reads the blocks
+/// one by one, and throws the error of the first block that fails.
 void BlockSource::read_together(std::size_t field, std::span<Block* const> blocks,
                                 std::unique_lock<std::mutex>& lock) const {
   auto& kept = *kept_[field];

@@ -9,9 +9,9 @@
 
 namespace trainrt::data {
 
-/// A source that reads blocks of consecutive samples and keeps the most recently read blocks: for orders that use
-/// neighbours in the files close together in time (BlockOrder). Several blocks are read at the same time. The memory of
-/// dropped blocks is reused.
+/// A source that reads blocks of consecutive samples and keeps the most recently read blocks. It suits orders in which
+/// neighbouring samples of a file are used close together in time (BlockOrder). Several blocks are read at the same
+/// time. The memory of dropped blocks is reused.
 class BlockSource final : public WrappedSource {
  public:
   /// Reads blocks of `block` samples and keeps `max_kept` blocks of each field that is read.

@@ -15,13 +15,13 @@ struct PartRequest {
   std::vector<Column> columns;
 };
 
-/// A sample of a request: sample `index` of `part`.
+/// Refers to one sample of a request: sample `index` of `part`.
 struct RequestedSample {
   const PartRequest* part;
   std::size_t index;
 };
 
-/// Fills `column`, which is column number `number` of the request, with the samples from all parts.
+/// Fills `column` with the samples from all parts. `number` is the number of the column in the request.
 void collect(std::span<const RequestedSample> samples, std::size_t number, const Dataset::Field& field, Column& column) {
   if (field.varies) {
     column.clear();

@@ -7,22 +7,22 @@
 
 namespace trainrt::data {
 
-/// Several sources with the same fields, one after another, such as the files of a dataset. A part is opened at its first
-/// read. Unless `keep`, at most `max_open` parts are open at the same time.
+/// Several sources with the same fields, one after another, such as the files of a dataset. A part is opened when it is
+/// first read. Unless `keep` is set, at most `max_open` parts are open at the same time.
 class ConcatenatedSource final : public Source {
  public:
   using Open = OpenCache<Source>::Open;
   static constexpr std::size_t max_open = 64;
 
-  /// `sizes` are the numbers of samples of the parts. `keep`: the parts keep their values in memory and are never closed
-  /// to open others.
+  /// `sizes` are the numbers of samples of the parts. `keep`: the parts keep their values in memory and are never
+  /// closed.
   ConcatenatedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open, bool keep);
   std::uint64_t size() const override { return ends_.back(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
-  /// Returns whether all parts have been opened and are in memory.
+  /// Returns whether all parts are open and have their values in memory.
   bool is_resident() const override;
-  /// Closes all parts. They are opened again at their next read.
+  /// Closes all parts. Each part is opened again at its next read.
   void close() const { parts_.close(); }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace trainrt::data {
 
-/// A source that keeps its small fields, such as labels, in memory: such a field is read completely at its first use. Other
-/// fields are read from `source` each time.
+/// A source that keeps its small fields, such as labels, in memory. It reads such a field completely when the field is
+/// first used. Other fields are read from `source` each time.
 class FieldCache final : public WrappedSource {
  public:
   /// Keeps fields of fixed length, the smallest first, up to `max_bytes` in total.

@@ -15,7 +15,7 @@
 
 namespace trainrt::data {
 
-/// Smallest unit of a file that is read, even if one value is requested.
+/// The smallest unit in which a file is read. Even a single value requires that such a unit is read.
 enum class Reading : std::uint8_t {
   by_field,    ///< `FileContent::together` consecutive values of one field
   by_record,   ///< `FileContent::together` consecutive values of all fields
@@ -34,49 +34,51 @@ struct FileContent {
   std::vector<ChecksummedRange> checksums = {};  ///< byte ranges of which Format::open() may read parts
   std::vector<std::string> vector_columns = {};  ///< names of the columns that form a vector, in the order of its values
   std::vector<std::string> classes = {};         ///< names of the classes of images, in the order of their labels
-  /// For each of `fields`, its index among the dataset's fields, if this file has them in another order; empty: the same
-  /// order.
+  /// Set only if the order of the fields in this file differs from that of the dataset. For each element of `fields`,
+  /// it is the index of the field in the dataset.
   std::vector<std::size_t> field_order = {};
 };
 
-/// A file of a dataset and its content; for formats with gather(), all files that one word of the source names.
+/// A file of a dataset and its content. For formats with gather(), it represents all files that one item of the source
+/// names.
 struct ListedFile {
   DataFile file;
   FileContent content;
 };
 
-/// A plug-in: a data format. Each plug-in is defined in data/formats/NAME.cpp. It handles one file, or data without a file
-/// that its options describe; the caller concatenates several files.
+/// A plug-in that reads a data format. Each plug-in is defined in data/formats/NAME.cpp. It handles one file, or data
+/// without a file that its options describe. The caller concatenates several files.
 struct Format {
   std::string_view name;
   std::string_view help;
   std::vector<OptionSpec> options;  ///< keys of [data.NAME] in addition to the common ones
-  /// Finds the content of a file, as fast as the format permits and without keeping values. Called by one rank for all,
-  /// before a run directory is created. Throws UsageError, with the file, the position in it, the problem and the valid
-  /// content. A file without samples is an error.
+  /// Finds the content of a file, as fast as the format permits and without keeping values. One rank calls it for all
+  /// ranks, before a run directory is created. Throws UsageError with the file, the position in it, the problem and the
+  /// valid content. Throws UsageError for a file without samples, too.
   FileContent (*probe)(const DataFile& file, const Options& options) = nullptr;
-  /// Opens a file with the content that probe() returned. `keep`: all files together are small enough for memory, and the
-  /// source should keep its values in memory. Throws like probe().
+  /// Opens a file. `content` is the result of probe(). If `keep` is set, the source should keep its values in memory,
+  /// because all files together are small enough. Throws like probe().
   std::unique_ptr<Source> (*open)(const DataFile& file, const FileContent& content, const Options& options,
                                   bool keep) = nullptr;
-  /// Replaces probe() for formats with one sample per file, of which there may be millions. Returns one unit for each word
-  /// of `source` (words_of_source()) without access to the single files. The unit's path is the word, its size the
-  /// approximate number of bytes of the files, and its head a digest of their names.
+  /// Replaces probe() for formats with one sample per file, of which there may be millions. Returns one element for
+  /// each item of `source` (words_of_source()) without access to each single file. The path of the element is the item,
+  /// its size is the approximate number of bytes of all files, and its head is a digest of their names.
   std::vector<ListedFile> (*gather)(std::span<const std::string> words, const Options& options) = nullptr;
-  /// With gather(): returns a function that returns the path of the file of a sample. The returned function is thread-safe.
+  /// Only for formats with gather(). Returns a function that maps the number of a sample to the path of its file. The
+  /// returned function is thread-safe.
   std::function<std::string(std::uint64_t sample)> (*paths_of)(const FileContent& content) = nullptr;
-  /// Returns whether a file of that name has this format, if the section does not set the format. nullptr: no name
-  /// indicates this format.
+  /// Returns whether a file with the name `path` has this format, for sections that do not set the format. It is
+  /// nullptr if the format cannot be recognized by file names.
   bool (*is_name_of)(std::string_view path) = nullptr;
   bool has_files = true;  ///< whether the format has the common key `source`
-  /// Keys, such as `labels`, that name as many further files as `source`; file i of such a key belongs to file i of
-  /// `source`.
+  /// Keys, such as `labels`, that name further files. Each key names as many files as `source`, and file i of the key
+  /// belongs to file i of `source`.
   std::vector<std::string_view> companions = {};
-  /// The key with the number of bytes of read data to keep for the next read. The caller may set it to 0 if no part of the
-  /// file is read twice.
+  /// The name of the key that sets the number of bytes of read data to keep for the next read. The caller may set the
+  /// key to 0 if no part of the file is read twice.
   std::string_view read_cache = {};
-  /// The checksums that files of this format have and that are verified: "CRC-32 of each member". Empty: no checksums, so
-  /// that wrong values of a damaged file are not detected.
+  /// The checksums that files of this format have and that are verified, such as "CRC-32 of each member". Empty if
+  /// there are none; wrong values in a damaged file are then not detected.
   std::string_view checksums = {};
 };
 

@@ -12,8 +12,8 @@
 
 namespace trainrt::data {
 
-/// Reads the samples of one field that varies in length, and keeps the most recently used ones: code that walks through a
-/// long sample piece by piece reads it only once. Thread-safe.
+/// Reads the samples of one field that varies in length, and keeps the most recently used samples. Code that reads a
+/// long sample part by part then reads the sample from the source only once. Thread-safe.
 class RecentSamples {
  public:
   using Values = std::shared_ptr<const std::vector<std::byte>>;
@@ -22,7 +22,7 @@ class RecentSamples {
   static constexpr std::size_t max_kept = 64;  ///< samples; bounds the time of a search
 
   RecentSamples(std::shared_ptr<const Source> source, std::size_t field) : source_(std::move(source)), field_(field) {}
-  /// Returns the values of the samples with these numbers. Those that are not kept are read by one call of the source.
+  /// Returns the values of the samples with these numbers. One call of the source reads the samples that are not kept.
   std::vector<Values> read(std::span<const std::uint64_t> samples) const;
 
  private:

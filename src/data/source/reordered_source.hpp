@@ -5,8 +5,8 @@
 
 namespace trainrt::data {
 
-/// A source with the fields of another source in a different order, for a file with columns in another order than
-/// the dataset.
+/// A source with the fields of another source in a different order. It is used for a file with an order of fields that
+/// differs from the dataset's order.
 class ReorderedSource final : public WrappedSource {
  public:
   /// `order[i]` is the index in `fields` of field `i` of `source`; `order` is a permutation.

@@ -4,7 +4,8 @@
 
 namespace trainrt::data {
 
-/// A subset of the rows of a source, in their order. Takes one bit per row, and one count per 512 rows for binary search.
+/// A subset of the rows of a source, in their order. It takes one bit per row, and one count per 512 rows for the
+/// binary search.
 class RowBitmap {
  public:
   static constexpr std::uint64_t word_bits = 64;

@@ -36,8 +36,8 @@ class RowFile {
   std::vector<std::byte> kept_;
 };
 
-/// Reads the rows with these numbers from `file` and writes them, one after another, to `out`. Consecutive rows are one
-/// part of the read, and all parts are requested by one call.
+/// Reads the rows with these numbers from `file` and writes them, one after another, to `out`. Consecutive rows form
+/// one part of the read. One call requests all parts.
 void read_rows(const InputFile& file, const RowLayout& layout, std::span<const std::uint64_t> rows, std::byte* out);
 
 /// Copies the rows with these numbers, one after another, from `all` to `out`.

@@ -6,11 +6,11 @@
 
 namespace trainrt::data {
 
-/// A list of samples, in the order in which a text names them. Takes 16 bytes per run of consecutive samples.
+/// A list of samples, in the order in which they are listed in a text. Takes 16 bytes per run of consecutive samples.
 class RowRanges {
  public:
-  /// Parses a list of ranges FIRST:END, without END, and single numbers, separated by commas or line breaks:
-  /// "0:800, 1000, 900:950". Throws UsageError, which quotes the invalid word.
+  /// Parses a list of ranges and numbers, separated by commas or line breaks: "0:800, 1000, 900:950". In a range
+  /// FIRST:END, END is the first sample that is not included. Throws UsageError, which quotes the invalid item.
   explicit RowRanges(std::string_view text);
 
   std::uint64_t size() const { return ends_.empty() ? 0 : ends_.back(); }  ///< number of samples in the list

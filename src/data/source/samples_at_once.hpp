@@ -4,12 +4,13 @@
 
 namespace trainrt::data {
 
-/// Computes how many samples to read at once for a given number of bytes. If fields vary in length, the number follows from
-/// the samples read before: it begins small, and grows at most by a factor of four, since the next samples may be longer.
+/// Computes how many samples to read by one call, for a target number of bytes. If fields vary in length, the number
+/// depends on the samples read before. It is small at first, and grows at most by a factor of four per call, because
+/// the next samples may be longer.
 class SamplesAtOnce {
  public:
-  /// Aims at `bytes` bytes and at most `max_samples` samples. `fixed_bytes` is the size of a sample without its fields that
-  /// vary in length.
+  /// The target is `bytes` bytes, but at most `max_samples` samples. `fixed_bytes` is the size of a sample without its
+  /// fields that vary in length.
   SamplesAtOnce(std::uint64_t bytes, std::uint64_t fixed_bytes, bool varies, std::uint64_t max_samples)
       : bytes_(bytes), max_samples_(max_samples), varies_(varies) {
     constexpr std::uint64_t first_count = 64;

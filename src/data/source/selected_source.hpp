@@ -5,8 +5,8 @@
 
 namespace trainrt::data {
 
-/// A subset of the samples of another source, with new numbers. `Rows` maps the new to the old numbers: RowRanges or
-/// RowBitmap.
+/// A subset of the samples of another source, which get new numbers. `Rows` (RowRanges or RowBitmap) maps the new
+/// numbers to the old ones.
 template <class Rows>
 class SelectedSource final : public WrappedSource {
  public:

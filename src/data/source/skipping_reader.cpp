@@ -55,7 +55,8 @@ std::string SkippingReader::read_good(const Source& source, std::vector<std::uin
   return reason;
 }
 
-/// Logs the first skipped samples, then one message each time their number has grown by a factor of ten.
+/// Logs the first skipped samples. Afterwards logs one message each time the number of skipped samples has grown by a
+/// factor of ten.
 void SkippingReader::count_skipped(std::uint64_t sample, const std::string& reason) {
   constexpr std::uint64_t max_single = 10;
   const auto count = ++skipped_;

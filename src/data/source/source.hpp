@@ -22,7 +22,7 @@ struct Column {
     const auto first = i == 0 ? 0 : ends[i - 1];
     return std::span(values).subspan(first, ends[i] - first);
   }
-  /// Appends a sample to a column of a field that varies in length.
+  /// Appends a sample to the column of a field that varies in length.
   void append(std::span<const std::byte> sample) {
     values.insert(values.end(), sample.begin(), sample.end());
     ends.push_back(values.size());
@@ -46,20 +46,20 @@ inline std::vector<Column*> requested_columns(std::span<Column> columns, std::si
   return found;
 }
 
-/// Random access to the samples of a dataset by their numbers. A source does not change. Thread-safe.
+/// Random access to the samples of a dataset by their numbers. Immutable. Thread-safe.
 class Source {
  public:
   virtual ~Source() = default;
   virtual std::uint64_t size() const = 0;
   virtual const std::vector<Dataset::Field>& fields() const = 0;
-  /// Replaces the content of each column by the values of its field for the samples with these numbers, in this order.
-  /// Throws Error, with the file, the position and the reason, if the values cannot be read.
+  /// Reads the samples with these numbers, in this order. For each column, replaces its content by the values of its
+  /// field. Throws Error, with the file, the position and the reason, if the values cannot be read.
   virtual void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const = 0;
   /// Returns whether all values are in memory, so that reading ahead would not save time.
   virtual bool is_resident() const { return false; }
 };
 
-/// Base of sources that read from another source. The functions return the same as those of `source`, unless overridden.
+/// Base of sources that read from another source. A function that is not overridden returns the result of `source`.
 class WrappedSource : public Source {
  public:
   explicit WrappedSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}

@@ -6,14 +6,14 @@
 #include "data/source/format.hpp"
 #include "data/tables/table_abi.hpp"
 
-// Parquet and Arrow files, by the module arrow.so, which is loaded at the first call. All functions throw UsageError that
-// names the file and the damage, or explains how to install the module.
+// Functions for Parquet and Arrow files. The first call loads the module arrow.so. All functions throw UsageError that
+// names the file and the damage. If the module is not installed, the message explains how to install it.
 namespace trainrt::data {
 
-/// Implements Format::look of the format `format`, "parquet" or "arrow".
+/// Implements Format::probe for the format `format`, "parquet" or "arrow".
 FileContent probe_arrow_file(const char* format, const DataFile& file, const Options& options);
 
-/// Implements Format::open of the format `format`. Arrow's own buffers take at most max_expanded_bytes.
+/// Implements Format::open for the format `format`. Arrow's own buffers take at most max_expanded_bytes.
 std::unique_ptr<Source> open_arrow_file(const char* format, const DataFile& file, const FileContent& content,
                                         const Options& options, bool keep);
 

@@ -21,7 +21,8 @@ void check_sqlite(int code, sqlite3* database, std::string_view what) {
   throw UsageError(fmt::format("{}: {}", what, database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code)));
 }
 
-/// SQLite's authorizer: allows reading only, and refuses random numbers, so that a query always returns the same rows.
+/// SQLite's authorizer callback. It allows only reading. It refuses random numbers, so that a query always returns the
+/// same rows.
 int allow_reading(void*, int action, const char*, const char* function, const char*, const char*) {
   if (action == SQLITE_FUNCTION) {
     const std::string_view name = function == nullptr ? "" : function;
@@ -94,7 +95,7 @@ std::int64_t SqliteCursor::integer(int column) const { return sqlite3_column_int
 double SqliteCursor::real(int column) const { return sqlite3_column_double(rows_.get(), column); }
 
 std::string_view SqliteCursor::bytes(int column) const {
-  // The database may store texts in UTF-16; sqlite3_column_text() converts them to UTF-8.
+  // sqlite3_column_text() returns UTF-8 even if the database stores texts in UTF-16.
   const bool is_blob = sqlite3_column_type(rows_.get(), column) == SQLITE_BLOB;
   const auto* data = static_cast<const char*>(is_blob ? sqlite3_column_blob(rows_.get(), column)
                                                       : static_cast<const void*>(sqlite3_column_text(rows_.get(), column)));

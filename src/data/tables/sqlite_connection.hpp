@@ -11,7 +11,8 @@ struct sqlite3_stmt;
 
 namespace trainrt::data {
 
-/// The result of a SELECT, read row by row. Texts and blobs are valid until the next call of next().
+/// The result of a SELECT, which is read row by row. The texts and blobs of a row are valid until the next call of
+/// next().
 class SqliteCursor {
  public:
   SqliteCursor(sqlite3* database, std::string_view sql);
@@ -32,9 +33,9 @@ class SqliteCursor {
   std::unique_ptr<sqlite3_stmt, Close> rows_;
 };
 
-/// A database that is open for reading by one thread. The file must not change. Only SELECT is allowed, extensions are not
-/// loaded, and the schema is not trusted. Throws UsageError that names the file; also if a journal file exists, whose
-/// changes would be missing.
+/// A database that one thread has opened for reading. The file must not change while it is open. Only SELECT is
+/// allowed, extensions are not loaded, and the schema is not trusted. Throws UsageError that names the file. Also
+/// throws UsageError if a journal file exists, because the changes in it would be missing.
 class SqliteConnection {
  public:
   explicit SqliteConnection(const std::string& path);
@@ -48,7 +49,7 @@ class SqliteConnection {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-/// Returns `text` with ASCII letters in lower case. SQL compares keywords and names so.
+/// Returns `text` with its ASCII letters in lower case. SQL ignores the case of these letters in keywords and names.
 std::string in_lower_case(std::string_view text);
 /// Returns `name` as a quoted name in SQL: "na""me".
 std::string sqlite_name(std::string_view name);

@@ -27,7 +27,8 @@ constexpr std::uint64_t rows_of_block = 4096;
                                excerpt(request.table, 60), sqlite_name(excerpt(request.table, 60))));
 }
 
-/// Returns the name of the table's rowid column: one of SQLite's names for it that is not also a column.
+/// Returns the name of the table's rowid column. SQLite has several names for this column; the result is one that is
+/// not the name of another column.
 std::string rowid_of(const SqliteConnection& file, const SqliteRequest& request) {
   std::vector<std::string> names;
   const auto rows = file.select("SELECT * FROM " + sqlite_name(request.table));
@@ -45,7 +46,7 @@ std::string rowid_of(const SqliteConnection& file, const SqliteRequest& request)
   refuse_table(request);
 }
 
-/// Returns the SELECT for the request. The SELECT of a table has the columns `columns` and, last, the rowid.
+/// Returns the SELECT statement for the request. For a table, it selects the columns `columns` and, last, the rowid.
 std::string select_of(const SqliteConnection& file, const SqliteRequest& request, std::string_view columns,
                       std::string_view where) {
   if (request.is_query()) return request.query;
@@ -54,7 +55,7 @@ std::string select_of(const SqliteConnection& file, const SqliteRequest& request
                      where.empty() ? "" : " WHERE " + rowid, where, rowid);
 }
 
-/// Collects types and blocks from the rows of a database, one row after another.
+/// Determines the types of the columns and the blocks. It gets the rows of a database one after another.
 class Scanner {
  public:
   Scanner(const SqliteRequest& request, const SqliteCursor& rows)
@@ -158,7 +159,8 @@ class SqliteReader final : public TableReader {
     if (is_query && rows.next()) throw Error("it has more rows than when it was listed");
   }
 
-  /// Stores the value in column `from` of the result. `row`: number of the row in the block; `in_file`: in the file.
+  /// Stores the value in column `from` of the result. `row` is the number of the row in the block, and `in_file` its
+  /// number in the file.
   void put(const SqliteCursor& rows, int from, const TableTarget& target, std::uint64_t row, std::uint64_t in_file) const {
     const auto kind = rows.kind(from);
     if (target.varying != nullptr) {

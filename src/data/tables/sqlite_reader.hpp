@@ -8,7 +8,8 @@
 
 namespace trainrt::data {
 
-/// The rows to read of a database: those of a table with rowids, in the order of the rowids, or the result of a query.
+/// The rows to read from a database. They are the rows of a table with rowids, in the order of the rowids, or the
+/// result of a query.
 struct SqliteRequest {
   std::string path;
   std::string table;
@@ -25,11 +26,11 @@ struct SqliteScan {
   std::vector<std::int64_t> first_rowids;  ///< first rowid of each block of a table
 };
 
-/// Reads all rows once to find types and blocks. A column is i64 if all its values are integers, f64 if all are numbers or
-/// missing, else text. Throws UsageError that names the file.
+/// Reads all rows once to determine types and blocks. A column is i64 if all its values are integers, f64 if all are
+/// numbers or missing, and otherwise text. Throws UsageError that names the file.
 SqliteScan scan_sqlite(const SqliteRequest& request);
 
-/// Opens a database that was scanned.
+/// Opens a database. `scan` is the result of scan_sqlite() for `request`.
 std::unique_ptr<const TableReader> open_sqlite_reader(SqliteRequest request, SqliteScan scan);
 
 }  // namespace trainrt::data

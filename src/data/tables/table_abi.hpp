@@ -12,11 +12,11 @@
 
 #include "data/source/source.hpp"
 
-// Files that hold a table in blocks of rows, each of which is decoded as one: row groups, record batches. The module
-// arrow.so implements these interfaces for Parquet and Arrow files.
+// Interfaces for files that hold a table in blocks of rows, such as row groups or record batches. A block is decoded as
+// a unit. The module arrow.so implements the interfaces for Parquet and Arrow files.
 namespace trainrt::data {
 
-/// A column of a file, and the values that it becomes.
+/// A column of a file, and the type and shape to which its values are converted.
 struct TableColumn {
   std::string name;
   std::string file_type;        ///< type in the words of the file: "list<element: float>"
@@ -29,7 +29,8 @@ struct TableColumn {
   std::string unreadable = {};  ///< why the column cannot be read and how to avoid that; "" if it can
 };
 
-/// Where TableReader::read() stores a column's values. A missing value becomes NaN; in a type without NaN it is an Error.
+/// The memory in which TableReader::read() stores a column's values. A missing value becomes NaN. If the type has no
+/// NaN, a missing value is an Error.
 struct TableTarget {
   std::size_t column = 0;
   DType dtype = DType::u8;      ///< single numbers are converted to this type; other columns keep their own type
@@ -40,8 +41,8 @@ struct TableTarget {
   bool must_be_exact = false;   ///< an integer that an f64 would round is an Error
 };
 
-/// Throws Error if `bytes` more bytes in `target.varying` exceed its maximum size. A small file may repeat the same long
-/// text many times.
+/// Throws Error if `target.varying` would exceed its maximum size with `bytes` more bytes. The limit is necessary
+/// because a small file may repeat the same long text many times.
 inline void require_room_for(std::size_t bytes, const TableTarget& target) {
   if (bytes > target.max_bytes || target.varying->values.size() > target.max_bytes - bytes)
     throw Error("the values of a block take more than " + std::to_string(target.max_bytes) +
@@ -63,13 +64,16 @@ class TableReader {
   virtual ~TableReader() = default;
   virtual const std::vector<TableColumn>& columns() const = 0;
   virtual const std::vector<std::uint64_t>& blocks() const = 0;  ///< number of rows of each block
-  /// Returns whether any value of the column is missing. It may read the column.
+  /// Returns whether any value of the column is missing. The function may have to read the column.
   virtual bool has_missing_values(std::size_t column) const = 0;
-  /// Returns whether all columns of a row are read together, so that one read() of all fields is cheaper than one for each.
+  /// Returns whether all columns of a row are read together. One read() of all fields is then cheaper than one read()
+  /// for each field.
   virtual bool is_by_rows() const { return false; }
-  /// Returns the approximate size in memory of the block's values of a column that varies.
+  /// Returns the approximate number of bytes that the values of a column take in memory for one block. The column
+  /// varies in length.
   virtual std::uint64_t varying_bytes(std::size_t block, std::size_t column) const = 0;
-  /// Reads all rows of a block. Throws Error that names row, column and value if a value does not fit its target's type.
+  /// Reads all rows of a block. Throws Error that names row, column and value if a value does not fit the type of its
+  /// target.
   virtual void read(std::size_t block, std::span<const TableTarget> targets) const = 0;
 };
 
@@ -79,17 +83,17 @@ struct EncodedBlock {
   std::vector<std::byte> notes;  ///< argument for TableEncoder::add()
 };
 
-/// Encodes a file that holds a table in blocks of rows: head(), then the values of the blocks with any bytes between them,
-/// then the result of finish().
+/// Encodes a file that holds a table in blocks of rows. The file consists of head(), the values of the blocks, and the
+/// result of finish(). Between the blocks there may be any bytes.
 class TableEncoder {
  public:
   virtual ~TableEncoder() = default;
   virtual std::string_view head() const = 0;
-  /// Encodes `count` rows, one column for each field. `first`: number of the first row, for messages. Any thread may call
-  /// it. Throws UsageError for a value that such a file cannot hold.
+  /// Encodes `count` rows. `columns` has one column for each field. `first` is the number of the first row, for
+  /// messages. Any thread may call it. Throws UsageError for a value that such a file cannot hold.
   virtual EncodedBlock encode(std::uint64_t first, std::uint64_t count, std::span<const Column> columns) const = 0;
-  /// Adds the block with these notes and with its values at `offset` in the file. Blocks must be added in the order of
-  /// the rows. Throws Error if the notes are damaged.
+  /// Adds an encoded block. Its values are at `offset` in the file. `notes` are the EncodedBlock::notes of the block.
+  /// Blocks must be added in the order of the rows. Throws Error if the notes are damaged.
   virtual void add(std::span<const std::byte> notes, std::uint64_t offset) = 0;
   virtual std::vector<std::byte> finish() = 0;
 };
@@ -98,8 +102,9 @@ class TableEncoder {
 struct TableModule {
   static constexpr int current_abi = 4;
   int abi = current_abi;
-  /// Opens a file of the format `format`, "parquet" or "arrow". The reader takes at most `max_memory` bytes, not counting
-  /// its targets. `blocks`: rows of each block if they are known, else empty. Throws Error that describes the damage.
+  /// Opens a file of the format `format`, "parquet" or "arrow". The reader takes at most `max_memory` bytes, in
+  /// addition to its targets. `blocks` has the number of rows of each block if they are known; otherwise it is empty.
+  /// Throws Error that describes the damage.
   std::unique_ptr<const TableReader> (*open)(const char* format, std::shared_ptr<const TableInput> input,
                                              std::uint64_t max_memory, std::vector<std::uint64_t> blocks) = nullptr;
   /// Returns an encoder for a file of the format `format`, "parquet". `compression`: Arrow's name of a codec, or "". Throws

@@ -11,7 +11,8 @@
 
 namespace trainrt::data {
 
-/// A field and the columns of a table that it is made of: one column, or several columns of numbers for a vector.
+/// A field, and the columns of a table from which it is made: one column, or several columns of numbers that form a
+/// vector.
 struct TableField {
   struct Part {
     std::size_t column = 0;
@@ -22,7 +23,7 @@ struct TableField {
   bool must_be_exact = false;  ///< the type f64 was inferred, so that an integer that it would round is an error
 };
 
-/// The fields that are read of a table, and the number of rows of each block.
+/// The fields that are read from a table, and the number of rows of each block.
 struct TablePlan {
   std::vector<TableField> fields;
   std::vector<std::uint64_t> blocks;
@@ -32,11 +33,12 @@ struct TablePlan {
 /// Returns the keys `columns`, `types`, `vector` and `chunk_cache` of table formats.
 std::vector<OptionSpec> table_options();
 
-/// Chooses fields and their types according to the keys in `options`. Integers of which some are missing become f64. Logs
-/// columns that are left out and the units of times, once. Throws UsageError that names key, file (`path`) and column.
+/// Chooses fields and their types according to the keys in `options`. A column of integers with missing values becomes
+/// f64. Logs once which columns are left out, and which units times have. Throws UsageError that names key, file
+/// (`path`) and column.
 TablePlan table_plan(const TableReader& table, const Options& options, const std::string& path);
 
-/// Returns the plan as FileContent, with the packed plan as its index.
+/// Returns a FileContent for the plan. FileContent::index contains the packed plan.
 FileContent content_of(const TablePlan& plan);
 /// Reverses content_of().
 TablePlan plan_of(const FileContent& content);

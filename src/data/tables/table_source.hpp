@@ -12,13 +12,15 @@
 
 namespace trainrt::data {
 
-/// Samples of a table's rows. The thread that needs a block of a field decodes it. Decoded blocks are kept in the cache of
-/// this process (chunk_cache.hpp), which has room for at least two blocks of all fields.
+/// A source that has the rows of a table as samples. The thread that needs a block of a field decodes it. Decoded
+/// blocks are kept in the cache of this process (chunk_cache.hpp). The cache has room for at least two blocks of all
+/// fields.
 class TableSource final : public Source {
  public:
   using Open = std::function<std::unique_ptr<const TableReader>(std::vector<std::uint64_t> blocks)>;
-  /// `cache_bytes`: size of the cache; 0: nothing is cached. If all values take at most `max_kept` bytes, all blocks are
-  /// decoded now and kept. Throws UsageError if a block of a field takes more memory than `limit`.
+  /// `cache_bytes` is the size of the cache; 0 means that nothing is cached. If all values take at most `max_kept`
+  /// bytes, the constructor decodes all blocks and keeps them. Throws UsageError if a block of a field takes more
+  /// memory than `limit` allows.
   TableSource(std::string path, TablePlan plan, const Open& open, const ExpansionLimit& limit, std::uint64_t cache_bytes,
               std::uint64_t max_kept);
 
@@ -28,7 +30,7 @@ class TableSource final : public Source {
   bool is_resident() const override { return !kept_.empty(); }
 
  private:
-  /// Consecutive rows of a block that are requested consecutively.
+  /// Consecutive rows of a block that are also consecutive in the request.
   struct RowRun {
     std::size_t block = 0;
     std::uint64_t row = 0;    ///< number of the first row in the block
@@ -60,15 +62,15 @@ class TableSource final : public Source {
   std::vector<std::uint64_t> ends_;  // number of samples up to the end of each block
   std::unique_ptr<const TableReader> table_;
   std::unique_ptr<ChunkCacheShare> cache_;
-  // A part of a block is decoded at once: one field, or all fields if the table is read by rows.
+  // A block is decoded in parts. A part is one field, or all fields if the table is read by rows.
   bool by_rows_ = false;
   std::vector<std::vector<ChunkCache::Values>> kept_;  // blocks by part, if all are kept
 };
 
-/// Whether all values are kept in memory: never, if they are not much larger than their file (if_small), or always.
+/// When all values are kept in memory: never, only if they are not much larger than their file (if_small), or always.
 enum class Keep : std::uint8_t { never, if_small, always };
 
-/// Opens a file of a table format. `options` contains table_options().
+/// Opens a file of a table format. Precondition: `options` contains the keys of table_options().
 std::unique_ptr<Source> open_table(const DataFile& file, const FileContent& content, const Options& options, Keep keep,
                                    const TableSource::Open& open);
 

@@ -21,18 +21,18 @@ constexpr std::size_t tar_block = 512;
 constexpr std::uint64_t max_extra_bytes =
     1 << 20;  // maximum size of a long name or a pax record; a damaged header may declare more
 
-/// A sliding window of a file that is read from the beginning to the end. After small steps it reads large pieces; after
-/// large steps, only the needed bytes.
+/// A sliding window of a file, which is read from the beginning to the end. If the next offset is near, it reads a
+/// large piece. If the next offset is far away, it reads little more than the needed bytes.
 class TarWindow {
  public:
   explicit TarWindow(const InputFile& file) : file_(file) {}
 
-  /// Returns `count` bytes, which must be in the file; valid until the next call.
+  /// Returns `count` bytes from `offset` on, which must be in the file. The result is valid until the next call.
   std::span<const std::byte> at(std::uint64_t offset, std::uint64_t count) {
     if (offset < begin_ || offset + count > begin_ + bytes_.size()) load(offset, count);
     return std::span(bytes_).subspan(offset - begin_, count);
   }
-  /// Returns the bytes from `offset` on that are in memory, at most `count`.
+  /// Returns the bytes from `offset` on that are already in memory, at most `count`. The result may be empty.
   std::span<const std::byte> loaded(std::uint64_t offset, std::uint64_t count) const {
     if (offset < begin_ || offset >= begin_ + bytes_.size()) return {};
     return std::span(bytes_).subspan(offset - begin_, std::min<std::uint64_t>(count, begin_ + bytes_.size() - offset));
@@ -60,7 +60,8 @@ class TarHeader {
 
   bool is_end() const { return block_.find_first_not_of('\0') == block_.npos; }
   char type() const { return block_[156]; }
-  /// Returns whether the checksum fits, summed with unsigned or, as some archivers do, signed bytes.
+  /// Returns whether the checksum is correct. The checksum is a sum of unsigned bytes or, in files of some archivers,
+  /// of signed bytes.
   bool is_intact() const {
     const auto expected = number(148, 8);
     std::int64_t plain = 0, with_signs = 0;
@@ -84,7 +85,7 @@ class TarHeader {
     const auto field = block_.substr(at, width);
     return field.substr(0, std::min(field.find('\0'), field.size()));
   }
-  /// Parses octal digits between blanks, or big-endian bytes after 0x80 (GNU).
+  /// Parses octal digits between blanks, or big-endian bytes that follow a byte 0x80 (GNU).
   std::optional<std::uint64_t> number(std::size_t at, std::size_t width) const {
     auto field = block_.substr(at, width);
     std::uint64_t value = 0;
@@ -109,7 +110,7 @@ class TarHeader {
   std::string_view block_{bytes_.data(), tar_block};
 };
 
-/// Attributes of an entry from extended headers before its own.
+/// Attributes of an entry that were read from the extended headers before its own header.
 struct TarExtra {
   std::optional<std::string> name;
   std::optional<std::uint64_t> size;
@@ -141,7 +142,8 @@ class TarWalk {
 
  private:
   static std::uint64_t padded(std::uint64_t bytes) { return (bytes + tar_block - 1) / tar_block * tar_block; }
-  /// Moves to the header after a content, or to the end of an archive that was cut in the padding of the content.
+  /// Moves to the header after a content. If the archive ends within the padding of the content, moves to the end of
+  /// the archive.
   void skip_content(std::uint64_t content, std::uint64_t bytes) {
     at_ = std::min(content + padded(bytes), archive_.size());
   }
@@ -239,7 +241,8 @@ class TarWalk {
     return std::string(name);
   }
 
-  /// Checks that only zeros follow the end, at most one record of a tape.
+  /// Checks the bytes after the end mark of the archive. They must be zeros, and not more than the largest record of a
+  /// tape.
   void require_end() {
     constexpr std::uint64_t max_zeros = 1 << 20;
     const auto left = archive_.size() - at_;

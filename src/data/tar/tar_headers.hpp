@@ -16,13 +16,19 @@ struct TarEntry {
   std::uint64_t bytes = 0;
 };
 
-/// Reads the headers of a tar archive (POSIX.1-1988 ustar, POSIX.1-2001 pax, GNU and V7) from the beginning to the end, and
-/// calls `take` for each regular file in order. `first` has as many first bytes of the file as were read with its
-/// header, or is empty; it is valid during the call. Directories are left out. Contents are not read.
+/// Reads the headers of a tar archive (POSIX.1-1988 ustar, POSIX.1-2001 pax, GNU and V7) from the beginning to the end.
+/// Calls `take` for each regular file, in order. Directories are left out, and contents are not read.
 ///
-/// Throws UsageError that names archive and entry for: links, devices, sparse files and other entries without plain
-/// content; names that are absolute or lead out of the archive; sizes that exceed the archive; damaged headers; an archive
-/// without an end, or with data after it; and compressed archives.
+/// `first` contains those bytes of the file's content that were read together with its header, and may be empty. It is
+/// valid during the call.
+///
+/// Throws UsageError that names archive and entry for:
+/// - links, devices, sparse files and other entries without plain content
+/// - names that are absolute or lead out of the archive
+/// - sizes that exceed the archive
+/// - damaged headers
+/// - an archive without an end, or with data after it
+/// - compressed archives
 void walk_tar(const InputFile& archive, const std::function<void(TarEntry entry, std::span<const std::byte> first)>& take);
 
 }  // namespace trainrt::data

@@ -66,7 +66,7 @@ struct TarName {
   std::string extension;
 };
 
-/// Returns nullopt if the entry belongs to no sample.
+/// Returns the parts of the name of an entry. Returns nullopt if the entry belongs to no sample.
 std::optional<TarName> tar_name(std::string_view name) {
   const auto begin = name.rfind('/') + 1;  // 0 without a slash
   const auto dot = name.find('.', begin);
@@ -96,7 +96,7 @@ void TarSamples::add_field(TarField field) {
   ranges_.emplace_back();
 }
 
-/// Makes samples of consecutive entries.
+/// Combines consecutive entries to samples.
 class TarCollector {
  public:
   TarCollector(const InputFile& archive, const Options& options)
@@ -178,7 +178,7 @@ class TarCollector {
     value.label = *label;
   }
 
-  /// Marks the current sample as damaged. Throws unless such samples are left out.
+  /// Marks the current sample as damaged. Throws unless damaged samples are left out.
   void refuse(const std::string& why) {
     if (error_.empty()) error_ = fmt::format("the sample '{}' {}", excerpt(key_), why);
     if (!skips_) throw UsageError(fmt::format("tar archive '{}': {}", archive_.path(), error_));

@@ -10,7 +10,7 @@
 
 namespace trainrt::data {
 
-/// The kind of an entry, by the last part of its extension.
+/// The kind of an entry. It is determined by the last part of the entry's extension.
 enum class EntryKind : std::uint8_t {
   image,  ///< jpg, jpeg, png, webp
   label,  ///< cls, cls2, class, count, index, inx, id: an integer as text
@@ -32,9 +32,11 @@ struct EntryRange {
   std::uint64_t bytes = 0;
 };
 
-/// The samples of a tar archive, as WebDataset defines them: consecutive entries with the same name up to the first dot of
-/// the last part are a sample; the rest of the name, in lower case, is the extension. Entries without an extension,
-/// and those with a last part that begins with a dot, belong to no sample.
+/// The samples of a tar archive, by the rules of WebDataset. The name of an entry is divided at the first dot after its
+/// last slash: the part before the dot is the key, the part after it is the extension, in lower case. Consecutive
+/// entries with the same key form a sample.
+///
+/// An entry belongs to no sample if it has no extension, or if its file name begins with a dot.
 class TarSamples {
  public:
   const std::vector<TarField>& fields() const { return fields_; }
@@ -42,11 +44,13 @@ class TarSamples {
   std::string key(std::uint64_t sample) const { return keys_[sample]; }
   /// Returns the label of a sample. `field`: number of a field whose kind is EntryKind::label.
   std::int64_t label(std::uint64_t sample, std::size_t field) const { return labels_[field][sample]; }
-  /// Returns the position of the entry of `field`, which has the kind image, array or bytes.
+  /// Returns the position of the entry that contains the value of `field`. Precondition: the field has the kind image,
+  /// array or bytes.
   EntryRange range(std::uint64_t sample, std::size_t field) const { return ranges_[field][sample]; }
 
-  /// Reads the headers of the archive once. `options` has the keys of the format tar. Throws UsageError that names archive
-  /// and sample if a sample lacks a field or is damaged; with on_error = skip, such samples are left out with a warning.
+  /// Reads the headers of the archive once. `options` must contain the keys of the format tar. Throws UsageError that
+  /// names archive and sample if a sample lacks a field or is damaged. With on_error = skip, prints a warning and
+  /// leaves out such samples.
   static TarSamples of(const InputFile& archive, const Options& options);
 
   /// Encode the samples as bytes for other ranks, and decode them.
@@ -64,7 +68,7 @@ class TarSamples {
 };
 
 /// Parses the key `fields`: "jpg, cls", "image=jpg;png, label=cls, __key__". Throws UsageError that quotes the invalid
-/// word.
+/// item.
 std::vector<TarField> tar_fields(const std::string& list);
 
 }  // namespace trainrt::data

@@ -9,9 +9,9 @@
 
 namespace trainrt::data {
 
-// Functions on 64 bytes at a time, with one bit per byte, for fast scans for a few characters.
+// Functions that process 64 bytes at a time and return one bit per byte. They speed up scans for a few characters.
 
-/// Returns a bit for each of the 64 bytes at `bytes`: whether it equals `wanted`.
+/// Returns a bit for each of the 64 bytes at `bytes`. The bit is set if the byte is equal to `wanted`.
 inline std::uint64_t equal_bits(const char* bytes, char wanted) {
   std::uint64_t bits = 0;
 #ifdef __SSE2__
@@ -27,7 +27,8 @@ inline std::uint64_t equal_bits(const char* bytes, char wanted) {
   return bits;
 }
 
-/// Returns the number of set bits, as std::popcount(), which is a function call on processors without the instruction.
+/// Returns the number of set bits. It replaces std::popcount(), which is a function call on processors without this
+/// instruction.
 inline std::size_t count_of(std::uint64_t bits) {
   bits -= (bits >> 1) & 0x5555555555555555;
   bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333);
@@ -35,7 +36,8 @@ inline std::size_t count_of(std::uint64_t bits) {
   return static_cast<std::size_t>((bits * 0x0101010101010101) >> 56);
 }
 
-/// Returns for each bit the parity of the bits up to it: all bits from an odd set bit to before the next even one are set.
+/// Returns for each bit the parity of the bits up to it. The set bits of the result extend from each set bit of `bits`
+/// with an odd number (the first, third, ...) to the bit before the next set bit.
 inline std::uint64_t parity_up_to(std::uint64_t bits) {
   for (int step = 1; step < 64; step *= 2) bits ^= bits << step;
   return bits;

@@ -8,8 +8,8 @@
 
 namespace trainrt::data {
 
-/// Collects values of one column for warnings about its inferred type: texts that make a column of numbers a column of
-/// texts, and leading zeros that a number loses.
+/// Collects values of one column for warnings about its inferred type. It collects texts because of which a column of
+/// numbers became a column of texts, and leading zeros that are lost in numbers.
 class ColumnNotes {
  public:
   struct Value {
@@ -20,17 +20,17 @@ class ColumnNotes {
   /// Adds the next value. `value` is the text in the file; `row` is counted from 0, including the header.
   void see(Seen kind, std::string_view value, std::uint64_t row);
 
-  /// Returns the first value that is not a number, if at least half of the values are numbers: the column is then probably
-  /// not meant to be text.
+  /// Returns the first value that is not a number, if at least half of the values are numbers. Such a column is
+  /// probably meant to contain numbers.
   std::optional<Value> odd_value() const;
   std::uint64_t numbers() const { return numbers_.count; }  ///< number of values that are numbers
   std::uint64_t values() const {
     return numbers_.count + texts_.count + booleans_.count;
   }  ///< number of values, without missing ones
-  /// Returns the first number with leading zeros.
+  /// Returns the first number that has leading zeros.
   const std::optional<Value>& leading_zero() const { return leading_zeros_.first; }
-  /// Returns the kinds of values if there are several, each with the row of its first value, counted from 1: "row 1 has a
-  /// number, 1, and row 2 has a text, two". Returns "" if all values that are not missing have one kind.
+  /// If the column has several kinds of values, returns the first value of each kind with its row, counted from 1: "row
+  /// 1 has a number, 1, and row 2 has a text, two". Returns "" if all values that are not missing have one kind.
   std::string mixture() const;
 
  private:

@@ -8,14 +8,14 @@
 
 namespace trainrt::data {
 
-/// The part of a key's value for one field: "FIELD: ARGUMENT ARGUMENT".
+/// The part of a key's value that applies to one field: "FIELD: ARGUMENT ARGUMENT".
 struct FieldSpec {
   std::string field;
   std::vector<std::string> arguments;
 };
 
-/// Parses a key's value, a comma-separated list of FieldSpecs. Throws UsageError for an item without a colon; `arguments`
-/// describes the expected arguments for its message.
+/// Parses a key's value, a comma-separated list of FieldSpecs. Throws UsageError for an item without a colon.
+/// `arguments` describes the expected arguments, for the message.
 std::vector<FieldSpec> field_specs(std::string_view text, std::string_view arguments);
 
 /// Returns the index of the field called `name`. Throws UsageError, with the names of all fields, for an unknown name.

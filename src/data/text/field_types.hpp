@@ -29,9 +29,10 @@ ValueType value_type(std::string_view name);
 
 /// Types by column name.
 using GivenTypes = std::map<std::string, ValueType>;
-/// Parses the key `types`: "label: i64, name: text". Throws UsageError with the item that is invalid.
+/// Parses the key `types`: "label: i64, name: text". Throws UsageError that quotes the invalid item.
 GivenTypes given_types(std::string_view list);
-/// Throws UsageError if a name in `asked`, the value of the key `key`, is not in `names`, the columns of the file `path`.
+/// Throws UsageError if a name in `asked` is not in `names`. `asked` is the value of the key `key`, and `names` are the
+/// columns of the file `path`.
 void require_known(std::span<const std::string> asked, std::span<const std::string> names, std::string_view key,
                    const std::string& path);
 
@@ -42,8 +43,8 @@ enum class Seen : std::uint8_t { missing = 1, boolean = 2, integer = 4, real = 8
 class TypeGuess {
  public:
   void see(Seen kind) { seen_ |= static_cast<unsigned>(kind); }
-  /// Returns bool if all values are booleans, i64 if they are integers, f64 if they are numbers of which some may be
-  /// missing (NaN), and otherwise text.
+  /// Returns bool if all values are booleans, and i64 if all are integers. Returns f64 if all are numbers, of which
+  /// some may be missing (NaN). Otherwise returns text.
   ValueType type() const;
 
  private:
@@ -52,8 +53,8 @@ class TypeGuess {
 
 constexpr bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
 
-// The functions put_...() write a value to `out` as a number of type `type`. They return false if the type cannot hold the
-// value; a boolean holds 0 and 1.
+// The functions put_...() write a value to `out` as a number of type `type`. They return false if the type cannot hold
+// the value. A boolean can hold only 0 and 1.
 
 inline bool put_real(double value, DType type, std::byte* out) {
   if (type == DType::f64) {
@@ -66,7 +67,7 @@ inline bool put_real(double value, DType type, std::byte* out) {
   return !std::isinf(kept) || std::isinf(value);
 }
 
-/// Returns the value of type T at `at`, which need not be aligned.
+/// Returns the value of type T at the address `at`. The address need not be aligned.
 template <class T>
 T loaded(const std::byte* at) {
   T value;
@@ -74,7 +75,7 @@ T loaded(const std::byte* at) {
   return value;
 }
 
-/// Returns the integer or boolean of type `type` at `at`.
+/// Returns the value at the address `at`, an integer or a boolean of type `type`.
 inline std::int64_t integer_at(const std::byte* at, DType type) {
   switch (type) {
     case DType::i64:

@@ -9,15 +9,15 @@
 
 namespace trainrt::data {
 
-// Decimal numbers. The inline functions read the numbers of most tables without a call; they may read up to eight bytes
-// after the number, which must be readable.
+// Functions that parse decimal numbers. The inline functions read the numbers of most tables without a function call.
+// They may access up to eight bytes after the number, so these bytes must be readable.
 
 constexpr std::array<std::uint64_t, 9> powers_of_ten = {1,       10,        100,        1'000,      10'000,
                                                         100'000, 1'000'000, 10'000'000, 100'000'000};
 constexpr std::array<double, 9> exact_powers = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
 
-/// Returns the number with eight given decimal digits. `digits` has the value of one digit per byte, the first digit in the
-/// lowest byte.
+/// Returns the number that has the eight given decimal digits. Each byte of `digits` has the value of one digit. The
+/// first digit is in the lowest byte.
 inline std::uint64_t eight_digits(std::uint64_t digits) {
   digits = digits * 10 + (digits >> 8);  // pairs
   return (((digits & 0x000000FF000000FF) * 0x000F424000000064) +
@@ -25,7 +25,7 @@ inline std::uint64_t eight_digits(std::uint64_t digits) {
          32;
 }
 
-/// Returns the eight bytes at `at` as an integer, with the first byte as the lowest.
+/// Returns the eight bytes at `at` as an integer. The first byte is the lowest one.
 inline std::uint64_t eight_bytes(const char* at) {
   std::uint64_t eight = 0;
   std::memcpy(&eight, at, 8);
@@ -48,8 +48,8 @@ inline const char* read_digits(const char* at, std::uint64_t& digits) {
   }
 }
 
-/// Reads [begin, end) if it is the most common form of a real number: up to eight digits with a point among them, without a
-/// sign. Otherwise returns false.
+/// Reads [begin, end) if it has the most common form of a real number: at most eight digits, with a point among them
+/// and without a sign. Otherwise returns false.
 inline bool read_short_real(const char* begin, const char* end, double& value) {
   constexpr std::uint64_t points = 0x2E2E2E2E2E2E2E2E, ones = 0x0101010101010101, highs = 0x8080808080808080;
   const auto length = static_cast<std::size_t>(end - begin);
@@ -72,9 +72,11 @@ inline bool read_short_real(const char* begin, const char* end, double& value) {
 /// The same as read_real(), for numbers of any form.
 const char* read_long_real(const char* begin, const char* end, double& value);
 
-/// Reads the decimal number at `begin`, rounded to the nearest double, ties to even, and returns its end. Returns nullptr
-/// if there is no number or if it is too large for a double; a number that is too small is read as 0. Accepts "nan" and
-/// "inf", but neither "+1" nor " 1". *end must not be a digit.
+/// Reads the decimal number at `begin`, and returns the address of the first character after it. The number is rounded
+/// to the nearest double, ties to even. A number that is too small for a double is read as 0. Accepts "nan" and "inf",
+/// but neither "+1" nor " 1".
+///
+/// Returns nullptr if there is no number, or if it is too large for a double. Precondition: *end is not a digit.
 inline const char* read_real(const char* begin, const char* end, double& value) {
   const bool negative = *begin == '-';
   if (!read_short_real(begin + negative, end, value)) return read_long_real(begin, end, value);
@@ -82,8 +84,8 @@ inline const char* read_real(const char* begin, const char* end, double& value) 
   return end;
 }
 
-/// Reads the decimal integer at `begin`, and returns its end, or nullptr if there is no integer or std::int64_t cannot hold
-/// it. *end must not be a digit.
+/// Reads the decimal integer at `begin` into `value`, and returns the address of the first character after it. Returns
+/// nullptr if there is no integer, or if it does not fit into std::int64_t. Precondition: *end is not a digit.
 inline const char* read_integer(const char* begin, const char* end, std::int64_t& value) {
   const bool negative = *begin == '-';
   const char* const first = begin + negative;
@@ -99,20 +101,23 @@ inline const char* read_integer(const char* begin, const char* end, std::int64_t
   return at;
 }
 
-/// Returns the number in `text`, which may have a sign, and blanks around it. Returns nothing if `text` is not a number, is
-/// longer than 1024 characters, or is too large for the type. A real number that is too small for a double is 0.
+/// Return the number in `text`. The number may have a sign, and blanks around it. Return nothing if `text` is not a
+/// number, is longer than 1024 characters, or is too large for the type. real_in() returns 0 for a number that is too
+/// small for a double.
 std::optional<double> real_in(std::string_view text);
 std::optional<std::int64_t> integer_in(std::string_view text);
 
 enum class NumberKind : std::uint8_t { none, whole, real };
-/// Returns whether integer_in() or, if it cannot, real_in() reads `text`.
+/// Returns the kind of number in `text`: whole if integer_in() accepts it, otherwise real if real_in() accepts it,
+/// otherwise none.
 NumberKind number_kind(std::string_view text);
 
 /// Returns false if `text` is an integer that a double cannot hold exactly, such as 9007199254740993. Returns true for
 /// every other text.
 bool is_exact_in(std::string_view text);
 
-/// Returns the boolean in `text`: true, True, TRUE, false, False or FALSE, with blanks around it; nothing for other texts.
+/// Returns the boolean in `text`: true, True, TRUE, false, False or FALSE, with blanks around it. Returns nothing for
+/// other texts.
 std::optional<bool> truth_in(std::string_view text);
 
 }  // namespace trainrt::data

@@ -60,8 +60,8 @@ class ExpressionParser {
     return made;
   }
 
-  /// A chain of conditions becomes a tree as deep as the chain is long. The depth is limited, because the tree is visited
-  /// recursively.
+  /// Limits the depth of the tree, because the tree is visited recursively. A chain of conditions becomes a tree that
+  /// is as deep as the chain is long.
   RowExpression chained(Kind kind, RowExpression first, RowExpression second) {
     constexpr int max_chained = 1000;
     if (++chained_ > max_chained) fail(fmt::format("more than {} conditions", max_chained));

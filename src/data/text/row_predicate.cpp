@@ -22,7 +22,7 @@ using ConditionKind = RowExpression::Kind;
 using Comparison = RowExpression::Comparison;
 using OperandValue = std::variant<std::int64_t, double, std::string_view>;
 
-/// Compares exactly, also integers that a double cannot hold.
+/// Compares exactly, even integers that a double cannot hold.
 std::partial_ordering compare(std::int64_t whole, double real) {
   constexpr double beyond = 0x1p63;
   if (std::isnan(real)) return std::partial_ordering::unordered;

@@ -17,22 +17,24 @@ struct TokenType {
   bool is_signed = false;
   bool is_big_endian = false;
 
-  /// Returns the narrowest type of train functions for these ids. It is i32 for u32; widen() refuses larger ids.
+  /// Returns the narrowest type of train functions that can hold ids of this type. The type for u32 is i32, and widen()
+  /// refuses ids that i32 cannot hold.
   DType widened() const;
 };
 
-/// A file of token ids: a flat file, or a .npy file with one axis of integers. Any threads may read it at the same time.
+/// A file of token ids. It is a flat file, or a .npy file with one axis of integers. Any threads may read it at the
+/// same time.
 class TokenFile {
  public:
-  /// `type` is u8, u16, u32, i32 or i64; "" means u16 for a flat file, and the type in the header of a .npy file. A flat
-  /// file has `header_bytes` bytes before its first token. Throws UsageError that names the file if its size is not that of
-  /// complete tokens, or if a .npy file holds another array.
+  /// `type` is u8, u16, u32, i32 or i64. "" means u16 for a flat file; for a .npy file it means the type in the header.
+  /// A flat file has `header_bytes` bytes before its first token. Throws UsageError that names the file if its size is
+  /// not a multiple of the token size, or if a .npy file holds an array that is not suitable.
   TokenFile(const DataFile& file, std::string_view type, std::uint64_t header_bytes);
 
   std::uint64_t size() const { return size_; }  ///< number of tokens
   const TokenType& type() const { return type_; }
   const std::string& path() const { return file_->path(); }
-  /// Returns whether the file can contain `id`, and train functions can get it.
+  /// Returns whether `id` fits into the type in the file and into the type of train functions.
   bool can_hold(std::int64_t id) const;
 
   /// Reads all tokens into memory.
@@ -44,15 +46,15 @@ class TokenFile {
     std::uint64_t first = 0, count = 0;
     std::span<const std::byte> raw;  ///< set by read(): the tokens in the file's type and this machine's byte order
   };
-  /// Reads `runs` at the same time. Their `raw` refers to memory of this object or to `scratch`.
+  /// Reads `runs` at the same time. Sets `raw` of each run, which refers to memory of this object or to `scratch`.
   void read(std::span<Run> runs, std::vector<std::byte>& scratch) const;
-  /// Returns the maximum number of runs that one call of read() reads at the same time.
+  /// Returns the maximum number of runs that one call of read() can read at the same time.
   std::size_t max_parallel_runs() const { return is_resident() ? 1 : file_->max_in_flight(); }
-  /// Writes the tokens `raw` to `out` in their widened type. `first` is the number of the first one. Throws UsageError that
-  /// names file, token and id if an id is too large for that type.
+  /// Converts the tokens `raw` to their widened type and writes them to `out`. `first` is the number of the first
+  /// token. Throws UsageError that names file, token and id if an id is too large for the widened type.
   void widen(std::span<const std::byte> raw, std::uint64_t first, std::byte* out) const;
 
-  /// Reads the complete file, and calls `found` with the number of each token that is `id`, in order.
+  /// Reads the complete file. Calls `found` with the number of each token that is equal to `id`, in order.
   void find_all(std::int64_t id, const std::function<void(std::uint64_t)>& found) const;
 
  private:

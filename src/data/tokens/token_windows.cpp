@@ -9,7 +9,7 @@ namespace trainrt::data {
 std::uint64_t WindowForm::windows_in(std::uint64_t document) const {
   const auto full = document < tokens ? 0 : (document - tokens) / stride + 1;
   if (min_tokens == 0 || (full > 0 && (full - 1) * stride + tokens == document)) return full;
-  // The rest after the last full window is one more window if it is long enough.
+  // The tokens after the last full window form one more window if there are at least min_tokens.
   const auto left = full > document / stride ? 0 : document - full * stride;
   return full + (left >= min_tokens ? 1 : 0);
 }

@@ -6,13 +6,13 @@
 
 namespace trainrt::data {
 
-/// How documents are divided into windows, the samples.
+/// How documents are divided into windows. Each window is a sample.
 struct WindowForm {
   std::uint64_t stride = 1;      ///< tokens from the start of a window to the start of the next one
   std::uint64_t tokens = 1;      ///< length of a window
   std::uint64_t min_tokens = 0;  ///< minimum length of the last window of a document, if it is padded; 0: never padded
 
-  /// Returns the number of windows of a document of `document` tokens.
+  /// Returns the number of windows of a document that has `document` tokens.
   std::uint64_t windows_in(std::uint64_t document) const;
 };
 
@@ -26,14 +26,14 @@ struct Window {
 class TokenWindows {
  public:
   explicit TokenWindows(WindowForm form) : form_(form) {}
-  /// Appends the next document of the file, of `tokens` tokens.
+  /// Appends the next document of the file. It has `tokens` tokens.
   void add_document(std::uint64_t tokens);
   const WindowForm& form() const { return form_; }
   std::uint64_t size() const { return size_; }
-  /// Returns the window `number`, below size().
+  /// Returns the window `number`. Precondition: `number` < size().
   Window at(std::uint64_t number) const;
-  /// Returns how many windows from `number` on are in one document and leave no gap, so that they can be read at once; at
-  /// most `max_windows`.
+  /// Returns how many windows from `number` on can be read as one range, because they are in one document and leave no
+  /// gap. Returns at most `max_windows`.
   std::uint64_t run_from(std::uint64_t number, std::uint64_t max_windows) const;
 
  private:
@@ -48,7 +48,7 @@ class TokenWindows {
   std::uint64_t tokens_ = 0;
 };
 
-/// Appends the length of a document to `lengths`, in one or two bytes if it is small (LEB128).
+/// Appends the length of a document to `lengths`. A small length takes one or two bytes (LEB128).
 void append_length(std::string& lengths, std::uint64_t length);
 /// Removes the first length from `lengths`, and returns it. Throws Error if the bytes are damaged.
 std::uint64_t take_length(std::string_view& lengths);

@@ -12,14 +12,15 @@
 
 namespace trainrt::data {
 
-/// A plug-in: one file in data/transform/augmentations. Its name is a key of every [data.NAME] with values of the form
-/// "FIELD: ARGUMENTS, FIELD: ARGUMENTS". Augmentations are applied after all transforms, in the order of `order`, then of
-/// their names.
+/// A plug-in that changes samples at random. Each plug-in is one file in data/transform/augmentations. Its name is a
+/// key of every [data.NAME] with values of the form "FIELD: ARGUMENTS, FIELD: ARGUMENTS". Augmentations are applied
+/// after all transforms, sorted by `order`, then by name.
 struct Augmentation {
   std::string_view name;
   std::string_view help;
   std::string_view arguments;  ///< form of the arguments for help and messages: "PADDING"
-  /// Returns the change of `field`. Throws UsageError that names the field if the arguments are invalid or do not suit it.
+  /// Returns the change of `field`. Throws UsageError that names the field if the arguments are invalid or do not suit
+  /// the field.
   SampleMap (*make)(const Dataset::Field& field, std::span<const std::string> arguments);
   int order = 0;  ///< position among all augmentations; those that change sizes come first
 };
@@ -33,12 +34,12 @@ std::vector<OptionSpec> augmentation_options();
 /// value is invalid.
 SampleMaps augmented(std::vector<Dataset::Field> fields, const Options& options);
 
-/// A range of the share that a random part has of an image's area: 0 < min <= max <= 1.
+/// The valid range of the area of a random part, as a fraction of the image's area: 0 < min <= max <= 1.
 struct AreaRange {
   double min = 0, max = 1;
 };
-/// Parses the arguments "[MIN MAX]" of an augmentation: returns `default_range` if they are missing, and nullopt if they
-/// are invalid.
+/// Parses the arguments "[MIN MAX]" of an augmentation. Returns `default_range` if there are no arguments, and nullopt
+/// if they are invalid.
 std::optional<AreaRange> parse_area_range(std::span<const std::string> arguments, AreaRange default_range);
 
 }  // namespace trainrt::data

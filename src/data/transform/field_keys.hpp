@@ -11,8 +11,8 @@
 
 namespace trainrt::data {
 
-// Keys of [data.NAME] that request a change of fields, "FIELD: ARGUMENTS, FIELD: ARGUMENTS": those of transforms and
-// augmentations.
+// Keys of [data.NAME] that change fields: the keys of transforms and augmentations. Their values have the form "FIELD:
+// ARGUMENTS, FIELD: ARGUMENTS".
 
 /// Returns the key of each plug-in in `table`.
 template <class Record>
@@ -34,8 +34,9 @@ inline std::size_t find_fixed_field(const std::vector<Dataset::Field>& fields, s
   return number;
 }
 
-/// Calls `add(record, field, arguments)` for each field in the keys of `table` that `options` set, in the order of the
-/// plug-ins. A UsageError that `add` throws gets the origin of the key and the key in front of its message.
+/// Calls `add(record, field, arguments)` for each field in the keys that `options` set. The keys are those of the
+/// plug-ins in `table`, in the order of the plug-ins. If `add` throws UsageError, puts the origin of the key and the
+/// key in front of its message.
 template <class Record, class Add>
 void for_each_field_key(PluginTable<Record> table, const Options& options, const Add& add) {
   for (const auto* record : by_order(table)) try {

@@ -15,32 +15,34 @@ namespace trainrt::data {
 /// A change of one field, sample by sample, that may be random.
 struct SampleMap {
   Dataset::Field field;  ///< the field after the change; it does not vary in length
-  /// Writes the changed values of one sample to `to`, which has exactly their size. The result depends only on `from` and
-  /// `random`. Several threads may call it at the same time.
+  /// Writes the changed values of one sample to `to`, which must have exactly the size of these values. The result
+  /// depends only on `from` and `random`. Several threads may call it at the same time.
   Dataset::SampleFunction apply;
 };
 
-/// The random changes of a dataset's fields, applied in the order in which they were added. The random numbers depend only
-/// on the epoch's seed, the sample, and the name that the change was added with: not on ranks, threads, batches or
-/// restarts.
+/// The random changes of a dataset's fields. They are applied in the order in which they were added. The random numbers
+/// depend only on the epoch's seed, the sample, and the name of the change. They do not depend on ranks, threads,
+/// batches or restarts.
 class SampleMaps {
  public:
   explicit SampleMaps(std::vector<Dataset::Field> fields)
       : before_(fields), fields_(std::move(fields)), steps_(fields_.size()) {}
 
-  /// Adds a change of field number `field`. Changes with the same name draw the same random numbers for a sample, also for
-  /// different fields, so that an image and its mask are flipped together. Throws UsageError if the field varies in length.
+  /// Adds a change of field number `field`. Changes with the same name draw the same random numbers for a sample, even
+  /// for different fields. For example, an image and its mask are flipped together. Throws UsageError if the field
+  /// varies in length.
   void add(std::size_t field, std::string_view name, SampleMap map);
   /// Returns the fields after all changes.
   const std::vector<Dataset::Field>& fields() const { return fields_; }
-  /// Returns the same changes for a source with other `fields`, matched by name. Throws UsageError if a changed field is
-  /// missing or has another type or shape.
+  /// Returns the same changes for a source with different `fields`. Fields are matched by name. Throws UsageError if a
+  /// changed field is missing or has a different type or shape.
   SampleMaps over(const std::vector<Dataset::Field>& fields) const;
   /// Returns whether any change was added.
   bool changes_any() const {
     return std::any_of(steps_.begin(), steps_.end(), [](const auto& steps) { return !steps.empty(); });
   }
-  /// Replaces the values of `samples` in `column`, as read from the source, by the changed values. `seed` is the epoch's.
+  /// Replaces the values of `samples` in `column`, which were read from the source, by the changed values. `seed` is
+  /// the seed of the epoch.
   void apply(std::uint64_t seed, std::span<const std::uint64_t> samples, Column& column) const;
 
  private:

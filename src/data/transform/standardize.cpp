@@ -18,7 +18,8 @@ struct Channel {
     for (int value = 0; value < 256; ++value) of_byte.push_back((static_cast<float>(value) / 255.0F - mean) / deviation);
   }
 
-  /// Standardizes `count` values of type `dtype`: those with the indices first, first + step, first + 2 step and so on.
+  /// Standardizes `count` values of type `dtype`. These are the values with the indices first, first + step, first + 2
+  /// step and so on.
   void apply(DType dtype, std::span<const std::byte> from, std::size_t first, std::size_t count, std::size_t step,
              float* out) const {
     const auto end = first + count * step;

@@ -17,19 +17,21 @@ namespace trainrt::data {
 /// A change of the values of one field.
 struct FieldMap {
   Dataset::Field field;  ///< the field after the change
-  /// Writes the changed values of some samples to `to`, which has exactly their size. `from` holds the present values of
-  /// the same samples, one sample after another. Several threads may call it at the same time. Throws UsageError that names
-  /// the field and a value that cannot be changed.
+  /// Writes the changed values of some samples to `to`, which must have exactly the size of these values. `from` holds
+  /// the current values of the same samples, one sample after another. Several threads may call it at the same time.
+  /// Throws UsageError that names the field and a value that cannot be changed.
   std::function<void(std::span<const std::byte> from, std::span<std::byte> to)> apply;
 };
 
-/// A plug-in: one file in data/transform/transforms. Its name is a key of every [data.NAME] with values of the form "FIELD:
-/// ARGUMENTS, FIELD: ARGUMENTS". Transforms are applied in the order of `order`, then of their names.
+/// A plug-in that changes values. Each plug-in is one file in data/transform/transforms. Its name is a key of every
+/// [data.NAME] with values of the form "FIELD: ARGUMENTS, FIELD: ARGUMENTS". Transforms are applied sorted by `order`,
+/// then by name.
 struct Transform {
   std::string_view name;
   std::string_view help;
   std::string_view arguments;  ///< form of the arguments for help and messages: "MEAN DEVIATION"
-  /// Returns the change of `field`. Throws UsageError that names the field if the arguments are invalid or do not suit it.
+  /// Returns the change of `field`. Throws UsageError that names the field if the arguments are invalid or do not suit
+  /// the field.
   FieldMap (*make)(const Dataset::Field& field, std::span<const std::string> arguments) = nullptr;
   int order = 0;  ///< position among all transforms; those that change sizes come first
 };
@@ -39,12 +41,12 @@ PluginTable<Transform> transform_table();
 /// Returns the keys of all transforms.
 std::vector<OptionSpec> transform_options();
 
-/// Returns `source` with the changes that `options` request, or `source` itself if they request no changes. Throws
+/// Returns `source` with the changes that `options` request. Returns `source` itself if they request no changes. Throws
 /// UsageError that names the key and the field if a value is invalid.
 std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source, const Options& options);
 
-/// Returns the field map that brings images of `field` to `size`. For each image it calls `change` with the values of the
-/// image and the memory for its new values. Throws UsageError if the field holds no images.
+/// Returns a field map that converts images of `field` to the size `size`. For each image it calls `change` with the
+/// values of the image and the memory for its new values. Throws UsageError if the field holds no images.
 FieldMap image_map(const Dataset::Field& field, ImageSize size,
                    std::function<void(std::span<const std::byte> image, std::byte* to)> change);
 

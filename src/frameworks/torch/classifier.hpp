@@ -27,7 +27,7 @@ struct Classifier {
   bool draws_random_numbers = false;
 };
 
-/// Trains `classifier` on [data.train], and reports `loss`, and the `test_loss` and `test_accuracy` over [data.test].
+/// Trains `classifier` on [data.train]. Reports `loss`, and `test_loss` and `test_accuracy` over [data.test].
 /// Collective.
 void train_classifier(Context& ctx, const TrainingSettings& settings, const Classifier& classifier);
 

@@ -16,8 +16,8 @@ namespace trainrt::frameworks {
 
 namespace {
 
-/// On GPUs, the number of logits is rounded up to a multiple of this, so that fast kernels for aligned matrices can be
-/// used. On CPUs it is not rounded, so results stay the same bits.
+/// On GPUs, the number of logits is rounded up to a multiple of this number, because kernels for aligned matrices are
+/// faster. On CPUs it is not rounded, so that the results keep the same bits.
 constexpr std::int64_t aligned_vocabulary = 64;
 
 std::optional<torch::ScalarType> token_type(DType dtype) {

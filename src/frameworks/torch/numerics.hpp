@@ -20,7 +20,7 @@ Precision precision_from(const std::string& name);
 void set_numerics(int threads, Precision precision);
 
 /// While this object lives, operations of the calling thread on `device` use `precision`. It must not live during a
-/// backward pass, which uses the types of the forward pass.
+/// backward pass, because a backward pass uses the types of the forward pass.
 class Autocast {
  public:
   Autocast(Precision precision, torch::DeviceType device);

@@ -62,7 +62,8 @@ class Script {
     return {data, name, inputs_, target_, device};
   }
 
-  /// Returns the mean loss of these samples and, for a loss over classes, which of them were classified correctly.
+  /// Returns the mean loss of these samples. For a loss over classes, also returns which samples were classified
+  /// correctly.
   std::pair<torch::Tensor, torch::Tensor> loss_and_hits(const BatchTensors::Converted& tensors) {
     const auto output = call(tensors.inputs);
     if (loss_ == nullptr) {

@@ -17,8 +17,8 @@ void torchscript(Context& ctx);
 /// Checks [loop], the model and the datasets, for `trainrt check` (TrainFunction::check).
 void check_torchscript(Context& ctx);
 
-/// Predicts one field `output`, which forward() returns; the first axis of that tensor must be the samples. The dataset
-/// must have the fields of [loop] inputs, and may lack the target.
+/// Predicts one field `output`, the result of forward(). The first axis of this tensor must be the samples. The dataset
+/// must have the fields of the [loop] key inputs, and may lack the target.
 void predict_torchscript(Context& ctx, Predictions& predictions);
 
 }  // namespace trainrt::frameworks

@@ -17,8 +17,8 @@ namespace trainrt::frameworks {
 struct TransformerShape {
   std::int64_t vocabulary, positions, layers, heads, width;
   double dropout = 0;
-  /// The number of logits is the vocabulary, rounded up to a multiple of this; the logits of the added tokens are -inf.
-  /// It affects the speed on a GPU, but not the parameters.
+  /// The number of logits is the size of the vocabulary, rounded up to a multiple of this number. The logits of the
+  /// added tokens are -inf. The value affects the speed on a GPU, but not the parameters.
   std::int64_t vocabulary_multiple = 1;
 };
 

@@ -14,7 +14,7 @@ namespace trainrt::program {
 namespace {
 
 constexpr double message_interval_s = 0.75;
-constexpr double max_counted_s = 2;  // the process was stopped for the rest of a longer time
+constexpr double max_counted_s = 2;  // a longer time means that the process was stopped in between
 
 /// Indices into the array that all ranks reduce to its element-wise maximum. The array describes the states of the
 /// programs.

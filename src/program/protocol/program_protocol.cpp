@@ -15,7 +15,7 @@ namespace trainrt::program {
 namespace {
 
 constexpr double idle_poll_s = 0.2;
-constexpr double min_poll_s = 0.005, max_poll_s = 0.05, poll_growth = 1.1;  // while writing a checkpoint
+constexpr double min_poll_s = 0.005, max_poll_s = 0.05, poll_growth = 1.1;  // used while a checkpoint is being written
 
 }  // namespace
 

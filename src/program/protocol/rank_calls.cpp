@@ -18,7 +18,7 @@ using Kind = RankCall::Kind;
 
 constexpr std::size_t max_groups = 8;  // maximum number of groups that an error message lists
 
-/// Ranks with programs of equal description in an error message.
+/// Ranks that have the same text in an error message.
 struct Group {
   std::string text;
   std::vector<int> ranks;

@@ -23,7 +23,7 @@ void SharedArrays::take_memory(const Message& message) {
   of_ranks_.reset();
 }
 
-/// All ranks allocate memory of equal size: the maximum of the sizes that the programs request.
+/// All ranks allocate memory of the same size, which is the maximum of the sizes that the programs request.
 Json SharedArrays::share(const Message& message, Channel& channel) {
   const auto asked = number_field(message.body, "bytes");
   if (static_cast<std::size_t>(asked) > size())

@@ -17,7 +17,7 @@ struct TreeSize {
   std::int64_t left_out = 0;  ///< number of devices, pipes and sockets, which are not copied
 };
 
-using Emit = std::function<void(std::span<const char> bytes)>;  ///< passes bytes on; throws Cancelled after a cancel
+using Emit = std::function<void(std::span<const char> bytes)>;  ///< passes on bytes; throws Cancelled after a cancel
 using Fetch = std::function<std::span<const char>()>;  ///< returns bytes, valid until the next call; empty at the end
 
 /// A plug-in, one file in program/staging/formats: converts a source of program.stage into a byte stream on one rank,

@@ -66,8 +66,8 @@ class RunDatasets {
   std::vector<std::pair<std::string, double>> stages() const;
   bool may_skip() const;          ///< whether any dataset skips samples that cannot be read
   std::uint64_t skipped() const;  ///< number of samples that this rank has skipped in this attempt
-  /// Logs a warning for each dataset for whose batches training steps wait too long (StarvationWatch). Called at every
-  /// report.
+  /// Logs a warning for each dataset with batches that are read so slowly that training steps wait too long
+  /// (StarvationWatch). Called at every report.
   void warn_if_starving();
 
  private:

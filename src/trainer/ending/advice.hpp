@@ -4,8 +4,8 @@
 
 namespace trainrt::trainer {
 
-/// Returns advice for the user on `error`, or "". The advice names config keys, which the code that throws the error does
-/// not know. The advice depends on the type and the fields of the error. Pure function.
+/// Returns advice for the user on `error`, or "". The advice names config keys, because the code that throws the error
+/// does not know them. The type and the members of the error determine the advice. Pure function.
 std::string advice_for(const std::exception& error);
 
 /// Returns the message of `error` with the advice for it: "MESSAGE; ADVICE". If the message has several lines, the advice

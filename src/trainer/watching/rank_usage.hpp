@@ -18,8 +18,8 @@ class RankUsage {
   /// `since_s` is the parameter of UsageMeter. If `is_first_of_node` is true, the node's energy is measured from this call
   /// on, and memory_warning() checks the node's memory.
   RankUsage(double since_s, bool is_first_of_node);
-  /// Starts to measure `gpus`; nullptr if no GPUs can be measured. Must be called before the first sample(), on the thread
-  /// that calls sample(), since NVML may take seconds.
+  /// Starts to measure the GPUs of `gpus`, which is nullptr if no GPUs can be measured. Must be called before the first
+  /// sample(), on the thread that calls sample(), since NVML may take seconds.
   void set_gpus(std::unique_ptr<device::GpuMeter> gpus);
   /// Sets the members of `status` that describe CPU time, memory, storage, GPUs and energy.
   void sample(rundir::RankStatus& status);

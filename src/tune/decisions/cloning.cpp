@@ -35,7 +35,8 @@ void copy_file(const std::string& from, const std::string& to) {
   writer.finish();
 }
 
-/// Creates `to` with the files of `from`: hard links where the file system supports them, else copies.
+/// Creates the folder `to` with the files of `from`. Uses hard links where the file system supports them, otherwise
+/// copies.
 void link_all(const std::string& from, const std::string& to) {
   io::make_directories(to);
   for (const auto& name : io::list_files_below(from)) {
@@ -45,7 +46,7 @@ void link_all(const std::string& from, const std::string& to) {
   }
 }
 
-/// Links the checkpoint `from`. Returns false if it was removed meanwhile.
+/// Links the checkpoint `from`. Returns false if the checkpoint was removed in the meantime.
 bool try_to_link(const std::string& from, const std::string& folder) {
   const auto still_exists = [&] { return io::exists(from + "/" + checkpoint::manifest_name); };
   io::remove_tree(folder);  // a killed process may have left it
@@ -57,8 +58,8 @@ bool try_to_link(const std::string& from, const std::string& folder) {
   return still_exists();
 }
 
-/// Returns the newest checkpoint that was saved at a report, so that a clone does not depend on when its donor was
-/// interrupted. Without one, returns the newest of all.
+/// Returns the newest checkpoint that was saved at a report. A clone then does not depend on the time at which its
+/// donor was interrupted. If there is none, returns the newest of all checkpoints.
 std::optional<checkpoint::Meta> newest_of_report(const std::string& run_dir) {
   const auto all = checkpoint::list(run_dir);
   if (all.empty()) return std::nullopt;

@@ -7,12 +7,14 @@
 
 namespace trainrt::tune {
 
-/// Makes a trial the clone that was decided: links the newest checkpoint of its donor (src/tune/details.md) and computes
-/// the values of the clone. The caller has claimed the trial. The donor's files are not changed; a donor that is still
-/// training may remove its checkpoint meanwhile, then the next one is linked.
+/// Makes a trial the clone that the scheduler has decided. Links the newest checkpoint of the donor
+/// (src/tune/details.md) and computes the values of the clone. Precondition: the caller has claimed the trial. The
+/// donor's files are not changed. If a donor that is still training removes this checkpoint in the meantime, the next
+/// one is linked.
 Clone make_clone(const Sweep& sweep, const Scheduler& scheduler, const History& history, std::uint64_t trial);
 
-/// Removes the link from which a generation started, when the generation has its own checkpoints or is done.
+/// Removes the link to the checkpoint from which a generation started. Called when the generation has its own
+/// checkpoints or is done.
 void remove_clone(const Sweep& sweep, std::uint64_t trial, int generation);
 
 }  // namespace trainrt::tune

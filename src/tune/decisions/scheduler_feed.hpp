@@ -8,11 +8,12 @@
 
 namespace trainrt::tune {
 
-/// The scheduler of a sweep together with the history that it has received.
+/// The scheduler of a sweep, and the part of the history that it has already received.
 class SchedulerFeed {
  public:
   explicit SchedulerFeed(const Sweep& sweep) : scheduler_(sweep.scheduler()), max_failures_(sweep.max_failures()) {}
-  /// Passes each new report and each end of a trial to the scheduler once. `history` must have grown since the last call.
+  /// Passes each new report and each end of a trial to the scheduler once. `history` must contain everything that it
+  /// contained in the previous call.
   void follow(const History& history);
   const Scheduler& scheduler() const { return *scheduler_; }
 

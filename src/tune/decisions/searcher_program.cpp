@@ -36,7 +36,7 @@ Json described(const Domain& domain) {
           {"log", interval.is_log}};
 }
 
-/// Returns the value as text; nothing if it is outside of the domain.
+/// Returns the value as text, or nothing if it is outside of the domain.
 std::optional<std::string> value_in(const Json& json, const Domain& domain) {
   const auto text = json.is_string() ? json.get<std::string>() : json.dump();
   if (const auto* choice = std::get_if<Choice>(&domain))
@@ -48,7 +48,7 @@ std::optional<std::string> value_in(const Json& json, const Domain& domain) {
   return text;
 }
 
-/// The file with a question, which is removed with this object.
+/// A file that contains a question for the searcher program. The destructor removes the file.
 class Question {
  public:
   Question(const std::string& folder, std::uint64_t trial, const std::string& text)

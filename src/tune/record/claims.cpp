@@ -20,7 +20,7 @@ namespace {
 constexpr double min_seconds_between_checks = 5;  // a check may ask Slurm
 constexpr double max_silence_s = 30;  // age of a heartbeat after which its process counts as dead, as for owners of runs
 
-/// Returns whether the file does not exist or its last change is too old for a live process.
+/// Returns whether no live process changes the file: it does not exist, or its last change is older than max_silence_s.
 bool is_silent(const std::string& path) { return !io::exists(path) || io::age_seconds(path) > max_silence_s; }
 
 std::int64_t reports_of(const Trial& trial) { return trial.reports.empty() ? 0 : trial.reports.rbegin()->first.iteration; }
@@ -73,7 +73,7 @@ std::optional<Claim> Claims::fresh(const History& history) {
   return std::nullopt;
 }
 
-/// Claims a trial of a process that died, before or after it wrote its first record.
+/// Claims a trial that a dead process has claimed. The process may have died before or after it wrote its first record.
 std::optional<Claim> Claims::abandoned(const History& history, const Scheduler& scheduler) {
   for (std::uint64_t number = 0; number < sweep_.trials(); ++number) {
     const auto known = history.trials().find(number);
@@ -101,8 +101,8 @@ std::optional<int> Claims::writer_of(std::uint64_t trial, int attempt) const {
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
-/// Returns whether the process that claimed the attempt is alive, or the run that it started. If the claim cannot be read,
-/// the age of its file decides.
+/// Returns whether the attempt is running: the process that claimed it is alive, or the run that this process started
+/// is alive. If the claim cannot be read, the age of its file decides whether the process is alive.
 bool Claims::runs(const History& history, std::uint64_t trial, int generation, int attempt) {
   constexpr int nobody = 0;
   const auto writer = writer_of(trial, attempt);
@@ -119,7 +119,8 @@ bool Claims::runs(const History& history, std::uint64_t trial, int generation, i
 bool Claims::is_alive(const History& history, int writer) const {
   const auto file = journal_file(sweep_.journal(), writer);
   const auto owner = history.writers().find(writer);
-  // Its first record is not written yet, or the file was damaged or removed.
+  // The age of the file decides if the first record of the process is not written yet, or if the file was damaged or
+  // removed.
   if (owner == history.writers().end() || !io::exists(file)) return !is_silent(file);
   const rundir::OwnerFacts facts{.start_time_of = process_start_time,
                                  .job_is_alive = rundir::slurm_job_is_alive,

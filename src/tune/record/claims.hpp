@@ -9,7 +9,7 @@
 
 namespace trainrt::tune {
 
-/// The exclusive right to run one attempt of a trial: a file that only one process can create.
+/// The exclusive right to run one attempt of a trial. It is represented by a file that only one process can create.
 struct Claim {
   std::uint64_t trial = 0;
   int attempt = 0;
@@ -22,14 +22,15 @@ bool run_is_alive(const std::string& run_dir);
 /// Returns the path of the claim on an attempt of a trial.
 std::string claim_file(const Sweep& sweep, std::uint64_t trial, int attempt);
 
-/// Chooses the trial that a process runs next, and claims it. Not thread-safe, but several objects of one process may be
-/// used by several threads.
+/// Selects the trial that a process runs next, and claims it. Not thread-safe, but several threads of a process may
+/// each use their own object.
 class Claims {
  public:
   Claims(const Sweep& sweep, int writer) : sweep_(sweep), writer_(writer) {}
 
-  /// Claims the next trial: an interrupted one, else a new one, else one of a process that died. If the scheduler takes
-  /// turns, new trials come first, then those with the fewest reports. Returns nothing if no trial can be run now.
+  /// Claims the next trial. An interrupted trial is preferred, then a new trial, then a trial of a process that died.
+  /// If the scheduler takes turns, new trials come first, then the trials with the fewest reports. Returns nothing if
+  /// no trial can be run now.
   std::optional<Claim> next(const History& history, const Scheduler& scheduler);
 
   /// Returns whether a live process runs the trial. Claims nothing.

@@ -6,14 +6,15 @@
 
 namespace trainrt::tune {
 
-/// Records a scheduler's decisions in the journal, and in a second file how many bytes of each journal file had been read
-/// for each decision, so that it can be reproduced (src/tune/details.md).
+/// Records the decisions of a scheduler in the journal. For each decision, a second file records how many bytes of each
+/// journal file had been read, so that the decision can be reproduced (src/tune/details.md).
 class DecisionLog {
  public:
-  /// Appends to the files of `writer`. No other process may write them meanwhile.
+  /// Appends to the files of `writer`. No other process may write to them while the object exists.
   DecisionLog(const std::string& journal, int writer)
       : records_(journal, writer), reads_(JournalWriter::of_reads(journal, writer)) {}
-  /// Writes a decision that was made after reading up to `read`. It is durable on return.
+  /// Records a decision that was made after reading the journal up to `read`. The record is durable when the function
+  /// returns.
   void write(const Decision& decision, const Positions& read);
 
  private:

@@ -30,7 +30,7 @@ struct MissingMetric {
 
 /// State of a trial, from the records of all writers.
 struct Trial {
-  /// The numbers are stored in the journal. `stopped`: ended by its scheduler.
+  /// The numbers are stored in the journal and must not change. `stopped` means that the scheduler ended the trial.
   enum class State : std::uint8_t { running, paused, failed, finished, stopped };
   State state = State::running;
   int attempt = 0;                        ///< number of the newest attempt; 0 before the first attempt
@@ -51,17 +51,17 @@ struct Trial {
   std::optional<int> final_up_to = {};               ///< TrialEnd::final_up_to of the newest attempt
   std::optional<MissingMetric> missing_metric = {};  ///< TrialEnd::missing_metric of the attempt that ended last
   bool has_succeeded() const { return state == State::finished || state == State::stopped; }
-  /// Returns whether the trial is done: it will not be run again.
+  /// Returns whether the trial is done and will not be run again.
   bool is_done(int max_failures) const {
     const bool is_final = failures > max_failures || (final_up_to && max_failures <= *final_up_to);
     return has_succeeded() || (state == State::failed && is_final);
   }
 };
 
-/// Returns the corresponding state of a run; a trial that its scheduler stopped counts as finished.
+/// Returns the corresponding state of a run. A trial that its scheduler stopped counts as finished.
 rundir::RunState state_of(Trial::State state);
 
-/// Why and how an attempt of a trial ended.
+/// The end of a trial's attempt: its state, its metric values and the reason.
 struct TrialEnd {
   std::uint64_t trial = 0;
   int attempt = 0;
@@ -69,29 +69,30 @@ struct TrialEnd {
   std::int64_t iterations = 0;
   std::optional<double> last = {}, best = {};
   std::string why = {};
-  /// Set if a restart does not help: the trial is not run again while tune.max_failures is at most this number.
+  /// Set if a restart would not help. The trial is then not run again as long as tune.max_failures is at most this
+  /// number.
   std::optional<int> final_up_to = {};
   /// Set if the attempt failed because a report had no number for tune.metric.
   std::optional<MissingMetric> missing_metric = {};
 };
 
-// The records of a journal, as JSON objects.
+// These functions return the records of a journal as JSON objects.
 
-/// First record of each file: the process that writes it.
+/// Returns the first record of each journal file, which identifies the process that writes the file.
 std::string writer_record(const rundir::Owner& owner);
-/// An attempt of a trial begins. `params`: the values that a searcher program returned.
+/// Returns the record of the begin of a trial's attempt. `params` are the values that a searcher program returned.
 std::string begin_record(std::uint64_t trial, int attempt, int generation, const Params& params = {});
 
 std::string decision_record(const Decision& decision);
 
-/// The trial gets new attempts: failures up to `attempt` no longer count, and a searcher program is asked again. Several
-/// processes may write the same record.
+/// Returns the record that gives a trial new attempts: failures up to `attempt` no longer count, and a searcher program
+/// is run again. Several processes may write the same record.
 std::string retry_record(std::uint64_t trial, int attempt);
 
-/// The scheduler paused the trial.
+/// Returns the record that the scheduler paused the trial.
 std::string halt_record(std::uint64_t trial);
 
-/// A trial became the clone of another one, which starts a new generation. The decision was made at `iteration`.
+/// Records that a trial became the clone of another trial at `iteration`. This starts a new generation of the trial.
 struct Clone {
   std::uint64_t trial = 0;
   int generation = 2;
@@ -110,7 +111,7 @@ class History {
   /// Adds a record. Unknown kinds of records, from later versions, are ignored.
   void take(int writer, const std::string& json);
   const std::map<std::uint64_t, Trial>& trials() const { return trials_; }
-  /// Returns the state of a trial; a default Trial if it was not begun.
+  /// Returns the state of a trial, or a default Trial if no attempt of the trial has begun.
   const Trial& trial(std::uint64_t number) const;
   const std::map<int, rundir::Owner>& writers() const { return writers_; }
   const std::vector<Decision>& decisions() const { return decisions_; }

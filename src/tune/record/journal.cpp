@@ -35,8 +35,8 @@ std::optional<std::string> record_in(std::string_view line) {
   return std::string(json);
 }
 
-/// Returns the bytes of the file from `from` on; "" if the file does not exist. Throws Error if it is shorter than `from`,
-/// and StorageError if it cannot be read.
+/// Returns the bytes of the file from `from` on, or "" if the file does not exist. Throws Error if the file is shorter
+/// than `from`, and StorageError if it cannot be read.
 std::string tail_of(const std::string& path, std::uint64_t from) {
   const io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
@@ -125,7 +125,7 @@ void JournalReader::read(const Take& take) {
   for (const auto number : journal_files(folder_)) read_file(number, take);
 }
 
-/// Reads complete lines; the rest of the last line may be written later.
+/// Reads the complete lines. The rest of an incomplete last line may be written later.
 void JournalReader::read_file(int number, const Take& take) {
   auto& position = positions_[number];
   const auto bytes = io::retried([&] { return tail_of(journal_file(folder_, number), position); });

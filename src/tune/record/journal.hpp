@@ -8,9 +8,9 @@
 
 namespace trainrt::tune {
 
-// The journal of a sweep: a folder of files that are only appended to, each by one writer. A record is a line: a checksum,
-// a blank and a JSON object. Records of one file are ordered, those of different files are not. A line that a killed writer
-// left incomplete is skipped.
+// The journal of a sweep is a folder of files. Each file is written by one writer, which only appends to it. A record
+// is one line: a checksum, a blank and a JSON object. The records of one file are ordered; the records of different
+// files are not. A line that a killed writer left incomplete is skipped.
 
 /// Number of bytes read of each file, by the number of the file.
 using Positions = std::map<int, std::uint64_t>;
@@ -18,19 +18,20 @@ using Positions = std::map<int, std::uint64_t>;
 /// Appends records to one file of a journal. Only one process may write a file at a time.
 class JournalWriter {
  public:
-  /// Creates a file in `folder` with a number above those of all files there and above `above`. Throws Error if there are
-  /// too many files.
+  /// Creates a new file in `folder`. The number of the file is higher than the numbers of all files in the folder, and
+  /// higher than `above`. Throws Error if there are too many files.
   static JournalWriter claimed(const std::string& folder, int above = 0);
   /// Continues a file that no other process writes.
   JournalWriter(const std::string& folder, int number);
 
-  /// Writes the file of read positions that belongs to journal file `number` (decision_log.hpp). No process needs it to
-  /// continue.
+  /// Returns a writer of the file that records the read positions for journal file `number` (decision_log.hpp). A sweep
+  /// can continue without this file.
   static JournalWriter of_reads(const std::string& folder, int number);
 
   int number() const { return number_; }
   const std::string& path() const { return path_; }
-  /// Appends a JSON object without line breaks. With `durable` it is on the disk on return. Throws StorageError.
+  /// Appends a JSON object without line breaks. With `durable`, the record is on the disk when the function returns.
+  /// Throws StorageError.
   void append(std::string_view json, bool durable = false);
 
  private:
@@ -55,7 +56,7 @@ class JournalReader {
   };
   /// Returns the lines that are not valid records.
   const std::vector<Line>& damaged() const { return damaged_; }
-  /// Returns the number of lines read of a file.
+  /// Returns the number of lines that were read from the file of `writer`.
   std::uint64_t lines_of(int writer) const;
 
  private:

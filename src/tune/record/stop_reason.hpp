@@ -8,13 +8,13 @@
 
 namespace trainrt::tune {
 
-/// The reasons for the ends of trials that are shown to the user. The journal contains other words for a trial that its
-/// scheduler stopped; they depend on the version that wrote it.
+/// The reasons for the ends of trials, in the words that are shown to the user. For a trial that its scheduler stopped,
+/// the journal contains different words, which depend on the version that wrote them.
 class StopReason {
  public:
   explicit StopReason(const Sweep& sweep);
-  /// Returns the reason of a trial in this state that ended after `iterations` reports: "reached max_t = 9", "stopped early
-  /// by ASHA at report 1", or for a trial that its scheduler did not stop `recorded`.
+  /// Returns the reason why a trial in state `state` ended after `iterations` reports: "reached max_t = 9", "stopped
+  /// early by ASHA at report 1". Returns `recorded` for a trial that its scheduler did not stop.
   std::string text(Trial::State state, std::int64_t iterations, const std::string& recorded) const;
 
  private:

@@ -27,21 +27,23 @@ namespace {
 
 const std::string record_name = "sweep.json";
 
-/// Returns whether the sweep may start again with another config: all trials failed before their first report.
+/// Returns whether the sweep may be started again with a different config. This requires that all trials failed before
+/// their first report.
 bool may_change_config(const Sweep& sweep) {
   const auto history = history_of(sweep);
   return have_all_failed(sweep, history) &&
          std::ranges::all_of(history.trials(), [](const auto& each) { return each.second.iterations == 0; });
 }
 
-/// Returns the config without the keys that may change while no trial has reported the metric.
+/// Returns the config without the keys that may change as long as no trial has reported the metric.
 std::map<std::string, std::string> without_metric(std::map<std::string, std::string> config) {
   config.erase("tune.metric");
   config.erase("tune.mode");
   return config;
 }
 
-/// Returns whether tune.metric and tune.mode may change: no trial has reported the metric, and no trial runs.
+/// Returns whether tune.metric and tune.mode may change. This requires that no trial has reported the metric, and that
+/// no trial is running.
 bool may_change_metric(const Sweep& sweep) {
   if (sweep.metric().empty()) return false;
   const auto history = history_of(sweep);
@@ -51,7 +53,8 @@ bool may_change_metric(const Sweep& sweep) {
          std::ranges::none_of(history.trials(), [&](const auto& each) { return claims.is_running(history, each.first); });
 }
 
-/// Replaces {lr}, for the key loop.lr, in a command by the quoted value. Returns whether it was found.
+/// Replaces the placeholder of a key in a command by the quoted value. The placeholder of loop.lr is {lr}. Returns
+/// whether the placeholder was found.
 bool fill_in(std::string& program, const std::string& key, const std::string& value) {
   const auto mark = fmt::format("{{{}}}", key.starts_with("loop.") ? key.substr(5) : key);
   const auto quoted = shell_quoted(value);
@@ -168,14 +171,14 @@ std::string Sweep::begin(const std::string& trial_file) const {
   const auto record = sweep_record_text(config_.texts());
   const bool is_new = io::create_exclusive(path, record);
   const auto changed = is_new ? std::string() : resume(record);
-  // Trials execute the programs that the file names, so it is replaced by the caller's config.
+  // Replaces the file by the caller's config, because trials execute the programs that the file names.
   if (!io::create_exclusive(config_file(), trial_file) && io::read_file(config_file()) != trial_file)
     io::replace_file(config_file(), trial_file);
   put_config_into_mirror(config::make_run_spec(trial_config_), record_name);
   return changed;
 }
 
-/// Trials resume from a mirror. Throws UsageError if the mirror holds another sweep of this name.
+/// Throws UsageError if the mirror holds a different sweep of this name, because trials resume from the mirror.
 void Sweep::require_own_mirror() const {
   const auto spec = config::make_run_spec(trial_config_);
   const auto text = config_in_mirror(spec, record_name);
@@ -192,7 +195,7 @@ void Sweep::require_own_mirror() const {
   if (scheduler_ != "fifo") refuse(fmt::format("without its journal, which tune.scheduler = {} needs", scheduler_));
 }
 
-/// Throws UsageError: new trials with another config could not be compared with the existing ones.
+/// Throws UsageError for a changed config, because new trials could not be compared with the existing ones.
 void Sweep::refuse(const std::string& changed) const {
   const auto name = fs::path(directory_).filename().string();
   auto free = name;
@@ -250,7 +253,7 @@ Options Sweep::own_config_of(std::uint64_t trial, const Params& params, const Cl
     own.set("run.resume_iteration", {"continue", ""});
   }
   if (!trial_config_.has("failure.max_failures")) own.set("failure.max_failures", {"0", ""});  // the sweep restarts it
-  // Trials of different sweeps have the same names.
+  // Each sweep needs its own folder in the mirror, because trials of different sweeps have the same names.
   if (const auto mirror = trial_config_.text("checkpoint.mirror"); !mirror.empty())
     own.set("checkpoint.mirror", {mirror + "/" + std::filesystem::path(directory_).filename().string(), ""});
   auto program = trial_config_.text("train.program");

@@ -23,16 +23,16 @@ struct CloneStart {
 /// A sweep: its directory and its config. Immutable.
 class Sweep {
  public:
-  /// Reads the keys of [tune], [tune.space], [tune.mutations] and [tune.NAME] of the scheduler; all other keys belong to
+  /// Reads the keys of [tune], [tune.space], [tune.mutations] and the scheduler's [tune.NAME]. All other keys belong to
   /// the config of every trial. Throws UsageError with the key, its origin and the valid values.
   explicit Sweep(const Options& config);
   /// Opens the sweep in `directory`, with the config in its sweep.json. Throws UsageError if it is not a sweep.
   static Sweep opened(const std::string& directory);
 
-  /// Creates the directory, or compares the config with the recorded one. The number of trials may grow; any other
-  /// difference is a UsageError that names it, unless all trials failed before their first report. Returns a description of
-  /// the changes, or "". May be called by any process on any node. `trial_file`: text of config_file(), made of
-  /// common_config().
+  /// Creates the directory, or compares the config with the recorded one. The number of trials may grow. Any other
+  /// difference is a UsageError that names the difference, unless all trials failed before their first report. Returns
+  /// a description of the changes, or "". Any process on any node may call it. `trial_file` is the text of
+  /// config_file(), made from common_config().
   std::string begin(const std::string& trial_file) const;
 
   const std::string& directory() const { return directory_; }
@@ -44,13 +44,13 @@ class Sweep {
   std::uint64_t trials() const { return trials_; }
   /// Returns the name of a trial's run: trial_00017, for generation 2 trial_00017-2.
   std::string name_of(std::uint64_t trial, int generation = 1) const;
-  /// Returns the values that the searcher chooses; with a searcher_program() they are placeholders for those that it
-  /// returns.
+  /// Returns the values that the searcher selects for a trial. With a searcher_program(), they are placeholders for the
+  /// values that the program returns.
   Params params_of(std::uint64_t trial) const;
   /// Returns the keys that all trials share.
   Options common_config() const;
-  /// Returns the keys of one trial beyond common_config(): its name and its values, or its program with the values filled
-  /// in. `start`: the checkpoint of a clone.
+  /// Returns the keys that one trial has in addition to common_config(): its name, and its values or its program with
+  /// the values filled in. `start` is the checkpoint from which a clone starts.
   Options own_config_of(std::uint64_t trial, const Params& params, const CloneStart& start = {}) const;
   /// Returns common_config() combined with own_config_of().
   Options config_of(std::uint64_t trial, const Params& params) const;

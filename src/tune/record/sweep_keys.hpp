@@ -10,8 +10,8 @@ namespace trainrt::tune {
 /// Returns the keys of [tune].
 std::span<const OptionSpec> sweep_options();
 
-/// The keys of a config by section: [tune], [tune.space], [tune.mutations] and each [tune.SCHEDULER], the last three
-/// without the name of the section. `trial`: all other keys, which every trial has.
+/// The keys of a config, divided by section: [tune], [tune.space], [tune.mutations] and each [tune.SCHEDULER]. Except
+/// in [tune], the keys are stored without the name of the section. `trial` has all other keys, which every trial gets.
 struct SortedConfig {
   Options sweep, space, mutations, trial;
   std::map<std::string, Options> schedulers;

@@ -24,7 +24,8 @@ constexpr const char* algorithm = "hmac_sha256";
 
 void put(std::string& bytes, std::string_view text) { bytes += fmt::format("{}:{}", text.size(), text); }
 
-/// Returns the bytes that the code signs; they differ for any two configs. trainrt/tune/_sweep_record.py computes the same.
+/// Returns the bytes from which the authentication code is computed. They differ for any two configs.
+/// trainrt/tune/_sweep_record.py computes the same bytes.
 std::string signed_bytes(const Texts& config) {
   std::string bytes;
   put(bytes, "trainrt sweep 1");
@@ -35,13 +36,15 @@ std::string signed_bytes(const Texts& config) {
   return bytes;
 }
 
-/// Returns whether the key may change during a sweep. Path and name may, because the directory may be moved.
+/// Returns whether the key may change during a sweep. The path and the name may change, because the directory may be
+/// moved.
 bool may_change(const std::string& key) {
   return key == "run.storage_path" || key == "run.name" || key == "tune.num_samples" || key == "tune.place" ||
          key == "tune.max_concurrent_trials" || key == "tune.max_failures" || key == "tune.fail_fast";
 }
 
-/// Returns the user's code of a config; nothing, after a warning, if the user's key cannot be used.
+/// Returns the authentication code of a config, computed with the user's key. If the key cannot be used, prints a
+/// warning and returns nothing.
 std::optional<std::string> code_of(const Texts& config) try {
   return code_of_user(signed_bytes(config));
 } catch (const Error& error) {

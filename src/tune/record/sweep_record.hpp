@@ -5,18 +5,19 @@
 
 namespace trainrt::tune {
 
-/// Content of sweep.json in a sweep's directory: the config of the sweep and a code that proves which user wrote it.
+/// The content of sweep.json in a sweep's directory: the config of the sweep, and an authentication code that proves
+/// which user wrote it.
 struct SweepRecord {
   std::map<std::string, std::string> config;  ///< every key of the config
   bool has_code = false;
 };
 
-/// Returns the text of sweep.json with the code of this user (core/files/user_key.hpp), if the user's key can be used.
-/// Tuner.restore() of Python executes programs of a record only if the code is valid.
+/// Returns the text of sweep.json. It contains the authentication code of this user (core/files/user_key.hpp) if the
+/// user's key can be used. Tuner.restore() of Python executes programs of a record only if the code is valid.
 std::string sweep_record_text(const std::map<std::string, std::string>& config);
 
-/// Returns the record in `text`, with the new names of renamed keys, or nullopt if `text` is not a JSON object. Values that
-/// are not strings are ignored.
+/// Returns the record in `text`, or nullopt if `text` is not a JSON object. Renamed keys get their new names. Values
+/// that are not strings are ignored.
 std::optional<SweepRecord> sweep_record_from(const std::string& text);
 
 /// Describes the keys that differ between two configs, with both values. Keys that may change during a sweep are ignored.

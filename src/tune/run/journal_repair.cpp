@@ -31,7 +31,7 @@ struct RunName {
   int generation = 1;
 };
 
-/// Parses "trial_00003" and "trial_00003-2"; returns nothing for other names.
+/// Parses the name of a trial's run, "trial_00003" or "trial_00003-2". Returns nothing for other names.
 std::optional<RunName> run_in(const std::string& name) {
   const std::string prefix = "trial_";
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -59,7 +59,8 @@ class JournalRepair {
     reader_.read([this](int writer, const std::string& json) { history_.take(writer, json); });
   }
 
-  /// Compares all trials, and in mode `write` writes the missing records. Returns whether any were missing.
+  /// Compares the records of all trials with their runs. In mode `write`, writes the missing records. Returns whether
+  /// any record was missing.
   bool run() {
     for (const auto& [trial, generation] : generations_of(sweep_))
       if (trial < sweep_.trials()) compare(trial, generation);
@@ -84,7 +85,8 @@ class JournalRepair {
     if (generation == 1) compare_reports(trial, run_dir, known);  // a clone's reports begin with its donor's
   }
 
-  /// Returns the values of a searcher program, which only the missing record and the run have.
+  /// Returns the values that a searcher program chose for a trial. Because their record in the journal is missing, they
+  /// are read from the run.
   Params lost_params(const Trial& known, const std::string& run_dir) const {
     Params params;
     if (sweep_.searcher_program().empty() || !known.params.empty()) return params;
@@ -104,7 +106,8 @@ class JournalRepair {
     return attempt;
   }
 
-  /// Restores reports up to the newest checkpoint: each was recorded before that checkpoint was committed.
+  /// Restores missing reports up to the newest checkpoint. The journal must have contained them, because each report is
+  /// recorded before such a checkpoint is committed.
   void compare_reports(std::uint64_t trial, const std::string& run_dir, const Trial& known) {
     const auto newest = checkpoint::newest(run_dir);
     if (!newest) return;
@@ -120,7 +123,8 @@ class JournalRepair {
     }
   }
 
-  /// Returns the verdict that the trial followed at report `iteration`, from the end of its run.
+  /// Returns the verdict that the trial followed at report `iteration`. It is found in the recorded end of the run's
+  /// attempts.
   static Verdict::Kind verdict_of(const std::string& run_dir, std::int64_t iteration) {
     using Kind = Verdict::Kind;
     for (const auto& attempt : rundir::read_attempts(run_dir))
@@ -141,8 +145,8 @@ class JournalRepair {
       if (const auto place = place_of(trial); std::ranges::find(places_, place) == places_.end()) places_.push_back(place);
   }
 
-  /// Returns the highest writer number in the claims. A removed file's number must not be used again: its trials would look
-  /// alive.
+  /// Returns the highest writer number in the claims. A new file must not reuse the number of a removed file, because
+  /// the trials of the removed file would then seem to be running.
   int newest_claimer() const {
     int newest = 0;
     for (const auto& name : io::list_if_exists(sweep_.claims()))
@@ -151,7 +155,7 @@ class JournalRepair {
     return newest;
   }
 
-  /// Returns the file, and the line if known, of the records of the trial's newest attempt.
+  /// Returns the file that should contain the records of the trial's newest attempt, and the line if it is known.
   std::string place_of(std::uint64_t trial) const {
     const auto claim = claim_file(sweep_, trial, newest_claim(trial));
     const auto writer = io::exists(claim) ? parse_integer(io::read_file(claim)) : std::nullopt;

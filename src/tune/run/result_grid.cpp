@@ -14,7 +14,8 @@ namespace trainrt {
 
 namespace {
 
-/// Returns the state of a trial. If its process was killed before it recorded an end, the state of the run decides.
+/// Returns the state of a trial. If the trial's process was killed before it recorded an end, returns the state of the
+/// run.
 rundir::RunState state_of(const tune::History& history, std::uint64_t number, const std::string& run_dir,
                           tune::Claims& claims) {
   const auto& trial = history.trial(number);

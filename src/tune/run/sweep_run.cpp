@@ -27,11 +27,11 @@ constexpr int max_polls_at_end = 5;
 constexpr auto heartbeat_interval = 5s;
 constexpr auto progress_interval = 60s;
 
-/// Limits how often something is done.
+/// Limits how often an action is performed.
 class Throttle {
  public:
   explicit Throttle(std::chrono::steady_clock::duration length) : length_(length) {}
-  /// Returns true if the interval has passed since it last returned true.
+  /// Returns whether the interval has passed since the last call that returned true.
   bool has_passed() {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < length_) return false;
@@ -68,12 +68,12 @@ std::string retry_failed(const Sweep& sweep) {
   return fmt::format("{} that did not report the metric {} retried", counted(count, "trial"), count == 1 ? "is" : "are");
 }
 
-/// Detects trials, of any process, that failed for good since this object was created; with tune.fail_fast they end the
-/// sweep.
+/// Detects trials that failed since this object was created and will not be retried. The trials may belong to any
+/// process. With tune.fail_fast, such a failure ends the sweep.
 class SweepRun::FailureWatch {
  public:
   explicit FailureWatch(const Sweep& sweep) : sweep_(sweep), reader_(sweep.journal()), before_(failed()) {}
-  /// A truncated journal is ignored here: the groups report it.
+  /// Ignores a truncated journal, because the groups report it.
   bool has_failures() try { return failed() > before_; } catch (const Error&) {
     return false;
   }
@@ -99,7 +99,8 @@ SweepRun::SweepRun(const Sweep& sweep)
 
 SweepRun::~SweepRun() = default;
 
-/// Passes signals on to the groups, writes heartbeats and progress lines. `stop_file`: see run_here(); "" without one.
+/// Forwards signals to the groups, and writes heartbeats and progress lines. `stop_file` is the parameter of
+/// run_here(), or "".
 void SweepRun::supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file) {
   Throttle others(journal_poll_interval), heartbeat(heartbeat_interval), line(progress_interval);
   bool has_stopped_groups = false;
@@ -167,8 +168,8 @@ ExitCode SweepRun::run_here(TrialRunner& runner, const std::string& stop_file) {
   return outcome();
 }
 
-/// Reads the journal. Groups that were not stopped have seen all trials done, so a listing that shows fewer is incomplete
-/// and is repeated.
+/// Reads the journal. Groups that were not stopped have found that all trials are done. If the journal shows fewer, its
+/// listing is incomplete, and it is read again.
 History SweepRun::history_at_end() const {
   auto history = history_of(sweep_);
   for (int polls = 1; polls < max_polls_at_end && !stopping_ && trials_done(sweep_, history) < sweep_.trials(); ++polls) {

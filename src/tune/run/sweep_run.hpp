@@ -11,21 +11,23 @@
 
 namespace trainrt::tune {
 
-/// Runs trials of a sweep, several at a time, until all are done or a signal arrives. Other processes may run trials of the
-/// same sweep at the same time, on any node.
+/// Runs trials of a sweep, several at the same time, until all are done or a signal arrives. Other processes on any
+/// node may run trials of the same sweep at the same time.
 class SweepRun {
  public:
   explicit SweepRun(const Sweep& sweep);
   ~SweepRun();
 
-  /// Runs one group per runner, each in a thread. Returns `finished` if all trials are done and at least one did not fail;
-  /// `stopped` after a signal or at the end of the job's time, when the same command continues the sweep; `failed` if all
-  /// trials failed, or one failed with tune.fail_fast; `usage` if all trials share a config error (CommonError).
+  /// Runs one group per runner, each in its own thread. Returns:
+  /// - `finished` if all trials are done and at least one did not fail
+  /// - `stopped` after a signal or at the end of the job's time; the same command continues the sweep
+  /// - `failed` if all trials failed, or if one failed with tune.fail_fast
+  /// - `usage` if all trials share a config error (CommonError)
   ExitCode run(const std::vector<std::unique_ptr<TrialRunner>>& runners);
-  /// The same with one group in the calling thread. It also stops when another process with the same `stop_file`, a file
-  /// name in the journal's directory, stops.
+  /// Does the same with one group in the calling thread. Stops also when another process with the same `stop_file`
+  /// stops. `stop_file` is a file name in the journal's directory.
   ExitCode run_here(TrialRunner& runner, const std::string& stop_file);
-  /// Returns the error that all trials share, after run() or run_here() has returned `usage`; else "".
+  /// Returns the error that all trials share, if run() or run_here() has returned `usage`; otherwise "".
   const std::string& error() const { return error_; }
 
  private:
@@ -42,9 +44,9 @@ class SweepRun {
   std::atomic<int> working_ = 0;  ///< number of groups that are running trials
 };
 
-/// Gives failed trials tune.max_failures new attempts: all trials if all have failed, else those that did not report
-/// tune.metric if no trial has reported it. Returns a description of the trials, or "". Must be called before this process
-/// runs a trial.
+/// Gives failed trials new attempts, as many as tune.max_failures allows. If all trials have failed, these are all
+/// trials. If no trial has reported tune.metric, these are the trials that failed because of that. Returns a
+/// description of the trials, or "". Must be called before this process runs a trial.
 std::string retry_failed(const Sweep& sweep);
 
 }  // namespace trainrt::tune

@@ -1,6 +1,8 @@
-// Asynchronous successive halving: Li et al., A System for Massively Parallel Hyperparameter Tuning, MLSys 2020; the
-// variant that stops trials, with the names and defaults of Ray Tune. A trial that reaches a rung, grace_period *
-// reduction_factor^k reports, stops unless it is among the best 1/reduction_factor of the trials that reached it before.
+// Asynchronous successive halving (Li et al., A System for Massively Parallel Hyperparameter Tuning, MLSys 2020), in
+// the variant that stops trials. Names and defaults are those of Ray Tune.
+//
+// A rung is a number of reports: grace_period * reduction_factor^k. A trial that reaches a rung stops unless it is
+// among the best 1/reduction_factor of the trials that have reached the rung so far.
 #include <algorithm>
 #include <cmath>
 #include <map>

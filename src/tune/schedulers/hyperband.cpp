@@ -1,6 +1,8 @@
-// HyperBand: Li et al., Hyperband: A Novel Bandit-Based Approach to Hyperparameter Optimization, JMLR 2018, with the names
-// and defaults of Ray Tune. Trials fill brackets in the order of their numbers. All trials of a bracket run to its next
-// milestone and wait for each other there; the best 1/reduction_factor continue to the next milestone.
+// HyperBand (Li et al., Hyperband: A Novel Bandit-Based Approach to Hyperparameter Optimization, JMLR 2018). Names and
+// defaults are those of Ray Tune.
+//
+// Trials fill brackets in the order of their numbers. All trials of a bracket run to its next milestone and wait there
+// for the other trials. Then the best 1/reduction_factor of them continue to the next milestone.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,7 +22,7 @@ struct Bracket {
   std::vector<std::size_t> kept;         ///< number of trials that continue after each milestone but the last
 };
 
-/// Returns the bracket with `halves` halvings. A trial stops at the last milestone.
+/// Returns the bracket in which the number of trials is reduced `halves` times. A trial stops at the last milestone.
 Bracket bracket_of(std::uint64_t first, int halves, int kinds, std::int64_t max_reports, double factor) {
   const auto times = std::pow(factor, halves);
   Bracket made{first, static_cast<std::uint64_t>(std::ceil(kinds / (halves + 1.0) * times))};

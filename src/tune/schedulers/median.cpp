@@ -1,6 +1,6 @@
-// Median stopping: Golovin et al., Google Vizier: A Service for Black-Box Optimization, KDD 2017, with the names and
-// defaults of Ray Tune. A trial stops if its best score so far is below the median of the other trials' mean scores up to
-// the same report.
+// Median stopping (Golovin et al., Google Vizier: A Service for Black-Box Optimization, KDD 2017). Names and defaults
+// are those of Ray Tune. A trial stops if its best score so far is below the median of the other trials' mean scores up
+// to the same report.
 #include <algorithm>
 #include <map>
 

@@ -1,6 +1,9 @@
-// Population based training: Jaderberg et al., Population Based Training of Neural Networks, 2017, with the names and
-// defaults of Ray Tune. Every perturbation_interval reports, a trial among the worst of the population becomes a clone of
-// one of the best: it continues from that trial's checkpoint, with values close to that trial's or newly drawn ones.
+// Population based training (Jaderberg et al., Population Based Training of Neural Networks, 2017). Names and defaults
+// are those of Ray Tune.
+//
+// Every perturbation_interval reports, a trial among the worst of the population becomes a clone of one of the best
+// trials, its donor. It continues from the donor's checkpoint. Its values are close to those of the donor, or newly
+// drawn.
 #include <algorithm>
 #include <cmath>
 #include <map>

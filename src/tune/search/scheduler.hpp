@@ -12,7 +12,7 @@
 
 namespace trainrt::tune {
 
-/// Score of NaN and of the worst infinity. It is finite, so that medians can be computed.
+/// The score that replaces NaN and the worst infinity. It is finite, so that medians can be computed.
 inline constexpr double worst_score = -1e300;
 
 /// Position of a report in a trial. When a trial becomes a clone of another trial, the donor, its generation increases by
@@ -43,26 +43,31 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-/// Decides at a trial's reports whether it continues. Reports of one trial arrive in order, those of different trials in
-/// any order: decisions depend on the set of reports, not on the order among trials. Not thread-safe.
+/// Decides, at the reports of a trial, whether the trial continues. Reports of one trial arrive in order. Reports of
+/// different trials may arrive in any order; decisions depend on the set of reports, and not on this order. Not
+/// thread-safe.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
   /// Returns whether decisions use the report with this number. Other reports are not recorded.
   virtual bool wants(std::uint64_t trial, std::int64_t iteration) const = 0;
-  /// Adds a report for which wants() is true, of any trial.
+  /// Adds a report of any trial. Precondition: wants() is true for the report.
   virtual void observe(const TrialReport& report) = 0;
-  /// Called once when a trial is done: finished, stopped or failed for good.
+  /// Called once when a trial is done: it has finished, was stopped, or failed and will not be run again.
   virtual void forget(std::uint64_t /*trial*/) {}
-  /// Returns the decision at a report for which wants() is true and that observe() has not received yet.
+  /// Returns the decision at a report. Precondition: wants() is true for the report, and observe() has not received it
+  /// yet.
   virtual Verdict verdict(const TrialReport& report) const = 0;
-  /// Returns whether a paused trial continues (go_on), stays paused or stops, after the reports observed so far.
+  /// Returns the decision about a paused trial after the reports observed so far: it continues (go_on), stays paused,
+  /// or stops.
   virtual Verdict::Kind verdict_on_paused(std::uint64_t /*trial*/) const { return Verdict::Kind::go_on; }
-  /// Returns the value of the key max_t, the number of reports after which every trial stops; nothing without that key.
+  /// Returns the value of the key max_t: every trial stops after this number of reports. Returns nothing if the
+  /// scheduler has no such key.
   virtual std::optional<std::int64_t> max_reports() const { return std::nullopt; }
-  /// Returns whether a trial is paused at a report when another trial waits for resources.
+  /// Returns whether the scheduler pauses a trial at a report while another trial waits for resources.
   virtual bool takes_turns() const { return false; }
-  /// Returns the values of a clone, computed from those of its donor; the dimensions `mutated` change. A pure function.
+  /// Returns the values of a clone. They are computed from the values of its donor; only the dimensions `mutated`
+  /// change. Pure function.
   virtual Params explored(const Params& donor, const std::vector<SearchSpace::Dimension>& /*mutated*/,
                           std::uint64_t /*trial*/, int /*generation*/) const {
     return donor;
@@ -81,7 +86,7 @@ struct SchedulerKind {
   std::string_view title;  ///< name in messages: "stopped early by TITLE at report 3"
   std::string_view help;
   std::vector<OptionSpec> options;
-  /// Creates the scheduler from checked `options`. Throws UsageError for options that exclude each other.
+  /// Creates the scheduler from checked `options`. Throws UsageError for options that cannot be combined.
   std::unique_ptr<Scheduler> (*open)(const Options& options, const SweepFacts& sweep);
 };
 

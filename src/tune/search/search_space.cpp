@@ -210,7 +210,7 @@ void SearchSpace::leave_out_unmet(Params& params) const {
     return other == params.end() ||
            std::ranges::find(dimension.condition->values, other->second) == dimension.condition->values.end();
   };
-  // The removal of a key can invalidate the condition of another one.
+  // The loop is necessary because the removal of a key can make the condition of another key false.
   for (auto unmet = std::ranges::find_if(dimensions_, is_unmet); unmet != dimensions_.end();
        unmet = std::ranges::find_if(dimensions_, is_unmet))
     params.erase(unmet->key);

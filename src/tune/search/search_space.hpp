@@ -21,14 +21,14 @@ struct Interval {
   double low = 0, high = 0, step = 0;
   bool is_log = false, is_whole = false;
 };
-/// A choice among values. With `is_grid` every value is tried, combined with every value of the other grids.
+/// A choice among values. With `is_grid`, every value is tried in combination with every value of the other grids.
 struct Choice {
   std::vector<std::string> values;
   bool is_grid = false;
 };
 using Domain = std::variant<Interval, Choice>;
 
-/// Parses a domain such as `loguniform(1e-4, 1e-1)` or `choice(sgd, adam)`; any other text is a single value. Throws
+/// Parses a domain such as `loguniform(1e-4, 1e-1)` or `choice(sgd, adam)`. Any other text is a single value. Throws
 /// UsageError if the call or its arguments are invalid.
 Domain domain_of(const std::string& text);
 
@@ -42,7 +42,7 @@ bool is_drawn(const Domain& domain);
 /// The search space, [tune.space]: the keys that trials set, each with its domain. Immutable.
 class SearchSpace {
  public:
-  /// Condition that another key of the space has one of some values.
+  /// A condition that a key of the space has one of several values.
   struct Condition {
     std::string key;
     std::vector<std::string> values;
@@ -59,10 +59,10 @@ class SearchSpace {
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
   /// Returns the number of combinations of all grids; 1 without grids.
   std::uint64_t grid_size() const;
-  /// Returns the values of a trial: grid values from the number of a combination, others from the coordinates `units`, one
-  /// per dimension. Keys with an unmet condition are left out.
+  /// Returns the values of a trial. Grid values are selected by the number of a combination. Other values are computed
+  /// from the coordinates `units`, one per dimension. Keys with a false condition are omitted.
   Params at(std::uint64_t combination, std::span<const double> units) const;
-  /// Removes the keys with an unmet condition.
+  /// Removes the keys with a false condition.
   void leave_out_unmet(Params& params) const;
 
  private:

@@ -1,6 +1,7 @@
-// Points that cover the space evenly: Halton, On the efficiency of certain quasi-random sequences of points, Numerische
-// Mathematik 2, 1960, in prime bases; each dimension is shifted by a random number of the seed (Cranley and Patterson,
-// Randomization of number theoretic methods for multiple integration, SIAM J. Numer. Anal. 13, 1976).
+// Points that cover the space evenly: the Halton sequence in prime bases (Halton, On the efficiency of certain
+// quasi-random sequences of points, Numerische Mathematik 2, 1960). Each dimension is shifted by a random number that
+// depends on the seed (Cranley and Patterson, Randomization of number theoretic methods for multiple integration, SIAM
+// J. Numer. Anal. 13, 1976).
 #include <cmath>
 
 #include <trainrt/random.hpp>

@@ -49,7 +49,7 @@ std::string without_processes(std::string words) {
   return words;
 }
 
-/// Returns whether the trial's config was refused: a restart does not help, and it made no report.
+/// Returns whether the trial's config was refused: the trial made no report, and a restart would not help.
 bool was_refused(const Trial& trial) {
   return trial.state == Trial::State::failed && trial.final_up_to && trial.iterations == 0;
 }

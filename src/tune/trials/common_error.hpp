@@ -11,14 +11,16 @@
 
 namespace trainrt::tune {
 
-/// Returns the first trial that differs from trial 0 in all keys whose values differ among the first trials; nothing if
-/// every trial shares a value with it.
+/// Returns the first trial that has no varied value in common with trial 0. A key is varied if it has different values
+/// in the first trials. Returns nothing if every trial shares such a value with trial 0.
 std::optional<std::uint64_t> trial_unlike_first(const Sweep& sweep);
 
-/// Detects a config error that all trials share, which ends the sweep. Either two trials without a common value exited with
-/// 64 and the same message before a report, or a trial did not report tune.metric and no other trial has reported it. Only
-/// trials that ended after this object was created count. A trial that lacked the same metric before does not count again,
-/// so that the next start of the sweep tries another trial.
+/// Detects a config error that all trials share. Such an error ends the sweep. There are two cases:
+/// - Two trials without a common value exited with 64 and the same message before a report.
+/// - A trial did not report tune.metric, and no other trial has reported it.
+///
+/// Only trials that ended after this object was created count. If a trial already lacked the same metric before, it
+/// does not count again, so that the next start of the sweep tries a different trial.
 class CommonError {
  public:
   CommonError(const Sweep& sweep, const History& before);

@@ -11,7 +11,7 @@ namespace trainrt::tune {
 /// Runs each trial in its own processes: a step of a Slurm job, or ranks on this node.
 class ProcessRunner : public TrialRunner {
  public:
-  /// `command`: starts the ranks; the arguments of the run are appended.
+  /// `command` starts the ranks. The arguments of the run are appended to it.
   explicit ProcessRunner(std::vector<std::string> command) : command_(std::move(command)) {}
 
   int run(const TrialStart& start) override;

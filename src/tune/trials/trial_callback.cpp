@@ -67,7 +67,8 @@ class TrialCallback final : public trainer::StoppingCallback {
     });
   }
 
-  /// Returns the decision that an earlier attempt, which was then interrupted, made at this report.
+  /// Returns the decision at this report if an earlier attempt has already made it. That attempt was interrupted
+  /// afterwards.
   std::optional<Verdict> decided(const TrialReport& report) const {
     std::optional<Verdict> last;
     for (const auto& decision : history_.decisions())
@@ -75,9 +76,10 @@ class TrialCallback final : public trainer::StoppingCallback {
     return last;
   }
 
-  /// Returns the decision at a report for which an earlier attempt has already decided: the same one, with two exceptions.
-  /// After a pause, the scheduler decides whether the trial continues. If the donor of a clone had no checkpoint, the trial
-  /// continues unchanged; otherwise a train function without checkpoints would stop at this report forever.
+  /// Returns the decision at a report for which an earlier attempt has already decided. The decision is the same, with
+  /// two exceptions. After a pause, the scheduler decides whether the trial continues. If the donor of a clone had no
+  /// checkpoint, the trial continues unchanged. Otherwise a train function without checkpoints would stop at this
+  /// report forever.
   Verdict decide_again(const Trial& self, const TrialReport& report, const Verdict& earlier) const {
     if (earlier.kind == Verdict::Kind::pause) return {feed_.scheduler().verdict_on_paused(trial_)};
     if (earlier.kind == Verdict::Kind::clone && self.kept_at >= report.at.iteration) return {};

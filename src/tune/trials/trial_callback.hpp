@@ -9,7 +9,7 @@
 
 namespace trainrt::tune {
 
-/// Environment variable by which a run knows which trial it is: TRIAL:WRITER:SWEEP_DIR.
+/// Name of the environment variable that identifies the trial to its run. Its value is TRIAL:WRITER:SWEEP_DIR.
 inline constexpr const char* trial_variable = "TRAINRT_TRIAL";
 std::string trial_variable_of(const std::string& sweep_dir, std::uint64_t trial, int writer);
 
@@ -17,9 +17,9 @@ std::string trial_variable_of(const std::string& sweep_dir, std::uint64_t trial,
 /// is part of the file format: repair_journal() recognizes it.
 std::string reason_of_stop(Verdict::Kind kind, std::int64_t iteration);
 
-/// Returns a callback that records a trial's reports in the journal of its sweep and ends its run when the scheduler
-/// decides so. `value`: of trial_variable. Throws UsageError if it names no sweep; on_report() throws UsageError if a
-/// report lacks the metric.
+/// Returns a callback that records a trial's reports in the journal of its sweep. It ends the trial's run when the
+/// scheduler decides so. `value` is the value of trial_variable. Throws UsageError if `value` names no sweep.
+/// on_report() throws UsageError if a report lacks the metric.
 std::shared_ptr<Callback> trial_callback(const std::string& value);
 
 }  // namespace trainrt::tune

@@ -94,8 +94,8 @@ void TrialGroup::run_trial(const Claim& claim) {
                     sweep_.name_of(claim.trial)));
 }
 
-/// Records a failure of a trial that crashed its group, as its run directory shows: without the record it would crash
-/// every group that takes it over.
+/// Records the failure of a trial that crashed the group that ran it. The failure is read from the trial's run
+/// directory. Without this record, the trial would crash every group that takes it over.
 bool TrialGroup::write_lost_failure(const Claim& claim) {
   const auto trial = history_.trial(claim.trial);
   if (trial.attempt == 0 || trial.state != Trial::State::running) return false;
@@ -122,7 +122,7 @@ void TrialGroup::write_end(const TrialEnd& end, const Params& params) {
   if (!ends_sweep || !end.missing_metric) log_end(end, params, now);  // SweepRun reports the missing metric
 }
 
-/// Ends a paused trial that the scheduler has stopped since.
+/// Ends a paused trial that the scheduler has stopped in the meantime.
 void TrialGroup::end_trial(const Claim& claim) {
   const auto trial = history_.trial(claim.trial);  // a copy: the history grows
   const auto& [at, score] = *trial.reports.rbegin();

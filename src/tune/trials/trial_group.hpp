@@ -13,7 +13,7 @@
 
 namespace trainrt::tune {
 
-/// Runs trials of a sweep one after the other on the same ranks, and writes its own journal file.
+/// Runs trials of a sweep one after the other on the same ranks. Each group writes its own journal file.
 class TrialGroup {
  public:
   /// `stopping`: shared by all groups of this process; any group may set it. `common_error`: an error that ends the sweep.
@@ -24,7 +24,8 @@ class TrialGroup {
 
   /// Asks the running trial to save and stop. Any thread may call.
   void stop() { runner_.stop(); }
-  /// Updates the time of the journal file, by which others see that this process is alive. Any thread may call.
+  /// Updates the modification time of the journal file, by which other processes find out that this process is alive.
+  /// Any thread may call it.
   void touch_heartbeat() const;
 
  private:

@@ -19,7 +19,8 @@ class TrialRunner {
   virtual int run(const TrialStart& start) = 0;
   /// Called about once a second while there is no trial to run.
   virtual void idle() {}
-  /// Asks the running trial, or the next one between two trials, to save and stop. Any thread may call.
+  /// Asks the running trial to save and stop. Between two trials, the request applies to the next one. Any thread may
+  /// call it.
   virtual void stop() = 0;
 };
 

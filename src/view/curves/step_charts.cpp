@@ -44,7 +44,8 @@ std::vector<Interval> with_gaps(const std::vector<Interval>& intervals) {
   return all;
 }
 
-/// Returns the ends of the intervals in minutes and in steps; a gap follows directly after the interval before it.
+/// Returns the ends of the intervals, in minutes and in steps. The end of a gap between attempts is directly after the
+/// end of the previous interval.
 std::vector<std::vector<double>> ends_of(std::span<const Interval> intervals) {
   std::vector<std::vector<double>> x(2);
   for (const auto& interval : intervals) {

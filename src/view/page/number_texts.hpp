@@ -16,7 +16,7 @@ std::string step_time_text(double microseconds);
 std::string share_text(double share);
 /// Returns a duration in seconds, for example "3.2 s", or from one minute on in hours, minutes and seconds: "1:02:03".
 std::string duration_text(double seconds);
-/// Returns a number with all its digits: parsing the text returns the same number. Returns a text unchanged.
+/// Returns a number with so many digits that parsing the text returns the same number. Returns a text unchanged.
 std::string exact_text(const metrics::Record::Value& value);
 
 }  // namespace trainrt::view::page

@@ -24,7 +24,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns `frame` with each {{name}} replaced by the value of that name. Inside inserted values, nothing is replaced.
+/// Returns `frame` with each {{name}} replaced by the value of that name. The inserted values themselves are not
+/// searched for names.
 std::string filled(std::string_view frame, const std::map<std::string_view, std::string_view>& values) {
   std::string page;
   for (std::size_t at = 0; at < frame.size();) {

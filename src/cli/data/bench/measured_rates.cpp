@@ -24,13 +24,13 @@ namespace trainrt::cli::datasets {
 
 namespace {
 
-/// Repeats an action in several threads until a time is over or a stop signal arrives.
+/// Repeats an action in several threads until the time limit is reached or a stop signal arrives.
 class Until {
  public:
   explicit Until(double seconds) : began_s_(monotonic_seconds()), seconds_(seconds) {}
 
-  /// Calls `turn(thread)` repeatedly in each of `threads` threads. A thread ends when it returns false. Throws an exception
-  /// of a thread.
+  /// Calls `turn(thread)` repeatedly in each of `threads` threads. A thread ends when `turn` returns false. Rethrows an
+  /// exception of a thread.
   void run(int threads, const std::function<bool(int thread)>& turn) {
     std::vector<std::thread> others;
     for (int thread = 1; thread < threads; ++thread)
@@ -152,7 +152,7 @@ const Rate* best_of(const std::vector<Rate>& rates, std::string_view prefix) {
   return best;
 }
 
-constexpr double clearly = 1.3;  // minimum ratio of rates for which advice is given
+constexpr double clearly = 1.3;  // minimum ratio of two rates for which advice is given
 
 std::string advice_for_threads(const std::vector<Rate>& rates) {
   const auto one = std::ranges::find(rates, "batches shuffled", &Rate::what);
@@ -173,8 +173,8 @@ std::string advice_for_order(const std::vector<Rate>& rates) {
       in_order->samples_per_second() / shuffled->samples_per_second());
 }
 
-/// Returns advice on the key read_method; "" if pread is about as fast as others. Ignores mmap, because it reads small
-/// files ahead completely, so its rate does not apply to large files.
+/// Returns advice on the key read_method, or "" if pread is about as fast as the other methods. Ignores the rate of
+/// mmap: mmap reads small files ahead completely, so its rate does not apply to large files.
 std::string advice_for_read_method(std::vector<Rate> rates) {
   std::erase_if(rates, [](const auto& rate) { return rate.what.ends_with(" mmap"); });
   const auto *const pread = best_of(rates, "bytes at random by pread"), *const best = best_of(rates, "bytes at random");

@@ -30,10 +30,10 @@ Rate measure_storage(const OpenedData& opened, const data::ReadMethod& method, b
 /// Measures how fast all fields of the samples are read in the order of the files.
 Rate measure_samples(const OpenedData& opened, int threads, double seconds);
 
-/// Measures how fast a train function gets batches, with the given keys except `shuffle` and `threads`.
+/// Measures how fast a train function gets batches. Uses the given keys except `shuffle` and `threads`.
 Rate measure_batches(const OpenedData& opened, std::size_t batch_size, bool shuffled, int threads, double seconds);
 
-/// Returns advice that follows from the rates, a sentence for each. Pure function.
+/// Returns advice that follows from the rates, one sentence per item. Pure function.
 std::vector<std::string> advice_for(const std::vector<Rate>& rates);
 
 }  // namespace trainrt::cli::datasets

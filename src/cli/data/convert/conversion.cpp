@@ -33,7 +33,7 @@ std::array<std::string, 2> split_paths(const std::string& output) {
   return {beside("-train"), beside("-test")};
 }
 
-/// Returns the absolute path with links in the folder resolved, so that two names of one file become equal.
+/// Returns the absolute path after links in the folder are resolved, so that different names of one file become equal.
 fs::path canonical_path(const std::string& path) {
   const auto absolute = fs::absolute(path).lexically_normal();
   std::error_code error;
@@ -46,7 +46,7 @@ void refuse_sources(const OpenedData& opened, const std::string& path) {
   refuse_source(path, opened.name, opened.listing, opened.keys);
 }
 
-/// Appends the keys of a section that change the output, except `source`: source_lines() describes its files.
+/// Appends those keys of a section that change the output. Omits `source`, because source_lines() describes its files.
 void add_keys(const Options& keys, std::vector<std::string>& words) {
   for (const auto& key : keys.keys())
     if (key != "threads" && key != "read_method" && key != "source" && key != "verify")
@@ -139,7 +139,7 @@ void Conversion::add_part(std::string path, std::string name, SharedSource rows)
   parts_.push_back(std::move(part));
 }
 
-/// Returns everything that the bytes of the file depend on.
+/// Returns the identity of a file. It contains everything on which the bytes of the file depend.
 ResumableFile::Identity Conversion::identity(const Part& part) const {
   std::vector<std::string> words{fmt::format("trainrt {}", version), std::string(writer_.name), opened_.name,
                                  opened_.listing.format, data::in_words(part.job.fields)};
@@ -177,7 +177,7 @@ void Conversion::write(Part& part) try {
   throw_with_resume_help(error);
 }
 
-/// Removes incomplete files from which no later conversion can resume.
+/// Removes incomplete files that no later conversion can resume.
 void Conversion::abandon_useless_parts() {
   for (auto& part : parts_)
     if (!part.file->is_kept()) part.file->abandon();

@@ -25,8 +25,8 @@ struct ConversionSpec {
   bool escapes_formulas = false;  ///< WriterJob::escapes_formulas; for .csv files only
 };
 
-/// Writes a dataset as one file or two. Resumes an incomplete conversion with the same specification and sources if the
-/// writer supports it.
+/// Writes a dataset to one file or two files. Resumes an incomplete conversion with the same specification and sources
+/// if the writer supports it.
 class Conversion {
  public:
   /// Throws UsageError if the specification is invalid. `opened` must outlive the object.

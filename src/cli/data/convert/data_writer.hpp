@@ -50,7 +50,8 @@ struct WriterJob {
   Shape shape_of(const Dataset::Field& field) const;
 };
 
-/// A plug-in: one file in cli/data/writers. Writes a dataset as one file that the formats in data/formats read.
+/// A plug-in that writes a dataset as one file, which the formats in data/formats can read. Each plug-in is one file in
+/// cli/data/writers.
 struct DataWriter {
   std::string_view name;
   std::string_view extension;  ///< ".h5": file names that end so choose the writer
@@ -58,9 +59,9 @@ struct DataWriter {
   std::vector<std::string_view> compressions;  ///< names of compressions that it supports
   /// Throws UsageError if the writer does not support a type, a field that varies in length, or a name.
   void (*require)(const WriterJob& job);
-  /// Returns whether a writer can resume at the position() of another one.
+  /// Returns whether a writer can resume at the position() of an earlier writer.
   bool (*is_resumable)(const WriterJob& job);
-  /// Opens a writer that resumes at file.done().
+  /// Opens a writer that continues at file.done().
   std::unique_ptr<RowWriter> (*open)(const WriterJob& job, ResumableFile& file);
   bool has_checksums = false;     ///< whether files of this type can have checksums
   std::uint64_t block_bytes = 0;  ///< preferred size of a block in memory; 0: any

@@ -13,9 +13,9 @@
 
 namespace trainrt::cli::datasets {
 
-/// An output file that gets its name only when it is complete, and that a later process can resume. It is written as
-/// .NAME.part in the same folder; .NAME.part.json records its sources and how much of it is durable. Any thread may call
-/// write(); all other functions are for one thread at a time.
+/// An output file that gets its name only when it is complete, and that a later process can resume. Until then it is
+/// .NAME.part in the same folder. The file .NAME.part.json records its sources and how much of it is durable. Any
+/// thread may call write(); only one thread may call the other functions.
 class ResumableFile {
  public:
   /// Identifies the content of the file. A process may resume a file only with the same identity.
@@ -29,9 +29,10 @@ class ResumableFile {
     std::string position;
   };
 
-  /// `is_resumable`: resume an incomplete file of the same identity; otherwise only a complete one is used. `force`:
-  /// discard a file of another identity, and replace an existing output file. Throws UsageError if the output file exists,
-  /// if an incomplete file has another identity, if another process is writing it, or if the folder does not exist.
+  /// `is_resumable`: resume an incomplete file with the same identity; otherwise use a file only if it is complete.
+  /// `force`: discard a file with a different identity, and replace an existing output file. Throws UsageError if the
+  /// output file exists, if an incomplete file has a different identity, if another process is writing it, or if the
+  /// folder does not exist.
   ResumableFile(std::string path, Identity identity, bool is_resumable, bool force);
   ~ResumableFile();
   ResumableFile(const ResumableFile&) = delete;
@@ -52,9 +53,9 @@ class ResumableFile {
   void write(std::uint64_t at, std::string_view text) { write(at, std::as_bytes(std::span(text))); }
   /// Returns done().position as a number of bytes. Throws UsageError if it is not a number.
   std::uint64_t byte_position() const;
-  /// Throws UsageError: the file does not match its record.
+  /// Throws a UsageError that reports that the file does not match its record.
   [[noreturn]] void throw_damaged_record() const;
-  /// Records progress, after making the written bytes durable. Does so rarely, so that it takes little time.
+  /// Records the progress after making the written bytes durable. To save time, most calls record nothing.
   void note(const Done& done);
   /// Completes the file: truncates it to `bytes` bytes and makes it durable.
   void complete(std::uint64_t bytes, std::uint64_t parts);

@@ -13,8 +13,9 @@ namespace trainrt::cli::datasets {
 
 using SharedSource = std::shared_ptr<const data::Source>;
 
-/// Splits the samples into two parts, each in their order. `share`: share of the samples in the first part, rounded. A
-/// random permutation from the seed chooses them. Throws UsageError if a part would be empty.
+/// Splits the samples into two parts. The samples of each part keep their order. `share` is the fraction of the samples
+/// in the first part, rounded to complete samples. A random permutation determines the part of each sample; it depends
+/// on the seed. Throws UsageError if a part would be empty.
 std::array<SharedSource, 2> split_rows(const SharedSource& source, double share, std::uint64_t seed);
 
 /// The order in which samples are written, cut into parts that are read independently.

@@ -26,7 +26,7 @@ using Lines = std::vector<std::string>;
 constexpr std::size_t max_lines =
     1000;  // maximum number of lines per dataset; the record of an incomplete file contains all lines
 
-/// Returns false for missing files and objects.
+/// Returns whether two paths name the same file. Returns false for missing files and objects.
 bool is_same_file(const std::string& path, const std::string& other) {
   std::error_code ignored;
   return !other.empty() && fs::equivalent(path, other, ignored);
@@ -65,7 +65,7 @@ std::string line_of(const data::DataFile& file) {
                      file.version.empty() ? "" : ", version " + file.version);
 }
 
-/// Returns the line of a file that was listed without being opened. It may be missing if its sample is skipped.
+/// Returns the line of a file that was listed without being opened. The file may be missing if its sample is skipped.
 std::string line_of_path(const std::string& path) try { return line_of(data::data_file(path)); } catch (const UsageError&) {
   return absolute_path(path) + ", missing";
 }

@@ -21,7 +21,8 @@ class DistinctValues {
   void merge(const DistinctValues& others);
   bool is_complete() const { return !is_full_; }  ///< false if the maximum was exceeded
   std::size_t count() const { return counts_.size(); }
-  /// Returns values and their numbers, most frequent first; equally frequent values are sorted by their bytes.
+  /// Returns the distinct values with their counts, most frequent first. Values with equal counts are sorted by their
+  /// bytes.
   std::vector<std::pair<std::string, std::uint64_t>> by_frequency() const;
 
  private:
@@ -29,7 +30,7 @@ class DistinctValues {
   bool is_full_ = false;
 };
 
-/// Statistics of a field's samples. Statistics of parts that are merged in the same order give the same bits.
+/// Statistics of a field's samples. If parts are merged in the same order, the results have the same bits.
 class FieldStatistics {
  public:
   explicit FieldStatistics(const Dataset::Field& field);
@@ -39,10 +40,12 @@ class FieldStatistics {
   std::uint64_t samples() const { return samples_; }
   /// Returns statistics of all numbers; nullopt for texts.
   std::optional<TensorStatistics> elements() const;
-  /// Returns statistics of the numbers of values of a sample (of bytes of a text); nullopt if they do not vary.
+  /// Returns statistics of the lengths of the samples: the number of values, or of bytes for a text. Returns nullopt if
+  /// all samples have the same length.
   std::optional<TensorStatistics> lengths() const;
   std::uint64_t empty() const { return empty_; }  ///< number of samples without values
-  /// Returns the distinct values of single numbers, except NaN, or of texts; nullopt for other fields.
+  /// Returns the distinct values of a field with single numbers (except NaN) or texts. Returns nullopt for other
+  /// fields.
   const std::optional<DistinctValues>& distinct() const { return distinct_; }
   const Dataset::Field& field() const { return field_; }
   bool is_text() const { return field_.varies && field_.dtype == DType::u8; }

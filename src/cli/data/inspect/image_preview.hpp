@@ -18,9 +18,9 @@ struct ImageShape {
 /// Returns the layout of a field's samples, or nullopt if they are not images: u8 with 4 to 8192 rows and columns.
 std::optional<ImageShape> image_shape(const Dataset::Field& field);
 
-/// Draws an image as lines of at most `width` characters, reduced if it is wider. With `colors`, each character shows two
-/// pixels, one above the other (U+2580 with 24-bit colors of ECMA-48); otherwise ASCII characters show brightness. Pure
-/// function.
+/// Draws an image as lines of at most `width` characters. A wider image is reduced. With `colors`, each character shows
+/// two pixels, one above the other (U+2580 with 24-bit colors of ECMA-48). Otherwise ASCII characters show the
+/// brightness. Pure function.
 std::vector<std::string> preview_lines(std::span<const std::byte> sample, const ImageShape& shape, std::size_t width,
                                        bool colors);
 

@@ -9,7 +9,7 @@
 
 namespace trainrt::cli::datasets {
 
-/// The content of the output of `trainrt data inspect`.
+/// The data that `trainrt data inspect` shows.
 struct Inspection {
   const OpenedData& opened;
   std::vector<FieldStatistics> statistics;  ///< statistics of each field, of the first `scanned` samples

@@ -28,7 +28,7 @@ ReadingFacts reading_facts(const OpenedData& opened, std::uint64_t ranks);
 /// Describes how a run reads a sample: "chunks of 1000 samples are read".
 std::string unit_in_words(const ReadingFacts& facts);
 
-/// Returns advice on how to read faster, a sentence for each. Pure function.
+/// Returns advice on how to read faster, one sentence per item. Pure function.
 std::vector<std::string> advice_for(const ReadingFacts& facts);
 
 }  // namespace trainrt::cli::datasets

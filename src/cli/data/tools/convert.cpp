@@ -54,7 +54,8 @@ std::optional<double> share_option(const Arguments& arguments) {
   return share;
 }
 
-/// Throws UsageError for keys with which a run does not use each sample once, because the output would ignore them.
+/// Throws UsageError for keys with which a run does not use each sample exactly once. The output would ignore such
+/// keys.
 void require_each_sample(const SourceChoice& choice) {
   const auto refuse = [&](const char* key, std::string_view why, std::string_view help) {
     throw UsageError(fmt::format("{}: {} {}, but a conversion writes each sample once: {}", choice.keys.find(key)->origin,
@@ -64,7 +65,7 @@ void require_each_sample(const SourceChoice& choice) {
   if (data::skips_errors(choice.keys)) refuse("on_error", "skips unreadable samples (on_error)", "set on_error = stop");
 }
 
-/// Makes malloc keep the freed memory of blocks for the next blocks, which saves page faults.
+/// Makes malloc keep the memory of freed blocks for the next blocks. This saves page faults.
 void keep_freed_memory() {
   constexpr int max_kept = 256 << 20, max_block = 32 << 20;
   mallopt(M_TRIM_THRESHOLD, max_kept);

@@ -1,4 +1,5 @@
-// HDF5: a dataset for each field. Contiguous, which is read fastest, or in chunks with compression or checksums.
+// Writes HDF5 files with one dataset per field. The datasets are contiguous, which is read fastest, or chunked with
+// compression or checksums.
 #include <algorithm>
 #include <bit>
 
@@ -31,8 +32,8 @@ std::unique_ptr<RowWriter> open_contiguous(const WriterJob& job, ResumableFile& 
                                              [bytes = memory.file_bytes()] { return bytes; });
 }
 
-/// Returns the number of rows of a chunk, a power of two: about 256 KiB of all fields if chunks are compressed, else about
-/// 16 KiB of the field, because a shuffled order reads a chunk for each sample.
+/// Returns the number of rows of a chunk, a power of two. A compressed chunk has about 256 KiB of all fields. Other
+/// chunks have about 16 KiB of the field, because a shuffled order reads a chunk for each sample.
 std::uint64_t rows_per_chunk(const WriterJob& job, const Dataset::Field& field) {
   std::uint64_t row_bytes = 1, chunk_bytes = 256 << 10, max_rows = 1 << 16;
   if (job.compression.empty()) {
@@ -65,8 +66,8 @@ struct PreparedChunks final : PreparedRows {
   std::vector<EncodedChunk> chunks;
 };
 
-/// Writes chunked datasets. Gzip chunks that are completely in a block are compressed in prepare(), by several threads; the
-/// HDF5 library, which one thread calls at a time, encodes the other chunks and computes checksums.
+/// Writes chunked datasets. Gzip chunks that are completely inside a block are compressed in prepare(), by several
+/// threads. The HDF5 library encodes the other chunks and computes checksums; only one thread calls it at a time.
 class ChunkedWriter final : public RowWriter {
  public:
   ChunkedWriter(const WriterJob& job, const ResumableFile& file)

@@ -1,5 +1,6 @@
-// Parquet, by Apache Arrow in the module arrow.so: a row group for each block. After each row group the file contains the
-// notes of the block, so that another process can resume. Readers find row groups by the footer and skip the notes.
+// Writes Parquet files by Apache Arrow, in the module arrow.so, with one row group per block. After each row group, the
+// file contains the notes of the block, so that another process can resume. Readers find row groups by the footer and
+// skip the notes.
 #include <array>
 
 #include <trainrt/error.hpp>
@@ -16,7 +17,7 @@ struct PreparedGroup final : PreparedRows {
   data::EncodedBlock block;
 };
 
-/// Sizes of the values and the notes of a block. They are stored after both.
+/// Sizes of the values and of the notes of a block. They are stored in the file after the values and the notes.
 using GroupSizes = std::array<std::uint64_t, 2>;
 
 class ParquetWriter final : public RowWriter {

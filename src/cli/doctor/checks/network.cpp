@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the addresses of the TCP sockets on which this process listens. Sockets that its parent (mpiexec, slurmstepd)
-/// has open, too, are left out.
+/// Returns the addresses of the TCP sockets on which this process listens. Omits sockets that its parent (mpiexec,
+/// slurmstepd) has open, too.
 std::vector<std::string> listening_addresses() {
   std::set<std::string> inherited;
   std::error_code error, closed;
@@ -59,7 +59,7 @@ constexpr std::size_t min_buffer_bytes = std::size_t{64} << 10;
 constexpr std::size_t max_buffer_bytes = std::size_t{16} << 20;
 constexpr double long_call_seconds = 0.2;  // a call that takes this long is measured only once
 
-/// Returns the seconds per call on the slowest rank. The same on all ranks.
+/// Returns the seconds per call on the slowest rank. All ranks get the same result.
 double seconds_per_call(Communicator& communicator, Buffer buffer, int calls) {
   communicator.barrier();
   const auto start = monotonic_seconds();
@@ -67,7 +67,8 @@ double seconds_per_call(Communicator& communicator, Buffer buffer, int calls) {
   return communicator.all_reduced(monotonic_seconds() - start, Op::max) / calls;
 }
 
-/// Returns the seconds per call of the fastest of some series, which other processes on these cores disturbed least.
+/// Measures several series of calls, and returns the seconds per call of the fastest series. Other processes on these
+/// cores disturbed that series least.
 double fastest_series(Communicator& communicator, Buffer buffer) {
   double seconds = seconds_per_call(communicator, buffer, 1);  // touches the pages and opens the connections
   for (int i = 0; i < 4 && seconds < long_call_seconds; ++i)
@@ -76,7 +77,7 @@ double fastest_series(Communicator& communicator, Buffer buffer) {
   return seconds;
 }
 
-/// Returns whether an all-reduce of known numbers has the correct sums on all ranks. The same on all ranks.
+/// Returns whether an all-reduce of known numbers has the correct sums on all ranks. All ranks get the same result.
 bool sums_are_right(Communicator& communicator, Buffer buffer) {
   const auto number_of = [](int rank) { return static_cast<float>(rank % 16 + 1); };  // sums of up to 2^20 ranks are exact
   const std::span numbers(static_cast<float*>(buffer.data), buffer.count);
@@ -88,8 +89,8 @@ bool sums_are_right(Communicator& communicator, Buffer buffer) {
   return communicator.all_reduced(std::int64_t{mine}, Op::min) == 1;
 }
 
-/// Measures all-reduces of 8 bytes and of a large buffer, which is smaller on a slow network. Collective over
-/// `communicator`. Takes about a second. The same on all ranks.
+/// Measures all-reduces of 8 bytes and of a large buffer. On a slow network, the large buffer is smaller. Takes about a
+/// second. Collective over `communicator`; all ranks get the same result.
 Json measure_all_reduce(Communicator& communicator) {
   const auto memory = communicator.allocate(max_buffer_bytes);
   const auto buffer = [&](std::size_t bytes) { return Buffer{memory.get(), bytes / sizeof(float), DType::f32}; };
@@ -118,7 +119,7 @@ Finding wrong_sum(const Json& figures) {
                "start no run here; use another MPI, or set scaling.backend = mpi, and report the error", figures);
 }
 
-/// Measures all nodes at the same time.
+/// Measures all-reduces inside each node, on all nodes at the same time.
 Finding check_all_reduce_in_node(const DoctorRanks& ranks) {
   constexpr double max_ratio = 3;  // of the fastest node's speed to another's
   const auto& world = ranks.world();
@@ -144,7 +145,7 @@ Finding check_all_reduce_in_node(const DoctorRanks& ranks) {
                  figures);
 }
 
-/// Measures with one rank per node.
+/// Measures all-reduces between nodes, with one rank per node.
 Finding check_all_reduce_between_nodes(const DoctorRanks& ranks) {
   constexpr double min_rdma_speed = 1e9;  // bytes per second; TCP over an RDMA card is slower
   const auto& world = ranks.world();

@@ -54,8 +54,8 @@ std::string torch_extensions_folder(const Environment& environment) {
   return (cache.empty() ? value("HOME") + "/.cache" : cache) + "/torch_extensions";
 }
 
-/// Returns the files `lock` that are too old to belong to a compilation that still runs, with their age. torch waits for
-/// such a file without a limit.
+/// Returns old files named `lock`, with their age. They are too old to belong to a compilation that is still running.
+/// Without a limit, torch waits until such a file is removed.
 Json stale_locks_in(const std::string& folder) {
   constexpr std::chrono::minutes min_age(10);
   constexpr int max_depth = 3;  // py311_cpu/fused_adam/lock
@@ -115,8 +115,8 @@ bool is_in_network(const std::string& address, const std::string& network) {
          mine.starts_with(base.substr(0, static_cast<std::size_t>(length)));
 }
 
-/// Returns whether gRPC connects to an address without its proxy: an entry of `no_proxy` is the end of the address (in any
-/// case), a network that contains it, or "*".
+/// Returns whether gRPC connects to an address without its proxy. This is the case if an entry of `no_proxy` is "*", a
+/// network that contains the address, or a text with which the address ends (ignoring case).
 bool is_excepted(const std::string& address, const std::string& no_proxy) {
   const auto lower = [](unsigned char c) { return std::tolower(c); };
   return std::ranges::any_of(words_in(no_proxy), [&](const std::string& entry) {

@@ -27,7 +27,7 @@ bool needs_pmix(const World& world, const launch::StepView& view) {
   return world.launcher == "pmix" || (world.size == 1 && !view.container.empty());
 }
 
-/// The ranks are connected, so that a missing part is at most a warning.
+/// A missing part of the container is at most a warning, because the ranks are already connected.
 Finding check_container(const DoctorRanks& ranks) {
   const auto answers = ranks.ask([&] {
     const auto view = launch::view_of_step(ranks.environment());

@@ -27,7 +27,8 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-/// Writes the path of a probe file into it. The file's name, which differs between ranks, is removed from error messages.
+/// Writes the path of a probe file into the file. Removes the name of the file from error messages, because the name
+/// differs between ranks.
 void write_own_path(const ProbeFile& probe, const std::string& storage) {
   if (!io::exists(storage)) throw Error("the folder does not exist");
   try {
@@ -42,8 +43,8 @@ void write_own_path(const ProbeFile& probe, const std::string& storage) {
 
 bool holds_own_path(const std::string& path) { return io::exists(path) && io::read_file(path) == path; }
 
-/// Waits until this node shows the files that other ranks wrote: each rank looks for rank 0's file, and rank 0 for all
-/// files, which proves that the folder is the same on all ranks.
+/// Waits until this node shows the files that other ranks wrote. Each rank waits for rank 0's file, and rank 0 waits
+/// for all files. This proves that the folder is the same on all ranks.
 void require_seen(const Answers& written, const World& world) {
   constexpr double limit_seconds = 10;
   if (written.values[static_cast<std::size_t>(world.rank)].is_null()) return;  // this rank could not write, either
@@ -184,7 +185,8 @@ io::Descriptor open_to_lock(const std::string& path, int flags) {
   return io::Descriptor(fd);
 }
 
-/// Returns for each kind: "locked", "held" if another process has the lock, or the reason of a failure.
+/// Returns the result for each kind of lock: "locked", "held" if another process has the lock, or the reason of a
+/// failure.
 Json try_locks(const io::Descriptor& file) {
   Json results;
   for (const auto* kind : lock_kinds) {
@@ -194,7 +196,8 @@ Json try_locks(const io::Descriptor& file) {
   return results;
 }
 
-/// Rank 0 takes the locks; then one rank per node, and a second rank of rank 0's node, must not get them.
+/// Checks that locks are effective between processes. Rank 0 takes the locks. Then one rank per node, and a second rank
+/// of rank 0's node, try to take them and must fail.
 Finding check_file_locks(const DoctorRanks& ranks) {
   const auto& world = ranks.world();
   const bool holds = world.rank == 0;

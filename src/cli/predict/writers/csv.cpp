@@ -84,7 +84,8 @@ void append_value(std::string& line, DType dtype, const std::byte* value) {
   }
 }
 
-/// Values of consecutive rows of a field, in a type for append_value().
+/// The values of consecutive rows of a field. Values of f16, bf16 and f8 have been converted to f32, because
+/// append_value() does not support these types.
 struct Column {
   DType dtype;
   std::size_t count;  ///< values per row

@@ -6,16 +6,16 @@
 
 namespace trainrt::data {
 
-/// Decompresses zlib data (RFC 1950) into `out`, which must have exactly the size of the result, and verifies the
-/// checksum of the data. Uses libdeflate if the build found it, else zlib. Thread-safe. Throws Error, with a reason that
-/// the caller's message completes: "its compressed data is damaged".
+/// Decompresses zlib data (RFC 1950) into `out`, and verifies the checksum of the data. `out` must have exactly the
+/// size of the decompressed data. Uses libdeflate if the build found it, otherwise zlib. Thread-safe. Throws Error with
+/// a message that has no subject, such as "its compressed data is damaged"; the caller puts the subject in front.
 void inflate_all(std::span<const std::byte> in, std::span<std::byte> out);
 
 /// Returns the library that inflate_all() uses: "libdeflate" or "zlib".
 std::string_view inflate_library();
 
-/// Maximum number of bytes that one byte of Deflate data can expand to (zlib's technical details). Data for which a header
-/// claims more are damaged.
+/// Maximum number of bytes to which one byte of Deflate data can expand (zlib's technical details). If a header claims
+/// more, the data are damaged.
 inline constexpr std::uint64_t max_inflation = 1032;
 
 }  // namespace trainrt::data

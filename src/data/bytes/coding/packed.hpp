@@ -7,15 +7,15 @@
 
 namespace trainrt::data {
 
-/// Encodes integers and texts in few bytes: an integer has seven bits per byte, the lowest first (LEB128), and a text
-/// follows its length.
+/// Encodes integers and texts in few bytes. An integer has seven bits per byte, the lowest bits first (LEB128). A text
+/// is preceded by its length.
 class PackedWriter {
  public:
   void number(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
     bytes_ += static_cast<char>(value);
   }
-  /// Encodes a signed integer: the smaller its absolute value, the fewer bytes (Protocol Buffers: sint64).
+  /// Encodes a signed integer as Protocol Buffers' sint64. An integer with a small absolute value takes few bytes.
   void integer(std::int64_t value) {
     number((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
   }

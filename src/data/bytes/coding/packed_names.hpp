@@ -9,8 +9,9 @@
 
 namespace trainrt::data {
 
-/// A list of names in little memory (front coding): a name is stored as the length of the prefix that it has in common
-/// with the name before it, and the rest. Every `group`-th name is stored completely, so that access is fast.
+/// A list of names in little memory (front coding). For each name it stores the length of the prefix that the name
+/// shares with the name before it, and the remaining characters. Every `group`-th name is stored completely, so that
+/// access is fast.
 class PackedNames {
  public:
   static constexpr std::size_t group = 32;
@@ -21,7 +22,7 @@ class PackedNames {
   std::string_view bytes() const { return bytes_; }  ///< the encoded names; equal for equal lists
 
   void pack(PackedWriter& into) const;
-  /// Returns the list that pack() wrote. Throws Error if the bytes are something else.
+  /// Returns the list that pack() wrote. Throws Error if the bytes do not contain such a list.
   static PackedNames unpacked(PackedReader& from);
 
  private:

@@ -16,8 +16,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns the number of which offsets and lengths of direct reads must be multiples: as reported by the file system (since
-/// Linux 6.1), or the page size.
+/// Returns the alignment of direct reads: offsets and lengths must be multiples of it. Uses the value that the file
+/// system reports (since Linux 6.1), or the page size.
 std::uint64_t direct_alignment([[maybe_unused]] int fd) {
 #ifdef STATX_DIOALIGN
   struct statx status {};
@@ -28,7 +28,7 @@ std::uint64_t direct_alignment([[maybe_unused]] int fd) {
   return io::io_alignment;
 }
 
-/// Returns memory of this thread into which aligned blocks are read.
+/// Returns the memory into which this thread reads aligned blocks.
 std::span<std::byte> scratch_of_thread(std::size_t bytes) {
   thread_local io::AlignedMemory memory;
   if (memory.bytes().size() < bytes) memory = io::AlignedMemory(bytes);
@@ -51,9 +51,9 @@ class DirectReader final : public FileReader {
  private:
   static constexpr std::size_t max_group_bytes = 4 << 20;  ///< a larger part is a group of its own, read by pread(2)
 
-  /// Number of bytes before the part in the aligned block that contains the part.
+  /// Number of bytes between the beginning of the aligned block that contains the part and the part.
   std::size_t lead(const FilePart& part) const { return static_cast<std::size_t>(part.offset % alignment_); }
-  /// Size of that aligned block.
+  /// Size of the aligned block that contains the part.
   std::size_t aligned_bytes(const FilePart& part) const {
     return (lead(part) + part.into.size() + alignment_ - 1) / alignment_ * alignment_;
   }
@@ -92,7 +92,7 @@ class DirectReader final : public FileReader {
   const DataFile& file_;
 };
 
-/// Files of a file system without direct reads are read by pread(2).
+/// If the file system does not support direct reads, the file is read by pread(2).
 std::unique_ptr<FileReader> direct_reader(int fd, const DataFile& file) {
   io::Descriptor direct(open_guarded(file.path, O_RDONLY | O_DIRECT));
   if (direct.get() >= 0) return std::make_unique<DirectReader>(std::move(direct), fd, file);

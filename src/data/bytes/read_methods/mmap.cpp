@@ -12,7 +12,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Checks the size of the file before each read(): access to a page of a file that was truncated ends the process (SIGBUS).
+/// Reads from mapped memory. Checks the size of the file before each read(), because access to a page of a truncated
+/// file ends the process (SIGBUS).
 class MappedReader final : public FileReader {
  public:
   MappedReader(int fd, const DataFile& file) : fd_(fd), file_(file) {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 #include <jpeglib.h>
-// After jpeglib.h, which it needs.
+// jerror.h must be included after jpeglib.h.
 #include <jerror.h>
 #endif
 
@@ -19,7 +19,8 @@ bool is_jpeg(EncodedImage image) { return has_signature(image, "\xff\xd8\xff"); 
 
 #ifdef TRAINRT_JPEG
 
-// As TJFLAG_LIMITSCANS of turbojpeg: the scans in a file of some kilobytes can take hours to decode.
+// Maximum number of scans, the same as for TJFLAG_LIMITSCANS of turbojpeg. Without a limit, decoding a file of some
+// kilobytes could take hours.
 constexpr int max_scans = 500;
 
 /// The state of libjpeg for one image. The library reports errors by longjmp(), so the functions that call it have no local
@@ -38,8 +39,8 @@ struct Jpeg {
   std::longjmp(jpeg.on_error, 1);
 }
 
-/// Treats a warning as an error, since the pixels are damaged; except bytes that some encoders leave between segments, and
-/// unusual version numbers.
+/// Treats a warning as an error, because the pixels are then damaged. There are two exceptions: bytes that some
+/// encoders leave between segments, and unusual version numbers.
 void handle_warning(j_common_ptr info, int level) {
   if (level < 0 && info->err->msg_code != JWRN_EXTRANEOUS_DATA && info->err->msg_code != JWRN_ADOBE_XFORM &&
       info->err->msg_code != JWRN_JFIF_MAJOR)
@@ -53,7 +54,7 @@ void limit_scans(j_common_ptr info) {
   std::longjmp(jpeg.on_error, 1);
 }
 
-/// Returns whether the header could be read; if not, jpeg.reason is set.
+/// Reads the header. Returns false and sets jpeg.reason if the header cannot be read.
 bool read_header(Jpeg& jpeg, EncodedImage image) {
   std::memset(&jpeg, 0, sizeof jpeg);
   jpeg.info.err = jpeg_std_error(&jpeg.errors);
@@ -69,7 +70,7 @@ bool read_header(Jpeg& jpeg, EncodedImage image) {
   return true;
 }
 
-/// Returns whether all rows could be read; if not, jpeg.reason is set.
+/// Reads all rows. Returns false and sets jpeg.reason if they cannot be read.
 bool read_rows(Jpeg& jpeg, J_COLOR_SPACE space, std::size_t row_bytes, std::uint8_t* out) {
   if (setjmp(jpeg.on_error) != 0) return false;
   jpeg.info.out_color_space = space;

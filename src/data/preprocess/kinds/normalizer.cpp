@@ -31,7 +31,7 @@ class Normalizer final : public Combining {
   }
 
  private:
-  /// Adds column by column, in the order of the columns, which gives the same bits as NumPy.
+  /// Computes the norms column by column, in the order of the columns. This order gives the same bits as NumPy.
   void change(Table& table) const override {
     const auto columns = own_columns(table);
     std::vector<double> norms(table.samples);

@@ -67,8 +67,8 @@ class SimpleImputer final : public Columnwise {
     return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(fill);
   }
 
-  /// Returns the new value for a column. For a column of numbers, a text is converted to a number if possible, since config
-  /// files write numbers as texts.
+  /// Returns the value that replaces missing values of a column. For a column of numbers, a text is converted to a
+  /// number if possible, because config files write numbers as texts.
   Category fill_of(std::size_t at, const Dataset::Field& field) const {
     const auto* const text = std::get_if<std::string>(&fills_[at]);
     if (text == nullptr || is_text(field)) return fills_[at];

@@ -38,7 +38,8 @@ class UniformKBinsDiscretizer final : public Binning {
     stats[columns()[at]] = edges_between(numbers.min(), numbers.max(), bins_[at]);
   }
 
-  /// Returns Ray's edges: numpy.linspace() from `min` to `max`, with the open end moved outwards by 0.1 % of the range.
+  /// Returns the same edges as Ray: numpy.linspace() from `min` to `max`. The edge of the open end is moved outwards by
+  /// 0.1 % of the range.
   std::vector<double> edges_between(double min, double max, std::int64_t bins) const {
     constexpr double margin = 0.001;
     const bool is_constant = min == max;

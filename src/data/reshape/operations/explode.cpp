@@ -10,7 +10,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Applies flat_map() with a function that returns the elements of a list, or the rows of an array.
+/// Makes a sample from each element of a list, or from each row of an array, by flat_map().
 class Explode final : public Step {
  public:
   explicit Explode(std::string field) : field_(std::move(field)) {}

@@ -17,7 +17,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Samples of one length, cut from the concatenated values of a field.
+/// A source with samples of one length, which are cut from the concatenated values of a field.
 class PackedSource final : public Source {
  public:
   PackedSource(const std::shared_ptr<const Source>& source, std::size_t field, Dataset::Field made,
@@ -39,7 +39,7 @@ class PackedSource final : public Source {
   }
 
  private:
-  /// Appends one sample: the parts of the documents that it overlaps.
+  /// Appends one sample. It consists of the overlapping parts of one or more documents.
   void append(std::uint64_t sample, std::vector<std::byte>& into) const {
     const auto first = sample * length_, end = first + length_;
     const auto from = part_at(ends_, first), to = part_at(ends_, end - 1) + 1;
@@ -55,7 +55,7 @@ class PackedSource final : public Source {
     }
   }
 
-  /// Appends the values from `first` to `end` of a document and its separator.
+  /// Appends the values from `first` to `end` of a document. The separator counts as the last value of the document.
   void append_part(const std::vector<std::byte>& document, std::size_t number, std::uint64_t first, std::uint64_t end,
                    std::vector<std::byte>& into) const {
     const auto bytes = size_of(fields_[0].dtype);

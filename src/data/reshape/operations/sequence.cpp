@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view count_name = "count";
 
-/// The samples of each window.
+/// Determines which samples belong to each window.
 class WindowCuts {
  public:
   WindowCuts(const Dataset::Windows& windows, Groups groups)
@@ -37,7 +37,7 @@ class WindowCuts {
   std::uint64_t length() const { return length_; }
   const std::vector<std::uint64_t>& ends() const { return ends_; }
 
-  /// The samples of a window: fewer than length() at the end of a group.
+  /// The samples of a window. At the end of a group there may be fewer than length().
   struct Part {
     std::uint64_t first = 0;  ///< position in the order of the groups
     std::uint64_t count = 0;
@@ -51,8 +51,8 @@ class WindowCuts {
   std::uint64_t sample(std::uint64_t at) const { return groups_.order.empty() ? at : groups_.order[at]; }
 
  private:
-  /// Returns the number of windows in a group of `samples`. Without padding, only complete windows count; with padding,
-  /// each sample is in a window (if stride <= length).
+  /// Returns the number of windows in a group of `samples` samples. Without padding, only complete windows count. With
+  /// padding and stride <= length, each sample is in a window.
   static std::uint64_t windows_in(std::uint64_t samples, const Dataset::Windows& windows) {
     if (samples == 0) return 0;
     if (samples < windows.length) return windows.pad ? 1 : 0;
@@ -90,7 +90,7 @@ class WindowedSource final : public Source {
   }
 
  private:
-  /// Reads the first `count` samples of each window; the last sample is repeated if the window has fewer.
+  /// Reads the first `count` samples of each window. If a window has fewer samples, its last sample is repeated.
   void read_rows(std::span<const std::uint64_t> samples, const std::vector<Column*>& columns, std::uint64_t count) const {
     if (columns.empty()) return;
     std::vector<std::uint64_t> rows;
@@ -184,7 +184,8 @@ class Window final : public Step {
   }
 
  private:
-  /// Returns the number of the field that groups the samples; without groups, a number that no field has.
+  /// Returns the number of the field that groups the samples. If the samples are not grouped, returns a number that no
+  /// field has.
   std::size_t group_of(const std::vector<Dataset::Field>& fields) const {
     return windows_.within.empty() ? fields.size() + 1 : find_field(fields, windows_.within);
   }

@@ -18,8 +18,8 @@
 
 namespace trainrt::data::arrow_module {
 
-/// A TableInput as a file of Arrow, for one thread. Arrow turns exceptions into messages; the original exception is kept
-/// for guarded().
+/// Makes a TableInput readable as a file of Arrow, for one thread. Arrow replaces exceptions by messages, so the
+/// original exception is kept for guarded().
 class ArrowInput final : public arrow::io::RandomAccessFile {
  public:
   ArrowInput(std::shared_ptr<const TableInput> input, arrow::MemoryPool* pool) : input_(std::move(input)), pool_(pool) {}
@@ -66,7 +66,7 @@ class ArrowInput final : public arrow::io::RandomAccessFile {
         RandomAccessFile::ReadAt(position, bytes, allow_short_read));
   }
 
-  /// Returns the last exception of TableInput::read(), or nullptr, and forgets it.
+  /// Returns the last exception of TableInput::read() and forgets it. Returns nullptr if there was none.
   std::exception_ptr take_exception() { return std::exchange(exception_, nullptr); }
 
  private:
@@ -93,7 +93,8 @@ T value_of(arrow::Result<T> result) {
   return std::move(result).ValueUnsafe();
 }
 
-/// Calls `function`. Turns exceptions of Arrow into Error, or into the exception that reading `input` has thrown.
+/// Calls `function`. If reading `input` has thrown an exception, rethrows that exception. Otherwise converts an
+/// exception of Arrow to Error.
 template <class Function>
 auto guarded(const std::shared_ptr<ArrowInput>& input, const Function& function) try {
   return function();
@@ -114,7 +115,7 @@ void in_column(const TableColumn& column, const Function& function) try {
   throw Error("column '" + column.name + "': " + error.what());
 }
 
-/// The common part of the readers of Parquet and Arrow files.
+/// The common base of the readers of Parquet and Arrow files.
 class ReaderBase : public TableReader {
  public:
   const std::vector<TableColumn>& columns() const override { return columns_; }

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::size_t max_idle = 64;
 
-/// Reads some columns, which are chosen when it is opened. For one thread.
+/// Reads the columns that were chosen when it was opened. For one thread.
 struct BatchReader {
   std::shared_ptr<ArrowInput> input;
   std::shared_ptr<arrow::ipc::RecordBatchFileReader> file;
 };
 
-/// Reads Arrow IPC files, of which Feather files (version 2) are a kind.
+/// Reads Arrow IPC files. Feather files (version 2) are such files.
 class ArrowReader final : public ReaderBase {
  public:
   ArrowReader(std::shared_ptr<const TableInput> input, std::uint64_t max_memory, std::vector<std::uint64_t> blocks)
@@ -87,7 +87,8 @@ class ArrowReader final : public ReaderBase {
     return batch;
   }
 
-  /// Finds the number of rows of each batch. It is stored with the batch's values, so one column is read.
+  /// Finds the number of rows of each batch. The number is stored with the values of the batch, so one column of the
+  /// batch must be read.
   void find_blocks(std::size_t batches) {
     std::size_t cheapest = 0;
     for (std::size_t i = 0; i < columns_.size(); ++i)

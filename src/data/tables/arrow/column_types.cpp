@@ -12,7 +12,7 @@ namespace {
 constexpr const char* no_nested = "nested values are not supported: write their parts as separate columns";
 constexpr const char* no_decimals = "decimals are not supported: write the column as float64 or as integers";
 
-/// The DType of each Arrow type of single numbers.
+/// The DType for each Arrow type with single numbers as values.
 const std::map<arrow::Type::type, DType> number_types{
     {arrow::Type::BOOL, DType::boolean},   {arrow::Type::INT8, DType::i8},    {arrow::Type::UINT8, DType::u8},
     {arrow::Type::INT16, DType::i16},      {arrow::Type::UINT16, DType::i32}, {arrow::Type::INT32, DType::i32},
@@ -59,7 +59,7 @@ void describe_elements(const arrow::DataType& element, TableColumn& column) {
   if (column.varies || column.is_text || !column.meaning.empty()) column.unreadable = no_nested;
 }
 
-/// Describes an extension type by its storage type. The shape of a tensor is that of the extension type.
+/// Describes an extension type by its storage type. For a tensor, the shape is that of the extension type.
 void describe_extension(const arrow::ExtensionType& type, TableColumn& column) {
   describe(*type.storage_type(), column);
   if (type.extension_name() != "arrow.fixed_shape_tensor" || !column.unreadable.empty()) return;

@@ -23,8 +23,8 @@ struct FirstRow {
   std::uint64_t in_file = 0;
 };
 
-/// Stores the values of an array in `target`. Checks all offsets and indices of the array. Throws Error that names column,
-/// row and value.
+/// Stores the values of an array in `target`. Checks all offsets and indices of the array. Throws Error that names
+/// column, row and value.
 void put_values(const arrow::Array& array, const TableColumn& column, const TableTarget& target, const FirstRow& first);
 
 }  // namespace trainrt::data::arrow_module

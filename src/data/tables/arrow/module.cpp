@@ -1,4 +1,5 @@
-// The module arrow.so: reads and writes Parquet and Arrow files with Apache Arrow, to which the program does not link.
+// The module arrow.so. It reads and writes Parquet and Arrow files with Apache Arrow. The program does not link to
+// Apache Arrow; it loads this module.
 #include <string_view>
 
 #include <trainrt/export.hpp>

@@ -13,8 +13,8 @@
 #include <trainrt/error.hpp>
 #include <trainrt/tensor.hpp>
 
-// Conversion of the numbers of an Arrow array to another type. A value that does not fit the type, and a missing value of a
-// type without NaN, is a UsageError that names the row.
+// Converts the numbers of an Arrow array to another type. Throws UsageError, which names the row, for a value that does
+// not fit the type, and for a missing value if the type has no NaN.
 namespace trainrt::data::arrow_module {
 
 using Half = arrow::util::Float16;
@@ -24,7 +24,7 @@ struct Flag {
   std::uint8_t value = 0;
 };
 
-/// A bit for each value of an array: 0 if the value is missing.
+/// The validity bitmap of an array: one bit per value, which is 0 if the value is missing.
 struct Validity {
   const std::uint8_t* bits = nullptr;  ///< nullptr: no value is missing
   std::int64_t offset = 0;
@@ -39,7 +39,8 @@ struct Validity {
                   row));
 }
 
-/// Throws UsageError if f64, which the column has because values are missing, cannot represent the integer exactly.
+/// Throws UsageError if f64 cannot represent the integer exactly. It is called for columns of integers that became f64
+/// because some values are missing.
 template <class From>
 void require_exact(From value, std::uint64_t row) {
   if constexpr (std::is_integral_v<From> && sizeof(From) == sizeof(double)) {
@@ -91,7 +92,7 @@ void put_missing(std::byte* out, std::uint64_t row) {
   }
 }
 
-/// Elements `begin` to `begin + count` - 1 of an array, and where they are stored.
+/// Elements `begin` to `begin + count` - 1 of an array, and the memory where they are stored.
 struct Run {
   std::int64_t begin = 0;
   std::int64_t count = 0;
@@ -103,7 +104,7 @@ struct Run {
   Validity validity = {};
 };
 
-/// Stores the numbers from address `from` on.
+/// Stores the numbers of a run. The first number is at `from`.
 template <class From, class To>
 void put_run(const From* from, const Run& run) {
   if constexpr (std::is_same_v<From, To>)
@@ -139,7 +140,7 @@ inline std::size_t value_bytes(DType dtype) {
   return dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::i16 ? 2 : 1;
 }
 
-/// Stores the numbers from address `from` on as values of type `dtype`.
+/// Stores the numbers of a run as values of type `dtype`. The first number is at `from`.
 template <class From>
 void put_as(const From* from, DType dtype, const Run& run) {
   switch (dtype) {

@@ -1,5 +1,6 @@
-// Each block is encoded in memory as a Parquet file with one row group. Its footer contains the offsets of the columns.
-// The footer of the complete file is made of these footers, with the offsets shifted to those in the complete file.
+// Each block is encoded in memory as a Parquet file with one row group. The footer of this file contains the offsets of
+// the columns. The footer of the complete file is made from the footers of the blocks. Their offsets are increased by
+// the position of the block in the complete file.
 #include <cstring>
 #include <limits>
 #include <map>
@@ -26,15 +27,15 @@ constexpr std::string_view magic = "PAR1";
 
 parquet::Compression::type codec_of(const std::string& name) {
   if (name.empty()) return parquet::Compression::UNCOMPRESSED;
-  // Arrow's lz4 uses frames, which Parquet does not allow.
+  // Arrow's "lz4" uses the frame format, which Parquet does not allow.
   const auto codec = value_of(arrow::util::Codec::GetCompressionType(name == "lz4" ? "lz4_raw" : name));
   if (!arrow::util::Codec::IsAvailable(codec))
     throw UsageError(fmt::format("--compress {}: this Apache Arrow was built without it", name));
   return codec;
 }
 
-/// Returns whether a field's values are likely to repeat, as labels and words do. Bytes also get a dictionary, because
-/// Parquet would store each as four bytes.
+/// Returns whether a field is encoded with a dictionary, because its values are likely to repeat, as labels and words
+/// do. Bytes also get a dictionary, because Parquet would otherwise store each byte as four bytes.
 bool wants_dictionary(const Dataset::Field& field) {
   switch (field.dtype) {
     case DType::u8:
@@ -61,7 +62,7 @@ std::shared_ptr<parquet::WriterProperties> properties_for(const std::vector<Data
   return builder.build();
 }
 
-/// Adds the row group `from` to a footer. Its columns are stored `shift` bytes after the positions in `from`.
+/// Adds the row group `from` to a footer. The positions of its columns are increased by `shift` bytes.
 void copy_group(const parquet::RowGroupMetaData& from, std::int64_t shift, std::int16_t number,
                 parquet::RowGroupMetaDataBuilder& to) {
   to.set_num_rows(from.num_rows());
@@ -104,7 +105,7 @@ class ParquetEncoder final : public TableEncoder {
     const auto table = arrow::Table::Make(schema_, arrays, static_cast<std::int64_t>(count));
     const auto written = write_file(table.get(), false);
     const auto file = std::as_bytes(std::span(written.file->data(), static_cast<std::size_t>(written.file->size())));
-    // The file consists of magic, row group, footer, size of the footer, magic.
+    // A Parquet file consists of: magic, row group, footer, size of the footer, magic.
     std::uint32_t footer_bytes = 0;
     constexpr std::size_t tail = sizeof footer_bytes + magic.size();
     std::memcpy(&footer_bytes, file.last(tail).data(), sizeof footer_bytes);
@@ -142,8 +143,8 @@ class ParquetEncoder final : public TableEncoder {
     std::shared_ptr<parquet::FileMetaData> metadata;
   };
 
-  /// Writes a file in memory. It has one row group, or no row group if `table` is nullptr. `with_schema`: add Arrow's
-  /// schema.
+  /// Writes a Parquet file to memory. The file has one row group, or none if `table` is nullptr. With `with_schema`, it
+  /// also contains Arrow's schema.
   Written write_file(const arrow::Table* table, bool with_schema) const {
     return guarded(nullptr, [&] {
       parquet::ArrowWriterProperties::Builder as_arrow;

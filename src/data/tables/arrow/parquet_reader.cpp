@@ -14,7 +14,8 @@ namespace trainrt::data::arrow_module {
 
 namespace {
 
-/// Numbers of rows that are decoded at a time. The values of few columns then fit into the processor's cache.
+/// Maximum numbers of rows that are decoded at a time. They are small, so that the values of a few columns fit into the
+/// processor's cache.
 constexpr std::int64_t rows_at_a_time = 32'768;
 constexpr std::int64_t direct_rows_at_a_time = 8192;
 
@@ -23,7 +24,7 @@ void add_leaves(const parquet::arrow::SchemaField& field, std::vector<int>& leav
   for (const auto& child : field.children) add_leaves(child, leaves);
 }
 
-/// Reads a Parquet file. For one thread; all readers share the decoded footer.
+/// Reads a Parquet file in one thread. All readers of the file share the decoded footer.
 struct Reader {
   std::shared_ptr<ArrowInput> input;
   std::unique_ptr<parquet::arrow::FileReader> file;
@@ -125,7 +126,8 @@ class ParquetReader final : public ReaderBase {
     return lacks;
   }
 
-  /// Decodes a few rows of all columns, then the next rows, because the columns of a vector share cache lines.
+  /// Decodes a few rows of all columns, then the next rows of all columns. This order is faster, because the columns of
+  /// a vector share cache lines.
   void read_direct(std::size_t block, const std::vector<const TableTarget*>& targets, std::uint64_t rows_before) const {
     auto reader = take();
     guarded(reader->input, [&] {
@@ -143,7 +145,7 @@ class ParquetReader final : public ReaderBase {
     give_back(std::move(reader));
   }
 
-  /// Passes a block's rows of these columns to `take_rows`, in batches, until it returns false.
+  /// Passes the rows of a block's columns to `take_rows`, in batches. Ends when `take_rows` returns false.
   template <class Take>
   void walk(std::size_t block, const std::vector<std::size_t>& columns, const Take& take_rows) const {
     auto reader = take();

@@ -12,8 +12,9 @@ namespace trainrt::data {
 
 namespace {
 
-/// Turns the hue of a color by `shift` of a full circle, 0 <= shift < 1: to HSV (A. R. Smith 1978) and back, as
-/// torchvision's adjust_hue. `max` is the maximum of a channel. A color without a hue (gray, NaN) is unchanged.
+/// Rotates the hue of a color by `shift`, a fraction of a full circle (0 <= shift < 1). Converts the color to HSV (A.
+/// R. Smith 1978) and back, as torchvision's adjust_hue. `max` is the maximum value of a channel. A color without a hue
+/// (gray, NaN) is unchanged.
 void turn_hue(float shift, float max, float& red, float& green, float& blue) {
   const auto high = std::max({red, green, blue}), low = std::min({red, green, blue}), range = high - low;
   if (range <= 0) return;
@@ -54,7 +55,8 @@ class Jitter {
         channel_step_(axes.channels > 1 ? 1 : pixels_) {}
 
   void operator()(std::span<const std::byte> from, std::span<std::byte> to, Random& random) const {
-    // Nothing is drawn for a hue that is not requested, so that runs without one keep their random numbers.
+    // If no change of the hue is requested, no random number is drawn for it. Otherwise the random numbers of existing
+    // runs would change.
     const std::size_t count = amounts_[hue] > 0 ? change_count : change_count - 1;
     std::array<std::size_t, change_count> order{brightness, contrast, saturation, hue};
     for (std::size_t i = count - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
@@ -75,7 +77,7 @@ class Jitter {
   }
 
  private:
-  /// Returns the factor (or the shift of the hue) for a random number from 0 to 1.
+  /// Returns the factor of a change, or the shift of the hue, for a random number from 0 to 1.
   float factor_of(std::size_t change, double random_number) const {
     const auto amount = amounts_[change];
     const auto min = change == hue ? -amount : std::max(0.0, 1 - amount), max = change == hue ? amount : 1 + amount;

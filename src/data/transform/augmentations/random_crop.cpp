@@ -10,7 +10,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Copies an image moved by `down` rows and `right` columns of the original; pixels from outside of it are 0.
+/// Copies the pixels from row `down` and column `right` of the original on; both may be negative. Pixels outside of the
+/// original are 0.
 void shift_image(const ImageAxes& axes, std::span<const std::byte> from, std::int64_t down, std::int64_t right,
                  std::span<std::byte> to) {
   const auto width = static_cast<std::int64_t>(axes.width), height = static_cast<std::int64_t>(axes.height);
@@ -25,7 +26,7 @@ void shift_image(const ImageAxes& axes, std::span<const std::byte> from, std::in
   }
 }
 
-/// The same as torchvision's RandomCrop(size, padding) for images of that size.
+/// Does the same as torchvision's RandomCrop(size, padding), where `size` is the size of the images.
 SampleMap make_random_crop(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto axes = image_axes(field);
   const auto max = static_cast<double>(std::min(axes.width, axes.height));

@@ -11,8 +11,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Stores `value` as T. Throws UsageError that names the field if T cannot hold it: NaN as an integer, a number beyond the
-/// range of T. A fraction is cut off by integer types; infinity and NaN stay for float types.
+/// Stores `value` as T. An integer type cuts off a fraction. Float types also store infinity and NaN. Throws UsageError
+/// that names the field if T cannot hold the value, such as NaN as an integer, or a number beyond the range of T.
 template <class T>
 void store(double value, const std::string& field, std::byte* to) {
   constexpr auto max = static_cast<double>(std::numeric_limits<T>::max());

@@ -47,8 +47,9 @@ ParamState& state_of(Optimizer& optimizer, const at::Tensor& parameter, const st
   return static_cast<ParamState&>(*slot);
 }
 
-/// libtorch creates the momentum buffer in the first step, as a copy of the gradient. A buffer that exists before becomes
-/// momentum * buffer + gradient, which has the same bits only if the buffer is -0.0: adding 0.0 would change -0.0 to 0.0.
+/// libtorch creates the momentum buffer in the first step, as a copy of the gradient. If the buffer already exists, the
+/// step computes momentum * buffer + gradient instead. This has the same bits only if the buffer is -0.0, because
+/// adding 0.0 would change a gradient of -0.0 to 0.0.
 void attach_sgd(State& state, Optimizer& optimizer, const OptimizerOptions& all, const at::Tensor& parameter,
                 const std::string& name) {
   using torch::optim::SGDParamState;

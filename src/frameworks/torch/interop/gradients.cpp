@@ -32,7 +32,7 @@ class AfterAccumulation : public autograd::FunctionPostHook {
   std::function<void()> then_;
 };
 
-/// How gradients reach the buckets in which they are reduced.
+/// How a gradient is transferred to the bucket in which it is reduced.
 enum class Transport {
   views,        ///< each gradient is a view of a bucket
   copies,       ///< the buckets have another type on the same device; each gradient is copied as soon as it is complete
@@ -120,8 +120,8 @@ struct Gradients::Impl {
     }
   }
 
-  /// Is called when a backward pass has reached parameter `number`. For a GPU, autograd's thread of the device calls it,
-  /// while the train thread waits in backward().
+  /// Called when a backward pass has computed the gradient of parameter `number`. For a GPU, autograd's thread of the
+  /// device calls it, while the train thread waits in backward().
   void gradient_added(std::size_t number) {
     auto& slot = slots[number];
     if (!slot.parameter.grad().defined()) return;  // the backward pass did not use the parameter
@@ -156,7 +156,7 @@ struct Gradients::Impl {
     slot.is_copied = true;
   }
 
-  /// Prepares the gradient for average(); a parameter that no backward pass used gets a gradient of zero.
+  /// Prepares a gradient for average(). If no backward pass used the parameter, its gradient is zero.
   void prepare(Slot& slot) {
     auto& gradient = slot.parameter.mutable_grad();
     if (!gradient.defined() && !slot.is_complete)

@@ -13,7 +13,7 @@ namespace trainrt::frameworks {
 /// contiguous, is not in host or GPU memory, or has a type without a DType.
 TensorView view_of(const at::Tensor& tensor, const std::string& name);
 
-/// Returns the name of a tensor in a State: "model/fc1/weight" for `prefix` "model" and `torch_name` "fc1.weight".
+/// Returns the name of a tensor in a State: "model/fc1/weight" if `prefix` is "model" and `torch_name` is "fc1.weight".
 std::string state_name(const std::string& prefix, const std::string& torch_name);
 
 }  // namespace trainrt::frameworks

@@ -15,7 +15,7 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The parts of a run that are needed to read a dataset. Refers to them.
+/// The parts of a run that are needed to read a dataset, as references.
 struct LightgbmRun {
   Context& ctx;
   const LightgbmLibrary& library;
@@ -31,15 +31,15 @@ struct LightgbmRun {
 /// are never completely in memory.
 class LightgbmDataset {
  public:
-  /// `reference`: the training dataset, to use its bins; nullptr for the training dataset itself: all ranks then compute
-  /// bins together from a sample of their rows, as drawn by LightGBM. Collective.
+  /// `reference` is the training dataset, because its bins are used. It is nullptr for the training dataset itself; all
+  /// ranks then compute bins together, from a sample of their rows that is drawn as by LightGBM. Collective.
   LightgbmDataset(const LightgbmRun& run, const std::string& name, const LightgbmDataset* reference);
 
   const std::string& name() const { return name_; }
   LightgbmLibrary::Handle handle() const { return handle_.get(); }  ///< nullptr if this rank has no rows
   std::int32_t rows() const { return rows_; }
 
-  // The weights of this rank's values of metrics.
+  // The weights with which this rank's values of metrics are combined with those of other ranks.
   double row_weight() const { return row_weight_; }  ///< sum of the rows' weights
   double query_weight() const {
     return query_weight_;

@@ -9,8 +9,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The used functions of LightGBM's C API, version 4, as declared in include/LightGBM/c_api.h. Except last_error(), they
-/// return 0, or -1 after an error.
+/// The functions of LightGBM's C API that trainrt uses, version 4, as declared in include/LightGBM/c_api.h. Except
+/// last_error(), they return 0, or -1 after an error.
 class LightgbmLibrary {
  public:
   using Handle = void*;
@@ -79,9 +79,14 @@ class LightgbmLibrary {
                         std::int64_t column_count, int kind, int first_round, int rounds, const char* parameters,
                         std::int64_t* count, double* results);
 
-  /// `reduce_scatter` and `all_gather`: functions with the types of include/LightGBM/meta.h. Their arguments are: input and
-  /// its bytes; reduce_scatter only: bytes of a value; offset and bytes of each rank's part; number of ranks; output and
-  /// its bytes; reduce_scatter only: the reducer.
+  /// `reduce_scatter` and `all_gather` are functions with the types of include/LightGBM/meta.h. Their arguments are, in
+  /// this order:
+  /// - the input and its number of bytes
+  /// - reduce_scatter only: the number of bytes of a value
+  /// - the offset and number of bytes of each rank's part
+  /// - the number of ranks
+  /// - the output and its number of bytes
+  /// - reduce_scatter only: the function that reduces
   int (*network_init)(int ranks, int rank, void* reduce_scatter, void* all_gather);
   int (*network_free)();
 };

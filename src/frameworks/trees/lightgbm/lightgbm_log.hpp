@@ -2,8 +2,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The callback for LightGBM's log, which passes parts of lines. Prints each line on standard output, the same line only
-/// once per thread.
+/// The callback for LightGBM's log, which LightGBM calls with parts of lines. It prints each line on standard output.
+/// The same line is printed only once per thread.
 void print_lightgbm_log(const char* text);
 
 }  // namespace trainrt::frameworks::trees

@@ -13,8 +13,8 @@ namespace trainrt::frameworks::trees {
 /// then combined. The result is exact, except for rounding.
 class LightgbmMetrics {
  public:
-  /// `booster`: has the datasets of which this rank has rows, in order. Throws UsageError for a metric that is not
-  /// supported on several ranks, and names the supported metrics.
+  /// `booster` contains, in order, the datasets of which this rank has rows. Throws UsageError for a metric that is not
+  /// supported on several ranks. The message names the supported metrics.
   LightgbmMetrics(const LightgbmRun& run, LightgbmLibrary::Handle booster);
 
   /// Returns all metrics of all datasets: {"valid-auc", 0.9}, ... Collective.

@@ -13,23 +13,27 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The network of LightGBM in the thread that creates the object: performs its reduce-scatter and all-gather by a
-/// communicator. LightGBM passes the reduction as a function on bytes. A function that adds numbers is replaced by the
-/// communicator's reduce-scatter, which adds along a fixed tree of ranks; other functions are called in rank order. The
-/// bits of a result therefore do not depend on timing.
+/// The network of LightGBM in the thread that creates the object. It performs LightGBM's reduce-scatter and all-gather
+/// by a communicator.
 ///
-/// An exception of a collective is stored. LightGBM is ended by another exception, which its C API converts to an error
-/// code, and check() then throws the stored one. Later collectives fail at once.
+/// LightGBM passes the reduction as a function on bytes. If the function adds numbers, the communicator's
+/// reduce-scatter is used instead, which adds along a fixed tree of ranks. Other functions are called in rank order.
+/// The bits of a result therefore do not depend on timing.
+///
+/// If a collective throws an exception, the exception is stored, and another exception is thrown into LightGBM.
+/// LightGBM's C API converts that one to an error code. check() then throws the stored exception. Later collectives
+/// fail immediately.
 class LightgbmNetwork {
  public:
   using Reduce = void(const char* from, char* into, int value_bytes, std::int32_t bytes);
 
-  /// With one rank, does nothing.
+  /// Does nothing if there is only one rank.
   LightgbmNetwork(const LightgbmLibrary& library, Communicator& communicator);
   ~LightgbmNetwork();
   LightgbmNetwork(const LightgbmNetwork&) = delete;
 
-  /// As LightgbmLibrary::check(), for a call that may have communicated; first throws a stored exception.
+  /// Does the same as LightgbmLibrary::check(), for a call that may have communicated. If an exception is stored,
+  /// throws it first.
   void check(int code, bool takes_parameters = false) const;
 
   // Called by LightGBM.

@@ -95,7 +95,7 @@ std::string alias_json(const LightgbmLibrary& library) {
   return json;
 }
 
-/// Each name of each parameter, and the one that LightGBM gives it itself.
+/// Maps each name of a parameter to the parameter's main name in LightGBM.
 std::map<std::string, std::string> names_of_parameters(const LightgbmLibrary& library) {
   const auto json = nlohmann::json::parse(alias_json(library), nullptr, false);
   if (!json.is_object()) throw Error(fmt::format("{} reports no parameters", library.path()));

@@ -25,12 +25,14 @@ class LightgbmParameters {
   const std::string& text() const { return text_; }  ///< for the library: "name=value name=value"
   const std::string* find(std::string_view name) const;
 
-  /// Returns a parameter with which LightGBM keeps a state between rounds that is not part of its model, such as "boosting
-  /// = dart"; "" without such a parameter. A run with such a parameter resumes by training its rounds again.
+  /// Returns a parameter, such as "boosting = dart", with which LightGBM keeps state between rounds that is not part of
+  /// its model. Returns "" if there is no such parameter. With such a parameter, a run resumes by training its rounds
+  /// again.
   std::string stateful_parameter() const;
 
-  /// Returns the parameters to set before a round, in separate calls, so that its random numbers depend only on the seeds
-  /// and the round. Empty if nothing is random, or if there is a stateful_parameter().
+  /// Returns the parameters to set before a round, in separate calls. They make the random numbers of the round depend
+  /// only on the seeds and the round. The result is empty if no random numbers are used, or if there is a
+  /// stateful_parameter().
   std::vector<std::string> parameters_of_round(int round) const;
   /// Returns the parameters that restore the seeds of [loop]; "" if parameters_of_round() is always empty.
   std::string given_seeds() const;

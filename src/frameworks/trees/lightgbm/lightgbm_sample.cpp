@@ -79,7 +79,8 @@ class SampleFill {
   bool with_rows_;
 };
 
-/// Sorts the values of the columns for which this rank computes bins: LightGBM divides the columns evenly, in rank order.
+/// Sorts the values of those columns for which this rank computes bins. LightGBM divides the columns evenly among the
+/// ranks, in rank order.
 void sort_own_columns(const LightgbmRun& run, LightgbmSample& sample) {
   const auto ranks = static_cast<std::size_t>(run.ctx.world_size()), rank = static_cast<std::size_t>(run.ctx.world_rank());
   const auto each = (sample.values.size() + ranks - 1) / ranks;

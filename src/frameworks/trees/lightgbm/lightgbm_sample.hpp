@@ -7,8 +7,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The values of a sample of this rank's rows, by column, from which LightGBM computes bins. Zeros are left out. The
-/// pointers, for LightGBM's C functions, refer to the other members.
+/// The values of a sample of this rank's rows, by column. LightGBM computes bins from them. Zeros are omitted. The
+/// pointers refer to the other members, for LightGBM's C functions.
 struct LightgbmSample {
   std::int32_t rows = 0;
   std::vector<double*> values;   ///< by column

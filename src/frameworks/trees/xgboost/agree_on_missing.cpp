@@ -13,7 +13,8 @@ void copy_row(const RowBlock& block, bool is_sparse, WeightlessRow& into) {
   for (std::size_t k = 0; k < into.size(); ++k) into[is_sparse ? static_cast<std::size_t>(block.columns[k]) : k] = from[k];
 }
 
-/// Returns the first row of this rank, which has no missing value; a sparse row then has a value for every column.
+/// Returns the first row of this rank. Precondition: the row has no missing value; a sparse row then has a value for
+/// every column.
 WeightlessRow first_row(TableRows& rows) {
   rows.rewind();
   const auto& block = *rows.next();
@@ -26,7 +27,8 @@ WeightlessRow first_row(TableRows& rows) {
   return row;
 }
 
-/// Returns a row of the lowest rank that has rows. Its values occur in the data, so that it adds no bin. Collective.
+/// Returns a row of the lowest rank that has rows. Because its values occur in the data, the row adds no bin.
+/// Collective.
 WeightlessRow row_of_others(Context& ctx, TableRows& rows) {
   auto& communicator = ctx.communicator();
   const auto mine = rows.size() > 0 ? std::int64_t{ctx.world_rank()} : std::numeric_limits<std::int64_t>::max();

@@ -20,11 +20,14 @@ struct MissingAgreement {
   std::optional<WeightlessRow> added;  ///< otherwise: the row to add to this rank's rows, if any
 };
 
-/// Ensures that either all ranks have missing values or no rank has, by adding weightless rows. Before XGBoost 3, hist
-/// needs this: a rank with missing values sums the gradients of the root node over all ranks, but a rank without missing
-/// values takes them from the histogram (QuantileHistMaker::Builder::InitRoot), so that the ranks would wait for each other
-/// forever. `is_dense`: whether this rank's rows have no missing values; ignored on a rank without rows, which has added a
-/// missing_row(). Collective.
+/// Ensures that either all ranks have missing values or no rank has, by adding weightless rows.
+///
+/// Before XGBoost 3, the method hist needs this. A rank with missing values sums the gradients of the root node over
+/// all ranks. A rank without missing values takes them from the histogram (QuantileHistMaker::Builder::InitRoot). If
+/// both kinds of ranks existed, they would wait for each other forever.
+///
+/// `is_dense` is true if this rank's rows have no missing values. It is ignored on a rank without rows, which has added
+/// a missing_row(). Collective.
 MissingAgreement agree_on_missing(Context& ctx, TableRows& rows, bool is_dense);
 
 }  // namespace trainrt::frameworks::trees

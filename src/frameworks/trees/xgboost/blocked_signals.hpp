@@ -3,9 +3,9 @@
 
 namespace trainrt::frameworks::trees {
 
-/// Blocks the signals that stop a run, in this thread and the threads that it starts, while the object exists. Another
-/// thread handles them, or this thread afterwards. XGBoost 1.7 treats a system call that a signal has interrupted as a
-/// broken connection.
+/// While the object exists, blocks the signals that stop a run, in this thread and in the threads that it starts.
+/// Another thread handles these signals, or this thread handles them afterwards. This is necessary because XGBoost 1.7
+/// treats a system call that a signal has interrupted as a broken connection.
 class BlockedSignals {
  public:
   BlockedSignals() {

@@ -9,9 +9,9 @@ namespace trainrt::frameworks::trees {
 /// Throws Error for any other text. Pure function.
 Evaluation evaluation_from(std::string_view line);
 
-/// Returns whether a higher value of a metric is better. Decided by the beginning of its name, as in the early stopping of
-/// XGBoost's Python package. `metric`: name without that of the dataset. `major`: major version of the library; since
-/// version 2, "pre" is maximized. Pure function.
+/// Returns whether a higher value of a metric is better. As in the early stopping of XGBoost's Python package, the
+/// beginning of the metric's name decides. `metric` is the name without the name of the dataset. `major` is the major
+/// version of the library; since version 2, "pre" is maximized. Pure function.
 bool is_maximized(std::string_view metric, int major);
 
 }  // namespace trainrt::frameworks::trees

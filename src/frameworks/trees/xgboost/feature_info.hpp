@@ -13,7 +13,7 @@ class FeatureInfo {
   /// Throws UsageError for a name that XGBoost refuses.
   explicit FeatureInfo(const TableLayout& layout);
   void set_of_matrix(const XgboostLibrary& library, XgboostLibrary::Handle matrix) const;
-  /// Sets the information of a booster, which saves it in the model.
+  /// Sets the names and types of a booster. The booster saves them in the model.
   void set_of_booster(const XgboostLibrary& library, XgboostLibrary::Handle booster) const;
 
  private:

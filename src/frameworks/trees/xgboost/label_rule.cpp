@@ -20,14 +20,14 @@ float classes_of(const Parameters& parameters) {
   return static_cast<float>(std::strtol(text_of(parameters, "num_class").c_str(), nullptr, 10));
 }
 
-/// `accepts_fractions`: true for XGBoost 3.0 and earlier.
+/// Returns the rule for class numbers. `accepts_fractions` is true for XGBoost 3.0 and earlier.
 LabelRule rule_of_classes(const Parameters& parameters, bool accepts_fractions) {
   const auto classes = classes_of(parameters);
   return {[=](float y) { return y >= 0 && y < classes && (accepts_fractions || std::floor(y) == y); },
           fmt::format("an integer of at least 0 and below num_class = {}", classes)};
 }
 
-/// The metrics truncate fractions.
+/// Returns the rule for the labels that metrics evaluate. It accepts fractions, because the metrics truncate them.
 LabelRule rule_of_metrics(const Parameters& parameters) {
   const auto metrics = words_of(text_of(parameters, "eval_metric"));
   const auto counts_classes = [](const std::string& name) { return name == "mlogloss" || name == "merror"; };
@@ -40,7 +40,8 @@ LabelRule rule_of_metrics(const Parameters& parameters) {
           fmt::format("an integer of at least 0 and below num_class = {}", classes)};
 }
 
-/// By default (ndcg_exp_gain = true) the gain is 2 to the power of the label, so that labels are limited to 31.
+/// Returns the rule for ranking. By default (ndcg_exp_gain = true), the gain is 2 to the power of the label, so labels
+/// are limited to 31.
 LabelRule rule_of_ranking(const Parameters& parameters, const std::string& objective) {
   constexpr float tolerance = 1e-6F, max_label = 31;
   if (objective == "rank:map")

@@ -7,15 +7,15 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The labels that XGBoost accepts. Without this check it refuses a label during training, and names neither row nor
-/// dataset.
+/// The labels that XGBoost accepts. XGBoost itself checks labels only during training, and its error message names
+/// neither the row nor the dataset.
 struct LabelRule {
   std::function<bool(float)> accepts;  ///< empty if every label is accepted
   std::string description;             ///< of the accepted labels, for messages
 };
 
-/// Returns the rule for [data.train], which depends on the objective, or for another dataset, which depends on the metrics.
-/// `major`, `minor`: XGBoost's version. Pure function.
+/// Returns the rule for a dataset. The rule for [data.train] depends on the objective; the rule for another dataset
+/// depends on the metrics. `major` and `minor` are XGBoost's version. Pure function.
 LabelRule label_rule(const Parameters& parameters, int major, int minor, bool is_train);
 
 /// Throws UsageError, with dataset, field and sample, for a label that the rule does not accept. `block`: the current block

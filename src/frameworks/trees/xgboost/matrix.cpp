@@ -69,7 +69,7 @@ void XgboostMatrix::set_groups(const RowFeed& feed) {
     xgboost_.check(xgboost_.set_info(handle_, "weight", array_interface(weights.data(), "f4", {weights.size()}).c_str()));
 }
 
-/// Sets the margins of the complete matrix, since the blocks of a plain matrix cannot hold them.
+/// Sets the margins of the complete matrix, because the blocks of a plain matrix cannot hold margins.
 void XgboostMatrix::set_margins(const RowFeed& feed, std::uint64_t width) {
   const auto& margins = feed.margins();
   if (margins.empty()) return;
@@ -77,7 +77,7 @@ void XgboostMatrix::set_margins(const RowFeed& feed, std::uint64_t width) {
   xgboost_.check(xgboost_.set_info(handle_, "base_margin", text.c_str()));
 }
 
-/// Sets the bounds of the complete matrix, for the same reason.
+/// Sets the bounds of the complete matrix, because the blocks of a plain matrix cannot hold bounds.
 void XgboostMatrix::set_bounds(const RowFeed& feed) {
   const auto set = [this](const char* name, const std::vector<float>& bounds) {
     if (!bounds.empty())

@@ -12,8 +12,9 @@
 
 namespace trainrt::frameworks::trees {
 
-/// Passes a rank's rows to XGBoost, which requests one block after another, in several passes, by callbacks. Exceptions
-/// cannot pass through XGBoost's C API: the first one in a callback ends the pass, and rethrow() throws it.
+/// Passes a rank's rows to XGBoost by callbacks. XGBoost requests one block after another, in several passes.
+/// Exceptions cannot pass through XGBoost's C API. Therefore the first exception in a callback ends the pass, and
+/// rethrow() throws it.
 class RowFeed {
  public:
   /// `added`: a row that is appended with the weight 0. A rank without rows passes an empty block.

@@ -24,7 +24,8 @@ namespace {
 
 using Handle = XgboostLibrary::Handle;
 
-/// With several ranks and pages, hist of XGBoost 1.7 reads beyond the end of its histograms.
+/// Throws UsageError for matrix = external on several ranks before XGBoost 3. With pages and several ranks, the method
+/// hist of XGBoost 1.7 reads beyond the end of its histograms.
 void require_external_matrix(const Context& ctx, const XgboostLibrary& xgboost) {
   if (xgboost.major() < 3 && ctx.world_size() > 1)
     throw UsageError(fmt::format(
@@ -86,7 +87,7 @@ class XgboostBooster : public Booster {
   }
   XgboostBooster(const XgboostBooster&) = delete;
 
-  /// Applies the parameters on all ranks at once, because XGBoost communicates when it applies them.
+  /// Applies the parameters on all ranks at the same time, because XGBoost communicates when it applies them.
   void start() override {
     const BlockedSignals held;
     communicator_->may_fail([&] { make_booster(); });
@@ -181,10 +182,10 @@ class XgboostBooster : public Booster {
   }
 
   /// Makes the samples of a round depend only on its number, so that a restart repeats them. The state of the column
-  /// sampler continues from round to round, and is not part of the model. XGBoost creates new samplers, with the current
-  /// seed, when the name of an updater changes: this function changes it to another name and back, and sets the seed of the
-  /// round. All parameters are set again, because new updaters of XGBoost 1.7 only know parameters that were set after the
-  /// change.
+  /// sampler continues from round to round, and is not part of the model. XGBoost creates new samplers, with the
+  /// current seed, when the name of an updater changes. This function therefore changes the name to another one and
+  /// back, and sets the seed of the round. All parameters are set again, because new updaters of XGBoost 1.7 have only
+  /// parameters that were set after the change.
   void renew_samplers(int round) const {
     const auto* const names = parameters_.find("updater") != nullptr ? "updater" : "tree_method";
     const auto* const given = parameters_.find(names);

@@ -7,8 +7,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// XGBoost's own communicator between the ranks, for the thread that creates it. The ranks get each other's addresses from
-/// the tracker of rank 0's runtime. With one rank nothing is opened.
+/// XGBoost's own communicator between the ranks, for the thread that creates it. The ranks get the addresses of the
+/// other ranks from the tracker of rank 0's runtime. With one rank, no connection is opened.
 class XgboostCommunicator {
  public:
   /// Collective.
@@ -17,8 +17,9 @@ class XgboostCommunicator {
   ~XgboostCommunicator();
   XgboostCommunicator(const XgboostCommunicator&) = delete;
 
-  /// Calls a function in which XGBoost communicates. If it throws, the connections stay open: closing them would make calls
-  /// on the other ranks fail, and their errors would end the run before this rank reports its own.
+  /// Calls a function in which XGBoost communicates. If the function throws, the connections stay open. Closing them
+  /// would make calls on the other ranks fail, and their errors would end the run before this rank reports its own
+  /// error.
   template <class Call>
   auto may_fail(const Call& call) try {
     return call();

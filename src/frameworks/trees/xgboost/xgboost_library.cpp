@@ -38,7 +38,7 @@ std::string message_of(std::string_view text) {
 
 }  // namespace
 
-// The order is that of the members.
+// Initializes the members in the order of their declaration.
 XgboostLibrary::XgboostLibrary(const std::string& given)
     : library_(search_of_xgboost(), given),
       get_last_error(find<const char*()>("XGBGetLastError")),

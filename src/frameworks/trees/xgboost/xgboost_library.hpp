@@ -19,9 +19,9 @@ struct CsrBatch {
   float* value;
 };
 
-/// The used functions of XGBoost's C API, version 1.7 and later, as declared in xgboost/c_api.h: handles are void*,
-/// bst_ulong has 64 bits. They return 0, or -1 after an error. A matrix or booster must be used by one thread at a time;
-/// the log callback, the last error and the communicator belong to the calling thread.
+/// The functions of XGBoost's C API that trainrt uses, version 1.7 and later, as declared in xgboost/c_api.h. Handles
+/// are void*, and bst_ulong has 64 bits. The functions return 0, or -1 after an error. Only one thread at a time may
+/// use a matrix or a booster. The log callback, the last error and the communicator belong to the calling thread.
 class XgboostLibrary {
  public:
   using Handle = void*;
@@ -63,7 +63,7 @@ class XgboostLibrary {
   int (*const create_from_csr)(const char* row_starts, const char* columns, const char* values, std::uint64_t column_count,
                                const char* config, Handle* out);
   int (*const external_create)(Handle iterator, Handle proxy, Reset*, Next*, const char* config, Handle* out);
-  /// nullptr before version 3.0.
+  /// is nullptr before version 3.0 of the library
   int (*const external_quantile_create)(Handle iterator, Handle proxy, Handle reference, Reset*, Next*, const char* config,
                                         Handle* out);
   int (*const set_info)(Handle matrix, const char* field, const char* values);

@@ -7,8 +7,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// Forwards XGBoost's log lines of this thread to the run's log while the object exists. Only rank 0 logs them, since the
-/// lines of all ranks are the same. At most one object per thread may exist at a time.
+/// Forwards the log lines of XGBoost in this thread to the run's log while the object exists. Only rank 0 forwards
+/// them, since the lines of all ranks are the same. At most one object per thread may exist at a time.
 class XgboostLog {
  public:
   XgboostLog(const XgboostLibrary& library, const Context& ctx);

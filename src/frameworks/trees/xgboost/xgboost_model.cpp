@@ -35,7 +35,8 @@ void XgboostModel::predict(const RowBlock& block, std::vector<double>& values) {
   values.assign(found, found + count);
 }
 
-/// Predicts a row without values, since the shapes that XGBoost returns omit axes of length one.
+/// Finds the number of outputs from the prediction for a row without values, since the shapes that XGBoost returns omit
+/// axes of length one.
 std::size_t XgboostModel::outputs_per_row() {
   const std::vector<double> missing(layout_.is_sparse() ? 0 : layout_.columns, std::numeric_limits<double>::quiet_NaN());
   const std::vector<float> missing_floats(missing.begin(), missing.end());

@@ -9,7 +9,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// XGBoost's model of a checkpoint, for the same predictions as Booster.predict() of its Python package.
+/// The XGBoost model of a checkpoint. Its predictions are the same as those of Booster.predict() of XGBoost's Python
+/// package.
 class XgboostModel final : public TrainedModel {
  public:
   /// `rounds`: number of rounds to use; 0 uses all.

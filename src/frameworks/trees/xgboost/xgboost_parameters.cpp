@@ -118,7 +118,7 @@ void check_value(const XgboostLibrary& library, int code) {
                   text));
 }
 
-/// Replaces the default updater, shotgun: with several threads its results differ between runs.
+/// Replaces the default updater, shotgun, because its results differ between runs if several threads are used.
 void complete_linear(Parameters& given) {
   if (const auto* selector = given.find("feature_selector"); selector != nullptr && *selector == "shuffle")
     throw UsageError(

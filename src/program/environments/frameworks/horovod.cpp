@@ -7,8 +7,8 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-/// Position of a rank among the ranks of all nodes that have an equal local rank. If the nodes have different numbers
-/// of ranks, some nodes have no such rank.
+/// Position of a rank among the ranks with the same local rank on all nodes. If the nodes have different numbers of
+/// ranks, some nodes have no rank with this local rank.
 struct Cross {
   int rank = 0;
   int size = 0;
