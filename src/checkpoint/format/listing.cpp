@@ -21,8 +21,8 @@ std::vector<std::int64_t> numbers_in(const std::string& run_dir) {
 
 namespace {
 
-/// Returns the metadata of checkpoint `number` without its validation; nullopt if the manifest is damaged, which verify()
-/// and load_latest() report.
+/// Returns the metadata of checkpoint `number`, without the result of its validation. Returns nullopt if the manifest is
+/// damaged; verify() and load_latest() report that damage.
 std::optional<Meta> meta_of(const std::string& run_dir, std::int64_t number) try {
   auto manifest = read_manifest(run_dir + "/" + directory_name(number));
   if (manifest.meta.number != number) return std::nullopt;

@@ -27,9 +27,8 @@ class BlockChecksums {
   /// Returns the first damaged range: its CRC-32 differs from the CRC-32 of its blocks. Returns nullptr if no range is
   /// damaged. Precondition: the CRC-32 of each block has been set.
   const ChecksummedRange* first_damaged() const;
-  /// Fills `parts` by calls of `read`. If a part overlaps a checksummed range, reads the complete blocks that contain
-  /// the bytes, and compares the blocks with their checksums. Throws Error, with the range and the bytes, if a block
-  /// differs.
+  /// Fills `parts` by calling `read`. If a part overlaps a range that has checksums, reads all blocks that the part
+  /// touches, and verifies their checksums. Throws Error, with the byte range of the block, if a checksum does not match.
   void read_verified(std::span<const FilePart> parts, const Read& read) const;
 
  private:

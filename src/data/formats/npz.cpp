@@ -114,7 +114,7 @@ class NpzFile {
       if (array.header.samples() != first.header.samples())
         throw UsageError(
             fmt::format("NPZ file {}: '{}' has {} samples, but '{}' has {}; "
-                        "choose arrays with equally many samples with the key fields",
+                        "use the key fields to choose arrays that have the same number of samples",
                         input_->path(), first.field, first.header.samples(), array.field, array.header.samples()));
   }
 

@@ -53,7 +53,7 @@ class SafeTensors {
     if (!fields_.empty() && static_cast<std::uint64_t>(tensor.shape.front()) != samples())
       throw UsageError(
           fmt::format("{}: '{}' has {} samples, but '{}' has {}; "
-                      "choose tensors with equally many samples with the key fields",
+                      "use the key fields to choose tensors that have the same number of samples",
                       what_, excerpt(fields_.front().first.name, 100), samples(), in_words, tensor.shape.front()));
     fields_.emplace_back(Dataset::Field{name, dtype_of(tensor, what_), {tensor.shape.begin() + 1, tensor.shape.end()}},
                          tensor);

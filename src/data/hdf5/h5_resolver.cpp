@@ -218,8 +218,8 @@ void H5Resolver::require_readable_sources(const io::H5Table& table) {
     const auto source = io::h5_table(io::h5_open_dataset(open_file(add_file(path)), mapping.dataset));
     if (source.layout == io::H5Table::Layout::spread || source.layout == io::H5Table::Layout::external)
       throw UsageError(
-          fmt::format("its source '{}' of '{}' is virtual or external itself, and its rows are not contiguous; convert it "
-                      "to a plain file with h5repack",
+          fmt::format("its source dataset '{}' in '{}' is itself virtual or external, and its rows are not contiguous; "
+                      "convert that file to a plain file with h5repack",
                       mapping.dataset, path));
     if (source.layout == io::H5Table::Layout::chunked) io::h5_require_filters(source.filters);
   }

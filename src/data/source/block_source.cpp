@@ -17,7 +17,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t max_blocks_together = 4;  // per call of the source, so that several threads can read blocks
+constexpr std::size_t max_blocks_together = 4;  // maximum of one call, so that other threads can read blocks, too
 
 std::size_t capacity_of(const std::shared_ptr<Column>& column) { return column->values.capacity(); }
 

@@ -34,8 +34,8 @@ bool was_killed(const std::string& run_dir, const std::vector<AttemptRecord>& at
 void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step,
                  const std::string& blamed_node = "");
 
-/// Writes the end of an attempt that was killed, and so could not write its end, into its record, with the progress of its
-/// last heartbeat. Does nothing if the record has an end or does not exist.
+/// Completes the record of a killed attempt, which could not write its own end: adds the end, and the progress of the last
+/// heartbeat. Does nothing if the record has an end or does not exist.
 void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code,
                    const std::string& blamed_node = "");
 

@@ -54,8 +54,8 @@ std::optional<double> share_option(const Arguments& arguments) {
   return share;
 }
 
-/// Throws UsageError for keys with which a run does not use each sample exactly once. The output would ignore such
-/// keys.
+/// Throws UsageError if a key makes a run skip or repeat samples. Such keys are refused because they would not change the
+/// output.
 void require_each_sample(const SourceChoice& choice) {
   const auto refuse = [&](const char* key, std::string_view why, std::string_view help) {
     throw UsageError(fmt::format("{}: {} {}, but a conversion writes each sample once: {}", choice.keys.find(key)->origin,

@@ -14,7 +14,7 @@ inline std::int64_t values_of_shape(const Shape& shape) {
   return count;
 }
 
-/// Returns the description of a column of Arrow's type.
+/// Returns the description of a column that has the Arrow type of `field`.
 TableColumn describe_column(const arrow::Field& field);
 
 /// Number of the first row of an array, in its block and in the file.
