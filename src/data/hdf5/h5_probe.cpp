@@ -88,7 +88,7 @@ FileContent fields_of(const DataFile& file, hid_t group, const std::vector<std::
   if (is_same) return content;
   throw UsageError(
       fmt::format("the datasets of '{}' have different numbers of samples (extents of the first axis): {}. "
-                  "Choose datasets of equal length with the key fields",
+                  "Use the key fields to choose datasets of equal length",
                   file.path, join(shapes)));
 }
 

@@ -14,8 +14,8 @@ struct GroupMember {
 };
 
 /// Returns the processes that must receive the stop signal of a program: each process that catches the signal, unless one
-/// of its ancestors also catches it. Ancestors are checked up to `leader`, the first process of the group. A shell around the
-/// program does not forward the signal, and worker processes of a data loader must run until their parent ends them.
+/// of its ancestors also catches it. Ancestors are checked up to `leader`, the first process of the group. A shell around
+/// the program does not forward the signal, and worker processes of a data loader must run until their parent ends them.
 /// Returns nothing if no process catches the signal; the caller must then signal the group. Pure function.
 std::vector<pid_t> first_to_catch(std::span<const GroupMember> group, pid_t leader);
 

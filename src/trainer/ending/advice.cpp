@@ -50,7 +50,8 @@ constexpr std::string_view fewer_of_both =
     "needs fewer files";
 constexpr std::string_view collective_limit = "failure.collective_timeout sets this limit";
 constexpr std::string_view share_storage =
-    "set run.storage_path to a folder on a shared file system, or raise failure.storage_timeout if the shared file system is slow";
+    "set run.storage_path to a folder on a shared file system, or raise failure.storage_timeout if the shared file system "
+    "is slow";
 
 /// All pieces of advice. The first row that applies to an error is used.
 constexpr Row rows[] = {
