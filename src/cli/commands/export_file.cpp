@@ -63,6 +63,12 @@ ExitCode export_tensors(const Exporter& exporter, const std::string& path, const
   const auto patterns = arguments.options.find("tensors");
   const auto selected =
       select_entries(reader, patterns == arguments.options.end() ? std::vector<std::string>() : words_in(patterns->second));
+  const auto files = user_file_names(checkpoint::read_manifest(directory));
+  if (selected.tensors.empty() && patterns == arguments.options.end() && !files.empty())
+    throw UsageError(
+        fmt::format("'{}' would contain no tensor: the checkpoint {} has its model in files of the train function: "
+                    "{}. Export one of them with -o FILE and its extension",
+                    path, directory, files));
   batch::install_stop_signals();
   ProgressLine progress("export", arguments.has("quiet"));
   const ExportSource source(reader, selected.tensors, selected.values,

@@ -128,7 +128,8 @@ void requeue_job(const Environment& environment, int max_requeues) {
 std::string in_words(ExitCode code, const tune::Sweep& sweep) {
   if (code == ExitCode::stopped) return "the sweep was stopped. Run the same command again to continue";
   if (code == ExitCode::usage && tune::lacks_metric(sweep, tune::history_of(sweep)))
-    return "the sweep was stopped. Set tune.metric to a number that the trials report, and run the same command again";
+    return "the sweep was stopped. Set tune.metric to the name of a metric that the trials report, and run the same "
+           "command again";
   if (code == ExitCode::usage)
     return fmt::format(
         "the sweep has failed. Fix the error above and start a sweep with another run.name. Trials so far: trainrt tune "

@@ -111,6 +111,8 @@ class Contents:
             self.values[name] = thing
         elif hasattr(thing, "state_dict") and hasattr(thing, "load_state_dict"):
             self._parts[name] = _PlainPart(name, thing)
+        elif isinstance(thing, torch.utils.data.DataLoader):
+            raise TypeError(f"'{name}' is a DataLoader without a saved position: pass it through prepare_data_loader() first")
         else:
             raise TypeError(f"'{name}' is a {type(thing).__name__}, which checkpoints do not support: it must be a module, an optimizer, an object "
                             f"with state_dict() and load_state_dict(), a tensor, a bool, an int, a float or a str")
