@@ -359,7 +359,7 @@ def parts_of_a_shuffled_dataset_are_random_and_reproducible():
     equal(sorted(ids(shuffled.filter(lambda row: row["id"] < 5))), [0, 1, 2, 3, 4], "a filter after a shuffle")
     training, rest = shuffled.train_test_split(0.2)
     equal(sorted(ids(training) + ids(rest)), list(range(100)), "train and test")
-    raises(ValueError, "1000000000", "first", of=lambda: data.range(10**9).random_shuffle().limit(3))
+    raises(ValueError, "1000000000", "at most", of=lambda: data.range(10**9).random_shuffle().limit(3))
     equal([part.count() for part in data.range(10**9).split(4)], 4 * [250_000_000], "parts of a large dataset")
     check(ids(training) != sorted(ids(training)), "the order of a shuffled dataset's part is not shuffled")
 
@@ -515,7 +515,7 @@ def a_dataframe_is_read_exactly_or_refused():
     equal([repr([row[name] for row in rows]) for name in frame], [repr(["a", ""]), "[True, False]", f"[1, {2**60 + 1}]", "[3.0, nan]", "[nan, 1.0]"], "values")
     raises(ValueError, "2 columns named 'a'", of=lambda: data.from_pandas(pandas.DataFrame([[1, 2]], columns=["a", "a"])))
     raises(ValueError, "2 columns named '0'", of=lambda: data.from_pandas(pandas.DataFrame([[1, 2]], columns=[0, "0"])))
-    raises(ValueError, "one name", of=lambda: data.from_numpy({0: [1], "0": [2]}))
+    raises(ValueError, "names are equal", of=lambda: data.from_numpy({0: [1], "0": [2]}))
     raises(ValueError, str(2**53 + 1), "row 0", "'id'", of=lambda: data.from_pandas(pandas.DataFrame({"id": pandas.array([2**53 + 1, None], dtype="Int64")})))
     raises(ValueError, "'x/y'", "infinity in row 1", of=lambda: data.from_numpy({"x/y": [1.0, math.inf]}).take_all())
 

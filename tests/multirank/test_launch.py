@@ -191,7 +191,7 @@ def more_epochs_continue_a_finished_run():
     check_exit(run_ranks(2, config), FINISHED)
     more = run_ranks(2, config, "--loop.epochs=5")
     check_exit(more, FINISHED)
-    check("epochs was '2', is '5'" in more.err, "the change is not printed", more)
+    check("epochs was '2' and is '5'" in more.err, "the change is not printed", more)
     equal(json.loads((run_dir_of(config) / "run.json").read_text())["changes"],
           [{"attempt": 2, "key": "loop.epochs", "from": "2", "to": "5"}], "changes in run.json")
     check_exit(run_ranks(2, whole), FINISHED)

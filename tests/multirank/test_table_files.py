@@ -279,7 +279,7 @@ def an_unsupported_column_type_or_vector_is_an_error_that_names_the_column():
     refused(path, "columns", "'ll'", "nested", columns="ll")
     refused(path, "columns", "no 'b'", columns="a, b")
     refused(path, "types", "'t'", "string", columns="t", types="t:f32")
-    refused(path, "types", "'a'", "no text", columns="a", types="a:text")
+    refused(path, "types", "'a'", "not text", columns="a", types="a:text")
     refused(path, "vector", "no column of numbers", columns="t", vector="x")
     for keys, words in (({"columns": "a", "types": "a:u8"}, ("column 'a'", "row 2", "300")), ({"columns": "u"}, ("column 'u'", "row 2", "9223372036854775808"))):
         refused(path, "x.parquet", *words, **keys)

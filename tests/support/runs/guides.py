@@ -18,7 +18,12 @@ NOT_RUN = (
     (r"\b[sg]s?3?://bucket", "needs an object store; tests/multirank/test_storage_s3.py has one"),
     (r"^library = /.*site-packages", "names the library of another Python; tests/frameworks/test_trees_xgboost.py and test_trees_lightgbm.py"),
     (r"\bapptainer\b|--container-image|\bconda\b|program\.stage=|/venv/", "needs a container or an environment; tests/slurm/test_containers.py and test_stage.py"),
-    (r"^(?:make|cmake|pip|tests/|build/tests|bash gpu|python3 tests/)", "builds, installs or tests"),
+    (r"^(?:make|cmake|pip|tests/|build/|bash gpu|(?:/usr/bin/)?python3 tests/)|latest\.json", "builds, installs or tests"),
+    (r"^xgb\.|xgb\.collective|^jax\.distributed", "a line of a script; tests/frameworks/scripts has complete ones for make test-frameworks"),
+    (r"model\.ubj|--dataset valid|--data\.new\.source", "needs a model of trees; tests/frameworks/test_trees_xgboost.py and test_trees_lightgbm.py"),
+    (r"^salloc|scontrol show|^srun python3|^ray |^srun .*\bray\b|doctor --storage /", "needs a cluster; tests/slurm and tests/multirank/test_doctor.py"),
+    (r"^(?:srun trainrt -- )?python3 train\.py", "runs the script of a block above, which is run as a block"),
+    (r"--write-renamed", "needs a config with old names; tests/unit/cli/renamed_config.cpp"),
     (r"--tokenizer\b", "needs a tokenizer; tests/frameworks/test_token_files.py"),
     (r"minicluster|^eval |^squeue|^scancel|^module ", "needs a Slurm; tests/slurm/test_slurm.py and test_modulefile.py"),
     (r"trainrt top --job", "needs a Slurm job; tests/multirank/test_top.py"),
@@ -73,7 +78,7 @@ class Page:
             (tools / tool).write_text(text)
             (tools / tool).chmod(0o755)
         self.env = {**ONE_THREAD, "PATH": f"{tools}:{BUILD}:/usr/bin:/bin", "PYTHONPATH": BUILD / "python", "CUDA_VISIBLE_DEVICES": "",
-                    "LD_LIBRARY_PATH": prefix / "lib", "CPATH": SOURCE / "include", "LIBRARY_PATH": prefix / "lib"}
+                    "LD_LIBRARY_PATH": prefix / "lib", "SCRATCH": self.folder / "scratch", "CPATH": SOURCE / "include", "LIBRARY_PATH": prefix / "lib"}
 
     def run(self, command, example):
         job = run(command, cwd=self.folder, env=self.env, timeout=200)
@@ -182,7 +187,7 @@ class Page:
         function = re.search(r'TRAINRT_TRAIN_FUNCTION\("([^"]+)"', text)[1]
         words = [word for word in of_page if not word.startswith(("--train.", "--run.name="))]
         self.run([TRAINRT, "-n", 2, *words, f"--run.name={name}", f"--train.library={library}", f"--train.function={function}",
-                  "--failure.max_failures=0", "--loop.epochs=2"], f"{name}.cpp")
+                  "--failure.max_failures=0", *(f"--loop.{key}=2" for key in {"epochs", *re.findall(r'config<\w+>\("(\w+)"\)', text)})], f"{name}.cpp")
 
     # ---- Python ------------------------------------------------------------------------------------------------------------
 
@@ -198,7 +203,7 @@ class Page:
             self.make_data(text, material.numeric_csv if re.search("torch|XGBoost", text) else None)
         program = self.folder / "block.py"
         program.write_text(prelude + shortened(text))
-        is_alone = ".fit()" in text or not re.search(r"trainrt\.context\(\)|CheckpointReader|init_process_group", text)
+        is_alone = ".fit()" in text or not re.search(r"trainrt\.context\(\)|CheckpointReader|init_process_group|TRAINRT_FD", text)
         launch = [] if is_alone else [TRAINRT, "-n", 2, "--run.name=block", "--failure.max_failures=0", "--"]
         try:
             self.run([*launch, PYTHON, program.name], text)
@@ -224,8 +229,8 @@ class Page:
             maker = material.sweep_config if word.endswith(".ini") and re.search(r"\btune\b", text) else None
             if re.search(r"\.(?:ini|py)$", word):
                 self.make(word, maker)
-        self.make_data(" ".join(word for number, word in enumerate(words) if words[number - 1] != "-o"))
         self.make_runs(text)
+        self.make_data(" ".join(word for number, word in enumerate(words) if words[number - 1] != "-o"))
         if "predict" in words:
             self.make("train.npz")
         self.run(["bash", "-c", f"exec < /dev/null\n{text}"], line)

@@ -8,6 +8,9 @@ from harness import check
 
 LIBRARIES = ("torch", "xgboost", "lightgbm", "jax", "tensorflow", "safetensors")  # which trainrt.train.NAME imports, too
 NAMES = {  # names that a block in Python uses and does not define
+    "os": "import os",
+    "jax": "import jax",
+    "xgb": "import xgboost as xgb",
     "torch": "import torch",
     "Net": "import torch\nclass Net(torch.nn.Sequential):\n    def __init__(self):\n        super().__init__(torch.nn.Linear(8, 1))",
     "data": "import torch, torch.utils.data\ndata = torch.utils.data.TensorDataset(torch.ones(64, 8), torch.ones(64, 1))",
@@ -35,7 +38,9 @@ def missing_keys(text):
         return not part or not re.search(rf"^{key} *= *[^\s#]", part[1], re.M)
 
     words = [f"--{section}.{key}={value}" for section, key, value in (("run", "name", "guide"), ("run", "storage_path", "runs")) if lacks(section, key)]
-    if re.search(r"^\[tune\.space\].*\n\w", text, re.M):
+    if re.search(r"^\[tune\]", text, re.M) and "[tune.space]" not in text:
+        words.append("--tune.space.lr=loguniform(1e-4, 1e-1)")
+    if re.search(r"^\[tune\]|^\[tune\.space\].*\n\w", text, re.M):
         words += [f"--tune.{key}={value}" for key, value in (("metric", "loss"), ("mode", "min"), ("num_samples", "4")) if lacks("tune", key)]
     has_data = re.search(r"^\[data\.[^]]+\].*\n(?:[^[\n].*\n|\n)*?(?:source|format) *=", text, re.M)
     if all(lacks("train", key) for key in ("function", "library", "program")):

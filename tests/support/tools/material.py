@@ -155,6 +155,13 @@ def sweep_config(path):
 
 
 
+def image_list(path):
+    """A list of images with labels, and its images in class folders next to it."""
+    class_folders(path.parent / "pictures")
+    images = sorted(image for image in (path.parent / "pictures").rglob("*") if image.is_file())
+    path.write_text("".join(f"{image.relative_to(path.parent)},{number % 2}\n" for number, image in enumerate(images)))
+
+
 MAKERS = {".csv": csv, ".jsonl": jsonl, ".npy": npy, ".npz": npz, ".h5": h5, ".bin": tokens, ".db": sqlite, ".tar": tar, ".py": program, ".ini": config}
 NEEDED_BY = {".parquet": ".csv"}  # made by trainrt from the other file
 
@@ -171,7 +178,7 @@ def make_file(path, convert, maker=None):
     if (list(path.parent.glob(path.name)) if "*" in path.name else path.exists()) or path.is_symlink():
         return True
     path = concrete(path)
-    maker = maker or MAKERS.get(path.suffix, class_folders if not path.suffix else None)
+    maker = maker or (image_list if path.name == "images.csv" else MAKERS.get(path.suffix, class_folders if not path.suffix else None))
     if maker is None and path.suffix not in NEEDED_BY:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
