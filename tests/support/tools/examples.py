@@ -38,9 +38,10 @@ def missing_keys(text):
         return not part or not re.search(rf"^{key} *= *[^\s#]", part[1], re.M)
 
     words = [f"--{section}.{key}={value}" for section, key, value in (("run", "name", "guide"), ("run", "storage_path", "runs")) if lacks(section, key)]
-    if re.search(r"^\[tune\]", text, re.M) and "[tune.space]" not in text:
+    is_part_of_sweep = re.search(r"^\[tune\]", text, re.M) and "[tune.space]" not in text
+    if is_part_of_sweep:
         words.append("--tune.space.lr=loguniform(1e-4, 1e-1)")
-    if re.search(r"^\[tune\]|^\[tune\.space\].*\n\w", text, re.M):
+    if is_part_of_sweep or re.search(r"^\[tune\.space\].*\n\w", text, re.M):
         words += [f"--tune.{key}={value}" for key, value in (("metric", "loss"), ("mode", "min"), ("num_samples", "4")) if lacks("tune", key)]
     has_data = re.search(r"^\[data\.[^]]+\].*\n(?:[^[\n].*\n|\n)*?(?:source|format) *=", text, re.M)
     if all(lacks("train", key) for key in ("function", "library", "program")):
