@@ -45,8 +45,9 @@ TEST_CASE("the first rank that is in no collective is the late rank of a hang") 
   const auto diagnosis = diagnosis_of(std::vector{waits, sleeps, waits}, 5.2, "logs/hang-attempt-000001");
   CHECK(diagnosis.late_rank == 1);
   CHECK(diagnosis.message ==
-        "hang: no program has printed anything or used CPU time for 5 s (failure.hang_timeout): rank 1 on n2 is in no "
-        "collective of torch: train.py, line 7 in step; 2 ranks wait in all_reduce. Stacks: logs/hang-attempt-000001");
+        "hang: no program has printed anything or used CPU time for 5 s (failure.hang_timeout): rank 1 on n2 is not in "
+        "a collective of torch, but in: train.py, line 7 in step; 2 ranks wait in all_reduce. Stacks: "
+        "logs/hang-attempt-000001");
   CHECK(diagnosis_of(std::vector{waits, waits}, 5, "x").late_rank == 0);
   CHECK_THAT(diagnosis_of(std::vector{IdleRank{"n1", {}}}, 5, "x").message,
              Catch::Matchers::Contains("rank 0 on n1 shows no Python stack. Stacks: x"));
