@@ -31,8 +31,7 @@ constexpr CommandOption export_options[] = {
      "export the best checkpoint of the run by METRIC, by default checkpoint.score_attribute; without --best the newest"},
     {"tensors", "PATTERN,...",
      "export only tensors and values with these names, such as 'model/*,!*/bias'. A pattern may contain *, ? and []; * "
-     "also "
-     "matches '/'. A pattern that begins with ! excludes names; the last pattern that matches a name decides"},
+     "also matches '/'. A pattern that begins with ! excludes names; the last pattern that matches a name decides"},
     {"force", "", "replace an existing file"},
     {"quiet", "", "do not show the progress"}};
 

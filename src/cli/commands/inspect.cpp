@@ -35,8 +35,7 @@ constexpr CommandOption inspect_options[] = {
      "contain *, ? and []; * also matches '/'"},
     {"stats", "",
      "read the tensors and show minimum, maximum, mean and standard deviation (of the population) of their finite "
-     "elements, "
-     "and the numbers of NaN, infinite and zero elements"},
+     "elements, and the numbers of NaN, infinite and zero elements"},
     {"json", "", "print one JSON object"},
     {"quiet", "", "do not show the progress"}};
 

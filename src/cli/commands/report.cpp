@@ -87,8 +87,8 @@ const Command report{
     .notes =
         "An argument is a run directory, or a folder of runs: a storage path or a sweep.\n"
         "The page of one run shows its curves, attempts, use of time, checkpoints, step times by rank, memory, CPU, "
-        "storage "
-        "and GPU, config, and the output of failures. The page of several runs compares them and the [loop] keys that "
+        "storage and GPU, config, and the output of failures. The page of several runs compares them and the [loop] keys "
+        "that "
         "differ. The page of a sweep shows its best trial, and all trials, sorted by the metric. The page is one file, "
         "which needs no server and no network.\n",
     .run = report_command};

@@ -31,8 +31,7 @@ constexpr Example top_examples[] = {{"trainrt top runs/first", "q or Ctrl-C quit
 constexpr CommandOption top_options[] = {
     {"job", "ID",
      "show the run of a Slurm job. Its run directory is searched three levels deep in the given storage paths, or without "
-     "a "
-     "path in the job's working directory and the current directory"},
+     "a path in the job's working directory and the current directory"},
     {"once", "", "print the state once and exit; this is the default if the output is not a terminal"},
     {"interval", "SECONDS",
      "seconds between two updates, from 0.1 to 3600; default: 2. Ranks update their records every 10 s or less often"}};

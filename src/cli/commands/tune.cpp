@@ -133,13 +133,11 @@ std::string in_words(ExitCode code, const tune::Sweep& sweep) {
   if (code == ExitCode::usage)
     return fmt::format(
         "the sweep has failed. Fix the error above and start a sweep with another run.name. Trials so far: trainrt tune "
-        "status "
-        "{}",
+        "status {}",
         shell_quoted(sweep.directory()));
   if (code == ExitCode::failed && sweep.fail_fast())
     return "the sweep was stopped because a trial has failed (tune.fail_fast = true). Run the same command again to "
-           "continue "
-           "with the other trials";
+           "continue with the other trials";
   if (code == ExitCode::failed)
     return fmt::format("all trials have failed; see trainrt tune status {}. Run the same command again to retry them",
                        shell_quoted(sweep.directory()));
@@ -285,13 +283,12 @@ const Command tune{
     .notes =
         "[tune] sets the metric, the number of trials and the search algorithm, [tune.space] the values that trials choose "
         "from: lr = loguniform(1e-4, 1e-1). The directory of the sweep is run.storage_path/run.name. Each trial is a run "
-        "in "
-        "it, with its output in trial_NNNNN.log.\n"
+        "in it, with its output in trial_NNNNN.log.\n"
         "The same command continues a sweep that was stopped or killed. Several processes, such as the tasks of a job "
         "array, share the trials of a sweep.\n"
         "In a Slurm job, each trial is a job step of tune.workers tasks; elsewhere it runs in processes of this node. "
-        "Under "
-        "srun or mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks, each of "
+        "Under srun or mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks, each "
+        "of "
         "which trains one trial after another.\n"
         "A trial that fails with exit code 64 is not retried.\n",
     .exit_codes = tune_exit_codes,

@@ -81,8 +81,7 @@ std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOpt
   if (size != world.size || rank != world.rank)
     throw UsageError(fmt::format(
         "MPI has {} ranks and this process is rank {}, but the launcher '{}' announced rank {} of {}: this MPI library "
-        "cannot "
-        "be started by that launcher. Use the mpiexec of the MPI that trainrt was built with, or srun --mpi=pmix",
+        "cannot be started by that launcher. Use the mpiexec of the MPI that trainrt was built with, or srun --mpi=pmix",
         size, rank, world.launcher, world.rank, world.size));
   auto communicator = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, options.timeout_seconds, finalize_policy(launch));
   const auto chosen = communicator->all_gather(backend);

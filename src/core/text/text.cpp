@@ -126,8 +126,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
-  const std::size_t max_distance = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 3);
-  std::size_t best_distance = max_distance + 1;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const auto& candidate : candidates) {
     const auto distance = edit_distance(word, candidate);
     if (distance < best_distance) {

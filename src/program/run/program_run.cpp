@@ -153,8 +153,7 @@ class ProgramRun {
   [[noreturn]] static void refuse_to_observe() {
     throw UsageError(
         "train.program called trainrt.context(), so it reports its progress itself; program.progress is for programs "
-        "without "
-        "trainrt's client. Remove program.progress");
+        "without trainrt's client. Remove program.progress");
   }
 
   /// Throws the error of programs of which some have exited and others have sent messages. Collective.

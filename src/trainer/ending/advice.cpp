@@ -46,8 +46,7 @@ constexpr std::string_view fewer_files =
     "fewer files";
 constexpr std::string_view fewer_of_both =
     "free space, or set a lower checkpoint.num_to_keep (0 keeps all checkpoints) to need less space; checkpoint.layout = "
-    "single "
-    "needs fewer files";
+    "single needs fewer files";
 constexpr std::string_view collective_limit = "failure.collective_timeout sets this limit";
 constexpr std::string_view share_storage =
     "set run.storage_path to a folder on a shared file system, or raise failure.storage_timeout if the shared file system "
@@ -67,8 +66,7 @@ constexpr Row rows[] = {
     {is<checkpoint::DirectoryNotSeen>, share_storage},
     {is<checkpoint::AllDamaged>,
      "Or add --run.missing_checkpoints=accept to the command to train from the beginning, or --run.name=NAME to start a "
-     "new "
-     "run."},
+     "new run."},
     {is<checkpoint::StateDiffers>, "Or set another run.name to start a new run."},
     {is<rundir::PathNotShared>, share_storage},
     {is<rundir::PathNotWritable>, "set run.storage_path to a folder in which you may write"},

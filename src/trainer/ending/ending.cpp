@@ -70,8 +70,7 @@ std::string stopped_message(const Ending& ending, const config::RunSpec& spec) {
   if (!ending.saved)
     return fmt::format(
         "{} at {}. The train function saves only the directories that it reports: the run resumes from {}, and later work "
-        "is "
-        "repeated. {}",
+        "is repeated. {}",
         reason_of(ending), point_of(ending), ending.resumes_from, again);
   return fmt::format("{} at {}; everything up to there is saved. {}", reason_of(ending), point_of(ending), again);
 }

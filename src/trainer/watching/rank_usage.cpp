@@ -78,8 +78,7 @@ std::string RankUsage::memory_warning() {
   is_warned_ = true;
   return fmt::format(
       "the processes on {} use {:.0f} % of the memory that their cgroup allows ({} of {}); the kernel kills a process if "
-      "they "
-      "need more. Request more memory from the batch system (--mem), or use less",
+      "they need more. Request more memory from the batch system (--mem), or use less",
       host_name(), 100 * fullest->share(), gibibytes(fullest->used), gibibytes(fullest->limit));
 }
 

@@ -39,8 +39,7 @@ std::string advice_for_unit(const ReadingFacts& facts) {
   if (facts.fields > many_fields && facts.together == 1 && facts.block == 0)
     return fmt::format(
         "in a shuffled order each sample requires {} reads, one per field: shuffle in blocks (block = 1024), or convert "
-        "the "
-        "table with vector = x, which makes one field of its numbers",
+        "the table with vector = x, which makes one field of its numbers",
         facts.fields);
   return {};
 }

@@ -32,11 +32,10 @@ struct Validity {
 };
 
 [[noreturn]] inline void throw_missing(std::uint64_t row) {
-  throw UsageError(
-      fmt::format("row {} has no value, which integers cannot represent: set the key 'types' to f64 for a column of single "
-                  "numbers (the "
-                  "value becomes NaN), write lists and vectors as float64, or leave the column out with the key 'columns'",
-                  row));
+  throw UsageError(fmt::format(
+      "row {} has no value, which integers cannot represent: set the key 'types' to f64 for a column of single numbers "
+      "(the value becomes NaN), write lists and vectors as float64, or leave the column out with the key 'columns'",
+      row));
 }
 
 /// Throws UsageError if f64 cannot represent the integer exactly. It is called for columns of integers that became f64

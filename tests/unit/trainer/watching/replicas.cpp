@@ -133,7 +133,8 @@ TEST_CASE("a diverged replica is an error with tensor, rank and step, and is not
 
 TEST_CASE("the error names the begin of the attempt if a replica diverges in its first steps") {
   Scratch folder;
-  CHECK_THAT(error_of_divergence(spec_in(folder.path()), 0), Contains("(it was last equal when this attempt began, at step 0)"));
+  CHECK_THAT(error_of_divergence(spec_in(folder.path()), 0),
+             Contains("(it was last equal when this attempt began, at step 0)"));
   const auto spec = spec_in(folder.path());
   CHECK_THAT(error_of_divergence(spec, 10), Contains("equal at step 9"));
   CHECK_THAT(error_of_divergence(spec, 10), Contains("(it was last equal when this attempt began, at step 9)"));
