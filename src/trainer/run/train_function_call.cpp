@@ -39,10 +39,11 @@ void capture_output(std::optional<OutputCapture>& output, const TrainCall& funct
   output.emplace(output_targets(attempt.spec.run.shown_output, attempt.spec.run_dir, rank), title);
 }
 
-/// Waits for unfinished work of a failed attempt. The next attempt can then start in the same processes.
-void settle_after(const FailedTogether& failure, const RunningAttempt& attempt, Session& session,
-                  launch::Launch& launch) try {
+/// Waits for unfinished work of a failed attempt. The next attempt can then start in the same processes. Sets
+/// `failure.is_early` to the same value on all ranks, whose clocks may differ: it is true if it was true on all of them.
+void settle_after(FailedTogether& failure, const RunningAttempt& attempt, Session& session, launch::Launch& launch) try {
   session.settle();
+  failure.is_early = session.communicator().all_reduced(failure.is_early ? 1 : 0, Op::min) != 0;  // on all ranks
 } catch (const comm::AgreedError& error) {
   throw comm::AgreedError(fmt::format("{}\nand then: {}", failure.what(), error.what()), error.code());
 } catch (const std::exception& error) {
