@@ -582,7 +582,7 @@ def an_installed_trainrt_finds_its_client():
 def context_outside_of_a_run_is_an_error_that_names_how_to_start():
     alone = run([PYTHON, "-c", "import trainrt; trainrt.context()"], env={"PYTHONPATH": BUILD / "python"})
     equal(alone.code, 1, "exit", alone)
-    check("[train] program = python3" in alone.err and "trainrt --config" in alone.err, "the message does not name both ways to start it", alone)
+    check("trainrt -n 2 -- python3 train.py" in alone.err and "srun trainrt -- python3 train.py" in alone.err, "the message does not name both ways to start it", alone)
 
 
 @test

@@ -61,8 +61,10 @@ def _connect(greet: Callable[[Context], Any]) -> Context:
     global _context
     fd = os.environ.get("TRAINRT_FD")
     if fd is None:
-        raise RuntimeError(f"trainrt did not start this program. Start it by `trainrt -n 2 -- python3 {os.path.basename(sys.argv[0] or 'train.py')}`, "
-                           f"or in a Slurm job by `srun trainrt -- python3 ...`")
+        name = os.path.basename(sys.argv[0])
+        script = "train.py" if name in ("", "-c", "-m") else name
+        raise RuntimeError(f"trainrt did not start this program. Start it by `trainrt -n 2 -- python3 {script}`, "
+                           f"or in a Slurm job by `srun trainrt -- python3 {script}`")
     _require_socket(fd)
     leave_stops_to_runtime()
     del os.environ["TRAINRT_FD"]  # child processes must not use the connection
