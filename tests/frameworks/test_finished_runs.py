@@ -77,8 +77,8 @@ def other(config):
 
 @test
 def a_loop_of_fits_with_changed_values_is_refused_at_the_first_difference():
-    script = Script(LOOP + """    for lr in map(float, sys.argv[1:]):
-        result = trainer(function, config={"epochs": 1, "lr": lr}, run_config=RunConfig(storage_path=os.environ["RUNS"])).fit()
+    script = Script(LOOP + """    for number, lr in enumerate(map(float, sys.argv[1:])):
+        result = trainer(function, config={"epochs": 1, "lr": lr}, name=f"run-{number}").fit()
 """ + PRINT_RESULT)
     check_exit(script.run("0.1", "0.2"), 0)
     again = script.run("0.1", "0.2")
@@ -86,7 +86,7 @@ def a_loop_of_fits_with_changed_values_is_refused_at_the_first_difference():
     equal(again.err.count("has finished already"), 2, "runs reported as finished", again)
     job = script.run("0.1", "0.3")
     equal(len(result_of(job)), 1, "results before the difference", job)
-    check("DataParallelTrainer_train-2' has finished with other values" in job.err and "lr was '0.2', is '0.3'" in job.err, "the difference is not named", job)
+    check("run-1' has finished with other values" in job.err and "lr was '0.2', is '0.3'" in job.err, "the difference is not named", job)
 
 
 @test

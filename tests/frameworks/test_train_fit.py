@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """fit() in a plain script, which starts the ranks, and in a program of trainrt; failures, stops and restarts of both."""
+import re
 import shutil
 import signal
 import sys
@@ -40,19 +41,37 @@ def a_finished_run_returns_its_result_again():
 
 
 @test
-def a_second_fit_without_a_name_is_another_run():
+def outside_of_a_job_each_fit_without_a_name_is_a_new_run_named_by_its_date():
     script = Script(MAIN + """    for _ in range(2):
-        result = trainer(run_config=RunConfig(storage_path=os.environ["RUNS"])).fit()
+        result = trainer(ranks=1, run_config=RunConfig(storage_path=os.environ["RUNS"])).fit()
         print("RESULT", json.dumps({"path": result.path}))
 """)
-    job = script.run()
-    equal([Path(each["path"]).name for each in result_of(job)], ["DataParallelTrainer_train", "DataParallelTrainer_train-2"], "names", job)
+    names = [Path(each["path"]).name for _ in range(2) for each in result_of(script.run())]
+    equal(len(set(names)), 4, f"different names of {names}")
+    for name in names:
+        check(re.fullmatch(r"DataParallelTrainer_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(-\d)?", name), f"the name {name!r} has no date")
 
 
 @test
-def runs_are_stored_in_the_working_directory_by_default():
-    script = Script(MAIN + "    print('RESULT', json.dumps(trainer(run_config=RunConfig(name='x')).fit().path))\n")
+def a_default_name_gets_a_number_if_a_run_of_the_same_second_exists():
+    from trainrt.train._fit import _run_names
+    storage, name = scratch("names"), "Trainer_2026-01-02_03-04-05"
+    (storage / name).mkdir()
+    _run_names.time = type("FakeTime", (), {"strftime": staticmethod(lambda form: "2026-01-02_03-04-05")})
+    try:
+        equal([_run_names.default_name("Trainer", storage) for _ in range(2)], [f"{name}-2", f"{name}-3"], "names")
+    finally:
+        _run_names.time = time
+
+
+@test
+def runs_are_stored_in_TRAINRT_STORAGE_or_else_in_runs_of_the_working_directory():
+    script = Script(MAIN + "    print('RESULT', json.dumps(trainer(ranks=1, run_config=RunConfig(name='x')).fit().path))\n")
     equal(result_of(script.run()), [str(script.folder / "runs/x")], "the run directory")
+    storage = scratch("storage")
+    equal(result_of(script.run(env={"TRAINRT_STORAGE": storage})), [str(storage / "x")], "the run directory in TRAINRT_STORAGE")
+    job = script.run(env={"TRAINRT_STORAGE": storage}, command=[TRAINRT, "--run.name=program", "--", "true"])
+    equal(((storage / "program/run.json").exists(), job.code), (True, 0), "a run of `trainrt -- PROGRAM` in TRAINRT_STORAGE, exit", job)
 
 
 @test

@@ -12,21 +12,23 @@ from tools.notebooks import *  # noqa: E402,F403
 CLUSTER = Cluster("fit")
 FUNCTION = """
 def function(config):
-    epoch = 0
+    epoch, weights = 0, [1.0, 2.0]
     checkpoint = train.get_checkpoint()
     if checkpoint is not None:
-        epoch = int(open(os.path.join(checkpoint.path, "epoch")).read())
+        epoch, weights = json.load(open(os.path.join(checkpoint.path, "state.json")))
     while epoch < config["epochs"]:
         epoch += 1
+        weights = [0.9 * weight + 1 / (epoch + number) for number, weight in enumerate(weights)]
         with Folder() as folder:
-            open(os.path.join(folder, "epoch"), "w").write(str(epoch))
+            json.dump([epoch, weights], open(os.path.join(folder, "state.json"), "w"))
             train.report({"epoch": epoch}, checkpoint=Checkpoint(folder) if rank() == 0 else None)
         time.sleep(config["pause"])
     return [train.get_context().get_node_rank(), train.get_context().get_world_size(), os.environ.get("SLURM_JOB_NUM_NODES")]
 
 """ + MAIN + """    result = trainer(function, config={"epochs": int(sys.argv[1]), "pause": float(sys.argv[2])},
                      run_config=RunConfig(storage_path=os.environ["RUNS"])).fit()
-    print("RESULT", json.dumps([result.return_value, result.metrics["epoch"], result.path]), flush=True)
+    weights = json.load(open(os.path.join(result.checkpoint.path, "state.json")))[1]
+    print("RESULT", json.dumps([result.return_value, result.metrics["epoch"], result.path, weights]), flush=True)
 """
 
 
@@ -44,6 +46,14 @@ def run_name(job, *words):
     return f"DataParallelTrainer_train-{job.id}-{hashlib.sha256(chr(0).join(words).encode()).hexdigest()[:8]}"
 
 
+def weights_after(epochs):
+    """Returns the weights that the function of the script has after these epochs without a stop."""
+    weights = [1.0, 2.0]
+    for epoch in range(1, epochs + 1):
+        weights = [0.9 * weight + 1 / (epoch + number) for number, weight in enumerate(weights)]
+    return weights
+
+
 def result_in(job):
     return [json.loads(line[7:]) for line in job.text.splitlines() if line.startswith("RESULT ")][-1]
 
@@ -53,7 +63,7 @@ def a_plain_script_in_a_batch_job_starts_its_ranks_by_srun():
     script = Script(FUNCTION)
     job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], script=batch_script(script, "3", "0"), cwd=script.folder)
     equal(job.wait_for_state("COMPLETED", "FAILED", timeout=90), "COMPLETED", "state", job)
-    equal(result_in(job), [[0, 2, "2"], 3, str(script.runs / run_name(job, "3", "0"))], "result", job)
+    equal(result_in(job), [[0, 2, "2"], 3, str(script.runs / run_name(job, "3", "0")), weights_after(3)], "result", job)
     check("2 ranks on 2 nodes" in job.text, "the ranks are not on two nodes", job)
     equal(script.left(), [], "private folders", job)
 
@@ -67,7 +77,7 @@ def a_requeued_job_continues_the_run_named_after_its_job_id():
     CLUSTER.call("scontrol", "requeue", job.id)
     job.wait_for_restart(1)
     equal(job.wait_for_state("COMPLETED", "FAILED", timeout=120), "COMPLETED", "state", job)
-    equal(result_in(job)[1:], [40, str(run_dir)], "result", job)
+    equal(result_in(job)[1:], [40, str(run_dir), weights_after(40)], "result, with the weights of an uninterrupted run", job)
     check("continuing from" in job.text, "the run started again at step 0", job)
     check_iterations(run_dir, 40)
 

@@ -148,7 +148,7 @@ const Command run{
         "Under srun or mpiexec, this process is one of the run's ranks. Otherwise the run has one rank, or N ranks with "
         "-n.\n"
         "A program needs no config: run.name is derived from the program and the Slurm job, so that a requeued job resumes "
-        "the run, and run.storage_path is the folder runs in the directory of submission.\n"
+        "the run, and run.storage_path is $TRAINRT_STORAGE, else the folder runs in the directory of submission.\n"
         "SIGUSR1, SIGUSR2, SIGTERM, SIGINT or SIGHUP on any rank stops all ranks at the same step and saves a checkpoint. "
         "So does the approaching time limit of the Slurm job.\n"
         "After a failure of one rank's program, or of a rank that -n started, all ranks are restarted, at most "

@@ -23,6 +23,8 @@ std::string source_of(const std::vector<std::string>& command) {
 }
 
 std::string default_storage(const Environment& environment) {
+  const auto storage = environment.text("TRAINRT_STORAGE").value_or("");
+  if (!storage.empty()) return std::filesystem::absolute(storage).lexically_normal().string();
   const auto folder = environment.text("SLURM_SUBMIT_DIR").value_or(std::filesystem::current_path().string());
   return (std::filesystem::path(folder) / "runs").string();
 }

@@ -4,9 +4,11 @@ import os
 
 
 def default_storage() -> str:
-    """Returns the folder `runs` in the folder that the job was submitted from, else in the current one, as `trainrt -- python3 train.py` uses
-    it. Raises FileNotFoundError if the current folder does not exist any more."""
+    """Returns $TRAINRT_STORAGE, or else the folder `runs` in the directory of submission, outside of a job in the working directory.
+    `trainrt -- python3 train.py` uses the same. Raises FileNotFoundError if the working directory does not exist any more."""
     try:
+        if os.environ.get("TRAINRT_STORAGE"):
+            return os.path.abspath(os.environ["TRAINRT_STORAGE"])
         return os.path.join(os.environ.get("SLURM_SUBMIT_DIR") or os.getcwd(), "runs")
     except FileNotFoundError as error:
         raise FileNotFoundError(error.errno, "the current folder no longer exists: change to another one, or use "

@@ -167,10 +167,6 @@ class DataParallelTrainer:
             return self.train_loop_per_worker(self.train_loop_config if self.train_loop_config is not None else {})
         return self.train_loop_per_worker()
 
-    def default_name(self, script: Optional[str]) -> str:
-        """Returns the name of a run without RunConfig(name=...). Starts of the same script have the same name."""
-        return f"{type(self).__name__}_{os.path.splitext(os.path.basename(script))[0] if script else 'interactive'}"
-
     def title(self) -> str:
         """Returns what the ranks of fit() run, for messages: "train function train_func of train.py"."""
         script = os.path.basename(_script.of_this_process()["path"] or "this program")

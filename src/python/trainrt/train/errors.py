@@ -59,7 +59,7 @@ class RunStopped(SystemExit):
     """The batch system or a signal stopped the run after its state was saved.
 
     `fit()` raises it in a script that started the ranks. If it is not caught, the script exits with 75, as trainrt itself does.
-    Run the same script again, or let the batch system requeue it, to continue the run.
+    A requeue of the job continues the run, and so does a start of the script with the same RunConfig(name=...).
 
     Parameters
     ----------

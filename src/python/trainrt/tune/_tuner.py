@@ -15,7 +15,7 @@ from ..train import RunConfig
 from ..train._config import _paths, _settings
 from ..train._config._storage import is_object_store
 from ..train._fit import _allocation, _command
-from ..train._fit._run_names import name_in_job
+from ..train._fit._run_names import continue_advice, default_name
 from ..train._sessions import _current
 from ..train.errors import ControllerError, RunStopped
 from ._param_space import ParamSpace
@@ -31,7 +31,6 @@ from .search import BasicVariantGenerator
 
 _STOPPED, _USAGE = 75, 64
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_default_names: dict[str, int] = {}  # default name -> number of sweeps of this process that have got it
 
 
 class Tuner:
@@ -46,7 +45,8 @@ class Tuner:
     tune_config : TuneConfig, optional
         How trials are chosen, compared and stopped early.
     run_config : RunConfig, optional
-        Name and storage path of the sweep. A default name depends on the script only, so the same script continues its sweep.
+        Name and storage path of the sweep. The default name is that of the script and the Slurm job, which a requeue
+        continues. Outside of a job it has the date and time, so each start is a new sweep.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Tuner:
         """
         _check_caller()
         if self._name is None:
-            self._name = _default_name()
+            self._name = default_name("Tuner", self._storage)
         folder = _private_folder.make(self._storage)
         try:
             _pickling.send(self._trainable, folder, {})
@@ -177,7 +177,7 @@ class Tuner:
         if end.interrupted:
             raise KeyboardInterrupt
         if end.code == _STOPPED and not is_over_budget:
-            raise RunStopped(f"the sweep '{self._name}' was stopped and saved: start the same script again to continue it")
+            raise RunStopped(f"the sweep '{self._name}' was stopped and its state is saved; {continue_advice(self._name, self._run_config.name is None)}")
         if end.code == _USAGE or not is_sweep(self._path):
             lines = [line for line in end.last_lines if "error" in line] or end.last_lines[-5:]
             raise ControllerError("the sweep failed: " + ("\n".join(lines) or "the messages of trainrt above have the reason"),
@@ -269,12 +269,3 @@ def _check_caller() -> None:
                            f"the sweep under\n    if __name__ == \"__main__\":")
     if _current.is_running() or _current.is_rank_program():
         raise RuntimeError("Tuner.fit() starts its trials itself: start the script without trainrt and srun (python3 tune.py)")
-
-
-def _default_name() -> str:
-    """Returns a name that depends on the script, and in Slurm on the job, so that the same script continues its sweep. The second sweep of a process
-    gets -2."""
-    script = _script.of_this_process()["path"]
-    name = name_in_job(f"Tuner_{os.path.splitext(os.path.basename(script))[0] if script else 'interactive'}")
-    _default_names[name] = _default_names.get(name, 0) + 1
-    return name if _default_names[name] == 1 else f"{name}-{_default_names[name]}"

@@ -17,10 +17,12 @@ class RunConfig:
     Parameters
     ----------
     name : str, optional
-        Name of the run, and of its directory in `storage_path`. Running a script again with the same name continues the run.
+        Name of the run, and of its directory in `storage_path`. Running a script again with the same name continues the run. Default: in a Slurm job,
+        the class of the Trainer, the script and the job, so that a requeue continues the run; elsewhere the class, date and time, so that each start is
+        a new run.
     storage_path : str, optional
         Directory that all nodes see, or `s3://BUCKET/PREFIX` or `gs://BUCKET/PREFIX`, to which checkpoints are mirrored. `${NAME}` is replaced by the
-        environment variable, `~` by the home directory. Default: `runs` in the directory of submission.
+        environment variable, `~` by the home directory. Default: `$TRAINRT_STORAGE`, else `runs` in the directory of submission.
     storage_filesystem : optional
         Filesystem of fsspec or pyarrow.fs for S3, Google Cloud Storage or local files. Access keys in it are not used.
     failure_config : FailureConfig, optional

@@ -44,9 +44,8 @@ class LaunchedRun:
             _notes.say(line)
         settings = {**_settings.settings(self.scaling), **trainer.settings()}
         self.storage = settings.setdefault("run.storage_path", default_storage())
-        self.name = settings.get("run.name") or _run_names.default_name(trainer)
-        is_named_by_job = "run.name" not in settings and _run_names.slurm_job()
-        self._name_advice = f" in this job or its requeue, or set RunConfig(name={self.name!r}) to continue in another job" if is_named_by_job else ""
+        self.name = settings.get("run.name") or _run_names.default_name(type(trainer).__name__, self.storage)
+        self._continue_advice = _run_names.continue_advice(self.name, has_default_name="run.name" not in settings)
         settings["run.name"] = self.name
         settings.setdefault("failure.max_failures", "0")  # Ray Train's default
         self._settings = settings
@@ -96,7 +95,7 @@ class LaunchedRun:
         if self._end.code == 0:
             return
         if self._end.code == _STOPPED:
-            raise RunStopped(f"the run '{self.name}' was stopped and its state is saved; run the same script again to continue{self._name_advice}")
+            raise RunStopped(f"the run '{self.name}' was stopped and its state is saved; {self._continue_advice}")
         failures = _outcomes.failures_in(folder)
         if not failures:
             raise ControllerError(f"the run '{self.name}' failed ({_exit_text(self._end.code)}): {self._cause()}", exit_code=self._end.code)

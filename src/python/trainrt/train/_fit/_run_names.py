@@ -1,30 +1,46 @@
-"""Default names of runs. A restart or requeue of the same job gets the same name, and continues the run."""
+"""Default names of runs and sweeps. In a Slurm job, a restart or requeue gets the same name and continues the run. Outside of a job, each start is a
+new run, as in Ray Train."""
 
 import hashlib
 import os
 import sys
+import time
 
 from ..._support import _script
 
 _uses: dict[str, int] = {}  # number of uses in this process, by name
 
 
-def default_name(trainer):
-    """Returns the name of a run without RunConfig(name=...): the Trainer's class and the script, in Slurm with the job. Later runs of this process
-    with the same name get -2, -3 and so on."""
-    name = name_in_job(trainer.default_name(_script.of_this_process()["path"]))
-    _uses[name] = _uses.get(name, 0) + 1
-    return name if _uses[name] == 1 else f"{name}-{_uses[name]}"
+def default_name(kind, storage):
+    """Returns the name of a run or sweep that has none. `kind`: class of the Trainer or Tuner.
 
-
-def name_in_job(name):
-    """Returns `name`, in a Slurm job followed by the job and a hash of the script's arguments, if it has any. So a start in the same job with
-    other arguments is another run."""
+    In a Slurm job: the class, the script, the job, and a hash of the script's arguments if it has any, so that a start in the same job with other arguments
+    is another run. Outside of a job: the class, date and time. A name that this process has used, or a dated one that exists in `storage`, gets -2, -3 and
+    so on.
+    """
     job = slurm_job()
-    if not job:
-        return name
+    name = _name_in_job(kind, job) if job else f"{kind}_{time.strftime('%Y-%m-%d_%H-%M-%S')}"
+    while True:
+        _uses[name] = _uses.get(name, 0) + 1
+        numbered = name if _uses[name] == 1 else f"{name}-{_uses[name]}"
+        if job or not os.path.lexists(os.path.join(storage, numbered)):
+            return numbered
+
+
+def continue_advice(name, has_default_name):
+    """Returns how to continue the stopped run or sweep `name`."""
+    if not has_default_name:
+        return "run the same script again to continue"
+    if slurm_job():
+        return f"run the same script again to continue in this job or its requeue, or set RunConfig(name={name!r}) to continue in another job"
+    return f"set RunConfig(name={name!r}) and run the script again to continue"
+
+
+def _name_in_job(kind, job):
+    script = _script.of_this_process()["path"]
     arguments = "\0".join(sys.argv[1:])
-    return f"{name}-{job}" + (f"-{hashlib.sha256(arguments.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}" if arguments else "")
+    name = f"{kind}_{os.path.splitext(os.path.basename(script))[0] if script else 'interactive'}-{job}"
+    return name + (f"-{hashlib.sha256(arguments.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}" if arguments else "")
 
 
 def slurm_job():

@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from .._config._failure import FailureConfig
 from .._config._run import RunConfig
 from .._config._scaling import ScalingConfig
 from .._fit._by_launch import LaunchedRun
-from .._fit._run_names import name_in_job, slurm_job
+from .._fit._run_names import default_name
 from .._results import _run_directory
 from .._results._checkpoint import Checkpoint
 from .._results._result import Result
@@ -102,8 +101,8 @@ class Trainer:
         self._backend = _backend_config(backend)
         self._scaling = ScalingConfig(num_workers=num_workers, use_gpu=use_gpu, resources_per_worker=resources_per_worker)
         self._retries = max_retries
-        name = name_in_job("train") if slurm_job() else f"train_{time.strftime('%Y-%m-%d_%H-%M-%S')}"
-        self.logdir = Path(os.path.join(default_storage(), os.path.expanduser(os.fspath(logdir or name))))
+        storage = default_storage()
+        self.logdir = Path(os.path.join(storage, os.path.expanduser(os.fspath(logdir or default_name("train", storage)))))
         self._runs = 0
         self._result = None
 
