@@ -35,6 +35,18 @@ TEST_CASE("a comment sign starts a comment only at the start of a line or after 
   CHECK_THAT(options.find("loop.lr")->origin, Contains(":7"));
 }
 
+TEST_CASE("quotes around a value are removed only if they are one pair") {
+  const auto value = [](const std::string& written) {
+    return ConfigFile("[loop]\nkey = " + written + "  # a comment\n").read().text("loop.key");
+  };
+  CHECK(value(R"("x # y")") == "x # y");
+  CHECK(value(R"("")").empty());
+  for (const auto* written : {R"("a" == x or x == "b")", R"("a"==x or x=="b")", R"("a", "b")", R"("" == x or y == "")"})
+    CHECK(value(written) == written);
+  CHECK(value(R"(""whole"")") == R"("whole")");
+  CHECK(value(R"("label == "cat"")") == R"(label == "cat")");
+}
+
 TEST_CASE("a key that is set twice is an error that names both lines") {
   CHECK_THROWS_WITH(ConfigFile("[a]\nx = 1\n[b]\ny = 2\n[a]\nx = 3\n").read(),
                     Contains(":6") && Contains(":2") && Contains("a.x"));
