@@ -11,6 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "config/renamed_keys.hpp"
+#include "config/section.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli {
@@ -117,6 +118,7 @@ Options read_config_file_with_old_names(const std::string& path) {
       if (line.back() != ']' || trim(line.substr(1, line.size() - 2)).empty())
         throw UsageError(fmt::format("{}: '{}' does not have the form [section]", origin, line));
       section = trim(line.substr(1, line.size() - 2));
+      config::require_section(section, origin);
       continue;
     }
     const auto equals = line.find('=');
