@@ -34,16 +34,15 @@ void require_mixable(const Options& options) {
 std::string section_of(const std::string& name) { return "[data." + name + "]"; }
 
 std::string located(const std::string& section, const Options& options, const std::string& message) {
-  std::string key = options.has("source") ? "source" : "format";
-  for (const auto& each : options.keys()) {
-    const auto origin = options.find(each)->origin + ": ";
-    if (message.starts_with(origin) && message.find(section) != std::string::npos) return message;
-    if (message.starts_with(origin)) return fmt::format("{}{}: {}", origin, section, message.substr(origin.size()));
-    if (message.starts_with(each + " ") || message.starts_with(each + ":")) key = each;
+  const auto named = message.find(section) == std::string::npos ? section + ": " : "";
+  const OptionValue* value = options.find(options.has("source") ? "source" : "format");
+  for (const auto& key : options.keys()) {
+    const auto* each = options.find(key);
+    const auto origin = each->origin + ": ";
+    if (message.starts_with(origin)) return origin + named + message.substr(origin.size());
+    if (value == nullptr || message.starts_with(key + " ") || message.starts_with(key + ":")) value = each;
   }
-  const auto* value = options.find(key);
-  const auto origin = value == nullptr || value->origin.empty() ? "" : value->origin + ": ";
-  return fmt::format("{}{}: {}", origin, section, message);
+  return (value == nullptr || value->origin.empty() ? "" : value->origin + ": ") + named + message;
 }
 
 const Format& format_named(const std::string& section, const OptionValue& given) try {
