@@ -63,6 +63,8 @@ def after_a_rank_is_killed_all_ranks_are_started_again():
     check("restart 1 of 3 (failure.max_failures)" in job.err, "the restart is not printed", job)
     equal(len(attempts(run_dir_of(config))), 2, "attempts", job)
     check(attempts(run_dir_of(config))[1]["first_step"] > 0, "the second attempt started at step 0", job)
+    announced = attempts(run_dir_of(config))[0]["next_start"]
+    equal((announced["restart"], announced["max_restarts"], announced["requeued"]), (1, 3, False), "the announced restart", job)
     check_same_bits(run_dir_of(config), reference())
     nobody_is_left(job)
 
