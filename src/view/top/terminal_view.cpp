@@ -207,6 +207,7 @@ PaintedLine rate_line(const LiveStatus& run) {
 /// Returns the resource usage in one line, or in two lines if the terminal is too narrow.
 std::vector<PaintedLine> usage_lines(const LiveStatus& run, const Canvas& canvas) {
   const auto& usage = run.usage;
+  if (run.is_over()) return {PaintedLine(fmt::format("peak memory {}", size_text(usage.peak_memory)))};
   auto node = fmt::format("memory {} (peak {})", size_text(usage.memory), size_text(usage.peak_memory));
   if (usage.cpus) node += fmt::format("  CPU {:.1f} of {:g}", *usage.cpus, usage.cpus_allowed.value_or(0));
   std::string others;
@@ -227,7 +228,7 @@ std::vector<PaintedLine> header_lines(const LiveStatus& run, const Canvas& canva
   if (const auto* ended = run.restarting(); ended != nullptr)
     lines.emplace_back(fmt::format("attempt {} ended: {}", ended->number, first_line(ended->why)),
                        paint_of_state(rundir::state_of(*ended)));
-  else if (run.is_over())
+  else if (run.is_over() && run.why != rundir::word_of(run.state))
     lines.emplace_back(first_line(run.why), paint_of_state(run.state));
   lines.push_back(bar_line(run, canvas));
   if (run.attempts.empty()) return lines;

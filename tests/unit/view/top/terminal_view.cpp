@@ -94,6 +94,18 @@ TEST_CASE("between two attempts, the output has the next start and why the last 
   CHECK_THAT(text_of(run), Contains("demo  finished") && !Contains("attempt 4"));
 }
 
+TEST_CASE("a run that has ended has neither a rate nor its state twice") {
+  auto run = run_of(1);
+  run.usage = {
+      .memory = 1 << 30, .peak_memory = 2.0 * (1 << 30), .cpus = 0, .cpus_allowed = 4, .read_rate = 0, .write_rate = 0};
+  CHECK_THAT(text_of(run), Contains("CPU 0.0 of 4") && Contains("read 0 B/s"));
+  run.state = rundir::RunState::finished;
+  run.why = "finished";
+  const auto text = text_of(run);
+  CHECK_THAT(text, Contains("\npeak memory 2.0 GiB\n") && !Contains("CPU") && !Contains("B/s"));
+  CHECK(text.find("finished") == text.rfind("finished"));
+}
+
 TEST_CASE("an attempt that waits for its start after a failure is shown as restarting") {
   auto run = run_of(2);
   auto failed = run.attempts.back();
