@@ -41,8 +41,7 @@
 //
 //   while (epoch < ctx.config("epochs", 10)) {
 //     for (const auto& batch : data.epoch(epoch).batches(64)) {  // after a restart: from the saved position on
-//       const auto* x = static_cast<const float*>(batch.field("x").data);
-//       const auto* y = static_cast<const float*>(batch.field("y").data);
+//       const auto x = batch.field<float>("x"), y = batch.field<float>("y");
 //       double gradient = 0;
 //       for (std::size_t i = 0; i < batch.size(); ++i) {
 //         const double error = w * x[i] - y[i];

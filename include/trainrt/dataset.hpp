@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <trainrt/export.hpp>
@@ -33,8 +34,8 @@
 //
 //   for (const auto& batch : data.epoch(0).batches(32, trainrt::Remainder::uneven)) {  // of this rank
 //     const trainrt::TensorView images = batch.field("image");  // f32 of shape [batch.size(), 784]
-//     const trainrt::TensorView labels = batch.field("label");
-//     // ... use images.data and labels.data; they are valid until the next batch ...
+//     const auto labels = batch.field<std::uint8_t>("label");        // std::span with one u8 per sample
+//     // ... use images.data and labels[i]; they are valid until the next batch ...
 //   }
 // }
 // ```
@@ -74,6 +75,14 @@ class TRAINRT_API Batch {
   /// Returns the values of field `name` of all samples in the batch, of shape [size(), sample shape...]. Throws UsageError,
   /// with the valid names, for an unknown field and for a field with samples of varying length.
   TensorView field(std::string_view name) const;
+  /// Returns the values of field `name` of all samples in the batch as elements of type T, without conversion:
+  /// `batch.field<float>("x")` for a field of type f32. The elements are in row-major order of the shape that field(name)
+  /// returns. Throws the errors of field(name), and UsageError, with the field's type, if its elements are not of type T.
+  template <class T>
+  std::span<T> field(std::string_view name) const {
+    const auto values = field(name, dtype_of<std::remove_const_t<T>>::value);
+    return {static_cast<T*>(values.data), static_cast<std::size_t>(element_count(values.shape))};
+  }
   /// Returns one sample's values of a field that varies in length, as a tensor of one axis. `sample` is an index in this
   /// batch, below size(). Throws UsageError for an unknown field, a field of fixed shape, or an index out of range.
   TensorView varying(std::string_view name, std::size_t sample) const;
@@ -85,6 +94,8 @@ class TRAINRT_API Batch {
   Random random(std::size_t sample) const;
 
  private:
+  /// Returns field(name). Throws UsageError if its elements are not of type `dtype`.
+  TensorView field(std::string_view name, DType dtype) const;
   friend class Batches;
   friend class BatchesImpl;
   std::vector<std::uint64_t> indices_;

@@ -12,8 +12,8 @@ namespace {
 /// Adds the gradient of this rank's mean squared error to `gradient`, which has one element per feature. Returns the sum
 /// of the squared errors.
 double add_gradient(const trainrt::Batch& batch, const std::vector<float>& weights, std::vector<float>& gradient) {
-  const auto* x = static_cast<const float*>(batch.field("x").data);  // [size, features]
-  const auto* y = static_cast<const float*>(batch.field("y").data);  // [size]
+  const auto x = batch.field<float>("x");  // [size, features]
+  const auto y = batch.field<float>("y");  // [size]
   const auto features = weights.size();
   // weight() is 1, unless the ranks' batches differ in size (elastic runs).
   const auto scale = static_cast<float>(2 * batch.weight() / static_cast<double>(batch.size()));
@@ -95,7 +95,7 @@ void predict(trainrt::Context& ctx, trainrt::Predictions& predictions) {
   ctx.load(state, predictions.checkpoint().path);
   predictions.begin({{"prediction", trainrt::DType::f32, {}}});
   for (const auto& batch : data.epoch(0).batches(256, trainrt::Remainder::whole)) {
-    const auto* x = static_cast<const float*>(batch.field("x").data);
+    const auto x = batch.field<float>("x");
     std::vector<float> values(batch.size());
     for (std::size_t sample = 0; sample < batch.size(); ++sample)
       for (std::size_t i = 0; i < features; ++i) values[sample] += x[sample * features + i] * weights[i];

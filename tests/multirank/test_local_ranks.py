@@ -63,6 +63,8 @@ def after_a_rank_is_killed_all_ranks_are_started_again():
     check("restart 1 of 3 (failure.max_failures)" in job.err, "the restart is not printed", job)
     equal(len(attempts(run_dir_of(config))), 2, "attempts", job)
     check(attempts(run_dir_of(config))[1]["first_step"] > 0, "the second attempt started at step 0", job)
+    announced = attempts(run_dir_of(config))[0]["next_start"]
+    equal((announced["restart"], announced["max_restarts"], announced["requeued"]), (1, 3, False), "the announced restart", job)
     check_same_bits(run_dir_of(config), reference())
     nobody_is_left(job)
 
@@ -148,6 +150,25 @@ def a_program_that_always_fails_is_given_up_after_max_failures():
     check("exited with 9" in job.err and "given up after 2 failures" in job.err and f"--run.name={runs[0].name}" in job.err, "the message is missing", job)
     check("checkpoint" not in job.err, "the message mentions a checkpoint", job)
     nobody_is_left(job)
+
+
+@test
+def between_two_attempts_the_next_start_is_shown_until_a_signal_stops_the_run():
+    folder = scratch()
+    (folder / "train.py").write_text("import os, sys, time\nif os.environ['RANK'] == '1':\n    sys.exit(9)\ntime.sleep(100)\n")
+    job = Job([TRAINRT, "-n", 2, "--failure.max_failures=9", "--run.name=again", "--", PYTHON, "train.py"], cwd=folder)
+    run_dir = folder / "runs/again"
+    announced = lambda number: any(attempt["attempt"] == number and attempt.get("next_start") for attempt in attempts(run_dir))  # noqa: E731
+    wait_until(lambda: announced(2), 30, "the second pause, of 2 s", job)
+    seen = run([TRAINRT, "top", run_dir]).out
+    shown = run([TRAINRT, "result", run_dir]).out
+    job.process.send_signal(signal.SIGTERM)
+    ended_with(job, STOPPED)
+    start = r"attempt 3 (starts in \d s|is starting) \(restart 2 of 9\)"
+    check(re.search(r"^again  restarting  attempt 2  2 ranks.*\n" + start + r"\nattempt 2 ended: failed: .*exited with 9", seen), f"the output of top:\n{seen}", job)
+    check(re.search(r"^state +failed; " + start, shown, re.M), f"the output of result:\n{shown}", job)
+    check(not announced(2), "the announcement is left after the stop", job)
+    equal(json.loads(run([TRAINRT, "result", run_dir, "--json"]).out)["next_start"], None, "next_start of the stopped run", job)
 
 
 @test

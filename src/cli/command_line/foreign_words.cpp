@@ -24,6 +24,7 @@ constexpr Advice words_of_other_tools[] = {
     {"status state show info describe metrics summary",
      "to show a run: trainrt result RUN_DIR; the runs in a folder: trainrt result FOLDER; a sweep: trainrt tune status "
      "DIR"},
+    {"diff compare", "to compare the runs in a folder: trainrt result FOLDER; their curves: trainrt plot RUN_DIR RUN_DIR"},
     {"ls ps runs jobs history",
      "to show the runs in a folder: trainrt result FOLDER; train functions and plug-ins: trainrt list"},
     {"logs log tail output", "the output of each rank is in RUN_DIR/logs/rank-*.log; to watch a run: trainrt top RUN_DIR"},

@@ -171,10 +171,15 @@ void print_warnings(const view::RunSummary& summary) {
                  checkpoint::directory_name(newest.number), newest.iteration, summary.last()->iteration);
 }
 
+std::string state_text(const view::RunSummary& summary) {
+  const auto next = view::next_start_text(summary.state, summary.attempts, utc_now());
+  return std::string(rundir::word_of(summary.state)) + (next.empty() ? "" : "; " + next);
+}
+
 void print_run(const view::RunSummary& summary) {
   print_safely(
       "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name, summary.record.function,
-      rundir::word_of(summary.state), summary.run_dir,
+      state_text(summary), summary.run_dir,
       summary.is_silent() ? "unknown: the program does not report progress" : std::to_string(summary.reports.size()));
   print_warnings(summary);
   if (summary.last() != nullptr) print_metrics("last metrics", *summary.last());

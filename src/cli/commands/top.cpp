@@ -98,13 +98,14 @@ void print(const view::LiveStatus& run, const view::Canvas& canvas) {
   for (const auto& line : view::terminal_view(run, canvas)) fmt::print("{}\n", line);
 }
 
-/// Decides when to stop watching: when the run has finished, or 30 s after it failed, since it may be restarted. A stopped
-/// run will be continued.
+/// Decides when to stop watching: when the run has finished, or 30 s after it failed without an announced restart, since
+/// it may still be restarted. A stopped run will be continued.
 class End {
  public:
   bool is_reached(const view::LiveStatus& run) {
-    if (!run.is_over()) since_s_ = never;
-    if (!run.is_over() || run.state == rundir::RunState::stopped) return false;
+    const bool is_over = run.is_over() && run.restarting() == nullptr;
+    if (!is_over) since_s_ = never;
+    if (!is_over || run.state == rundir::RunState::stopped) return false;
     const double now_s = monotonic_seconds();
     since_s_ = std::min(since_s_, now_s);
     return run.state == rundir::RunState::finished || now_s - since_s_ > restart_wait_s;
@@ -163,7 +164,8 @@ ExitCode top_command(std::span<const std::string> words) {
   view::LiveRun live(run_dir_of(arguments));
   auto run = live.read();
   const auto terminal = FullScreen::size();
-  if (terminal && !arguments.has("once") && !run.is_over()) run = watch(live, std::move(run), interval_s);
+  if (terminal && !arguments.has("once") && (!run.is_over() || run.restarting() != nullptr))
+    run = watch(live, std::move(run), interval_s);
   auto canvas = canvas_of(terminal);
   if (terminal) --canvas.rows;  // the last row is left for the prompt
   print(run, canvas);
@@ -183,7 +185,9 @@ const Command top{
     .options = top_options,
     .notes =
         "Reads only the run directory, so it works on any node that can read it. If the run hangs, it shows which rank the "
-        "others wait for. The state of a run that has ended is printed once.\n"
+        "others wait for. Between two attempts it shows when and why the next one starts. The state of a run that has "
+        "ended "
+        "is printed once.\n"
         "Without colors if NO_COLOR is set; ASCII only if the locale (LC_ALL, LC_CTYPE, LANG) does not use UTF-8.\n",
     .run = top_command};
 

@@ -23,7 +23,7 @@ std::string comparison_table(const std::vector<view::RunSummary>& runs) {
   const auto metrics = view::metric_names(runs);
   std::vector<Table::Column> columns = {{"run"}, {"state"}, {"iterations", true}, {"attempts", true}, {"goodput", true}};
   for (const auto& key : keys) columns.push_back({"loop." + key, true});
-  columns.push_back({"of", true});
+  columns.push_back({"metrics of", true});
   for (const auto& name : metrics) columns.push_back({printable(name), true});
   Table table(columns);
   for (const auto& run : runs) {

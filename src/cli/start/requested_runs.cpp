@@ -13,8 +13,10 @@
 #include "config/program_settings.hpp"
 #include "config/run_name.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 #include "program/run/program_host.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 #include "rundir/records/run_record.hpp"
 #include "rundir/storage/opened_run.hpp"
 #include "trainer/ending/advice.hpp"
@@ -166,6 +168,7 @@ class RequestedRuns {
 
   /// Returns the outcome after a stop signal. This rank itself may not have received the signal.
   trainer::RunOutcome stopped() const {
+    RankZero(launch_.world().rank).run([&] { rundir::announce_start(base_.run_dir, std::nullopt); });
     const int signal = batch::stop_signal();
     return {
         ExitCode::stopped,

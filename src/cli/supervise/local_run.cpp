@@ -56,8 +56,11 @@ class LocalRun {
         log_give_up();
       if (decision.action != batch::RestartDecision::Action::restart || stop_signal_ != 0) return exit_code_of(end);
       log::warning(restart_message(decision));
+      run_.announce_restart(decision, failures_);
       stop_signal_ = signals_.wait(decision.wait_s);
-      if (stop_signal_ != 0) return ExitCode::stopped;  // all ranks have ended, and everything is saved
+      if (stop_signal_ == 0) continue;
+      run_.retract_restart();
+      return ExitCode::stopped;  // all ranks have ended, and everything is saved
     }
   }
 

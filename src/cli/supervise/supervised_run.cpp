@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/host.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
 #include "io/files/fenced_directory.hpp"
@@ -98,6 +99,19 @@ bool SupervisedRun::has_finished() const {
     return false;
   }
 }
+
+void SupervisedRun::announce_restart(const batch::RestartDecision& decision, int failures) const {
+  const bool counts = decision.limit == batch::RestartDecision::Limit::max_failures;
+  rundir::announce_start(spec_.run_dir, rundir::NextStart{.time = utc_before(-decision.wait_s),
+                                                          .restart = counts ? failures : 0,
+                                                          .max_restarts = counts ? spec_.failure.max_failures : 0});
+}
+
+void SupervisedRun::announce_requeue() const {
+  rundir::announce_start(spec_.run_dir, rundir::NextStart{.time = utc_now(), .requeued = true});
+}
+
+void SupervisedRun::retract_restart() const { rundir::announce_start(spec_.run_dir, std::nullopt); }
 
 void SupervisedRun::record_end(rundir::RunState state) const {
   try {

@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "batch/restart_decision.hpp"
 #include "config/run_spec.hpp"
 #include "rundir/records/attempt_record.hpp"
 #include "rundir/records/run_state.hpp"
@@ -37,6 +38,14 @@ class SupervisedRun {
   std::string again_with() const;
   /// Returns whether the run has finished according to run.json; false if it cannot be read.
   bool has_finished() const;
+
+  /// Announces in the record of the last attempt that `decision`, a restart, starts the next attempt after its delay. The
+  /// restart follows failure number `failures`.
+  void announce_restart(const batch::RestartDecision& decision, int failures) const;
+  /// Announces in the record of the last attempt that the next one starts when Slurm starts the requeued job.
+  void announce_requeue() const;
+  /// Removes the announcement of a restart that does not take place.
+  void retract_restart() const;
 
   /// Writes the state of the run into run.json, if it is still "running" there because the ranks were killed.
   /// Logs a warning if this fails.

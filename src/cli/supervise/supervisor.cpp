@@ -51,7 +51,9 @@ ExitCode Supervisor::run() {
     decision = decide_after(end, decision.nodes.empty());
     print(restart_message(decision));
     if (decision.action != Action::restart) break;
+    run_.announce_restart(decision, failures_);
     if (const int signal = signals_.wait(decision.wait_s); signal != 0) {
+      run_.retract_restart();
       decision = decide_after_signal(signal);
       print(restart_message(decision));
     }
@@ -124,10 +126,13 @@ ExitCode Supervisor::carry_out(const batch::RestartDecision& decision) {
   const bool requeues = decision.action == Action::requeue;
   const bool may_start_again = requeues || slurm_requeues_;
   const auto facts_before = may_start_again && !exclusions_.empty() ? job_.show() : std::nullopt;
+  if (may_start_again) run_.announce_requeue();  // before the requeue, which may end this process
   const auto error = requeues ? job_.requeue() : "";
-  if (!error.empty())
+  if (!error.empty()) {
+    run_.retract_restart();
     print(fmt::format("job {} could not be requeued ({}): exit code {} leaves the requeue to the batch script",
                       job_.task_id(), error, decision.exit_code));
+  }
   if (may_start_again && error.empty()) exclusions_.apply_to_requeued_job(facts_before);
   return static_cast<ExitCode>(decision.exit_code);
 }

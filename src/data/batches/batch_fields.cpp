@@ -1,12 +1,34 @@
 // The functions of BatchesImpl that return values of the current batch.
+#include <algorithm>
+#include <array>
 #include <string>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "data/batches/batches_impl.hpp"
 #include "data/text/field_specs.hpp"
 
 namespace trainrt {
+
+namespace {
+
+/// A type of elements, and the name of the same type in C++.
+struct ElementType {
+  DType dtype;
+  std::string_view name;
+};
+
+constexpr std::array<ElementType, 8> element_types = {{{DType::f64, "double"},
+                                                       {DType::f32, "float"},
+                                                       {DType::i64, "std::int64_t"},
+                                                       {DType::i32, "std::int32_t"},
+                                                       {DType::i16, "std::int16_t"},
+                                                       {DType::i8, "std::int8_t"},
+                                                       {DType::u8, "std::uint8_t"},
+                                                       {DType::boolean, "bool"}}};
+
+}  // namespace
 
 std::size_t BatchesImpl::find_field(std::string_view name) const try {
   return data::find_field(fields_, name);
@@ -40,6 +62,16 @@ TensorView BatchesImpl::field(const Batch& asked, std::string_view name) {
   Shape shape{static_cast<std::int64_t>(asked.size())};
   shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
   return TensorView{const_cast<std::byte*>(values.values.data()), field.dtype, std::move(shape)};
+}
+
+void BatchesImpl::require_type(std::string_view name, DType present, DType asked) const {
+  if (present == asked) return;
+  const auto type = std::ranges::find(element_types, present, &ElementType::dtype);
+  throw UsageError(fmt::format("dataset '{}': field '{}' has elements of type {}, but {} was requested: use {}",
+                               plan_->name, name, name_of(present), name_of(asked),
+                               type == element_types.end()
+                                   ? fmt::format("field(\"{}\"), since C++ has no type for {}", name, name_of(present))
+                                   : fmt::format("field<{}>(\"{}\")", type->name, name)));
 }
 
 TensorView BatchesImpl::varying(const Batch& asked, std::string_view name, std::size_t sample) {

@@ -39,6 +39,8 @@ class BatchesImpl {
   const Batch& batch() const { return batch_; }
   TensorView field(const Batch& asked, std::string_view name);
   TensorView varying(const Batch& asked, std::string_view name, std::size_t sample);
+  /// Throws UsageError that names the field `name` and its type, `present`, if it is not the type `asked`.
+  void require_type(std::string_view name, DType present, DType asked) const;
   Random random(const Batch& asked, std::size_t sample) const;
 
  private:

@@ -26,6 +26,13 @@ BatchesImpl& owner_of(BatchesImpl* owner, std::string_view name) {
 
 TensorView Batch::field(std::string_view name) const { return owner_of(owner_, name).field(*this, name); }
 
+TensorView Batch::field(std::string_view name, DType dtype) const {
+  auto& owner = owner_of(owner_, name);
+  const auto values = owner.field(*this, name);
+  owner.require_type(name, values.dtype, dtype);
+  return values;
+}
+
 TensorView Batch::varying(std::string_view name, std::size_t sample) const {
   return owner_of(owner_, name).varying(*this, name, sample);
 }

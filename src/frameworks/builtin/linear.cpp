@@ -56,8 +56,8 @@ float value_of(const float* x, const std::vector<float>& weights) {
 double add_gradient(const Batch& batch, const std::vector<float>& weights, double dropout, Random random,
                     std::span<float> gradient) {
   const auto features = weights.size() - 1;
-  const auto* x = static_cast<const float*>(batch.field("x").data);
-  const auto* y = static_cast<const float*>(batch.field("y").data);
+  const auto* x = batch.field<float>("x").data();
+  const auto* y = batch.field<float>("y").data();
   std::vector<float> input(features);
   double loss = 0;
   for (std::size_t sample = 0; sample < batch.size(); ++sample) {
@@ -157,7 +157,7 @@ void predict(Context& ctx, Predictions& predictions) {
   predictions.begin({{"prediction", DType::f32, {}}});
   for (const auto& batch : data.epoch(0).batches(batch_size, Remainder::whole)) {
     std::vector<float> values;
-    const auto* x = static_cast<const float*>(batch.field("x").data);
+    const auto* x = batch.field<float>("x").data();
     for (std::size_t i = 0; i < batch.size(); ++i) values.push_back(value_of(x + i * (weights.size() - 1), weights));
     predictions.add(batch, {{values.data(), DType::f32, {std::ssize(values)}}});
   }

@@ -197,6 +197,18 @@ void forbid_restart(const std::string& run_dir) try {
   log::warning(fmt::format("cannot record in {} that a restart would fail again: {}", run_dir, error.what()));
 }
 
+void announce_start(const std::string& run_dir, const std::optional<NextStart>& next) try {
+  const auto numbers = numbers_of_attempts(run_dir);
+  if (numbers.empty()) return;
+  change_ended(run_dir, numbers.back(), [&](AttemptRecord& record) {
+    const bool changes = record.next_start || next;
+    record.next_start = next;
+    return changes;
+  });
+} catch (const std::exception& error) {
+  log::warning(fmt::format("cannot record in {} when the next attempt starts: {}", run_dir, error.what()));
+}
+
 std::string crash_report_path(const std::string& run_dir, int attempt, int rank) {
   return fmt::format("{}/logs/{}rank-{:05}.txt", run_dir, crash_prefix(attempt), rank);
 }

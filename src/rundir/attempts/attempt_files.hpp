@@ -51,6 +51,10 @@ void set_blamed_node(const std::string& run_dir, int number, const std::string& 
 /// (AttemptRecord::is_permanent). Logs a warning if the record cannot be written.
 void forbid_restart(const std::string& run_dir);
 
+/// Records in the newest attempt of a run, which has ended, when the next attempt starts; nullopt removes an earlier
+/// announcement. Does nothing if the attempt has no end. Logs a warning if the record cannot be written.
+void announce_start(const std::string& run_dir, const std::optional<NextStart>& next);
+
 /// Returns the path of the crash report, which a rank writes when it dies of a signal such as SIGSEGV.
 std::string crash_report_path(const std::string& run_dir, int attempt, int rank);
 /// Returns the folder into which all ranks write their reports of a hang, as a path relative to the run directory:

@@ -36,6 +36,10 @@ Json to_json(const Owner& owner) {
           {"pid_start_time", owner.pid_start_time}};
 }
 
+Json to_json(const NextStart& next) {
+  return {{"time", next.time}, {"requeued", next.requeued}, {"restart", next.restart}, {"max_restarts", next.max_restarts}};
+}
+
 constexpr std::int64_t max_int = std::numeric_limits<int>::max();
 constexpr std::int64_t max_count = std::int64_t{1} << 53;  // maximum number of training steps or of reports
 constexpr double max_seconds = 1e10;
@@ -100,6 +104,15 @@ Owner owner_from(const Json& json) {
           .pid_start_time = start_time};
 }
 
+std::optional<NextStart> next_start_from(const Json& json) {
+  const auto found = json.find("next_start");
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  return NextStart{.time = found->at("time"),
+                   .requeued = found->at("requeued"),
+                   .restart = small_or(*found, "restart", 0),
+                   .max_restarts = small_or(*found, "max_restarts", 0)};
+}
+
 /// Returns, as JSON, the progress and times of an attempt: the values that both its record and its heartbeat file contain.
 Json numbers_of(const AttemptRecord& record) {
   const auto or_null = [](std::int64_t number) { return number < 0 ? Json() : Json(number); };
@@ -149,6 +162,7 @@ void take_numbers(AttemptRecord& record, const Json& json) {
 void check_times(const AttemptRecord& record) {
   for (const auto* time : {&record.start, &record.end, &record.seen, &record.job_start, &record.job_end})
     if (!time->empty()) seconds_between(*time, *time);
+  if (record.next_start) seconds_between(record.next_start->time, record.next_start->time);
 }
 
 }  // namespace
@@ -185,6 +199,7 @@ std::string to_text(const AttemptRecord& record) {
                {"exit_code", record.exit_code < 0 ? Json() : Json(record.exit_code)}};
   if (!record.blamed_node.empty()) json["blamed_node"] = record.blamed_node;
   if (record.is_permanent) json["permanent"] = true;
+  if (record.next_start) json["next_start"] = to_json(*record.next_start);
   json.update(numbers_of(record));
   if (!record.job_start.empty()) json["job_start"] = record.job_start;
   if (record.accepted_missing) json["accepted_missing_checkpoints"] = true;
@@ -205,6 +220,7 @@ AttemptRecord attempt_record_from(const std::string& text) {
   record.exit_code = small_or(json, "exit_code", -1, -1);
   record.blamed_node = value_or<std::string>(json, "blamed_node", "");
   record.is_permanent = value_or(json, "permanent", false);
+  record.next_start = next_start_from(json);
   take_numbers(record, json);
   check_times(record);
   record.accepted_missing = value_or(json, "accepted_missing_checkpoints", false);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rundir/records/next_start.hpp"
 #include "rundir/records/owner.hpp"
 #include "rundir/records/run_state.hpp"
 
@@ -42,6 +43,8 @@ struct AttemptRecord {
   /// True if the attempt failed before the first step in a way in which every restart would fail. Supervising processes do
   /// not restart it.
   bool is_permanent = false;
+  /// the start of the next attempt, if it was announced
+  std::optional<NextStart> next_start = {};
   std::int64_t first_step = 0;  ///< step at which the attempt began
   std::int64_t last_step = 0;   ///< last completed training step
   /// step of the newest committed checkpoint, or else of the restored checkpoint; -1: no checkpoint

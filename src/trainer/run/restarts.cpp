@@ -10,6 +10,7 @@
 
 #include "config/run_name.hpp"
 #include "core/environment.hpp"
+#include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/restart_help.hpp"
 #include "core/text/text.hpp"
@@ -46,6 +47,11 @@ void Restarts::count(const FailedTogether& failure) {
   log::run_warning(fmt::format("{}: restarting the run{}, restart {} of {} (failure.max_failures)",
                                first_line(failure.what()), pause_s() > 0 ? fmt::format(" in {:.0f} s", pause_s()) : "",
                                failures_, max_failures));
+  rank_zero_.run([&] {
+    rundir::announce_start(
+        spec_.run_dir,
+        rundir::NextStart{.time = utc_before(-pause_s()), .restart = failures_, .max_restarts = max_failures});
+  });
 }
 
 /// Throws AgreedError if the run fails with a permanent error, or a second time with the same error, before the first step.

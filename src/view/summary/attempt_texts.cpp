@@ -1,7 +1,10 @@
 #include "view/summary/attempt_texts.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "core/host.hpp"
 #include "rundir/records/point_words.hpp"
 
 namespace trainrt::view {
@@ -24,6 +27,23 @@ std::string saved_point_of(const rundir::AttemptRecord& attempt) {
 std::string phase_of(const rundir::RankStatus& rank, const rundir::AttemptRecord& attempt) {
   if (rank.phase != "starting" || attempt.timing.steps_s <= 0) return rank.phase;
   return attempt.silent ? "running" : "training";
+}
+
+const rundir::AttemptRecord* announcing_attempt(rundir::RunState state, std::span<const rundir::AttemptRecord> attempts,
+                                                const std::string& now) {
+  if (state == rundir::RunState::finished) return nullptr;
+  const auto ended = attempts.size() - std::min<std::size_t>(attempts.size(), rundir::is_over(state) ? 1 : 2);
+  if (ended == attempts.size() || !attempts[ended].next_start) return nullptr;
+  const auto& attempt = attempts[ended];
+  const bool waits = rundir::is_over(state) || seconds_between(attempt.next_start->time, now) < 0;
+  return waits ? &attempt : nullptr;
+}
+
+std::string next_start_text(rundir::RunState state, std::span<const rundir::AttemptRecord> attempts,
+                            const std::string& now) {
+  const auto* attempt = announcing_attempt(state, attempts, now);
+  if (attempt == nullptr) return {};
+  return rundir::in_words(*attempt->next_start, attempt->number + 1, attempt->owner.job_id, now);
 }
 
 }  // namespace trainrt::view

@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+#include <span>
 #include <string>
 
 #include "rundir/records/attempt_record.hpp"
@@ -21,5 +23,15 @@ std::string saved_point_of(const rundir::AttemptRecord& attempt);
 /// Returns the name of the phase of a rank. A rank that may have begun its first step, but has not recorded the step
 /// yet, is "training", or "running" if the rank's program does not report progress.
 std::string phase_of(const rundir::RankStatus& rank, const rundir::AttemptRecord& attempt);
+
+/// Returns the attempt of a run that has ended and announces the start of the next one (AttemptRecord::next_start);
+/// nullptr if the run has finished, or if no start was announced. `attempts` are the attempts of the run, oldest first, and
+/// `now` is the UTC time. A running attempt that waits for its announced start counts as not started.
+const rundir::AttemptRecord* announcing_attempt(rundir::RunState state, std::span<const rundir::AttemptRecord> attempts,
+                                                const std::string& now);
+
+/// Returns a description of the announced start: "attempt 3 starts in 8 s (restart 2 of 3)"; "" if there is none.
+std::string next_start_text(rundir::RunState state, std::span<const rundir::AttemptRecord> attempts,
+                            const std::string& now);
 
 }  // namespace trainrt::view

@@ -20,6 +20,7 @@
 #include "rundir/attempts/completion.hpp"
 #include "rundir/attempts/run_evidence.hpp"
 #include "rundir/records/rank_status.hpp"
+#include "view/summary/attempt_texts.hpp"
 #include "view/summary/purge.hpp"
 
 namespace trainrt::view {
@@ -115,6 +116,17 @@ Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& ac
           {"restart_count", attempt.owner.restart_count},
           {"time", as_json(account)},
           {"usage", as_json(usage)}};
+}
+
+Json next_start(const RunSummary& run) {
+  const auto* attempt = announcing_attempt(run.state, run.attempts, utc_now());
+  if (attempt == nullptr) return nullptr;
+  const auto& next = attempt->next_start;
+  return {{"attempt", attempt->number + 1},
+          {"time", next->time},
+          {"requeued", next->requeued},
+          {"restart", next->restart > 0 ? Json(next->restart) : Json()},
+          {"max_restarts", next->restart > 0 ? Json(next->max_restarts) : Json()}};
 }
 
 /// Returns the excluded nodes of a run. If their file cannot be read, logs a warning and returns an empty vector.
@@ -245,6 +257,7 @@ Json as_json(const RunSummary& run) {
           {"purge_warning", run.purge_warning.empty() ? Json() : Json(run.purge_warning)},
           {"attempts", attempts},
           {"attempt_count", run.attempt_count},
+          {"next_start", next_start(run)},
           {"excluded_nodes", excluded},
           {"time", as_json(rundir::sum_of(run.accounts))},
           {"usage", as_json(rundir::sum_of(run.usages))},

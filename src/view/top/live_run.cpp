@@ -14,6 +14,7 @@
 #include "metrics/result_log.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/completion.hpp"
+#include "view/summary/attempt_texts.hpp"
 
 namespace trainrt::view {
 
@@ -28,6 +29,11 @@ constexpr double heartbeat_s = 30, check_interval_s = 30, rate_window_s = 60;
 std::string slow_rank_text(const StepWindow::Slow& slow) {
   const auto share = std::isfinite(slow.ratio) ? fmt::format("{:.0f} % ", 100 * (slow.ratio - 1)) : std::string();
   return fmt::format("{}slower than the median in {}{}", share, slow.work, slow.why.empty() ? "" : ": " + slow.why);
+}
+
+const rundir::AttemptRecord* LiveStatus::restarting() const {
+  const auto* attempt = announcing_attempt(state, attempts, now);
+  return attempt != nullptr && rundir::is_expected(*attempt->next_start, now) ? attempt : nullptr;
 }
 
 RecentProgress ProgressWindow::take(const rundir::AttemptRecord& attempt) {

@@ -58,6 +58,8 @@ struct LiveStatus {
   std::vector<Event> events;  ///< oldest first
 
   bool is_over() const { return rundir::is_over(state); }
+  /// Returns the attempt that has ended and announces the next one, if the latter can still be expected; else nullptr.
+  const rundir::AttemptRecord* restarting() const;
 };
 
 /// Computes the recent progress of an attempt from the values of its heartbeats. The heartbeat times are measured with a

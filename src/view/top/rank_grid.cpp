@@ -126,6 +126,25 @@ PaintedLine legend_of(const std::vector<Cell>& cells) {
   return line;
 }
 
+constexpr double old_s = 20;
+
+/// Returns the seconds since the record of a rank was written; 0 if the run has ended.
+double record_age_s(const LiveStatus& run, const rundir::RankStatus& rank) {
+  return run.is_over() ? 0 : std::max(0.0, seconds_between(rank.time, run.now));
+}
+
+std::string age_text(double seconds) { return seconds < 60 ? fmt::format("{:.0f} s", seconds) : clock_text(seconds); }
+
+/// Returns the range of ages of the ranks' records; "" if it is zero.
+std::string ages_text(const LiveStatus& run) {
+  std::vector<double> ages;
+  for (const auto& rank : run.ranks)
+    if (rank && !rank->ended) ages.push_back(record_age_s(run, *rank));
+  if (ages.empty()) return {};
+  const auto [min, max] = std::ranges::minmax(ages);
+  return max > 0 ? fmt::format("records {:.0f} to {} old", min, age_text(max)) : "";
+}
+
 PaintedLine rank_line(const LiveStatus& run, std::size_t number, const Cell& cell, std::size_t host_columns) {
   PaintedLine line(fmt::format("  {:>5} ", number));
   line.add(std::string(1, cell.mark), cell.paint);
@@ -136,10 +155,10 @@ PaintedLine rank_line(const LiveStatus& run, std::size_t number, const Cell& cel
                        padded_to_width(plain_text(phase_of(*rank, attempt)), 10)));
   if (rank->step > 0 || attempt.last_step > 0) line.add(fmt::format(" step {}", rank->step));
   if (rank->ended) return line.add("  ended");
+  if (const auto age_s = record_age_s(run, *rank); age_s > 0)
+    line.add(fmt::format("  {} ago", age_text(age_s)), age_s < old_s ? Paint::faint : Paint::warning);
   if (rank->rss >= 0) line.add("  " + byte_size(static_cast<std::uint64_t>(rank->rss)));
   if (rank->quiet_s >= 1) line.add(fmt::format("  no progress for {:.0f} s", rank->quiet_s));
-  if (const auto age_s = run.is_over() ? 0 : seconds_between(rank->time, run.now); age_s >= 20)
-    line.add(fmt::format("  record {} old", clock_text(age_s)), Paint::warning);
   if (!rank->waits_in.empty()) line.add("  waits in " + rank->waits_in);
   return line;
 }
@@ -176,7 +195,8 @@ std::vector<PaintedLine> late_lines(const LiveStatus& run, std::size_t rows) {
 std::vector<PaintedLine> grid_of(const LiveStatus& run, const std::vector<Cell>& cells, const Canvas& canvas,
                                  std::size_t rows) {
   if (cells.size() <= rows) return lines_by_rank(run, cells);
-  const auto legend = legend_of(cells);
+  auto legend = legend_of(cells);
+  legend.add(ages_text(run), Paint::faint);
   auto lines = node_lines(by_node(run, cells), canvas.columns, rows - 1);
   if (lines.empty()) lines = folded_lines(cells, canvas.columns, std::max<std::size_t>(rows - 1, 1));
   lines.push_back(legend);

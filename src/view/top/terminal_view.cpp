@@ -11,6 +11,7 @@
 #include "core/text/display_width.hpp"
 #include "core/text/text.hpp"
 #include "metrics/outputs/progress.hpp"
+#include "view/summary/attempt_texts.hpp"
 
 namespace trainrt::view {
 
@@ -140,7 +141,10 @@ namespace {
 
 PaintedLine title_line(const LiveStatus& run) {
   PaintedLine line(run.record.name, Paint::bold);
-  line.add("  ").add(rundir::word_of(run.state), paint_of_state(run.state));
+  if (const auto* ended = run.restarting(); ended != nullptr)
+    line.add(ended->next_start->requeued ? "  requeued" : "  restarting", Paint::warning);
+  else
+    line.add("  ").add(rundir::word_of(run.state), paint_of_state(run.state));
   if (run.attempts.empty()) return line;
   const auto& last = run.attempts.back();
   line.add(fmt::format("  attempt {}  {} on {}", last.number, counted(last.ranks, "rank"),
@@ -203,6 +207,7 @@ PaintedLine rate_line(const LiveStatus& run) {
 /// Returns the resource usage in one line, or in two lines if the terminal is too narrow.
 std::vector<PaintedLine> usage_lines(const LiveStatus& run, const Canvas& canvas) {
   const auto& usage = run.usage;
+  if (run.is_over()) return {PaintedLine(fmt::format("peak memory {}", size_text(usage.peak_memory)))};
   auto node = fmt::format("memory {} (peak {})", size_text(usage.memory), size_text(usage.peak_memory));
   if (usage.cpus) node += fmt::format("  CPU {:.1f} of {:g}", *usage.cpus, usage.cpus_allowed.value_or(0));
   std::string others;
@@ -218,7 +223,13 @@ std::vector<PaintedLine> usage_lines(const LiveStatus& run, const Canvas& canvas
 
 std::vector<PaintedLine> header_lines(const LiveStatus& run, const Canvas& canvas) {
   std::vector<PaintedLine> lines = {title_line(run)};
-  if (run.is_over()) lines.emplace_back(plain_text(first_line(run.why)), paint_of_state(run.state));
+  if (const auto next = next_start_text(run.state, run.attempts, run.now); !next.empty())
+    lines.emplace_back(next, Paint::warning);
+  if (const auto* ended = run.restarting(); ended != nullptr)
+    lines.emplace_back(fmt::format("attempt {} ended: {}", ended->number, first_line(ended->why)),
+                       paint_of_state(rundir::state_of(*ended)));
+  else if (run.is_over() && run.why != rundir::word_of(run.state))
+    lines.emplace_back(first_line(run.why), paint_of_state(run.state));
   lines.push_back(bar_line(run, canvas));
   if (run.attempts.empty()) return lines;
   if (auto rates = rate_line(run); rates.columns() > 0) lines.push_back(std::move(rates));

@@ -75,8 +75,8 @@ TEST_CASE("a misspelled command is an error that suggests the command") {
 
 TEST_CASE("a word of another tool is an error that shows the command for it") {
   for (const auto* word :
-       {"start",  "resume",  "continue", "status",  "show",  "ls",   "logs", "checkpoint", "requeue", "stop",
-        "cancel", "version", "init",     "convert", "bench", "best", "eval", "test",       "train",   "torchrun"}) {
+       {"start",   "resume", "continue", "status", "show", "ls",   "logs", "checkpoint", "requeue",  "stop", "cancel",
+        "version", "init",   "convert",  "bench",  "best", "eval", "test", "train",      "torchrun", "diff"}) {
     INFO(word);
     CHECK_THAT(unknown_command(Words{word}), Contains(fmt::format("unknown command '{}': ", word)));
   }

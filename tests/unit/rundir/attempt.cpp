@@ -232,6 +232,26 @@ TEST_CASE("the blamed node of an attempt is recorded, and a known node is not re
   CHECK(state_of(*read_record(run.path(), 3)) == RunState::stopped);
 }
 
+TEST_CASE("the announced start of the next attempt is recorded in an attempt that has ended, and can be removed") {
+  RunFolder run;
+  const auto announced = [&] { return read_record(run.path(), 1)->next_start; };
+  announce_start(run.path(), NextStart{.time = utc_now()});  // there is no attempt
+  leave_killed(run, 1, "17", 0);
+  announce_start(run.path(), NextStart{.time = utc_now()});
+  CHECK_FALSE(announced());  // the attempt has no end yet
+  close_attempt(run.path(), 1, "killed: rank 3 by SIGKILL", 137);
+  announce_start(run.path(), NextStart{.time = "2026-11-21T12:00:08Z", .restart = 2, .max_restarts = 3});
+  REQUIRE(announced());
+  CHECK(announced()->time == "2026-11-21T12:00:08Z");
+  CHECK_FALSE(announced()->requeued);
+  CHECK(announced()->restart == 2);
+  CHECK(announced()->max_restarts == 3);
+  announce_start(run.path(), NextStart{.time = "2026-11-21T12:00:08Z", .requeued = true});
+  CHECK(announced()->requeued);
+  announce_start(run.path(), std::nullopt);
+  CHECK_FALSE(announced());
+}
+
 TEST_CASE("the cause reported by Slurm is kept when the ranks end after it") {
   RunFolder run;
   Meter meter(monotonic_seconds());

@@ -104,6 +104,21 @@ TEST_CASE("an unknown field is an error that names the valid ones") {
   CHECK_THROWS_AS((*batch).field("pear"), UsageError);
 }
 
+TEST_CASE("the elements of a field are returned as their type in C++, and another type is an error that names both") {
+  auto batches = Dataset(make(8)).epoch(0).batches(4);
+  const auto at = batches.begin();
+  const auto& batch = *at;
+  const auto pair = batch.field<std::int64_t>("pair");
+  CHECK(std::vector(pair.begin(), pair.end()) == std::vector<std::int64_t>{0, 0, 2, 3, 4, 6, 6, 9});
+  CHECK(pair.data() == batch.field("pair").data);
+  CHECK(batch.field<const std::int64_t>("n").size() == 4);
+  CHECK_THROWS_AS(batch.field<float>("pair"), UsageError);
+  CHECK_THROWS_WITH(batch.field<float>("pair"),
+                    Contains("dataset 'train': field 'pair' has elements of type i64, but f32 was requested: use "
+                             "field<std::int64_t>(\"pair\")"));
+  CHECK_THROWS_WITH(batch.field<float>("pear"), Contains("'pear'") && Contains("n, pair"));
+}
+
 TEST_CASE("a copy of an earlier batch does not return the fields of another batch") {
   auto batches = Dataset(make(4)).epoch(0).batches(2);
   auto it = batches.begin();

@@ -68,6 +68,69 @@ TEST_CASE("the output has name, state, progress, rates, metrics and ranks") {
   CHECK_THAT(text, !Contains("epoch"));
 }
 
+TEST_CASE("between two attempts, the output has the next start and why the last attempt ended") {
+  auto run = run_of(2);
+  run.state = rundir::RunState::failed;
+  auto& attempt = run.attempts.back();
+  attempt.why = run.why = "failed: rank 1: no memory";
+  attempt.exit_code = 70;
+  attempt.end = "2026-11-21T11:59:58Z";
+  attempt.owner.job_id = "4711";
+  attempt.next_start = rundir::NextStart{.time = "2026-11-21T12:00:08Z", .restart = 2, .max_restarts = 3};
+  for (const auto* part : {"demo  restarting  attempt 3", "attempt 4 starts in 8 s (restart 2 of 3)",
+                           "attempt 3 ended: failed: rank 1: no memory"})
+    CHECK_THAT(text_of(run), Contains(part));
+  CHECK(run.restarting() != nullptr);
+  run.now = "2026-11-21T12:00:20Z";
+  CHECK_THAT(text_of(run), Contains("restarting") && Contains("attempt 4 is starting (restart 2 of 3)"));
+  run.now = "2026-11-21T12:03:08Z";
+  CHECK_THAT(text_of(run), Contains("demo  failed") && Contains("attempt 4 should have started 0:03:00 ago"));
+  CHECK(run.restarting() == nullptr);
+  run.state = rundir::RunState::stopped;
+  attempt.next_start = rundir::NextStart{.time = "2026-11-21T12:00:08Z", .requeued = true};
+  CHECK_THAT(text_of(run), Contains("demo  requeued") &&
+                               Contains("attempt 4 starts when Slurm starts job 4711 again (requeued 0:03:00 ago)"));
+  run.state = rundir::RunState::finished;
+  CHECK_THAT(text_of(run), Contains("demo  finished") && !Contains("attempt 4"));
+}
+
+TEST_CASE("a run that has ended has neither a rate nor its state twice") {
+  auto run = run_of(1);
+  run.usage = {
+      .memory = 1 << 30, .peak_memory = 2.0 * (1 << 30), .cpus = 0, .cpus_allowed = 4, .read_rate = 0, .write_rate = 0};
+  CHECK_THAT(text_of(run), Contains("CPU 0.0 of 4") && Contains("read 0 B/s"));
+  run.state = rundir::RunState::finished;
+  run.why = "finished";
+  const auto text = text_of(run);
+  CHECK_THAT(text, Contains("\npeak memory 2.0 GiB\n") && !Contains("CPU") && !Contains("B/s"));
+  CHECK(text.find("finished") == text.rfind("finished"));
+}
+
+TEST_CASE("an attempt that waits for its start after a failure is shown as restarting") {
+  auto run = run_of(2);
+  auto failed = run.attempts.back();
+  failed.end = "2026-11-21T11:59:58Z";
+  failed.why = "failed: rank 1: no memory";
+  failed.exit_code = 70;
+  failed.next_start = rundir::NextStart{.time = "2026-11-21T12:00:02Z", .restart = 1, .max_restarts = 3};
+  run.attempts.insert(run.attempts.begin(), failed);
+  run.attempts.back().number = 4;
+  CHECK_THAT(text_of(run), Contains("demo  restarting  attempt 4") &&
+                               Contains("attempt 4 starts in 2 s (restart 1 of 3)") &&
+                               Contains("attempt 3 ended: failed: rank 1: no memory"));
+  run.now = "2026-11-21T12:00:03Z";
+  CHECK_THAT(text_of(run), Contains("demo  running  attempt 4") && !Contains("no memory"));
+}
+
+TEST_CASE("the step of a rank has the age of the rank's record") {
+  auto run = run_of(2);
+  run.ranks[1]->time = "2026-11-21T11:58:00Z";
+  CHECK_THAT(text_of(run), Contains("0 . n1 training   step 812  5 s ago") && Contains("step 812  0:02:00 ago"));
+  CHECK_THAT(text_of(run_of(500)), Contains("training 500   records 5 to 5 s old"));
+  run.state = rundir::RunState::failed;
+  CHECK_THAT(text_of(run), !Contains(" ago"));
+}
+
 TEST_CASE("the output fits the canvas, for any names") {
   for (const std::size_t ranks : {0, 4, 200, 5000})
     for (const auto& canvas : {Canvas{80, 24}, Canvas{300, 80}, Canvas{20, 8}, Canvas{2, 2}, Canvas{40, 5}}) {

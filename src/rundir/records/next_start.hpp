@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+
+namespace trainrt::rundir {
+
+/// The start of the next attempt, which is announced in the record of an attempt that has ended: by a supervising process,
+/// or by rank 0 if the ranks restart in the same processes.
+struct NextStart {
+  std::string time;       ///< UTC: when the attempt will be started or, if `requeued`, when the job was requeued
+  bool requeued = false;  ///< the attempt starts when Slurm starts the requeued job
+  int restart = 0;        ///< number of this restart in the allocation; 0 if it is not due to a failure
+  int max_restarts = 0;   ///< maximum number of restarts in the allocation
+};
+
+/// Returns whether the next attempt can still be expected: its job waits in the queue, or it was to start less than 120 s
+/// before the UTC time `now`. Pure function.
+bool is_expected(const NextStart& next, const std::string& now);
+
+/// Returns a description of the start of attempt `number`: "attempt 3 starts in 8 s (restart 2 of 3)". `job_id` is the job
+/// of the attempt that has ended. Pure function.
+std::string in_words(const NextStart& next, int number, const std::string& job_id, const std::string& now);
+
+}  // namespace trainrt::rundir
