@@ -69,6 +69,10 @@ AttemptInfo attempt_info(const RunArguments& run, AttemptSetup& setup, rundir::M
           .shares = std::move(setup.shares),
           .hosts = hosts_of_ranks(run.launch.world(), setup.nodes),
           .framework = run.function.framework,
+          .accept_config =
+              [records = setup.records.get()](bool is_resumed) {
+                if (records != nullptr) records->accept_config(is_resumed);
+              },
           .mirror = setup.mirror.get()};
 }
 
