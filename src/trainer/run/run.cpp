@@ -11,6 +11,7 @@
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/process/processes.hpp"
+#include "core/restart_help.hpp"
 #include "data/section/open_dataset.hpp"
 #include "io/files/file.hpp"
 #include "rundir/storage/fence_watch.hpp"
@@ -105,6 +106,7 @@ Ending ending_of(const Session& session, const RunArguments& run, const AttemptS
   auto ending = session.ending();
   ending.connected = run.function.is_connected && run.function.is_connected();
   ending.has_checkpoint = !setup.earlier.listed.empty();
+  ending.supervised = Environment::of_process().has(supervised_variable);
   return ending;
 }
 
