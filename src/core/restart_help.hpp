@@ -3,8 +3,8 @@
 
 namespace trainrt {
 
-/// Environment variable that `trainrt supervise` sets for the ranks. The supervising process then reports whether it restarts
-/// the step, requeues the job or gives up, and what the user has to do. The ranks give no such advice.
+/// Environment variable that `trainrt supervise` sets for the ranks. The supervising process then reports whether it
+/// restarts the step, requeues the job or gives up, and what the user has to do. The ranks give no such advice.
 constexpr const char* supervised_variable = "TRAINRT_SUPERVISED";
 
 /// Returns whether restarting a process may help after it exited with `exit_code` (ExitCode): the restarted process may

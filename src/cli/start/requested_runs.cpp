@@ -79,8 +79,9 @@ class RequestedRuns {
   /// Logs the directory of a run with a generated name, before the program shows whether it uses this run.
   void log_run_name() const {
     if (!base_.run.is_name_default) return;
-    const auto* const other = ". If the program names its run itself (RunConfig(name=...)), it uses that run instead, and "
-                              "the same command continues it";
+    const auto* const other =
+        ". If the program names its run itself (RunConfig(name=...)), it uses that run instead, and "
+        "the same command continues it";
     log::info(fmt::format("the run directory is {}; --run.name={} continues the run{}", base_.run_dir,
                           shell_quoted(base_.run.name), function_.host->may_open() ? other : ""));
   }
@@ -174,8 +175,7 @@ class RequestedRuns {
     return {ExitCode::stopped,
             fmt::format("stopped by {} while the program had no open run; nothing is lost{} (exit {})",
                         signal == 0 ? "a signal" : batch::signal_name(signal),
-                        is_supervised ? ""
-                                      : fmt::format(". Run the same command {} to continue", config::again(last_run_)),
+                        is_supervised ? "" : fmt::format(". Run the same command {} to continue", config::again(last_run_)),
                         static_cast<int>(ExitCode::stopped))};
   }
 

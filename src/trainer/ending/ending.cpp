@@ -44,10 +44,9 @@ std::string finished_message(const Ending& ending, const std::string& run_dir) {
 }
 
 std::string lost_message(const Ending& ending, const config::RunSpec& spec) {
-  const auto next =
-      ending.supervised
-          ? "The next start repeats the work since the last checkpoint"
-          : fmt::format("Run the same command {} to repeat the work since the last checkpoint", config::again(spec.run));
+  const auto next = ending.supervised ? "The next start repeats the work since the last checkpoint"
+                                      : fmt::format("Run the same command {} to repeat the work since the last checkpoint",
+                                                    config::again(spec.run));
   return fmt::format("{} at {}, but the state could not be saved. {}. Details: trainrt result {} (exit {})",
                      reason_of(ending), point_of(ending), next, shell_quoted(spec.run_dir),
                      static_cast<int>(ExitCode::failed));

@@ -71,8 +71,8 @@ void Restarts::give_up(const FailedTogether& failure) const {
   const std::string text = shown_text(failure);
   if (is_watched_ || spec_.failure.max_failures == 0) throw comm::AgreedError(text, failure.code());
   throw comm::AgreedError(
-      fmt::format("{}\ngiven up after {} (failure.max_failures = {}). Fix the problem and run the same command {}; {}", text,
-                  counted(failures_, "failure"), spec_.failure.max_failures, config::again(spec_.run),
+      fmt::format("{}\ngiven up after {} (failure.max_failures = {}). Fix the problem and run the same command {}; {}",
+                  text, counted(failures_, "failure"), spec_.failure.max_failures, config::again(spec_.run),
                   next_start(spec_, rundir::last_attempt_was_silent(spec_.run_dir))),
       failure.code());
 }
