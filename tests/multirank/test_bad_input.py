@@ -517,6 +517,7 @@ def a_changed_seed_is_refused_and_not_recorded():
     check_refused(job, config, ("run.seed", "77"))
     check("from attempt" not in job.err, "the refused values are announced", job)
     equal((record.read_text(), params.read_text()), before, "records after the refused start", job)
+    check(not (run_dir_of(config) / "error.txt").exists(), "the finished run has an error.txt", job)
     job = run_ranks(RANKS, config, "--loop.epochs=4")
     check_exit(job, FINISHED)
     check("loop.epochs was '2' and is '4'" in job.err and "run.seed was" not in job.err, "the changes", job)

@@ -104,7 +104,7 @@ void AttemptRecorder::end(rundir::RunState state, const std::string& why, ExitCo
 }
 
 void AttemptRecorder::fail(const Error& error, std::int64_t step) try {
-  files().create("error.txt", printable_text(utc_now() + " " + error.what() + "\n"));
+  if (!remains_finished()) files().create("error.txt", printable_text(utc_now() + " " + error.what() + "\n"));
   end(rundir::RunState::failed, std::string("failed: ") + error.what(), error.code(), step);
 } catch (const Error& second) {
   log::error(std::string("the failure could not be recorded: ") + with_advice(second));
@@ -119,7 +119,7 @@ std::optional<rundir::RunRecord::Completion> AttemptRecorder::newest_saved() con
 }
 
 void AttemptRecorder::set_state(rundir::RunState state, const std::optional<rundir::RunRecord::Completion>& completed_by) {
-  if (!is_accepted_ && record_.state == rundir::RunState::finished) return;
+  if (remains_finished()) return;
   record_.state = state;
   record_.completed_by = completed_by;
   rundir::write_run_record(files(), record_);

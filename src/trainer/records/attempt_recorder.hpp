@@ -49,7 +49,8 @@ class AttemptRecorder {
   /// the config of the attempt was not accepted.
   void end(rundir::RunState state, const std::string& why, ExitCode code, std::int64_t step,
            const std::string& blamed_node = "");
-  /// Records that the attempt failed on all ranks. If a record cannot be written, the error is only logged.
+  /// Records that the attempt failed on all ranks, also in error.txt unless the run remains finished. If a record cannot be
+  /// written, the error is only logged.
   void fail(const Error& error, std::int64_t step);
 
  private:
@@ -57,6 +58,7 @@ class AttemptRecorder {
   void begin_record(const std::string& function, int ranks);
   void set_state(rundir::RunState state, const std::optional<rundir::RunRecord::Completion>& completed_by = {});
   std::optional<rundir::RunRecord::Completion> newest_saved() const;
+  bool remains_finished() const { return !is_accepted_ && record_.state == rundir::RunState::finished; }
 
   const config::RunSpec& spec_;
   const rundir::Meter& meter_;
