@@ -77,7 +77,7 @@ def a_start_of_a_run_without_a_checkpoint_says_so():
                         "--run.name=mine", "--failure.max_failures=1")
     job.code = job.wait(60)
     check_exit(job, FAILED)
-    check(f"attempt 2 of the run in {folder}/runs/mine, which has no checkpoint to continue from" in job.err, "the second attempt", job)
+    check(f"attempt 2 of the run in {folder}/runs/mine; trainrt has no saved state of it" in job.err, "the second attempt", job)
     check("starts from the beginning, since it has no checkpoint" in job.err and "last checkpoint" not in job.err, "the advice", job)
 
 
