@@ -21,8 +21,9 @@ int code_of(ExitCode code) { return static_cast<int>(code); }
 
 /// Returns a clause for messages that describes from which saved state the next attempt continues.
 std::string continuation(const Situation& situation) {
-  return situation.silent ? "its program continues from the files that it has saved"
-                          : "it continues from its last checkpoint";
+  if (situation.silent) return "its program continues from the files that it has saved";
+  return situation.has_checkpoint ? "it continues from its last checkpoint"
+                                  : "it starts from the beginning, since it has no checkpoint";
 }
 
 std::string fix_and_submit(const Situation& situation) {

@@ -43,6 +43,7 @@ struct Situation {
   bool shrunk = false;
   /// True if the program does not report progress to trainrt, so its saved state is unknown.
   bool silent = false;
+  bool has_checkpoint = true;  ///< false if the run has no checkpoint, so that the next attempt starts from the beginning
   /// True if the attempt stopped because one node of the allocation, which is now excluded, slowed the other nodes down.
   bool slow = false;
   /// True if the ranks have recorded that every restart would fail in the same way before the first step.

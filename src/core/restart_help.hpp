@@ -3,6 +3,10 @@
 
 namespace trainrt {
 
+/// Environment variable that `trainrt supervise` sets for the ranks. The supervising process then reports whether it
+/// restarts the step, requeues the job or gives up, and what the user has to do. The ranks give no such advice.
+constexpr const char* supervised_variable = "TRAINRT_SUPERVISED";
+
 /// Returns whether restarting a process may help after it exited with `exit_code` (ExitCode): the restarted process may
 /// succeed or make more progress. Exit codes that trainrt does not define, and those of signals, may have a temporary
 /// cause, so the result is true for them.

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """What a program's user reads when a run stops or cannot begin: the option that continues a run without a name, failures that no restart
 can fix, values that differ between the ranks, and the stop of a program that has not reported yet."""
+import re
 import signal
 import sys
 from pathlib import Path
@@ -20,7 +21,7 @@ while state["step"] < 2000:
     state["step"] += 1
     ctx.step()
     if state["step"] % 5 == 0:
-        ctx.report({"step": state["step"]})
+        ctx.report({"epoch": state["step"]})
 ctx.save()
 """
 
@@ -66,7 +67,25 @@ def a_stopped_run_without_a_name_names_the_option_that_continues_it():
     job.code = job.wait(30)
     check_exit(job, FINISHED)
     equal([path.name for path in run_dirs(folder)], [name], "runs", job)
-    check("continuing from" in job.err, "the run began again", job)
+    line = r"trainrt: continuing from \S+/checkpoint_\d+ \(step \d+, iteration \d+; last reported epoch: \d+\)"
+    check(re.search(line, job.err), "no line shows where the run continues", job)
+
+
+@test
+def a_start_of_a_run_without_a_checkpoint_says_so():
+    job, folder = start("import trainrt\nctx = trainrt.context()\nctx.restore(trainrt.State())\nctx.step()\nraise SystemExit(3 if ctx.world_rank else 0)\n",
+                        "--run.name=mine", "--failure.max_failures=1")
+    job.code = job.wait(60)
+    check_exit(job, FAILED)
+    check(f"attempt 2 of the run in {folder}/runs/mine; trainrt has no saved state of it" in job.err, "the second attempt", job)
+    check("starts from the beginning, since it has no checkpoint" in job.err and "last checkpoint" not in job.err, "the advice", job)
+
+
+@test
+def the_first_message_says_how_a_script_that_names_its_run_continues():
+    job, _ = start("import time\ntime.sleep(1000)\n")
+    last = stopped(job, "continues the run. If the program names its run itself (RunConfig(name=...)), it uses that run instead, and the same command")
+    check("exit 75" in last, f"the last line is {last!r}", job)
 
 
 @test

@@ -410,6 +410,10 @@ def a_directory_without_a_run_is_an_error():
     raises(RuntimeError, str(folder), "run.json", of=lambda: Result.from_path(folder))
     equal(DataParallelTrainer.can_restore(folder), False, "can_restore")
     raises(ValueError, str(folder), "no run", of=lambda: DataParallelTrainer.restore(folder))
+    run_dir = finished_run()
+    wrong = run_dir.parent / f"{run_dir.name}x"
+    raises(RuntimeError, f"did you mean '{run_dir}'?", of=lambda: Result.from_path(wrong))
+    raises(ValueError, f"did you mean '{run_dir}'?", of=lambda: DataParallelTrainer.restore(wrong))
 
 
 @test

@@ -534,10 +534,36 @@ def a_run_directory_of_another_train_function_is_refused():
 
 
 @test
-def a_changed_seed_is_refused():
+def a_changed_seed_is_refused_and_not_recorded():
     config = linear_config(scratch(), "run", SHORT)
     check_exit(run_ranks(RANKS, config), FINISHED)
-    check_refused(run_ranks(RANKS, config, "--run.seed=77", "--loop.epochs=4"), config, ("run.seed", "77"))
+    record, params = run_dir_of(config) / "run.json", run_dir_of(config) / "params.json"
+    before = record.read_text(), params.read_text()
+    job = run_ranks(RANKS, config, "--run.seed=77", "--loop.epochs=4")
+    check_refused(job, config, ("run.seed", "77"))
+    check("from attempt" not in job.err, "the refused values are announced", job)
+    equal((record.read_text(), params.read_text()), before, "records after the refused start", job)
+    check(not (run_dir_of(config) / "error.txt").exists(), "the finished run has an error.txt", job)
+    job = run_ranks(RANKS, config, "--loop.epochs=4")
+    check_exit(job, FINISHED)
+    check("loop.epochs was '2' and is '4'" in job.err and "run.seed was" not in job.err, "the changes", job)
+
+
+@test
+def a_run_whose_record_has_the_seed_of_a_refused_start_continues_with_its_own_seed():
+    config = linear_config(scratch(), "run", SHORT)
+    check_exit(run_ranks(RANKS, config), FINISHED)
+    record = run_dir_of(config) / "run.json"
+    content = json.loads(record.read_text())
+    own = content["config"]["run.seed"]
+    content["changes"].append({"attempt": 2, "key": "run.seed", "from": own, "to": "77"})
+    content["config"]["run.seed"] = "77"
+    record.write_text(json.dumps({**content, "state": "failed"}))
+    check_refused(run_ranks(RANKS, config, "--run.seed=77"), config, ("run.seed", "77", own))
+    job = run_ranks(RANKS, config, "--loop.epochs=4")
+    check_exit(job, FINISHED)
+    check("run.seed was" not in job.err, "the seed of the refused start is compared", job)
+    equal(json.loads(record.read_text())["config"]["run.seed"], own, "the recorded seed", job)
 
 
 @test

@@ -105,6 +105,7 @@ def a_config_or_name_in_the_place_of_a_run_directory_is_an_error_that_names_the_
     for command in ("result", "top", "plot", "report", "verify", "inspect"):
         refused(f"{command} --config train.ini", f": trainrt {command} runs/first")
         refused(f"{command} first", "'first' does not exist; did you mean 'runs/first'?")
+        refused(f"{command} runs/frist", "'runs/frist' does not exist; did you mean 'runs/first'?")
     for command in ("export", "predict"):
         refused(f"{command} first -o out.npz", "'first' does not exist; did you mean 'runs/first'?")
 

@@ -287,6 +287,7 @@ def check_continued(job, times):
     """Checks that the run continued `times` times, each time from a step > 0; returns these steps."""
     steps = [int(step) for step in re.findall(r"continuing from \S+ \(step (\d+),", job.text)]
     check(len(steps) == times and min(steps, default=0) > 0, f"expected {times} restarts from a step > 0: {steps}", job)
+    check("Run the same command" not in job.text, "the ranks give advice about a job that is requeued", job)
     return steps
 
 

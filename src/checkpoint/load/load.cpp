@@ -10,6 +10,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/all_damaged.hpp"
 #include "checkpoint/load/newest_intact.hpp"
+#include "core/files/similar_directory.hpp"
 #include "core/text/name_patterns.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
@@ -76,7 +77,10 @@ std::string kind_of(const std::string& path) {
   };
   std::error_code error;
   const auto status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) fail("it does not exist");
+  if (status.type() == fs::file_type::not_found) {
+    const auto similar = similar_directory(path, run_markers);
+    fail("it does not exist" + (similar.empty() ? "" : " (did you mean '" + similar + "'?)"));
+  }
   if (error) fail(error.message());
   if (status.type() != fs::file_type::directory) fail("it is a file");
   if (is_checkpoint(path)) return "checkpoint";

@@ -13,6 +13,7 @@
 #include "cli/config/config_file.hpp"
 #include "config/section.hpp"
 #include "core/environment.hpp"
+#include "core/files/similar_directory.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli {
@@ -140,6 +141,18 @@ std::string run_dir_of_config(const std::string& path) try {
   return "RUN_DIR";
 }
 
+/// Returns the directory of a run, a sweep, a checkpoint or a folder of runs that `path` may mean: runs/PATH if it exists,
+/// or else a directory with a similar name, also in ./runs. Returns "" if there is none.
+std::string similar_run(const std::string& path) {
+  std::error_code error;
+  if (path.empty()) return "";
+  const auto in_runs = (fs::path("runs") / path).string();
+  const bool is_relative = fs::path(path).is_relative();
+  if (is_relative && fs::exists(fs::path(in_runs) / "run.json", error)) return in_runs;
+  const auto similar = similar_directory(path, run_markers);
+  return similar.empty() && is_relative ? similar_directory(in_runs, run_markers) : similar;
+}
+
 std::string_view first_name(std::string_view usage) { return usage.substr(0, usage.find(' ')); }
 
 }  // namespace
@@ -208,10 +221,9 @@ std::string unknown_option(const std::string& option, const std::string& next, c
 void require_existing(const std::string& path) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(path, error))) return;
-  const auto in_runs = fs::path("runs") / path;
-  const bool is_run = !path.empty() && !fs::path(path).is_absolute() && fs::exists(in_runs / "run.json", error);
+  const auto similar = similar_run(path);
   throw UsageError(fmt::format("'{}' does not exist{}", excerpt(path),
-                               is_run ? fmt::format("; did you mean '{}'?", in_runs.string()) : ""));
+                               similar.empty() ? "" : fmt::format("; did you mean '{}'?", similar)));
 }
 
 }  // namespace trainrt::cli

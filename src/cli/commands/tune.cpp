@@ -14,6 +14,7 @@
 #include "batch/slurm_job.hpp"
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
+#include "cli/command_line/intended_call.hpp"
 #include "cli/config/config_file.hpp"
 #include "cli/start/load_run_spec.hpp"
 #include "cli/start/slurm_environment.hpp"
@@ -72,6 +73,7 @@ void require_subcommand(const std::vector<std::string>& operands) {
   }
   if (operands.size() != 2)
     throw UsageError(fmt::format("missing argument: DIR, the directory of a sweep; usage: trainrt tune {} DIR", word));
+  require_existing(operands[1]);
 }
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }

@@ -12,8 +12,10 @@
 #include "comm/agreement.hpp"
 #include "config/program_settings.hpp"
 #include "config/run_name.hpp"
+#include "core/environment.hpp"
 #include "core/output/log.hpp"
 #include "core/rank_zero.hpp"
+#include "core/restart_help.hpp"
 #include "core/text/text.hpp"
 #include "program/run/program_host.hpp"
 #include "rundir/attempts/attempt_files.hpp"
@@ -79,9 +81,11 @@ class RequestedRuns {
   /// Logs the directory of a run with a generated name, before the program shows whether it uses this run.
   void log_run_name() const {
     if (!base_.run.is_name_default) return;
-    const auto condition = function_.host->may_open() ? ", unless the program opens another run" : "";
-    log::info(fmt::format("the run directory is {}{}; --run.name={} continues the run", base_.run_dir, condition,
-                          shell_quoted(base_.run.name)));
+    const auto* const other =
+        ". If the program names its run itself (RunConfig(name=...)), it uses that run instead, and "
+        "the same command continues it";
+    log::info(fmt::format("the run directory is {}; --run.name={} continues the run{}", base_.run_dir,
+                          shell_quoted(base_.run.name), function_.host->may_open() ? other : ""));
   }
 
   /// Records, in an attempt of the config's run, that a program failed before it requested a run. Returns nullopt if
@@ -170,12 +174,12 @@ class RequestedRuns {
   trainer::RunOutcome stopped() const {
     RankZero(launch_.world().rank).run([&] { rundir::announce_start(base_.run_dir, std::nullopt); });
     const int signal = batch::stop_signal();
-    return {
-        ExitCode::stopped,
-        fmt::format("stopped by {} while the program had no open run; nothing is lost. Run the same command {} to continue "
-                    "(exit {})",
-                    signal == 0 ? "a signal" : batch::signal_name(signal), config::again(last_run_),
-                    static_cast<int>(ExitCode::stopped))};
+    const bool is_supervised = Environment::of_process().has(supervised_variable);
+    return {ExitCode::stopped,
+            fmt::format("stopped by {} while the program had no open run; nothing is lost{} (exit {})",
+                        signal == 0 ? "a signal" : batch::signal_name(signal),
+                        is_supervised ? "" : fmt::format(". Run the same command {} to continue", config::again(last_run_)),
+                        static_cast<int>(ExitCode::stopped))};
   }
 
   const config::RunSpec& base_;

@@ -115,7 +115,9 @@ class LocalRun {
     log::error(
         fmt::format("given up after {} (failure.max_failures = {}); {}. Fix the errors above and run the same command {}{}",
                     counted(failures_, "failure"), run_.spec().failure.max_failures, how_, config::again(run_.spec().run),
-                    run_.is_silent() ? "" : "; the run then resumes from its last checkpoint"));
+                    run_.is_silent()        ? ""
+                    : run_.has_checkpoint() ? "; the run then resumes from its last checkpoint"
+                                            : "; the run then starts from the beginning, since it has no checkpoint"));
   }
 
   SupervisedRun run_;

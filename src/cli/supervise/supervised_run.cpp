@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint/format/listing.hpp"
 #include "core/host.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
@@ -81,6 +82,8 @@ std::optional<rundir::AttemptRecord> SupervisedRun::begun_attempt() const {
 int SupervisedRun::restarts_by_ranks() const { return std::max(0, newest_number() - number_before_ - 1); }
 
 bool SupervisedRun::is_silent() const { return rundir::last_attempt_was_silent(spec_.run_dir); }
+
+bool SupervisedRun::has_checkpoint() const { return checkpoint::highest_number(spec_.run_dir) >= 0; }
 
 bool SupervisedRun::is_permanent() const {
   const auto attempt = begun_attempt();

@@ -32,6 +32,8 @@ class SupervisedRun {
   int restarts_by_ranks() const;
   /// Returns whether the last attempt reported no progress (rundir::last_attempt_was_silent()).
   bool is_silent() const;
+  /// Returns whether the run has a checkpoint.
+  bool has_checkpoint() const;
   /// Returns whether the ranks began an attempt and recorded that every restart would fail in the same way.
   bool is_permanent() const;
   /// Returns the words for Situation::again_with.

@@ -14,6 +14,7 @@
 #include "core/descriptor.hpp"
 #include "core/environment.hpp"
 #include "core/output/log.hpp"
+#include "core/restart_help.hpp"
 #include "core/text/printable.hpp"
 #include "program/children/script.hpp"
 #include "rundir/attempts/attempt_files.hpp"
@@ -76,6 +77,7 @@ batch::RestartDecision Supervisor::decide_first_step() {
 /// Runs one job step on the nodes of `shape`, and blocks until it has ended.
 batch::StepEnd Supervisor::run_step(const batch::RestartDecision& shape) {
   run_.begin_start(failures_);
+  setenv(supervised_variable, "1", 1);
   set_exclusion_variable();
   const Descriptor input(run_.config().train.program.empty() ? -1 : input_.open());
   const bool needs_all_nodes = shape.nodes.empty();
@@ -97,6 +99,7 @@ batch::RestartDecision Supervisor::decide_after(const batch::StepEnd& end, bool 
   slurm_requeues_ = situation.ending == batch::JobEnding::requeued;
   situation.how = record_step_end(run_.spec().run_dir, begun_attempt(), end, situation.ending);
   situation.silent = run_.is_silent();
+  situation.has_checkpoint = run_.has_checkpoint();
   situation.permanent = run_.is_permanent();
   situation.again_with = run_.again_with();
   situation.shrunk = needed_all_nodes && end.lines.allocation_shrank();
@@ -115,6 +118,7 @@ batch::RestartDecision Supervisor::decide_after_signal(int signal) const {
                         .ending = ending,
                         .requeues = job_.restart_count(),
                         .silent = run_.is_silent(),
+                        .has_checkpoint = run_.has_checkpoint(),
                         .again_with = run_.again_with()},
                        limits());
 }

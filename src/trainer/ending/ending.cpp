@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint/format/listing.hpp"
 #include "config/run_name.hpp"
 #include "core/text/text.hpp"
 #include "rundir/records/point_words.hpp"
@@ -43,36 +44,44 @@ std::string finished_message(const Ending& ending, const std::string& run_dir) {
 }
 
 std::string lost_message(const Ending& ending, const config::RunSpec& spec) {
-  return fmt::format(
-      "{} at {}, but the state could not be saved. Run the same command {} to repeat the work since the last checkpoint. "
-      "Details: trainrt result {} (exit {})",
-      reason_of(ending), point_of(ending), config::again(spec.run), shell_quoted(spec.run_dir),
-      static_cast<int>(ExitCode::failed));
+  const auto next = ending.supervised ? "The next start repeats the work since the last checkpoint"
+                                      : fmt::format("Run the same command {} to repeat the work since the last checkpoint",
+                                                    config::again(spec.run));
+  return fmt::format("{} at {}, but the state could not be saved. {}. Details: trainrt result {} (exit {})",
+                     reason_of(ending), point_of(ending), next, shell_quoted(spec.run_dir),
+                     static_cast<int>(ExitCode::failed));
 }
 
-std::string stopped_message(const Ending& ending, const config::RunSpec& spec) {
-  const auto again = fmt::format("Run the same command {} to continue (exit {})", config::again(spec.run),
-                                 static_cast<int>(ExitCode::stopped));
-  if (ending.kind == Kind::not_begun)
-    return fmt::format("{} before the training began; nothing has changed. {}", reason_of(ending), again);
+/// Returns the part of stopped_message() that describes the saved state and from where the next start continues.
+std::string stopped_state(const Ending& ending) {
+  const auto reason = reason_of(ending);
+  if (ending.kind == Kind::not_begun) return reason + " before the training began; nothing has changed";
   if (ending.silent && ending.iteration > 0)
     return fmt::format(
         "{}; the last step in the program's output was {}. The program starts again, and must itself continue from files "
-        "that it saved. {}",
-        reason_of(ending), ending.step, again);
+        "that it saved",
+        reason, ending.step);
   if (ending.silent && ending.connected)
-    return fmt::format("{} before the program's first step or report; the next start begins {}. {}", reason_of(ending),
-                       ending.has_checkpoint ? "where this one began, at the last checkpoint" : "at step 0", again);
+    return fmt::format("{} before the program's first step or report; the next start begins {}", reason,
+                       ending.has_checkpoint ? "where this one began, at the last checkpoint" : "at step 0");
   if (ending.silent)
-    return fmt::format(
-        "{}; the program does not report progress. It starts again, and must itself continue from files that it saved. {}",
-        reason_of(ending), again);
+    return reason +
+           "; the program does not report progress. It starts again, and must itself continue from files that it saved";
   if (!ending.saved)
     return fmt::format(
         "{} at {}. The train function saves only the directories that it reports: the run resumes from {}, and later work "
-        "is repeated. {}",
-        reason_of(ending), point_of(ending), ending.resumes_from, again);
-  return fmt::format("{} at {}; everything up to there is saved. {}", reason_of(ending), point_of(ending), again);
+        "is repeated",
+        reason, point_of(ending), ending.resumes_from);
+  if (ending.step == 0 && ending.iteration == 0)
+    return reason + " before the first step or report; the next start begins at step 0";
+  return fmt::format("{} at {}; everything up to there is saved", reason, point_of(ending));
+}
+
+std::string stopped_message(const Ending& ending, const config::RunSpec& spec) {
+  const int code = static_cast<int>(ExitCode::stopped);
+  if (ending.supervised) return fmt::format("{} (exit {})", stopped_state(ending), code);
+  return fmt::format("{}. Run the same command {} to continue (exit {})", stopped_state(ending), config::again(spec.run),
+                     code);
 }
 
 }  // namespace
@@ -88,6 +97,13 @@ std::string finished_already_message(const config::RunSpec& spec) {
   const bool has_epochs = spec.train.program.empty() || !spec.loop.keys().empty();
   return fmt::format("the run '{}' has finished already. Results: {}. {}To start a new run, set another run.name",
                      spec.run.name, spec.run_dir, has_epochs ? "To continue the run, set more epochs in [loop]. " : "");
+}
+
+std::string next_start(const config::RunSpec& spec, bool is_silent) {
+  if (is_silent) return "the program then starts again, and must itself continue from files that it saved";
+  if (checkpoint::highest_number(spec.run_dir) >= 0) return "the run then resumes from its last checkpoint";
+  return spec.run.resume_from.empty() ? "the run then starts from the beginning, since it has no checkpoint"
+                                      : "the run then starts again from run.resume_from_checkpoint";
 }
 
 }  // namespace trainrt::trainer

@@ -29,6 +29,7 @@ struct Ending {
   std::string slow_node = {};   ///< name of the slow node for which the run was stopped; otherwise ""
   bool connected = false;       ///< the program uses trainrt's client; a `silent` one has then not restored or reported yet
   bool has_checkpoint = false;  ///< the run had a checkpoint when the attempt began
+  bool supervised = false;      ///< `trainrt supervise` logs whether the run is started again, and by whom
 };
 
 /// The exit code, the recorded texts and the log message that follow from an Ending.
@@ -44,5 +45,9 @@ Conclusion conclude(const Ending& ending, const config::RunSpec& spec);
 
 /// Returns the message for the start of a run that has already finished.
 std::string finished_already_message(const config::RunSpec& spec);
+
+/// Returns a clause for messages that describes where the next start of a failed run begins. `is_silent` is true if the run
+/// is a program that does not report progress. Reads the run directory.
+std::string next_start(const config::RunSpec& spec, bool is_silent);
 
 }  // namespace trainrt::trainer

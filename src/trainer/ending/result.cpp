@@ -11,6 +11,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/retention.hpp"
+#include "core/files/similar_directory.hpp"
 #include "io/files/file.hpp"
 #include "metrics/result_log.hpp"
 #include "metrics/typed_columns.hpp"
@@ -72,6 +73,13 @@ std::string error_of(const std::string& run_dir) {
   return space == std::string::npos ? text : text.substr(space + 1);
 }
 
+/// Returns why the directory `path` is not a run, and a directory with a similar name that is one.
+std::string why_no_run(const std::string& path) {
+  if (io::exists(path)) return "it has no run.json";
+  const auto similar = similar_directory(path, run_markers);
+  return "the path does not exist" + (similar.empty() ? "" : fmt::format(" (did you mean '{}'?)", similar));
+}
+
 }  // namespace
 
 ReportedMetrics trainer::reported_metrics(const metrics::Record& record) {
@@ -87,9 +95,7 @@ Result Result::from_path(const std::string& run_dir) {
   result.path = std::filesystem::absolute(run_dir).lexically_normal().string();
   while (result.path.size() > 1 && result.path.back() == '/') result.path.pop_back();
   const auto record = rundir::read_run_record(result.path);
-  if (!record)
-    throw UsageError(fmt::format("{} is not a run directory: {}", result.path,
-                                 io::exists(result.path) ? "it has no run.json" : "the path does not exist"));
+  if (!record) throw UsageError(fmt::format("{} is not a run directory: {}", result.path, why_no_run(result.path)));
   const auto attempts = rundir::read_attempts(result.path);
   result.run_name = record->name;
   result.run_id = record->run_id;

@@ -34,19 +34,19 @@ void log_changed_batch(const config::RunSpec& spec, const GlobalBatch& batch, in
 
 AttemptRecorder::AttemptRecorder(const config::RunSpec& spec, const std::string& function, int ranks,
                                  std::vector<std::string> nodes, rundir::Meter& meter, bool accepts_missing)
-    : meter_(meter), attempt_(spec.run_dir, ranks, std::move(nodes), meter, accepts_missing) {
-  check_evidence(spec);
-  begin_record(spec, function, ranks);
-  io::retried([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
+    : spec_(spec), meter_(meter), attempt_(spec.run_dir, ranks, std::move(nodes), meter, accepts_missing) {
+  check_evidence();
+  begin_record(function, ranks);
   io::retried([&] {
     files().remove("error.txt");
   });  // error.txt of an earlier attempt; the record of that attempt also has the error
   rundir::remove_leftovers(spec.run_dir);
 }
 
-void AttemptRecorder::check_evidence(const config::RunSpec& spec) try {
+void AttemptRecorder::check_evidence() try {
   evidence_ =
-      rundir::checked_evidence(spec.run_dir, spec.run.accepts_missing_checkpoints, spec.failure.storage_timeout_s).evidence;
+      rundir::checked_evidence(spec_.run_dir, spec_.run.accepts_missing_checkpoints, spec_.failure.storage_timeout_s)
+          .evidence;
 } catch (const Error& error) {
   attempt_.end("failed: " + with_advice(error), static_cast<int>(error.code()), 0);
   throw;
@@ -56,36 +56,55 @@ std::int64_t AttemptRecorder::next_checkpoint() const {
   return checkpoint::number_after(std::max(evidence_.newest_checkpoint(), evidence_.newest_known), evidence_.run_dir);
 }
 
-void AttemptRecorder::begin_record(const config::RunSpec& spec, const std::string& function, int ranks) {
-  if (!evidence_.has_run_record) log::info("a new run in " + spec.run_dir);
+void AttemptRecorder::begin_record(const std::string& function, int ranks) {
+  if (!evidence_.has_run_record)
+    log::info("a new run in " + spec_.run_dir);
+  else if (evidence_.checkpoints.empty())
+    log::info(
+        fmt::format("attempt {} of the run in {}; trainrt has no saved state of it", attempt_.number(), spec_.run_dir));
   std::optional<rundir::RunRecord> existing;
-  if (evidence_.has_run_record) existing = rundir::read_seen_run_record(spec.run_dir);
+  if (evidence_.has_run_record) existing = rundir::read_seen_run_record(spec_.run_dir);
   if (existing) existing->spec = config::with_new_names(existing->spec);
-  const auto batch = global_batch(spec, existing, ranks);
-  const auto texts = compared_texts(spec);
-  record_ = existing ? std::move(*existing) : rundir::new_run_record(spec.run.name, function, texts);
+  batch_ = global_batch(spec_, existing, ranks);
+  if (spec_.scaling.on_resize() == config::OnResize::keep_global_batch) workers_ = batch_.now;
+  const bool may_be_refused = existing && !evidence_.checkpoints.empty();
+  record_ = existing ? std::move(*existing) : rundir::new_run_record(spec_.run.name, function, compared_texts(spec_));
+  if (may_be_refused)
+    set_state(rundir::RunState::running);
+  else
+    accept_config(false);
+  if (workers_ > 0 && workers_ != ranks)
+    log::info(fmt::format("elastic: {} share the global batches of {} workers", counted(ranks, "rank"), workers_));
+}
+
+void AttemptRecorder::accept_config(bool is_resumed) {
+  if (is_accepted_) return;
+  is_accepted_ = true;
+  const auto texts = compared_texts(spec_);
+  // The seed is the checkpoint's, since another one is refused. Older versions recorded the seed of refused starts.
+  if (const auto seed = texts.rest.find("run.seed"); is_resumed && seed != texts.rest.end())
+    record_.spec["run.seed"] = seed->second;
   for (const auto& change : rundir::take_changes(record_, texts, attempt_.number()))
     log::info(fmt::format("{} was {} and is {} from attempt {} on", change.key, quoted_or_unset(change.from),
                           quoted_or_unset(change.to), change.attempt));
-  record_.spec = spec.texts;
-  record_.code = code_files(spec);
-  record_.workers = batch.now;
-  record_.opened_by_program = spec.run.is_opened_by_program;
-  if (spec.scaling.on_resize() == config::OnResize::keep_global_batch) workers_ = batch.now;
-  if (batch.changes()) log_changed_batch(spec, batch, attempt_.number());
-  if (workers_ > 0 && workers_ != ranks)
-    log::info(fmt::format("elastic: {} share the global batches of {} workers", counted(ranks, "rank"), workers_));
+  record_.spec = spec_.texts;
+  record_.code = code_files(spec_);
+  record_.workers = batch_.now;
+  record_.opened_by_program = spec_.run.is_opened_by_program;
+  if (batch_.changes()) log_changed_batch(spec_, batch_, attempt_.number());
   set_state(rundir::RunState::running);
+  io::retried([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
 }
 
 void AttemptRecorder::end(rundir::RunState state, const std::string& why, ExitCode code, std::int64_t step,
                           const std::string& blamed_node) {
+  if (state == rundir::RunState::finished) accept_config(false);  // the train function has not restored anything
   attempt_.end(why, static_cast<int>(code), step, blamed_node);
   set_state(state, state == rundir::RunState::finished ? newest_saved() : std::nullopt);
 }
 
 void AttemptRecorder::fail(const Error& error, std::int64_t step) try {
-  files().create("error.txt", printable_text(utc_now() + " " + error.what() + "\n"));
+  if (!remains_finished()) files().create("error.txt", printable_text(utc_now() + " " + error.what() + "\n"));
   end(rundir::RunState::failed, std::string("failed: ") + error.what(), error.code(), step);
 } catch (const Error& second) {
   log::error(std::string("the failure could not be recorded: ") + with_advice(second));
@@ -100,6 +119,7 @@ std::optional<rundir::RunRecord::Completion> AttemptRecorder::newest_saved() con
 }
 
 void AttemptRecorder::set_state(rundir::RunState state, const std::optional<rundir::RunRecord::Completion>& completed_by) {
+  if (remains_finished()) return;
   record_.state = state;
   record_.completed_by = completed_by;
   rundir::write_run_record(files(), record_);

@@ -12,6 +12,7 @@
 #include "rundir/attempts/meter.hpp"
 #include "rundir/attempts/run_evidence.hpp"
 #include "rundir/records/run_record.hpp"
+#include "trainer/start/global_batch.hpp"
 
 namespace trainrt::trainer {
 
@@ -22,10 +23,11 @@ class AttemptRecorder {
   /// Begins the attempt:
   /// - takes over the run directory, and throws the errors of rundir::Attempt
   /// - calls rundir::checked_evidence() again, since no other attempt can change the directory any more
-  /// - logs changes of the config, and writes run.json and params.json
+  /// - calls accept_config() if the run has no checkpoint; otherwise, run.json keeps the run's config until the caller does
   /// - removes leftovers of earlier attempts
   ///
-  /// `accepts_missing` is true if the config accepts that checkpoints are missing. `meter` must outlive this object.
+  /// `accepts_missing` is true if the config accepts that checkpoints are missing. `spec` and `meter` must outlive this
+  /// object.
   AttemptRecorder(const config::RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes,
                   rundir::Meter& meter, bool accepts_missing);
 
@@ -38,23 +40,34 @@ class AttemptRecorder {
   int workers() const { return workers_; }  ///< number of workers for which global batches are made; 0: the number of ranks
   const io::FencedDirectory& files() const { return attempt_.files(); }
 
-  /// Records the end of the attempt in the attempt's record and in run.json.
+  /// Logs changes of the config, and writes the config of this attempt to run.json and params.json. Called when a
+  /// checkpoint can no longer refuse the config, because it was loaded. `is_resumed` is true if it is a checkpoint of this
+  /// run. Only the first call has an effect.
+  void accept_config(bool is_resumed);
+
+  /// Records the end of the attempt in the attempt's record and in run.json. A finished run remains finished in run.json if
+  /// the config of the attempt was not accepted.
   void end(rundir::RunState state, const std::string& why, ExitCode code, std::int64_t step,
            const std::string& blamed_node = "");
-  /// Records that the attempt failed on all ranks. If a record cannot be written, the error is only logged.
+  /// Records that the attempt failed on all ranks, also in error.txt unless the run remains finished. If a record cannot be
+  /// written, the error is only logged.
   void fail(const Error& error, std::int64_t step);
 
  private:
-  void check_evidence(const config::RunSpec& spec);
-  void begin_record(const config::RunSpec& spec, const std::string& function, int ranks);
+  void check_evidence();
+  void begin_record(const std::string& function, int ranks);
   void set_state(rundir::RunState state, const std::optional<rundir::RunRecord::Completion>& completed_by = {});
   std::optional<rundir::RunRecord::Completion> newest_saved() const;
+  bool remains_finished() const { return !is_accepted_ && record_.state == rundir::RunState::finished; }
 
+  const config::RunSpec& spec_;
   const rundir::Meter& meter_;
   rundir::Attempt attempt_;
   rundir::RunEvidence evidence_;
   rundir::RunRecord record_;
+  GlobalBatch batch_;
   int workers_ = 0;
+  bool is_accepted_ = false;  // whether accept_config() was called
 };
 
 }  // namespace trainrt::trainer

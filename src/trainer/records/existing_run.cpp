@@ -70,11 +70,13 @@ void refuse_other_global_batch(const config::RunSpec& spec, const std::optional<
 }
 
 /// Removes the private directory of the last attempt of a finished run, and writes missing combined views of checkpoints.
-/// An attempt that was killed at its end could not do this.
+/// An attempt that was killed at its end could not do this. Also removes error.txt of an attempt that could not continue
+/// the finished run.
 void complete_finished(const std::string& run_dir) try {
   const auto attempts = rundir::read_attempts(run_dir);
   if (attempts.empty() || attempts.back().end.empty()) return;
   rundir::fence_off_older(run_dir, attempts.back().number + 1);
+  io::remove_tree(run_dir + "/error.txt");
   checkpoint::MissingViews views(run_dir, io::temporary_beside(checkpoint::view_aside(run_dir)));
   for (const auto& line : views.write_all()) log::warning(line);
 } catch (const Error& error) {

@@ -8,11 +8,13 @@
 #include "checkpoint/format/listing.hpp"
 #include "comm/comm_error.hpp"
 #include "config/run_name.hpp"
+#include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/output/output_capture.hpp"
 #include "core/output/output_tail.hpp"
 #include "core/process/stack_trace.hpp"
+#include "core/restart_help.hpp"
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
 #include "device/device_error.hpp"
@@ -21,6 +23,7 @@
 #include "rundir/records/run_record.hpp"
 #include "rundir/storage/run_directory.hpp"
 #include "trainer/ending/advice.hpp"
+#include "trainer/ending/ending.hpp"
 #include "trainer/run/failure_notice.hpp"
 #include "watch/exit_guard.hpp"
 #include "watch/thrown.hpp"
@@ -89,14 +92,15 @@ void record_failure(const RunningAttempt& attempt, const Failure& failure) {
   if (!attempt.files.create("error.txt", text)) return;
   rundir::mark_failed(run_dir, attempt.number, "failed: " + failure.text, static_cast<int>(failure.code), failure.step,
                       failure.blamed_node);
-  if (auto record = rundir::read_run_record(run_dir)) {
+  // The state is `finished` if the attempt was to continue a finished run, and failed before it loaded a checkpoint.
+  if (auto record = rundir::read_run_record(run_dir); record && record->state != rundir::RunState::finished) {
     record->state = rundir::RunState::failed;
     rundir::write_run_record(attempt.files, *record);
   }
-  log::info(fmt::format("the error was written to {}/error.txt. Fix the problem and run the same command {}; {}", run_dir,
-                        config::again(attempt.spec.run),
-                        failure.silent ? "the program then starts again, and must itself continue from files that it saved"
-                                       : "the run then resumes from its last checkpoint"));
+  const auto written = fmt::format("the error was written to {}/error.txt", run_dir);
+  if (Environment::of_process().has(supervised_variable)) return log::info(written);
+  log::info(fmt::format("{}. Fix the problem and run the same command {}; {}", written, config::again(attempt.spec.run),
+                        next_start(attempt.spec, failure.silent)));
 }
 
 std::string fenced_message(int attempt) {

@@ -15,7 +15,8 @@
 #include "core/restart_help.hpp"
 #include "core/text/text.hpp"
 #include "rundir/attempts/attempt_files.hpp"
-#include "trainer/ending/advice.hpp"
+#include "rundir/attempts/progress.hpp"
+#include "trainer/ending/ending.hpp"
 #include "trainer/session/session.hpp"
 
 namespace trainrt::trainer {
@@ -76,9 +77,9 @@ void Restarts::give_up(const FailedTogether& failure) const {
   const std::string text = shown_text(failure);
   if (is_watched_ || spec_.failure.max_failures == 0) throw comm::AgreedError(text, failure.code());
   throw comm::AgreedError(
-      fmt::format("{}\ngiven up after {} (failure.max_failures = {}). Fix the problem and run the same "
-                  "command {}; the run resumes from its last saved state",
-                  text, counted(failures_, "failure"), spec_.failure.max_failures, config::again(spec_.run)),
+      fmt::format("{}\ngiven up after {} (failure.max_failures = {}). Fix the problem and run the same command {}; {}",
+                  text, counted(failures_, "failure"), spec_.failure.max_failures, config::again(spec_.run),
+                  next_start(spec_, rundir::last_attempt_was_silent(spec_.run_dir))),
       failure.code());
 }
 

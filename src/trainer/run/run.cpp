@@ -11,6 +11,7 @@
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/process/processes.hpp"
+#include "core/restart_help.hpp"
 #include "data/section/open_dataset.hpp"
 #include "io/files/file.hpp"
 #include "rundir/storage/fence_watch.hpp"
@@ -69,6 +70,10 @@ AttemptInfo attempt_info(const RunArguments& run, AttemptSetup& setup, rundir::M
           .shares = std::move(setup.shares),
           .hosts = hosts_of_ranks(run.launch.world(), setup.nodes),
           .framework = run.function.framework,
+          .accept_config =
+              [records = setup.records.get()](bool is_resumed) {
+                if (records != nullptr) records->accept_config(is_resumed);
+              },
           .mirror = setup.mirror.get()};
 }
 
@@ -101,6 +106,7 @@ Ending ending_of(const Session& session, const RunArguments& run, const AttemptS
   auto ending = session.ending();
   ending.connected = run.function.is_connected && run.function.is_connected();
   ending.has_checkpoint = !setup.earlier.listed.empty();
+  ending.supervised = Environment::of_process().has(supervised_variable);
   return ending;
 }
 

@@ -42,6 +42,8 @@ struct AttemptInfo {
   NodeShares shares;
   std::vector<std::string> hosts = {};  ///< host name of each rank, for messages
   MeetFramework framework = {};
+  /// calls AttemptRecorder::accept_config() on rank 0; called on all ranks when the State was restored
+  std::function<void(bool is_resumed)> accept_config = {};
   CheckpointMirror* mirror = nullptr;  ///< mirror of the run, on rank 0 if the config has one; otherwise nullptr
   bool is_run = true;                  ///< false for a prediction or a check, which does not train, save or report
 };

@@ -49,9 +49,12 @@ void log_skipped(const checkpoint::LoadResult& loaded) {
   for (const auto& reason : loaded.skipped) log::run_warning(reason);
 }
 
-void log_resumed(const CommittedCheckpoint& from, std::int64_t saved_ranks, int ranks) {
-  log::info(fmt::format("continuing from {} ({})", from.directory,
-                        rundir::point_in_words(from.point.step, from.point.iteration)));
+void log_resumed(const CommittedCheckpoint& from, const checkpoint::Meta& meta, int ranks) {
+  const auto epoch = meta.metrics.find("epoch");
+  const auto reported = epoch == meta.metrics.end() ? "" : fmt::format("; last reported epoch: {}", epoch->second);
+  log::info(fmt::format("continuing from {} ({}{})", from.directory,
+                        rundir::point_in_words(from.point.step, from.point.iteration), reported));
+  const auto saved_ranks = meta.ranks;
   if (saved_ranks != ranks)
     log::info(
         fmt::format("the checkpoint was saved by {} and is loaded by {}: sums are computed in another order, so the "
@@ -110,7 +113,7 @@ bool Restoring::restore_own(const Source& source, Restored& restored) {
               .metrics = loaded->meta.metrics,
               .iteration_s = loaded->meta.iteration_s,
               .reports_of = ""};
-  log_resumed(*restored.checkpoint, loaded->meta.ranks, parts_.communicator.size());
+  log_resumed(*restored.checkpoint, loaded->meta, parts_.communicator.size());
   return true;
 }
 

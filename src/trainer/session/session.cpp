@@ -124,6 +124,10 @@ bool Session::load() {
   attempt_.meter.note_api_call();
   const InPhase loading(progress_.life(), Phase::loading);
   auto restored = restoring_.restore(saving_.state(), saving_.covers());
+  const auto accept = [&] {
+    if (attempt_.accept_config) attempt_.accept_config(restored.is_of_this_run);
+  };
+  comm::collectively(communicator_, accept, trainer::with_advice);
   saving_.begin_from(restored);
   observation_.set_last_metrics(std::move(restored.metrics));
   observation_.begin({.iteration = progress_.iteration(),

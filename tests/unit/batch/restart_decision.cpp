@@ -285,6 +285,16 @@ TEST_CASE("a decision mentions no checkpoint if the program does not report prog
   }
 }
 
+TEST_CASE("the messages after a run without a checkpoint do not mention a last checkpoint") {
+  for (const auto ending : {JobEnding::requeued, JobEnding::cancelled, JobEnding::time_limit, JobEnding::none}) {
+    auto situation = with(after(70, ending), &Situation::failures, 4);
+    situation.has_checkpoint = false;
+    const auto decision = decide(situation, usual);
+    CHECK_THAT(decision.why + decision.advice,
+               Catch::Contains("it starts from the beginning") && !Catch::Contains("last checkpoint"));
+  }
+}
+
 TEST_CASE("the delay before a restart doubles from one second to one minute") {
   const auto wait_after = [](int failures) {
     return decide(with(after(70), &Situation::failures, failures), with(usual, &RestartLimits::max_failures, 1000)).wait_s;

@@ -115,9 +115,14 @@ TEST_CASE("the name of a run in ./runs is an error that suggests its path") {
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
   std::filesystem::create_directories("runs/first");
+  std::filesystem::create_directories("runs/secon");  // not a run
   io::write_file("runs/first/run.json", "{}");
   CHECK_THROWS_WITH(require_existing("first"), "'first' does not exist; did you mean 'runs/first'?");
   CHECK_THROWS_WITH(require_existing("second"), "'second' does not exist");
+  CHECK_THROWS_WITH(require_existing("frist"), "'frist' does not exist; did you mean 'runs/first'?");
+  CHECK_THROWS_WITH(require_existing("runs/firstt"), "'runs/firstt' does not exist; did you mean 'runs/first'?");
+  CHECK_THROWS_WITH(require_existing("run/first/"), "'run/first/' does not exist; did you mean 'runs/first'?");
+  CHECK_THROWS_WITH(require_existing("rnus"), "'rnus' does not exist; did you mean 'runs'?");
   CHECK_NOTHROW(require_existing("runs/first"));
   std::filesystem::current_path(before);
 }

@@ -23,7 +23,8 @@ def restored(kind, path, function, config, arguments):
     """
     run_dir = _absolute(path)
     if not can_restore(run_dir):
-        raise ValueError(f"{kind.__name__}.restore({run_dir!r}): no run found; give a run directory, storage_path/name")
+        raise ValueError(f"{kind.__name__}.restore({run_dir!r}): no run found{_run_directory.similar_run(run_dir)}; give a run "
+                         "directory, storage_path/name")
     record = _trainer_record.read(run_dir)
     given = arguments.pop("run_config", None) or RunConfig()
     run_config = replace(given, stop=given.stop if given.stop is not None else _recorded_stop(run_dir), name=os.path.basename(run_dir),

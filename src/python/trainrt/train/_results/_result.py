@@ -100,7 +100,8 @@ class Result:
         path = os.path.abspath(os.path.expanduser(os.fspath(path)))
         record = _run_directory.run_record(path)
         if record is None:
-            raise RuntimeError(f"Result.from_path({path!r}): not a run directory, which has a run.json written by trainrt")
+            raise RuntimeError(f"Result.from_path({path!r}): not a run directory, which has a run.json written by trainrt"
+                               f"{_run_directory.similar_run(path)}")
         reports = _run_directory.reports(path)
         error = None
         if record.get("state") == _run_state.FAILED:

@@ -1,5 +1,6 @@
 """Reads a run directory: run.json, result.json, checkpoint manifests and attempts. Writes nothing."""
 
+import difflib
 import json
 import os
 import re
@@ -25,6 +26,17 @@ def run_record(run_dir):
     except (OSError, ValueError):
         return None
     return record if str(record.get("format", "")).startswith("trainrt run") else None
+
+
+def similar_run(run_dir):
+    """Returns text that suggests the run with the most similar name beside `run_dir`, such as " (did you mean '/runs/first'?)", or "" if there is none."""
+    folder, name = os.path.split(os.path.normpath(run_dir))
+    try:
+        names = [entry.name for entry in os.scandir(folder) if os.path.exists(os.path.join(entry.path, "run.json"))]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(name, names, n=1)
+    return f" (did you mean {os.path.join(folder, near[0])!r}?)" if near else ""
 
 
 def is_finished(run_dir):
