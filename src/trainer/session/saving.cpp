@@ -93,10 +93,19 @@ ReportedCheckpoint Saving::gather(const DirectoryCheckpoint* mine) try {
     replicas_.begin(state_, parts_.progress.step());
   }
   if (kind_ == StateKind::empty_state) kind_ = StateKind::directories;
-  const auto given = mine != nullptr ? *mine : DirectoryCheckpoint{};
+  auto given = mine != nullptr ? *mine : DirectoryCheckpoint{};
+  given.same_files = parts_.spec.checkpoint.same_files.value_or(given.same_files);
   std::optional<State> state;
   comm::collectively(parts_.communicator, [&] { state = with_runtime_values(given); });  // `given` may differ between ranks
-  return {checkpoint::gather_directories(given, state_, parts_.communicator, with_advice), std::move(state)};
+  auto files = checkpoint::gather_directories(given, state_, parts_.communicator, with_advice);
+  if (!files.difference.empty() && !std::exchange(has_warned_of_different_files_, true))
+    log::run_warning(files.difference +
+                     ". files/ of the checkpoint has the file of the lowest rank, and files/.other_ranks/RANK/ has the "
+                     "others. Include the rank in the name, or report the file on one rank only; checkpoint.same_files = "
+                     "error ends the run instead");
+  return {std::move(files), std::move(state)};
+} catch (const checkpoint::FilesDiffer& error) {
+  throw AgreedError(with_advice(error), error.code());
 } catch (const Error& error) {
   throw AgreedError(error.what(), error.code());
 }

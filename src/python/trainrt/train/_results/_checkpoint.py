@@ -13,6 +13,7 @@ from ..._support import _new_file
 from . import _run_directory
 
 _METADATA = ".metadata.json"
+_OTHER_RANKS = ".other_ranks"  # folder of a run's checkpoint
 
 
 class Checkpoint:
@@ -109,7 +110,7 @@ class Checkpoint:
         return self.path
 
     def to_directory(self, path: Union[str, "os.PathLike[str]", None] = None) -> str:
-        """Copies the files.
+        """Copies the files, except files in the folder `.other_ranks`, which differ from rank 0's files of the same names.
 
         Parameters
         ----------
@@ -128,7 +129,7 @@ class Checkpoint:
         """
         source = self._existing_path()
         target = os.path.abspath(os.path.expanduser(os.fspath(path))) if path is not None else tempfile.mkdtemp(prefix="checkpoint_tmp_")
-        shutil.copytree(source, target, dirs_exist_ok=True)
+        shutil.copytree(source, target, dirs_exist_ok=True, ignore=lambda folder, names: {_OTHER_RANKS} if folder == source else set())
         return target
 
     @contextmanager

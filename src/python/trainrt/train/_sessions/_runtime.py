@@ -87,7 +87,7 @@ class RuntimeSession:
     def _send(self, metrics, checkpoint, directory_name, aggregate, state, validation):
         metadata = {**self.spec.metadata, **checkpoint.get_metadata()} if checkpoint is not None else None
         self.runtime.report(metrics, of_first_rank=not aggregate, directory=checkpoint.path if checkpoint is not None else None,
-                            metadata=metadata, directory_name=directory_name, state=state, validation=validation)
+                            metadata=metadata, directory_name=directory_name, state=state, validation=validation, same_files="rank0")
 
     def _notify_callbacks(self, metrics, checkpoint):
         by_rank = self.gather(({name: getattr(value, "value", value) for name, value in metrics.items()}, checkpoint))
