@@ -267,7 +267,7 @@ class Context(Collectives):
 
     # ---- runs that the program opens ----
 
-    def open_run(self, settings: dict[str, str], number: int = 1) -> bool:
+    def open_run(self, settings: dict[str, str], number: int = 1, defaults: dict[str, str] | None = None) -> bool:
         """Opens a run with these config keys, in place of the run that the launch would open. Collective.
 
         Parameters
@@ -277,6 +277,8 @@ class Context(Collectives):
             rank 0's settings are used.
         number : int
             Number of the run, counted from 1 in this program.
+        defaults : dict, optional
+            Values of config keys that neither `settings`, the config file nor the command line sets.
 
         Returns
         -------
@@ -286,7 +288,7 @@ class Context(Collectives):
         if self._is_open:
             raise RuntimeError(f"open_run() was called while the run '{self.run_name}' is open: call close_run() before it")
         self._compared_steps = 0
-        self._take_identity(self._ask("open_run", settings=settings, number=int(number), **introduction()))
+        self._take_identity(self._ask("open_run", settings=settings, number=int(number), defaults=defaults or {}, **introduction()))
         self._is_open = not self._identity.get("finished", False)
         return self._is_open
 

@@ -49,6 +49,7 @@ class LaunchedRun:
         self._name_advice = f" in this job or its requeue, or set RunConfig(name={self.name!r}) to continue in another job" if is_named_by_job else ""
         settings["run.name"] = self.name
         settings.setdefault("failure.max_failures", "0")  # Ray Train's default
+        settings = {**_settings.DEFAULTS, **settings}
         self._settings = settings
         self.run_dir = os.path.join(self.storage, self.name)
         self._command = self._end = self._error_before = None
