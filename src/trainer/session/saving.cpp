@@ -12,6 +12,7 @@
 #include "checkpoint/save/agree.hpp"
 #include "comm/agreement.hpp"
 #include "core/output/log.hpp"
+#include "io/files/file.hpp"
 #include "rundir/records/point_words.hpp"
 #include "trainer/ending/advice.hpp"
 
@@ -60,6 +61,9 @@ void Saving::warn_if_unattached() {
 void Saving::begin_from(const Restored& restored) {
   if (const auto& from = restored.checkpoint) {
     cycle_.begin_from(*from, restored.is_of_this_run);
+    has_warned_of_different_files_ =
+        restored.is_of_this_run &&
+        io::exists(from->directory + "/" + checkpoint::files_folder + "/" + checkpoint::other_ranks_folder);
     if (from->has_files && kind_ == StateKind::empty_state) kind_ = StateKind::directories;
   }
   cycle_.know_as_damaged(restored.damaged);

@@ -41,8 +41,8 @@ def completed(reports, run_id, config, is_finished, attempts=(), worker=None, ch
 def with_config(reports, config):
     """Sets the metric `config` of the reports, unless the train function reported one."""
     for report in reports:
-        if report.get("config") == {}:
-            report["config"] = config or {}
+        if isinstance(report.get("config"), dict) and not report["config"]:
+            report["config"] = {} if config is None else config
 
 
 def flat(report):
@@ -54,8 +54,8 @@ def flat(report):
 
 
 def _constants(run_id, config):
-    return {"config": config or {}, "trial_id": run_id, "experiment_id": run_id, "experiment_tag": "0", "episodes_total": None, "timesteps_total": None,
-            "timesteps_since_restore": 0}
+    return {"config": {} if config is None else config, "trial_id": run_id, "experiment_id": run_id, "experiment_tag": "0", "episodes_total": None,
+            "timesteps_total": None, "timesteps_since_restore": 0}
 
 
 def _attempt_of(iteration, attempts):

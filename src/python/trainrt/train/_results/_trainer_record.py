@@ -28,8 +28,9 @@ def write(run_dir, trainer):
     record["worker"] = {"attempt": _run_directory.last_attempt(run_dir).get("attempt"), **_this_process.facts()}
     text = json.dumps({**record, _CODE: _user_key.code_of(_signed_bytes(record))}, indent=2)
     _new_file.replace(run_dir, _NAME, lambda file: file.write(text.encode() + b"\n"))
-    params = json.dumps(trainer.params(), indent=2, default=repr, skipkeys=True)
-    _new_file.replace(run_dir, "params.json", lambda file: file.write(params.encode() + b"\n"))
+    params = _params_text(trainer.params())
+    if params is not None:
+        _new_file.replace(run_dir, "params.json", lambda file: file.write(params.encode() + b"\n"))
 
 
 def read(run_dir):
@@ -86,6 +87,17 @@ def _config_fields(config):
     except _value_json.NotRecordable as error:
         _notes.say(f"{error}, which {_NAME} cannot hold. Trainer.restore() will need train_loop_config again")
         return {_CONFIG: None, _CONFIG_MISSING: str(error)}
+
+
+def _params_text(params):
+    """Returns the text of params.json, in which objects that JSON cannot hold are replaced by their repr(); `None` for nested references to itself."""
+    def as_json(value):
+        return value.item() if hasattr(value, "item") and getattr(value, "size", None) == 1 else repr(value)
+
+    try:
+        return json.dumps(params, indent=2, default=as_json, skipkeys=True)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _json_or_none(value):

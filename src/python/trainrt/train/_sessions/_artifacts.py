@@ -48,7 +48,7 @@ class Artifacts:
             return
         self._copied_s = time.monotonic()
         for name in sorted(set(_names_in(self._source)) - self._before):
-            if not name.startswith("."):
+            if not name.startswith(".") and name != "__pycache__":
                 self._copy_tree(os.path.join(self._source, name), os.path.join(self._target, name))
 
     def _copy_tree(self, source, target):
