@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <string>
 
+#include <trainrt/options.hpp>
+
 namespace trainrt {
 
 class State;
@@ -19,6 +21,9 @@ struct DirectoryCheckpoint {
   /// directory; the numbers in this file then count as metrics of the checkpoint. The checkpoint is not removed before
   /// validation.json exists.
   std::string validation = "";
+  /// What report() does if ranks pass different files of one name, unless config key checkpoint.same_files is set. If any
+  /// rank passes SameFiles::rank0, it applies to all ranks.
+  SameFiles same_files = SameFiles::error;
 };
 
 /// Options for Context::report().

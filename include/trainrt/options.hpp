@@ -9,6 +9,10 @@ namespace trainrt {
 /// The number of shard files in a checkpoint: one file per rank, one file per node, or a single file.
 enum class FileLayout : std::uint8_t { rank, node, single };
 
+/// What to do if the directories of several ranks have different files of one name: end the run with an error, or store the
+/// file of the lowest of these ranks under that name and the other files in files/.other_ranks/RANK/ of the checkpoint.
+enum class SameFiles : std::uint8_t { error, rank0 };
+
 /// The options for averaging gradients over the ranks (GradientBuckets).
 struct GradientOptions {
   std::size_t bucket_bytes = std::size_t{4} << 20;  ///< maximum bytes of a bucket of gradients (scaling.bucket_size)

@@ -44,7 +44,7 @@ if __name__ == "__main__":
         run_config=train.RunConfig(
             storage_path=os.environ.get("STORAGE", "runs"),  # a path that all nodes share: Lustre, NFS
             name="experiment_name",
-            sync_config=train.SyncConfig(sync_artifacts=True),  # no effect: artifacts are already in the run directory
+            sync_config=train.SyncConfig(sync_artifacts=True),  # keeps new files of the working directory in the folder artifacts of the run
         ),
     )
     result: train.Result = trainer.fit()

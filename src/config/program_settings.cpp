@@ -61,11 +61,15 @@ bool is_record_of_python(std::string_view loop_key) {
 }
 
 RunSpec requested_spec(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
-                       std::vector<SettingChange>& changes) {
+                       std::vector<SettingChange>& changes, const std::map<std::string, std::string>& defaults) {
   auto options = base.given;
   // a generated name differs between ranks: all use rank 0's
   options.set("run.name", {base.run.name, options.find("run.name")->origin});
-  for (const auto& [key, text] : settings) require_open(key);
+  for (const auto* texts : {&settings, &defaults})
+    for (const auto& [key, text] : *texts) require_open(key);
+  for (const auto& [key, text] : defaults)
+    if (const auto* given = options.find(key); given == nullptr || given->origin == "default")
+      options.set(key, {text, "default"});
   set_by_program(options, settings, changes);
   number_name(options, number);
   auto spec = make_run_spec(options);

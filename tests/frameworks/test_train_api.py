@@ -107,6 +107,28 @@ class StandInForPyarrowS3:
 
 
 @test
+def results_and_checkpoints_have_the_local_filesystem_of_pyarrow():
+    """A module takes the place of pyarrow, which may be missing."""
+    text = """
+import sys, types
+LocalFileSystem, S3FileSystem = type("LocalFileSystem", (), {"type_name": "local"}), type("S3FileSystem", (), {"type_name": "s3"})
+sys.modules["pyarrow"] = types.ModuleType("pyarrow")
+if sys.argv[1] == "found":
+    sys.modules["pyarrow"].fs = types.SimpleNamespace(LocalFileSystem=LocalFileSystem)
+from trainrt.train import Checkpoint, Result
+print(type(Checkpoint("/tmp", filesystem=LocalFileSystem()).filesystem).__name__, type(Result("/tmp", [], []).filesystem).__name__)
+for make in (Checkpoint, Result.from_path):
+    try:
+        make("/tmp", S3FileSystem())
+    except ValueError as error:
+        print("filesystem=" in str(error))
+"""
+    for state, name in (("found", "LocalFileSystem"), ("missing", "NoneType")):
+        job = run([PYTHON, "-c", text, state], env={"PYTHONPATH": BUILD / "python"})
+        equal(job.out.split(), [name, name, "True", "True"], f"file systems if pyarrow is {state}", job)
+
+
+@test
 def a_filesystem_sets_endpoint_region_and_anonymity_but_no_secrets():
     def keys(filesystem):
         found = _settings.settings(run=RunConfig(storage_filesystem=filesystem, storage_path="b/x"))
@@ -369,7 +391,7 @@ def with_files(run_dir):
 def a_result_is_read_from_a_run_directory():
     run_dir = with_files(finished_run())
     result = Result.from_path(run_dir)
-    equal((result.path, result.log_dir, result.error, result.filesystem), (str(run_dir), run_dir, None, None), "result")
+    equal((result.path, result.log_dir, result.error), (str(run_dir), run_dir, None), "result")
     equal([report["loss"] for report in result.reports], [1.5, 0.5, 0.5, 1.5], "reports")
     equal((result.metrics["loss"], result.metrics["name"], result.metrics["training_iteration"]), (1.5, "x", 4), "the last metrics")
     check(math.isnan(result.metrics["nan"]), "null is not read as NaN")

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """Checkpoints from directories that a train function reports: from some or all ranks, kept by score, found again after stops and kills."""
+import re
 import signal
 import sys
 from pathlib import Path
@@ -207,9 +208,56 @@ def fails_with(text, *words):
 
 add_test("a_missing_directory_is_named_with_its_rank", fails_with,
          "def function(config):\n    train.report({}, checkpoint=Checkpoint('/nowhere/at/all') if rank() == 1 else None)\n", "rank 1", "/nowhere/at/all", "does not exist")
-add_test("different_files_of_one_name_on_two_ranks_are_an_error_that_names_both", fails_with,
-         "def function(config):\n    with Folder() as folder:\n        with open(os.path.join(folder, 'model'), 'w') as file:\n"
-         "            file.write(str(rank()))\n        train.report({}, checkpoint=Checkpoint(folder))\n", "model", "ranks 0 and 1")
+# Each rank reports another model.bin, as Keras does, whose files contain the time.
+DIFFERENT = """
+def function(config):
+    found = train.get_checkpoint()
+    first = 0
+    if found is not None:
+        with found.as_directory() as folder:
+            first = int(open(os.path.join(folder, "model.bin")).read().split()[1])
+        print("FOUND", first)
+    for epoch in range(first, 5):
+        with Folder() as folder:
+            with open(os.path.join(folder, "model.bin"), "w") as file:
+                file.write(f"{rank()} {epoch + 1}")
+            train.report({"epoch": epoch}, checkpoint=Checkpoint.from_directory(folder))
+        if epoch == 2 and found is None:
+            train.get_checkpoint()  # waits for the commit
+            train.collective.barrier()
+            raise ValueError("once")
+
+""" + MAIN + """    config = {"checkpoint_config": CheckpointConfig(num_to_keep=1), "failure_config": FailureConfig(max_failures=1)}
+    result = trainer(function, name="run", run=config).fit()
+    copy = result.checkpoint.to_directory(os.path.join(os.environ["RUNS"], f"copy-{os.getpid()}"))
+    print("RESULT", json.dumps([open(os.path.join(result.checkpoint.path, "model.bin")).read(), os.listdir(copy)]))
+"""
+
+
+@test
+def of_different_files_of_one_name_the_checkpoint_has_that_of_rank_0_and_keeps_the_others():
+    script = Script(DIFFERENT)
+    job = script.run()
+    equal(result_of(job), [["0 5", ["model.bin"]]], "the file of rank 0, and the files of a copy", job)
+    check("FOUND 3" in job.out, "the restarted function did not find the file", job)
+    warnings = [line for line in job.err.splitlines() if "different files 'model.bin'" in line]
+    check(len(warnings) == 1 and re.search(r"rank 0: [0-9a-f]{32}; rank 1: [0-9a-f]{32}", warnings[0]), "one warning of the run", job)
+    kept, = checkpoints(script.runs / "run")
+    equal((kept / "files/.other_ranks/1/model.bin").read_text(), "1 5", "the file of rank 1")
+    check_verifies(script.runs / "run")
+    check("files/.other_ranks/1/model.bin" in run([TRAINRT, "inspect", kept]).out, "inspect does not list the file of rank 1")
+    exported = script.folder / "new.bin"
+    check_exit(run([TRAINRT, "export", kept, "-o", exported]), FINISHED)
+    equal(exported.read_text(), "0 5", "the exported file")
+
+
+@test
+def with_same_files_error_different_files_end_the_run():
+    script = Script(DIFFERENT)
+    job = here(script, "--checkpoint.same_files=error")
+    check(job.code == FAILED and "ranks 0 and 1 have different files 'model.bin' (3 bytes each)" in job.err
+          and "checkpoint.same_files = rank0" in job.err, f"exit {job.code}", job)
+    equal(checkpoints(script.runs / "run"), [], "checkpoints", job)
 
 
 @test

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Metrics that a train function reports: integers stay integers, and the config or the call chooses the ranks that count."""
 import functools
+import re
 import sys
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def function(config):
         num_to_keep=1, checkpoint_score_attribute="epoch", checkpoint_score_order="min")}).fit()
     of_reports = [[report[name] for report in result.reports] for name in ("epoch", "best", "half", "real", "odd", "beyond", "training_iteration")]
     print("RESULT", json.dumps([of_reports, result.return_value, [metrics["epoch"] for _, metrics in result.best_checkpoints]]))
+    print("REPORTS", json.dumps(result.reports))
 """
 EXPECTED = [[1, 2, 3], [0, 1, 1], [0, 1.0, 1.5], [2.0] * 3, [2**53 + 1, 2**53 + 2, 2**53 + 3], [2.0**64] * 3, [1, 2, 3]]
 
@@ -51,6 +53,96 @@ def integers_are_restored_as_integers():
     job, _ = finished()
     found, = result_of(job)
     equal(repr(found), repr([EXPECTED, [1, 3], [3, 1]]), "metrics", job)
+
+
+@test
+def reports_of_a_result_have_the_metrics_of_ray_tune_and_count_on_after_a_restart():
+    job, run_dir = finished()
+    first, second, last = json.loads(next(line for line in job.out.splitlines() if line.startswith("REPORTS "))[8:])
+    expected = {"config": {"reports": 3}, "done": True, "episodes_total": None, "experiment_tag": "0", "iterations_since_restore": 1, "training_iteration": 3,
+                "should_checkpoint": True, "timesteps_since_restore": 0, "timesteps_total": None, "timestamp": last["_timestamp"],
+                "time_this_iter_s": last["_time_this_iter_s"], "time_since_restore": last["_time_this_iter_s"]}
+    equal({name: last.get(name) for name in expected}, expected, "metrics of the last report")
+    check(last["trial_id"] == last["experiment_id"] == json.loads((run_dir / "run.json").read_text())["run_id"], f"trial_id {last['trial_id']}")
+    check(re.fullmatch(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", last["date"]) and re.fullmatch(r"[\d.]{7,15}", last["node_ip"]) and last["hostname"], f"{last}")
+    check(last["warmup_time"] > 0 and last["pid"] != first["pid"], f"the process that reported: {last}")
+    equal([second["done"], second["iterations_since_restore"], second["should_checkpoint"]], [False, 2, False], "the report before the failure")
+    times = [each["_time_this_iter_s"] for each in (first, second, last)]
+    check(abs(last["time_total_s"] - sum(times)) < 1e-9 and abs(second["time_since_restore"] - sum(times[:2])) < 1e-9, f"times {times} in {last}")
+
+
+@test
+def params_json_has_the_config_and_tensorboard_shows_the_reports():
+    _, run_dir = finished()
+    equal(json.loads((run_dir / "params.json").read_text()), {"train_loop_config": {"reports": 3}}, "params.json")
+    check(b"epoch" in (run_dir / "events.out.tfevents.trainrt").read_bytes(), "the event file lacks a metric")
+    script = Script(FIT)
+    check_exit(here(script, "--metrics.sinks=csv"), FINISHED)
+    equal(list((script.runs / "run").glob("events*")), [], "event files although the command line has metrics.sinks")
+
+
+@test
+def the_detailed_metrics_of_ray_train_1_count_on_after_a_restart():
+    script = Script("""
+def function(config):
+    saved = train.load_checkpoint()
+    for epoch in range(saved["epoch"] if saved else 0, 3):
+        train.report(epoch=epoch)
+        if epoch == 1 and not saved:
+            raise ValueError("once")
+        train.save_checkpoint(epoch=epoch + 1)
+
+""" + MAIN + """    trainer = Trainer(backend=BackendConfig(), num_workers=2, logdir=os.environ["RUNS"], max_retries=1)
+    print("RESULT", json.dumps(list(trainer.run_iterator(function))))
+""")
+    job = script.run(env={"TRAIN_RESULT_ENABLE_DETAILED_AUTOFILLED_METRICS": "1"})
+    results, = result_of(job)
+    equal([[each["epoch"], each["_training_iteration"]] for each, _ in results], [[0, 1], [1, 2], [1, 2], [2, 3]], "reports of rank 0", job)
+    totals = [each["_time_total_s"] for each, _ in results]
+    check(totals[0] < totals[2] < totals[3], f"_time_total_s {totals}", job)
+    check(len({each["_pid"] for each in results[-1]}) == 2 and {"_date", "_hostname", "_node_ip"} <= set(results[-1][1]), f"{results[-1]}", job)
+    equal(result_of(Script("def function(config):\n    train.report(epoch=0)\n" + MAIN + """    trainer = Trainer(BackendConfig(), logdir=os.environ["RUNS"])
+    print("RESULT", json.dumps([sorted(each) for results in trainer.run_iterator(function) for each in results]))
+""").run()), [[["_time_this_iter_s", "_timestamp", "_training_iteration", "epoch"]]], "names without the variable")
+
+
+ARTIFACTS = """
+def function(config):
+    with open(f"of-{rank()}.txt", "a") as file:
+        file.write("x")
+    os.makedirs("pictures", exist_ok=True)
+    open("pictures/1.png", "w").close()
+    if not os.path.lexists("link"):
+        os.symlink("/etc/hostname", "link") if rank() == 0 else None
+    train.report({"x": 1})
+    train.collective.barrier()
+    if not os.path.exists(os.environ["RUNS"] + "/failed"):
+        train.collective.barrier()
+        open(os.environ["RUNS"] + "/failed", "w").close()
+        raise ValueError("once")
+
+""" + MAIN + """    run = {"sync_config": SyncConfig(sync_artifacts=True), "failure_config": FailureConfig(max_failures=1)}
+    result = trainer(function, run=run).fit()
+    print("RESULT", json.dumps({path: open(os.path.join(folder, path)).read() for folder, _, names in os.walk(result.path + "/artifacts") for path in names}))
+"""
+
+
+@test
+def new_files_in_the_working_directory_are_kept_with_sync_artifacts():
+    script = Script(ARTIFACTS)
+    (script.folder / "data.txt").write_text("existed before")
+    job = script.run()
+    equal(result_of(job), [{"of-0.txt": "xx", "of-1.txt": "xx", "1.png": ""}], "artifacts", job)
+    check((script.runs / "run/artifacts/pictures/1.png").exists(), "the folder is not kept", job)
+
+
+@test
+def the_train_function_runs_in_the_folder_of_artifacts_on_request():
+    script = Script(ARTIFACTS)
+    job = script.run(env={"TRAINRT_CHDIR_TO_TRIAL_DIR": "1"})
+    found, = result_of(job)
+    equal({name: found.get(name) for name in ("of-0.txt", "of-1.txt")}, {"of-0.txt": "xx", "of-1.txt": "xx"}, "artifacts", job)
+    equal(sorted(path.name for path in script.folder.iterdir()), ["runs", "train.py"], "files beside the script", job)
 
 
 @test

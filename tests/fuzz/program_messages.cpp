@@ -287,7 +287,8 @@ std::vector<std::string> seeds() {
       "{\"op\":\"restore\",\"tensors\":[],\"values\":{\"seen\":1,\"loss\":0.5},\"sums\":[\"seen\",\"loss\"],"
       "\"files\":[]}\n\n{\"op\":\"state\",\"values\":{\"seen\":2,\"loss\":1.5}}\n{\"op\":\"save\"}",
       "{\"op\":\"restore\",\"by_directory\":true}\n\n{\"op\":\"checkpoint\"}\n{\"op\":\"report\",\"metrics\":{},"
-      "\"of_first_rank\":true,\"directory\":\"/d\",\"directory_metadata\":{\"a\":[{}]}}\n{\"op\":\"checkpoint\"}",
+      "\"of_first_rank\":true,\"directory\":\"/"
+      "d\",\"directory_metadata\":{\"a\":[{}]},\"same_files\":\"rank0\"}\n{\"op\":\"checkpoint\"}",
       "{\"op\":\"report\",\"metrics\":{},\"memory\":4096,\"tensors\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[2,2],"
       "\"at\":0,"
       "\"placement\":\"slab\",\"offset\":[0,2],\"global_shape\":[2,8]}],\"values\":{\"epoch\":1}}\n\n{\"op\":\"load\","

@@ -12,7 +12,7 @@
 //                   and the XXH3-128 digest of every block that the rank wrote.
 //   state.h5        the combined view (hdf5_schemas/state.json): links to all tensors and values in the shards, followed by
 //                   a digest of the file
-//   files/          files of the user
+//   files/          files of the user; files/.other_ranks/RANK/ has files that differ from a lower rank's file of that name
 //   validation.json the result of a validation after the commit, if the manifest requests a validation (validation.hpp)
 namespace trainrt::checkpoint {
 
@@ -27,6 +27,9 @@ inline const std::string manifest_name = "manifest.json";
 inline const std::string view_name = "state.h5";
 inline const std::string validation_name = "validation.json";
 inline const std::string files_folder = "files";
+/// Folder below files/ with files that differ from the file of the same name of a lower rank: ".other_ranks/1/model.pt" is
+/// the file "model.pt" of rank 1.
+inline const std::string other_ranks_folder = ".other_ranks";
 
 /// Maximum size in bytes of a block, the unit in which the files of a checkpoint are written, read and verified.
 inline constexpr std::size_t block_bytes = std::size_t{4} << 20;
@@ -59,6 +62,11 @@ inline constexpr std::size_t view_seal_bytes = 17 + 32 + 1;
 /// Returns the text at the end of state.h5, "trainrt xxh3_128 DIGEST\n". `digest`: digest of all bytes of state.h5 before
 /// that text.
 std::string view_seal(std::string_view digest);
+
+/// Returns whether `file`, a path relative to the checkpoint directory, is in the folder files/.other_ranks/.
+inline bool is_of_other_rank(const std::string& file) {
+  return file.starts_with(files_folder + "/" + other_ranks_folder + "/");
+}
 
 /// Value of the HDF5 attribute "placement" for values. For tensors, the attribute has the value name_of(Placement).
 inline constexpr std::string_view value_placement = "value";

@@ -18,6 +18,12 @@ class DirectoryFileUnreadable : public Error {
   using Error::Error;
 };
 
+/// Thrown if ranks passed different files of one name to report(), and no rank passed SameFiles::rank0.
+class FilesDiffer : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A file that must be copied into a checkpoint, from a directory that the train function passed to report().
 struct DirectoryFile {
   std::string name;         ///< path relative to the folder files/ of the checkpoint
@@ -35,6 +41,9 @@ struct DirectoryFiles {
   std::string carried_from;
   /// JSON object with the parameters of a requested validation (Meta::validation). The same on all ranks.
   std::string validation;
+  /// Sentence that names a file that differs between ranks, the ranks, and the digests of their files; "" if all files of
+  /// one name are equal. The same on all ranks.
+  std::string difference;
 };
 
 /// Merges the lists of files of the directories that the ranks passed to report(). If several ranks have the same file, the
@@ -42,8 +51,11 @@ struct DirectoryFiles {
 /// same Error on all ranks, naming paths and ranks, if
 /// - a directory or file cannot be read
 /// - a directory contains anything except files, links to files and folders
-/// - ranks have different files, or a file and a folder, with the same name
+/// - ranks have a file and a folder with the same name
+/// - ranks have different files with the same name, and no rank passes SameFiles::rank0
 /// - a file has the same name as a file of the State
+/// With SameFiles::rank0, each further version of a file is stored below other_ranks_folder, under the lowest rank that has
+/// this version. The folder other_ranks_folder of a directory, which is from another checkpoint, is ignored.
 DirectoryFiles gather_directories(const DirectoryCheckpoint& mine, const State& state, Communicator& communicator,
                                   const Explain& explain);
 

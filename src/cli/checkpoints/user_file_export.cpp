@@ -20,6 +20,7 @@ const FileRecord* find_user_file(const std::string& path, const checkpoint::Mani
   std::vector<const FileRecord*> candidates;
   for (const auto& record : manifest.files) {
     const fs::path name(record.name);
+    if (checkpoint::is_of_other_rank(record.name)) continue;
     if (target.extension().empty() || name.extension() != target.extension()) continue;
     if (name.filename() == target.filename()) return &record;
     candidates.push_back(&record);
@@ -34,7 +35,8 @@ const FileRecord* find_user_file(const std::string& path, const checkpoint::Mani
 std::string user_file_names(const checkpoint::Manifest& manifest) {
   std::string names;
   for (const auto& record : manifest.files)
-    names += (names.empty() ? "" : ", ") + fs::path(record.name).lexically_relative("files").string();
+    if (!checkpoint::is_of_other_rank(record.name))
+      names += (names.empty() ? "" : ", ") + fs::path(record.name).lexically_relative("files").string();
   return names;
 }
 

@@ -9,7 +9,7 @@
 namespace trainrt::cli {
 
 // Export of the files that a train function has written itself into a checkpoint (its folder files/), such as a model in
-// the format of a framework.
+// the format of a framework. Files in files/.other_ranks/ are not exported: the file of that name in files/ is.
 
 /// Returns the user file of the checkpoint that an export to `path` copies. It is the file with the same extension as
 /// `path`. If several files have this extension, it is the one with the same name. Returns nullptr if no file has the

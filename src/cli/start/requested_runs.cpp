@@ -123,7 +123,7 @@ class RequestedRuns {
     config::RunSpec spec;
     std::vector<config::SettingChange> changes;
     const auto open = [&] {
-      spec = config::requested_spec(base_, request.settings, request.number, changes);
+      spec = config::requested_spec(base_, request.settings, request.number, changes, request.defaults);
       require_(spec);
     };
     comm::collectively(communicator_, open, trainer::with_advice);
@@ -199,7 +199,7 @@ trainer::RunOutcome run_requested(const config::RunSpec& spec, const ResolvedFun
 
 program::RequestedRun find_requested_run(const config::RunSpec& base, const program::RunRequest& request) {
   std::vector<config::SettingChange> changes;
-  const auto spec = config::requested_spec(base, request.settings, request.number, changes);
+  const auto spec = config::requested_spec(base, request.settings, request.number, changes, request.defaults);
   return {spec.run.name, spec.run_dir, has_finished(spec)};
 }
 

@@ -64,6 +64,12 @@ const Section checkpoint{
             {.key = "checkpoint.replica_check_every",
              .default_value = "off",
              .help = "interval at which all replicated tensors are also compared between checkpoints"}),
+        key(&CheckpointKeys::same_files,
+            {.key = "checkpoint.same_files",
+             .help = "action if ranks report directories with different files of one name: error, or rank0, which keeps "
+                     "rank 0's file under that name and the others in files/.other_ranks. Default: rank0 for report() of "
+                     "trainrt.train, error for other programs"},
+            {{"error", SameFiles::error}, {"rank0", SameFiles::rank0}}),
         key(&CheckpointKeys::mirror,
             {.key = "checkpoint.mirror",
              .type = OptionType::path,

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <trainrt/options.hpp>
@@ -25,9 +26,10 @@ struct CheckpointKeys {
   int io_threads = 0;               ///< number of I/O threads per rank
   bool read_back = false;           ///< true: read and verify every checkpoint before it is committed
   OnReplicaDifference replica_check = OnReplicaDifference::error;
-  StepInterval replica_check_every;  ///< interval of additional comparisons of replicated tensors between checkpoints
-  std::string mirror;                ///< storage that checkpoints are copied to, as URL or path; "": no mirror
-  double mirror_wait_s = 0;          ///< maximum time that the end of a run waits for the mirror, seconds
+  StepInterval replica_check_every;     ///< interval of additional comparisons of replicated tensors between checkpoints
+  std::optional<SameFiles> same_files;  ///< nothing: as the caller of report() asks
+  std::string mirror;                   ///< storage that checkpoints are copied to, as URL or path; "": no mirror
+  double mirror_wait_s = 0;             ///< maximum time that the end of a run waits for the mirror, seconds
 };
 
 }  // namespace trainrt::config

@@ -10,14 +10,25 @@
 
 namespace trainrt::program {
 
-RunRequest run_request_from(const Json& body) {
-  RunRequest request;
-  for (const auto& [key, value] : field(body, "settings", Json::value_t::object).items()) {
+namespace {
+
+std::map<std::string, std::string> settings_in(const Json& body, const char* name) {
+  std::map<std::string, std::string> settings;
+  for (const auto& [key, value] : field(body, name, Json::value_t::object).items()) {
     if (!value.is_string())
       throw UsageError(
           fmt::format("train.program: the setting '{}' of open_run must be a string, as in a config file", key));
-    request.settings[key] = value.get<std::string>();
+    settings[key] = value.get<std::string>();
   }
+  return settings;
+}
+
+}  // namespace
+
+RunRequest run_request_from(const Json& body) {
+  RunRequest request;
+  request.settings = settings_in(body, "settings");
+  if (body.contains("defaults")) request.defaults = settings_in(body, "defaults");
   if (body.contains("number"))
     request.number =
         static_cast<int>(std::clamp<std::int64_t>(number_field(body, "number"), 1, std::numeric_limits<int>::max()));

@@ -53,6 +53,9 @@ DirectoryCheckpoint directory_from(const Json& body) {
   }
   if (body.contains("directory_metadata"))
     directory.metadata = field(body, "directory_metadata", Json::value_t::object).dump();
+  if (body.contains("same_files"))
+    directory.same_files =
+        choice_field<SameFiles>(body, "same_files", {{"error", SameFiles::error}, {"rank0", SameFiles::rank0}});
   if (body.contains("validation")) directory.validation = field(body, "validation", Json::value_t::object).dump();
   return directory;
 }

@@ -6,6 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/checkpoint_error.hpp"
+#include "checkpoint/save/directories.hpp"
 #include "comm/comm_error.hpp"
 #include "core/output/error_message.hpp"
 #include "device/device_error.hpp"
@@ -67,6 +68,7 @@ constexpr Row rows[] = {
     {is<checkpoint::AllDamaged>,
      "Or add --run.missing_checkpoints=accept to the command to train from the beginning, or --run.name=NAME to start a "
      "new run."},
+    {is<checkpoint::FilesDiffer>, "or set checkpoint.same_files = rank0 to keep the files of all ranks"},
     {is<checkpoint::StateDiffers>, "Or set another run.name to start a new run."},
     {is<rundir::PathNotShared>, share_storage},
     {is<rundir::PathNotWritable>, "set run.storage_path to a folder in which you may write"},

@@ -12,6 +12,7 @@
 #include "checkpoint/save/agree.hpp"
 #include "comm/agreement.hpp"
 #include "core/output/log.hpp"
+#include "io/files/file.hpp"
 #include "rundir/records/point_words.hpp"
 #include "trainer/ending/advice.hpp"
 
@@ -60,6 +61,9 @@ void Saving::warn_if_unattached() {
 void Saving::begin_from(const Restored& restored) {
   if (const auto& from = restored.checkpoint) {
     cycle_.begin_from(*from, restored.is_of_this_run);
+    has_warned_of_different_files_ =
+        restored.is_of_this_run &&
+        io::exists(from->directory + "/" + checkpoint::files_folder + "/" + checkpoint::other_ranks_folder);
     if (from->has_files && kind_ == StateKind::empty_state) kind_ = StateKind::directories;
   }
   cycle_.know_as_damaged(restored.damaged);
@@ -93,10 +97,19 @@ ReportedCheckpoint Saving::gather(const DirectoryCheckpoint* mine) try {
     replicas_.begin(state_, parts_.progress.step());
   }
   if (kind_ == StateKind::empty_state) kind_ = StateKind::directories;
-  const auto given = mine != nullptr ? *mine : DirectoryCheckpoint{};
+  auto given = mine != nullptr ? *mine : DirectoryCheckpoint{};
+  given.same_files = parts_.spec.checkpoint.same_files.value_or(given.same_files);
   std::optional<State> state;
   comm::collectively(parts_.communicator, [&] { state = with_runtime_values(given); });  // `given` may differ between ranks
-  return {checkpoint::gather_directories(given, state_, parts_.communicator, with_advice), std::move(state)};
+  auto files = checkpoint::gather_directories(given, state_, parts_.communicator, with_advice);
+  if (!files.difference.empty() && !std::exchange(has_warned_of_different_files_, true))
+    log::run_warning(files.difference +
+                     ". files/ of the checkpoint has the file of the lowest rank, and files/.other_ranks/RANK/ has the "
+                     "others. Include the rank in the name, or report the file on one rank only; checkpoint.same_files = "
+                     "error ends the run instead");
+  return {std::move(files), std::move(state)};
+} catch (const checkpoint::FilesDiffer& error) {
+  throw AgreedError(with_advice(error), error.code());
 } catch (const Error& error) {
   throw AgreedError(error.what(), error.code());
 }

@@ -141,8 +141,9 @@ class Saving {
   std::string run_metadata_;
   std::string metadata_;
   bool has_warned_ = false;
-  bool has_values_ = false;    ///< the attached State of the train function has values
-  int value_comparisons_ = 0;  ///< number of calls of compare_first_values() that have compared values
+  bool has_warned_of_different_files_ = false;  ///< this start or an earlier one has warned
+  bool has_values_ = false;                     ///< the attached State of the train function has values
+  int value_comparisons_ = 0;                   ///< number of calls of compare_first_values() that have compared values
   ReplicaWatch replicas_;
   CheckpointCycle cycle_;  // last member, so that it is destroyed first: its background work uses the other members
 };

@@ -31,6 +31,13 @@ checkpoint::DirectoryFiles gather(const std::string& path, Communicator& communi
   return checkpoint::gather_directories({path, "{}"}, state, communicator, message_of);
 }
 
+/// Gathers `path` with SameFiles::rank0 on the last rank, which applies to all ranks.
+checkpoint::DirectoryFiles gather_any(const std::string& path, Communicator& communicator, const State& state = {}) {
+  const bool is_last = communicator.rank() == communicator.size() - 1;
+  return checkpoint::gather_directories({.path = path, .same_files = is_last ? SameFiles::rank0 : SameFiles::error}, state,
+                                        communicator, message_of);
+}
+
 checkpoint::Saver::Request request_for(const std::string& run_dir, std::int64_t number, checkpoint::DirectoryFiles given) {
   auto meta = options_for(run_dir, number).meta;
   meta.has_directory = true;
@@ -104,6 +111,55 @@ TEST_CASE("a file that differs between ranks is an error on all ranks that names
     });
     CHECK_THAT(text, Contains("ranks 0 and 2 have different files 'd/model'"));
   }
+}
+
+TEST_CASE("with rank0, the lowest rank's file keeps its name and other versions are stored once each") {
+  Scratch scratch;
+  const auto run = scratch / "run";
+  fs::create_directory(run);
+  Findings differences;
+  run_ranks(4, [&](Communicator& communicator) {
+    const auto rank = communicator.rank();
+    std::map<std::string, std::string> files{{"d/model", rank < 2 ? "abc" : "a longer one"}, {"same", "same"}};
+    if (rank > 0) files["late"] = std::to_string(rank % 2);
+    if (rank == 1) files[".other_ranks/0/old"] = "of another checkpoint";
+    checkpoint::Saver saver(saver_options(run), communicator);
+    auto given = gather_any(directory_of(scratch / std::to_string(rank), files), communicator);
+    differences.add(given.difference);
+    save(saver, State(), request_for(run, 1, std::move(given)));
+    save(saver, State(), request_for(run, 2, {{}, "{}", run + "/checkpoint_000001"}));
+    if (!gather(rank == 0 ? run + "/checkpoint_000001/files" : "", communicator).difference.empty()) throw Error("differs");
+  });
+  for (const auto* number : {"1", "2"}) {
+    const auto checkpoint = run + "/checkpoint_00000" + number;
+    std::map<std::string, std::string> found;
+    for (const auto& file : checkpoint::read_manifest(checkpoint).files)
+      found[file.name] = io::read_file(checkpoint + "/" + file.name);
+    const std::map<std::string, std::string> expected{{"files/d/model", "abc"},
+                                                      {"files/same", "same"},
+                                                      {"files/late", "1"},
+                                                      {"files/.other_ranks/2/d/model", "a longer one"},
+                                                      {"files/.other_ranks/2/late", "0"}};
+    CHECK(found == expected);
+    CHECK(is_whole(checkpoint));
+  }
+  for (const auto& text : differences.take())
+    CHECK_THAT(text, Contains("'d/model'") && Contains("rank 0 and 1 more: ") && Contains("; rank 2 and 1 more: ") &&
+                         Contains("and 1 more file"));
+}
+
+TEST_CASE("names of the folder for other ranks are refused if they would collide") {
+  Scratch scratch;
+  const auto file = directory_of(scratch / "file", {{".other_ranks", ""}});
+  CHECK_THAT(error_on_all(1, [&](Communicator& communicator) { gather(file, communicator); }),
+             Contains("/.other_ranks' has a name that is reserved"));
+  State state;
+  state.file(".other_ranks/1/model", scratch / "model");
+  const auto text = error_on_all(2, [&](Communicator& communicator) {
+    const auto rank = std::to_string(communicator.rank());
+    gather_any(directory_of(scratch / rank, {{"model", rank}}), communicator, state);
+  });
+  CHECK_THAT(text, Contains("the State's file '.other_ranks/1/model'"));
 }
 
 TEST_CASE("a directory must not contain a file with the name of a file of the State") {

@@ -57,6 +57,18 @@ TEST_CASE("settings of a program override the config file, and the command line 
   CHECK(requested({{"checkpoint.num_to_keep", "5"}}).changes.empty());
 }
 
+TEST_CASE("defaults of a program apply to keys that are not set elsewhere") {
+  std::vector<SettingChange> changes;
+  const auto spec = requested_spec(
+      base(), {{"checkpoint.score_attribute", "loss"}}, 1, changes,
+      {{"checkpoint.num_to_keep", "2"}, {"checkpoint.score_attribute", "accuracy"}, {"metrics.sinks", "csv, tensorboard"}});
+  CHECK(spec.checkpoint.num_to_keep == 5);
+  CHECK(spec.checkpoint.score_attribute == "loss");
+  CHECK(spec.metrics.sinks == std::vector<std::string>{"csv", "tensorboard"});
+  CHECK(changes.empty());
+  CHECK_THROWS_AS(requested_spec(base(), {}, 1, changes, {{"train.program", "false"}}), UsageError);
+}
+
 TEST_CASE("a second run of a program gets another name") {
   CHECK(requested({}, 1).spec.run.name == "config");
   CHECK(requested({}, 2).spec.run.name == "config-2");

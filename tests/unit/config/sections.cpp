@@ -81,6 +81,7 @@ TEST_CASE("every key of the config sets its own member of the spec") {
                        {"checkpoint.read_back", "on"},
                        {"checkpoint.replica_check", "warn"},
                        {"checkpoint.replica_check_every", "11 steps"},
+                       {"checkpoint.same_files", "rank0"},
                        {"checkpoint.mirror", "s3://b/p"},
                        {"checkpoint.mirror_wait", "23"},
                        {"storage.s3_endpoint", "http://h:1"},
@@ -137,7 +138,7 @@ TEST_CASE("every key of the config sets its own member of the spec") {
   CHECK((checkpoint.staging_bytes == std::uint64_t{2} << 30 && checkpoint.max_failed == 9 && checkpoint.io_threads == 10));
   CHECK((checkpoint.read_back && checkpoint.replica_check == OnReplicaDifference::warn &&
          checkpoint.replica_check_every.steps == 11));
-  CHECK((checkpoint.mirror == "s3://b/p" && checkpoint.mirror_wait_s == 23));
+  CHECK((checkpoint.mirror == "s3://b/p" && checkpoint.mirror_wait_s == 23 && checkpoint.same_files == SameFiles::rank0));
   CHECK((spec.storage.s3_endpoint == "http://h:1" && spec.storage.s3_region == "eu" && spec.storage.s3_profile == "own"));
   CHECK(spec.storage.s3_anonymous);
   CHECK(spec.storage.purge_days == 60);

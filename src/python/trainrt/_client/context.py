@@ -140,7 +140,8 @@ class Context(Collectives):
         return {"values": self._state._encoded_values()}
 
     def report(self, metrics: Mapping[str, Any], *, of_first_rank: bool = False, directory: str | os.PathLike[str] | None = None,
-               metadata: dict | None = None, directory_name: str | None = None, state: State | None = None, validation: dict | None = None) -> None:
+               metadata: dict | None = None, directory_name: str | None = None, state: State | None = None, validation: dict | None = None,
+               same_files: str = "error") -> None:
         """Reports the metrics of an iteration, and saves a checkpoint if one is due. The State must be consistent. Collective.
 
         Parameters
@@ -152,7 +153,7 @@ class Context(Collectives):
         of_first_rank : bool
             True, on all ranks, uses the metrics of rank 0 unchanged.
         directory : path, optional
-            Saves a checkpoint of all files in this directory. One or several ranks may pass a directory; files of the same name must be equal.
+            Saves a checkpoint of all files in this directory. One or several ranks may pass a directory; `same_files` applies to files of one name.
             When the call returns, the files are copied; they are committed later, see checkpoint(). An unreadable file is an error on all ranks.
         metadata : dict, optional
             Metadata for the checkpoint's manifest, in addition to checkpoint_metadata(). If several ranks pass metadata, the lowest rank's is used.
@@ -162,6 +163,9 @@ class Context(Collectives):
             State to save in this checkpoint only, which load() can load. All ranks must pass it, and restore() must have been called without a State.
         validation : dict, optional
             Request to evaluate the checkpoint after its commit; src/checkpoint/README.md describes the format.
+        same_files : str
+            What happens if ranks pass different files of one name: "error" ends the run; "rank0" stores the file of the lowest rank in files/, and the
+            other files in files/.other_ranks/RANK/. The key checkpoint.same_files takes precedence.
         """
         counts = not of_first_rank or self.world_rank == 0
         given: dict[str, Any] = {} if directory is None else {"directory": os.path.abspath(os.fspath(directory))}
@@ -169,6 +173,8 @@ class Context(Collectives):
             given["directory_metadata"] = metadata_of("the metadata of report()", metadata, directory_name)
         if validation is not None:
             given["validation"] = validation
+        if same_files != "error":
+            given["same_files"] = same_files
         memory, is_new = (None, False) if state is None else self._memory_of(state)
         if state is not None and memory is not None:
             state._write_tensors(memory.bytes)
@@ -261,7 +267,7 @@ class Context(Collectives):
 
     # ---- runs that the program opens ----
 
-    def open_run(self, settings: dict[str, str], number: int = 1) -> bool:
+    def open_run(self, settings: dict[str, str], number: int = 1, defaults: dict[str, str] | None = None) -> bool:
         """Opens a run with these config keys, in place of the run that the launch would open. Collective.
 
         Parameters
@@ -271,6 +277,8 @@ class Context(Collectives):
             rank 0's settings are used.
         number : int
             Number of the run, counted from 1 in this program.
+        defaults : dict, optional
+            Values of config keys that neither `settings`, the config file nor the command line sets.
 
         Returns
         -------
@@ -280,7 +288,7 @@ class Context(Collectives):
         if self._is_open:
             raise RuntimeError(f"open_run() was called while the run '{self.run_name}' is open: call close_run() before it")
         self._compared_steps = 0
-        self._take_identity(self._ask("open_run", settings=settings, number=int(number), **introduction()))
+        self._take_identity(self._ask("open_run", settings=settings, number=int(number), defaults=defaults or {}, **introduction()))
         self._is_open = not self._identity.get("finished", False)
         return self._is_open
 

@@ -37,12 +37,12 @@ def context() -> Context:
     return _context or _connect(Context._greet)
 
 
-def open_run(settings: dict[str, str], number: int = 1) -> bool:
+def open_run(settings: dict[str, str], number: int = 1, defaults: dict[str, str] | None = None) -> bool:
     """Opens a run by Context.open_run(). Must be the first use of the Context, or follow close_run(). Returns False if the run has already finished."""
     if _context is not None:
-        return _context.open_run(settings, number)
+        return _context.open_run(settings, number, defaults)
     is_running: list[bool] = []
-    _connect(lambda ctx: is_running.append(ctx.open_run(settings, number)))
+    _connect(lambda ctx: is_running.append(ctx.open_run(settings, number, defaults)))
     return is_running[0]
 
 

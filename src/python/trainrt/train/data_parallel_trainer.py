@@ -148,6 +148,10 @@ class DataParallelTrainer:
         return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets, callbacks,
                          first if first is not None and not first.is_native() else None, self.validation_config)
 
+    def params(self) -> dict[str, Any]:
+        """Returns the content of params.json in the run directory: the config of the train function."""
+        return {"train_loop_config": self.train_loop_config if self.train_loop_config is not None else {}}
+
     def settings(self) -> dict[str, str]:
         """Returns the configs as keys and values of trainrt's config. Writes datasets that are in memory to the storage path."""
         found = _settings.settings(self.scaling_config, self.run_config)

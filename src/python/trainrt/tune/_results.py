@@ -8,9 +8,9 @@ import subprocess
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .._support import _executable, _notes
+from .._support import _executable, _local_files, _notes
 from ..train import Result
-from ..train._results import _run_state, _trainer_record
+from ..train._results import _auto_metrics, _run_state, _trainer_record
 from ..train.errors import TrainingFailedError
 from ._param_space import ParamSpace
 from ._trainable import FunctionTrainer, merged, trial_number
@@ -45,7 +45,7 @@ def _result_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> R
     except RuntimeError:  # the trial failed before it made a run
         result = Result(trial["path"], [], [])
     result._state = trial["state"]
-    result.config = _config_of(trial, space, under)
+    result._set_config(_config_of(trial, space, under))
     if trial["state"] == _run_state.FAILED and result.error is None:
         result.error = TrainingFailedError(trial.get("why", "the trial failed; its log has the reason"))
     elif trial["state"] != _run_state.FAILED:
@@ -86,9 +86,9 @@ class ResultGrid:
         self._results = [_result_of(trial, space, under) for trial in self._trials]
 
     @property
-    def filesystem(self) -> None:
-        """Always `None`: the directory is in a file system that all nodes see."""
-        return None
+    def filesystem(self) -> Any:
+        """pyarrow.fs.LocalFileSystem, since the directory is in a file system that all nodes see; `None` if pyarrow is not installed."""
+        return _local_files.filesystem()
 
     def __len__(self) -> int:
         return len(self._results)
@@ -144,7 +144,7 @@ class ResultGrid:
                       if _is_number(report.get(metric)) and (filter_nan_and_inf or math.isnan(report[metric])))
         ignored = f"{count} reports have {'NaN or infinity' if filter_nan_and_inf else 'NaN'}" if count else ""
         if not scored:
-            names = sorted({name for result in self._results for name in result.metrics if not name.startswith("_")})
+            names = sorted({name for result in self._results for name in result.metrics if not _auto_metrics.is_added(name)})
             raise RuntimeError(f"get_best_result(metric={metric!r}): no trial has reported it as a number{ignored and f' ({ignored})'}; they have: "
                                f"{', '.join(names) or 'no metrics'}")
         if ignored:
@@ -173,6 +173,7 @@ class ResultGrid:
                 _, mode = self._asked(filter_metric, filter_mode)
                 scored = [each for each in result.reports if _is_number(each.get(filter_metric)) and not math.isnan(each[filter_metric])]
                 report = (max if mode == "max" else min)(scored, key=lambda each: each[filter_metric], default=result.metrics)
+            report = {name: value for name, value in report.items() if name != "config"}
             rows.append({**report, "trial_id": trial["trial"], "logdir": result.path, **_flat_config(result.config or {})})
         return pandas.DataFrame(rows)
 

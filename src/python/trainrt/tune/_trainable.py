@@ -70,6 +70,9 @@ def _scaling_of(resources: Any) -> ScalingConfig:
 class FunctionTrainer(DataParallelTrainer):
     """The Trainer of a function. A dict that the function returns is its last report, as in Ray Tune."""
 
+    def params(self) -> dict[str, Any]:
+        return self.train_loop_config or {}
+
     def call_train_function(self) -> Any:
         returned = super().call_train_function()
         if isinstance(returned, dict):

@@ -119,7 +119,7 @@ class Tuner:
 
     def _sections(self) -> Sections:
         scaling = self._trainable.scaling
-        found = {**_settings.settings(scaling, self._run_config), **self._trainable.trainer.settings()}
+        found = {**_settings.DEFAULTS, **_settings.settings(scaling, self._run_config), **self._trainable.trainer.settings()}
         found.update({f"loop.{key}": text for key, text in self._space.recorded().items()})
         found.update({"run.name": self._name, "run.storage_path": self._storage})
         for key in ("scaling.num_workers", "scaling.min_workers"):

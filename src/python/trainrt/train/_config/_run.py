@@ -27,7 +27,8 @@ class RunConfig:
         Filesystem of fsspec or pyarrow.fs for S3, Google Cloud Storage or local files. Access keys in it are not used.
     failure_config : FailureConfig, optional
     checkpoint_config : CheckpointConfig, optional
-    sync_config, progress_reporter, log_to_file
+    sync_config : SyncConfig, optional
+    progress_reporter, log_to_file
         Have no effect except a note.
     verbose : int, optional
         2 prints every report.

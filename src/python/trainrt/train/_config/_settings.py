@@ -6,6 +6,10 @@ from ._storage import is_object_store
 NO_LIMIT = 1000000000  # maximum of failure.max_failures
 
 
+# Default of metrics.sinks for runs of a Trainer: as in Ray Train, TensorBoard can show them.
+DEFAULTS = {"metrics.sinks": "csv, hdf5, progress, tensorboard"}
+
+
 def settings(scaling=None, run=None):
     """Returns {key: text} of a ScalingConfig and a RunConfig. Values that are not given are left to the launch, the config file or the default."""
     found = {**(_scaling_settings(scaling) if scaling is not None else {}), **(_run_settings(run) if run is not None else {})}
@@ -85,8 +89,8 @@ def _scaling_notes(scaling):
 
 
 def _run_notes(run):
-    if run.sync_config is not None:
-        yield "RunConfig(sync_config=...) changes nothing: the ranks write into the run directory"
+    if run.sync_config is not None and not run.sync_config.sync_artifacts:
+        yield "RunConfig(sync_config=...) changes nothing without sync_artifacts=True: the ranks write into the run directory"
     if run.progress_reporter is not None:
         yield "RunConfig(progress_reporter=...) changes nothing: trainrt prints the progress (verbose=2 prints every report)"
     if run.log_to_file:

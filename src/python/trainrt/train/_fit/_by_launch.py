@@ -48,6 +48,7 @@ class LaunchedRun:
         self._continue_advice = _run_names.continue_advice(self.name, has_default_name="run.name" not in settings)
         settings["run.name"] = self.name
         settings.setdefault("failure.max_failures", "0")  # Ray Train's default
+        settings = {**_settings.DEFAULTS, **settings}
         self._settings = settings
         self.run_dir = os.path.join(self.storage, self.name)
         self._command = self._end = self._error_before = None

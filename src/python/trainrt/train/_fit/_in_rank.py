@@ -7,6 +7,7 @@ import threading
 from ... import _client
 from ..._support import _notes
 from ..._support._call_place import place_of_raise
+from .._config import _settings
 from .._results import _run_directory, _trainer_record
 from .._results._result import Result
 from .._sessions import _current
@@ -52,6 +53,9 @@ def run_function(trainer, session):
             session.agree_on_resume()
             if session.spec.validation is not None and session.world_rank == 0:
                 session.begin_validations(Validator(session.spec.validation, session.run_dir))
+            if session.world_rank == 0:
+                for callback in session.spec.callbacks:
+                    callback._resume_from(session.get_checkpoint())
             returned = _hooks.run(trainer, session)
             session.runtime._finished_part = "the train function"
             session.wait_for_validations()
@@ -70,6 +74,7 @@ def run_function(trainer, session):
             raise WorkerGroupError(f"the train function failed on rank {session.world_rank}: {type(error).__name__}: {error}",
                                    {session.world_rank: error}) from error
         finally:
+            session.copy_artifacts()
             session.end_validations()
 
 
@@ -116,7 +121,7 @@ def _open(trainer):
     if _fit_count == 1 and _client.has_context():
         _check_open_run(settings, _client.context())
         return True, False
-    return _client.open_run(settings, _fit_count), True
+    return _client.open_run(settings, _fit_count, _settings.DEFAULTS), True
 
 
 def _check_trust(users):

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from ..._support import _new_file
+from ..._support import _local_files, _new_file
 from . import _run_directory
 
 _METADATA = ".metadata.json"
+_OTHER_RANKS = ".other_ranks"  # folder of a run's checkpoint
 
 
 class Checkpoint:
@@ -24,20 +25,20 @@ class Checkpoint:
     ----------
     path : str or path-like
         Directory in a file system that all nodes see. A `file://` URI is accepted, other URIs are not.
-    filesystem : None
-        Not supported; other values than `None` raise an error.
+    filesystem : pyarrow.fs.LocalFileSystem, optional
+        A file system for local files; others raise an error.
 
     Attributes
     ----------
     path : str
         Absolute path of the directory with the files.
-    filesystem : None
-        Always `None`: the directory is read through the operating system.
+    filesystem : pyarrow.fs.LocalFileSystem or None
+        File system of `path`. `None` if pyarrow is not installed.
 
     Raises
     ------
     ValueError
-        If `path` is a URI of another scheme, or `filesystem` is given.
+        If `path` is a URI of another scheme, or `filesystem` is not for local files.
 
     Examples
     --------
@@ -51,9 +52,9 @@ class Checkpoint:
     3
     """
 
-    def __init__(self, path: Union[str, "os.PathLike[str]"], filesystem: None = None):
-        if filesystem is not None:
-            raise ValueError(f"Checkpoint({os.fspath(path)!r}, filesystem=...) is not supported: checkpoints are directories that all nodes see. "
+    def __init__(self, path: Union[str, "os.PathLike[str]"], filesystem: Any = None):
+        if not _local_files.is_local(filesystem):
+            raise ValueError(f"Checkpoint({os.fspath(path)!r}, filesystem={filesystem!r}) is not supported: checkpoints are directories that all nodes see. "
                              f"Leave out filesystem")
         text = os.fspath(path)
         if text.startswith("file://"):
@@ -61,7 +62,11 @@ class Checkpoint:
         if "://" in text:
             raise ValueError(f"Checkpoint({text!r}): a URI is not supported. Give the path of a directory that all nodes see")
         self.path, self._native_directory = _resolved(text)
-        self.filesystem = None
+
+    @property
+    def filesystem(self) -> Any:
+        """pyarrow.fs.LocalFileSystem, since checkpoints are directories that all nodes see; `None` if pyarrow is not installed."""
+        return _local_files.filesystem()
 
     @classmethod
     def from_directory(cls, path: Union[str, "os.PathLike[str]"]) -> "Checkpoint":
@@ -109,7 +114,7 @@ class Checkpoint:
         return self.path
 
     def to_directory(self, path: Union[str, "os.PathLike[str]", None] = None) -> str:
-        """Copies the files.
+        """Copies the files, except files in the folder `.other_ranks`, which differ from rank 0's files of the same names.
 
         Parameters
         ----------
@@ -128,7 +133,7 @@ class Checkpoint:
         """
         source = self._existing_path()
         target = os.path.abspath(os.path.expanduser(os.fspath(path))) if path is not None else tempfile.mkdtemp(prefix="checkpoint_tmp_")
-        shutil.copytree(source, target, dirs_exist_ok=True)
+        shutil.copytree(source, target, dirs_exist_ok=True, ignore=lambda folder, names: {_OTHER_RANKS} if folder == source else set())
         return target
 
     @contextmanager

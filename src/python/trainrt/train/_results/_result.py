@@ -7,16 +7,13 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from ..._support import _executable, _notes
+from ..._support import _executable, _local_files, _notes, _this_process
 from ..errors import TrainingFailedError
-from . import _run_directory, _run_state, _trainer_record
+from . import _auto_metrics, _run_directory, _run_state, _trainer_record
 from ._checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     import pandas
-
-# Metrics that the runtime adds to each report, by their older names in Ray Train.
-_ALIASES = {"training_iteration": "_training_iteration", "timestamp": "_timestamp", "time_this_iter_s": "_time_this_iter_s"}
 
 
 class Result:
@@ -25,7 +22,7 @@ class Result:
     Attributes
     ----------
     metrics : dict
-        Metrics of the last report; {} before the first report.
+        Metrics of the last report, with those of Ray Tune such as `time_total_s`; {} before the first report.
     reports : list of dict
         Metrics of all reports, oldest first.
     checkpoint : Checkpoint or None
@@ -40,8 +37,8 @@ class Result:
         The `train_loop_config`.
     return_value : object
         Value that the train function returned on rank 0, or `None` in a Result that was read from a directory.
-    filesystem : None
-        Always `None`: run directories are read through the operating system.
+    filesystem : pyarrow.fs.LocalFileSystem or None
+        File system of `path`. `None` if pyarrow is not installed.
 
     Examples
     --------
@@ -60,8 +57,7 @@ class Result:
                  state: Optional[str] = None):
         self._state = state
         self.path = path
-        self.filesystem = None
-        self.reports = [_with_aliases(report) for report in reports]
+        self.reports = reports
         self.metrics = self.reports[-1] if self.reports else {}
         self._checkpoints = checkpoints  # sorted, oldest first
         self.checkpoint = checkpoints[-1][0] if checkpoints else None
@@ -71,15 +67,15 @@ class Result:
         self.return_value = return_value
 
     @classmethod
-    def from_path(cls, path: Union[str, "os.PathLike[str]"], storage_filesystem: None = None, *, return_value: Any = None) -> "Result":
+    def from_path(cls, path: Union[str, "os.PathLike[str]"], storage_filesystem: Any = None, *, return_value: Any = None) -> "Result":
         """Reads the Result of a run, which may be running, finished or failed.
 
         Parameters
         ----------
         path : str or path-like
             Run directory.
-        storage_filesystem : None
-            Not supported; other values than `None` raise an error.
+        storage_filesystem : pyarrow.fs.LocalFileSystem, optional
+            A file system for local files; others raise an error.
         return_value : object, optional
             Value for `return_value` of the Result.
 
@@ -92,38 +88,52 @@ class Result:
         RuntimeError
             If `path` is not a run directory.
         ValueError
-            If `storage_filesystem` is given, or result.json is damaged.
+            If `storage_filesystem` is not for local files, or result.json is damaged.
         """
-        if storage_filesystem is not None:
-            raise ValueError("Result.from_path(storage_filesystem=...) is not supported: run directories are in file systems that all nodes see. "
-                             "Leave it out")
+        if not _local_files.is_local(storage_filesystem):
+            raise ValueError(f"Result.from_path(storage_filesystem={storage_filesystem!r}) is not supported: run directories are in file systems that all "
+                             f"nodes see. Leave it out")
         path = os.path.abspath(os.path.expanduser(os.fspath(path)))
         record = _run_directory.run_record(path)
         if record is None:
             raise RuntimeError(f"Result.from_path({path!r}): not a run directory, which has a run.json written by trainrt"
                                f"{_run_directory.similar_run(path)}")
-        reports = _run_directory.reports(path)
+        config = _config_of(path, record)
+        reports = _completed_reports(path, record, config)
         error = None
         if record.get("state") == _run_state.FAILED:
             exit_code = _run_directory.last_attempt(path).get("exit_code", 70)
             error = TrainingFailedError(_run_directory.error_text(path) or f"the run failed; see the logs in {path}/logs", exit_code=exit_code)
-        result = cls(path, reports, _kept_checkpoints(path, reports), error, _config_of(path, record), return_value)
+        result = cls(path, reports, _kept_checkpoints(path, reports), error, config, return_value)
         result.best_checkpoints = _ranked(result._checkpoints, record.get("config", {}))
         return result
 
     @classmethod
     def _of_local(cls, session, returned):
         """Returns the Result of a LocalSession. `returned`: value that the train function returned."""
-        reports = [{**metrics, "_training_iteration": number} for number, (metrics, _) in enumerate(session.reports, 1)]
+        config = session.spec.train_loop_config
+        reports = [{**metrics, "_training_iteration": number, "_timestamp": int(unix_s), "_time_this_iter_s": seconds}
+                   for number, ((metrics, _), (unix_s, seconds)) in enumerate(zip(session.reports, session.times), 1)]
+        kept = {number for number, (_, checkpoint) in enumerate(session.reports, 1) if checkpoint is not None}
+        reports = _auto_metrics.completed(reports, session.run_id, config, True, worker=_this_process.facts(), checkpointed=kept)
         newest = session.get_checkpoint()
-        checkpoints = [(newest, _with_aliases(reports[-1]))] if newest is not None and reports else []
-        return cls(None, reports, checkpoints, config=session.spec.train_loop_config, return_value=returned, state=_run_state.FINISHED)
+        checkpoints = [(newest, reports[-1])] if newest is not None and reports else []
+        return cls(None, reports, checkpoints, config=config, return_value=returned, state=_run_state.FINISHED)
 
     def _with_config(self, config):
         """Sets the config if trainer.json does not contain it. Returns this Result."""
         if self.config is None:
-            self.config = config
+            self._set_config(config)
         return self
+
+    def _set_config(self, config):
+        self.config = config
+        _auto_metrics.with_config(self.reports, config)
+
+    @property
+    def filesystem(self) -> Any:
+        """pyarrow.fs.LocalFileSystem, since the run directory is in a file system that all nodes see; `None` if pyarrow is not installed."""
+        return _local_files.filesystem()
 
     @property
     def state(self) -> str:
@@ -145,13 +155,13 @@ class Result:
 
     @property
     def metrics_dataframe(self) -> "pandas.DataFrame":
-        """All reports as a table with a row per report. Raises ImportError if pandas is not installed."""
+        """All reports as a table with a row per report; values of the config are columns such as `config/lr`. Raises ImportError if pandas is not installed."""
         try:
             import pandas
         except ImportError:
             raise ImportError("Result.metrics_dataframe needs pandas (pip install pandas). Without it, use Result.reports, a list of dicts, or "
                               "progress.csv in the run directory") from None
-        return pandas.DataFrame(self.reports)
+        return pandas.DataFrame([_auto_metrics.flat(report) for report in self.reports])
 
     def get_best_checkpoint(self, metric: str, mode: str) -> Checkpoint:
         """Returns the kept checkpoint with the highest or lowest value of a metric.
@@ -180,7 +190,7 @@ class Result:
             raise ValueError(f"get_best_checkpoint(mode={mode!r}): must be 'max' or 'min'")
         scored = [(metrics[metric], checkpoint) for checkpoint, metrics in self._checkpoints if _is_score(metrics.get(metric))]
         if not scored:
-            names = sorted({name for _, metrics in self._checkpoints for name in metrics if not name.startswith("_")})
+            names = sorted({name for _, metrics in self._checkpoints for name in metrics if not _auto_metrics.is_added(name)})
             raise RuntimeError(f"get_best_checkpoint({metric!r}): no checkpoint was reported with this metric as a number; their metrics are: "
                                f"{', '.join(names) or '(no metrics)'}")
         ignored = sum(_is_nan(metrics.get(metric)) for _, metrics in self._checkpoints)
@@ -189,12 +199,15 @@ class Result:
         return (max if mode == "max" else min)(scored, key=lambda each: each[0])[1]
 
     def __repr__(self) -> str:
-        shown = {name: value for name, value in self.metrics.items() if name not in _ALIASES and not name.startswith("_")}
+        shown = {name: value for name, value in self.metrics.items() if not _auto_metrics.is_added(name)}
         return f"Result(metrics={shown}, path={self.path!r}, checkpoint={self.checkpoint}, error={self.error!r})"
 
 
-def _with_aliases(report):
-    return {**{alias: report[name] for alias, name in _ALIASES.items() if name in report}, **report}
+def _completed_reports(path, record, config):
+    """Returns the reports of the run with the metrics that Ray Tune adds."""
+    kept = {manifest.get("iteration") for _, manifest in _run_directory.checkpoints(path)}
+    return _auto_metrics.completed(_run_directory.reports(path), record.get("run_id"), config, record.get("state") == _run_state.FINISHED,
+                                   _run_directory.attempts(path), _trainer_record.read(path).get("worker"), kept)
 
 
 def _is_nan(value):
@@ -211,8 +224,8 @@ def _kept_checkpoints(path, reports):
     found, make = _run_directory.reported(path), Checkpoint
     if not found:
         found, make = _run_directory.native(path), Checkpoint._from_state
-    return [(make(folder), _with_aliases({**(by_iteration.get(manifest.get("iteration")) or _run_directory.metrics_in(manifest)),
-                                          **_run_directory.validated_metrics(folder, manifest)}))
+    return [(make(folder), {**(by_iteration.get(manifest.get("iteration")) or _run_directory.metrics_in(manifest)),
+                            **_run_directory.validated_metrics(folder, manifest)})
             for folder, manifest in found]
 
 

@@ -68,14 +68,24 @@ def _with_prefix(texts, prefix):
     return {key: text for key, text in texts.items() if key.startswith(prefix)}
 
 
-def last_attempt(run_dir):
-    """Returns the record of the newest attempt, or {}."""
-    folder = os.path.join(run_dir, "attempts")
+def attempts(run_dir):
+    """Returns the records of the attempts that can be read, oldest first."""
+    folder, found = os.path.join(run_dir, "attempts"), []
     try:
         names = sorted(name for name in os.listdir(folder) if re.fullmatch(r"\d+\.json", name))
-        return _json(os.path.join(folder, names[-1])) if names else {}
-    except (OSError, ValueError):
-        return {}
+    except OSError:
+        return []
+    for name in names:
+        try:
+            found.append(_json(os.path.join(folder, name)))
+        except (OSError, ValueError):
+            continue
+    return [each for each in found if isinstance(each, dict)]
+
+
+def last_attempt(run_dir):
+    """Returns the record of the newest attempt, or {}."""
+    return next(reversed(attempts(run_dir)), {})
 
 
 def error_text(run_dir):

@@ -10,22 +10,27 @@ import os
 import sys
 from dataclasses import asdict
 
-from ..._support import _new_file, _notes, _user_key, _value_json
+from ..._support import _new_file, _notes, _this_process, _user_key, _value_json
+from . import _run_directory
 
 _NAME, _CODE = "trainer.json", "code"
 _CONFIG, _CONFIG_MISSING = "train_loop_config", "train_loop_config_missing"
 
 
 def write(run_dir, trainer):
-    """Writes the record of `trainer` by an atomic rename. Only rank 0 calls it."""
+    """Writes the record of `trainer`, and params.json, by atomic renames. Only rank 0 calls it."""
     scaling = asdict(trainer.scaling_config) if trainer.scaling_config is not None else None
     function = _function_name(trainer.train_loop_per_worker)
     record = {"format": "trainrt trainer 1", "trainer": type(trainer).__name__, "function": function,
               "program": file_of_module(function["module"]) if function else None, **_config_fields(trainer.train_loop_config),
               "scaling_config": _json_or_none(scaling), "metadata": _json_or_none(trainer.metadata)}
     record["program_digest"] = _file_digest(record["program"])
+    record["worker"] = {"attempt": _run_directory.last_attempt(run_dir).get("attempt"), **_this_process.facts()}
     text = json.dumps({**record, _CODE: _user_key.code_of(_signed_bytes(record))}, indent=2)
     _new_file.replace(run_dir, _NAME, lambda file: file.write(text.encode() + b"\n"))
+    params = _params_text(trainer.params())
+    if params is not None:
+        _new_file.replace(run_dir, "params.json", lambda file: file.write(params.encode() + b"\n"))
 
 
 def read(run_dir):
@@ -82,6 +87,17 @@ def _config_fields(config):
     except _value_json.NotRecordable as error:
         _notes.say(f"{error}, which {_NAME} cannot hold. Trainer.restore() will need train_loop_config again")
         return {_CONFIG: None, _CONFIG_MISSING: str(error)}
+
+
+def _params_text(params):
+    """Returns the text of params.json, in which objects that JSON cannot hold are replaced by their repr(); `None` for nested references to itself."""
+    def as_json(value):
+        return value.item() if hasattr(value, "item") and getattr(value, "size", None) == 1 else repr(value)
+
+    try:
+        return json.dumps(params, indent=2, default=as_json, skipkeys=True)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _json_or_none(value):

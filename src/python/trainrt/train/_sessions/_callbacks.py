@@ -76,5 +76,12 @@ class UserCallback:
             The exception, by rank.
         """
 
+    def _metrics_of_rank(self) -> dict[str, Any]:
+        """Returns metrics that this callback adds to those of a report, on each rank."""
+        return {}
+
+    def _resume_from(self, checkpoint: Optional[Checkpoint]) -> None:
+        """Called on rank 0 before the train function, with the checkpoint that it resumes from."""
+
 
 Callback = UserCallback

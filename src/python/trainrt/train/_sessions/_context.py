@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
+from ..._support import _local_files
 from . import _current, _shards
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ class StorageContext:
         Directory that contains the run directory.
     experiment_dir_name : str
         Name of the run directory.
-    storage_filesystem : None
-        Always `None`: run directories are read through the operating system.
+    storage_filesystem : pyarrow.fs.LocalFileSystem or None
+        File system of the paths. `None` if pyarrow is not installed.
 
     Examples
     --------
@@ -112,7 +113,7 @@ class TrainContext:
         run_dir = _current.session().run_dir
         if run_dir is None:
             raise NotImplementedError("get_storage(): this process has no run directory, since trainrt did not start it")
-        return StorageContext(os.path.dirname(run_dir), os.path.basename(run_dir))
+        return StorageContext(os.path.dirname(run_dir), os.path.basename(run_dir), _local_files.filesystem())
 
     def get_train_run_context(self) -> "Optional[TrainRunContext]":
         """Returns the description of the run that callbacks receive, or `None` in a process that trainrt did not start."""

@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+import time
 
 from .._results._checkpoint import Checkpoint
 from .._results._deferred_removals import DeferredRemovals
@@ -28,6 +29,8 @@ class LocalSession:
     def __init__(self, spec=None):
         self.spec = spec or TrainSpec()
         self.reports = []  # metrics and checkpoint, or `None`, of each report
+        self.times = []  # Unix time and duration in seconds of each report
+        self._begun_s = time.monotonic()
         self._newest = None
         self._directory = []  # list with the newest temporary directory
         _newest_directories.append(self._directory)
@@ -41,6 +44,9 @@ class LocalSession:
         if validation is not None:
             metrics = {**metrics, **flat_metrics(self.spec.validation.fn(kept, **validation["fn_kwargs"]))}
         self.reports.append((metrics, kept))
+        now_s = time.monotonic()
+        self.times.append((time.time(), now_s - self._begun_s))
+        self._begun_s = now_s
         if removes and checkpoint != self.spec.first_checkpoint and checkpoint != kept:
             removals = DeferredRemovals()
             removals.add(checkpoint, -1)

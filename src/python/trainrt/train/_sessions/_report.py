@@ -69,7 +69,8 @@ def report(metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkp
     """Reports metrics and, optionally, a checkpoint. Collective: every rank calls it, the same number of times.
 
     The metrics of rank 0 count, unless they are aggregated. Any rank may report a directory: the files of all ranks together are the checkpoint.
-    A file that several ranks report must have the same content on these ranks. The run may stop in this call.
+    If ranks report different files of one name, the file of the lowest rank gets this name, a warning names the file, and the others are stored in the
+    folder `.other_ranks` of the checkpoint; with the key `checkpoint.same_files = error`, this is an error. The run may stop in this call.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ from .._results import _run_directory
 from .._results._checkpoint import Checkpoint
 from .._results._deferred_removals import DeferredRemovals
 from . import _newest_intact, _objects
+from ._artifacts import Artifacts
 from ._callbacks import TrainRunContext
 from ._spec import TrainSpec
 
@@ -31,6 +32,8 @@ class RuntimeSession:
         self._damaged = []  # paths of newer checkpoints, which are damaged
         self._removals = DeferredRemovals()
         self._validator = None  # set on rank 0 if the Trainer has a validation_config
+        sync = self.spec.run_config.sync_config if self.spec.run_config is not None else None
+        self._artifacts = Artifacts(runtime.run_dir, sync) if sync is not None and sync.sync_artifacts else None
 
     world_rank = property(lambda self: self.runtime.world_rank)
     world_size = property(lambda self: self.runtime.world_size)
@@ -44,7 +47,14 @@ class RuntimeSession:
     run_id = property(lambda self: (_run_directory.run_record(self.run_dir) or {}).get("run_id", self.run_name))
 
     def train_function_begins(self):
+        if self._artifacts is not None:
+            self._artifacts.begin()
         self.runtime._train_function_begins()
+
+    def copy_artifacts(self):
+        """Copies files of the working directory into the run directory, if the RunConfig asks for it. Called at the end of the train function."""
+        if self._artifacts is not None:
+            self._artifacts.copy()
 
     # ---- reports ----
 
@@ -65,6 +75,8 @@ class RuntimeSession:
             self._validator.expect()
         if removes:
             self._removals.add(checkpoint, index_before)
+        if self._artifacts is not None and self.local_rank == 0:
+            self._artifacts.after_report(checkpoint is not None)
         if self.spec.callbacks:
             self._notify_callbacks(metrics, checkpoint)
 
@@ -87,15 +99,16 @@ class RuntimeSession:
     def _send(self, metrics, checkpoint, directory_name, aggregate, state, validation):
         metadata = {**self.spec.metadata, **checkpoint.get_metadata()} if checkpoint is not None else None
         self.runtime.report(metrics, of_first_rank=not aggregate, directory=checkpoint.path if checkpoint is not None else None,
-                            metadata=metadata, directory_name=directory_name, state=state, validation=validation)
+                            metadata=metadata, directory_name=directory_name, state=state, validation=validation, same_files="rank0")
 
     def _notify_callbacks(self, metrics, checkpoint):
-        by_rank = self.gather(({name: getattr(value, "value", value) for name, value in metrics.items()}, checkpoint))
+        own = {name: getattr(value, "value", value) for name, value in metrics.items()}
+        by_rank = self.gather((own, checkpoint, [callback._metrics_of_rank() for callback in self.spec.callbacks]))
         if self.world_rank == 0:
-            is_reported = any(each is not None for _, each in by_rank)
+            is_reported = any(each is not None for _, each, _ in by_rank)
             newest = self.get_checkpoint() if is_reported else None
-            for callback in self.spec.callbacks:
-                callback.after_report(self.run_context(), [each for each, _ in by_rank], newest)
+            for number, callback in enumerate(self.spec.callbacks):
+                callback.after_report(self.run_context(), [{**each, **more[number]} for each, _, more in by_rank], newest)
 
     def run_context(self):
         spec = self.spec

@@ -6,8 +6,11 @@ import time
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
-from ..._support import _metric_json
+from ..._support import _metric_json, _this_process
 from .._sessions._callbacks import UserCallback
+
+COUNTERS = "trainrt_v1_counters"  # key in the metadata of a checkpoint
+_DETAILED = "TRAIN_RESULT_ENABLE_DETAILED_AUTOFILLED_METRICS"
 
 
 class TrainingCallback:
@@ -68,11 +71,24 @@ class ResultWriter(UserCallback):
     """Runs on rank 0 and sends the results of all ranks to the script: appends a JSON list per report to a file in the private folder."""
 
     def __init__(self, path):
-        self._path, self._iteration, self._reported_at = path, 0, time.monotonic()
+        self._path, self._iteration, self._reported_at, self._total_s = path, 0, time.monotonic(), 0.0
 
     def __setstate__(self, state):
         """Measures the first iteration from the arrival on rank 0: clocks of two nodes differ."""
         self.__dict__.update(state, _reported_at=time.monotonic())
+
+    def _resume_from(self, checkpoint):
+        counters = (checkpoint.get_metadata() if checkpoint is not None else {}).get(COUNTERS) or {}
+        self._iteration, self._total_s = counters.get("iteration", 0), counters.get("time_total_s", 0.0)
+
+    def counters(self):
+        """Returns the metadata for a checkpoint, from which a restarted run continues to count."""
+        return {COUNTERS: {"iteration": self._iteration, "time_total_s": self._total_s}}
+
+    def _metrics_of_rank(self):
+        if os.environ.get(_DETAILED) != "1":
+            return {}
+        return {"_date": time.strftime("%Y-%m-%d_%H-%M-%S"), **{f"_{name}": value for name, value in _this_process.facts().items()}}
 
     def after_report(self, run_context, metrics, checkpoint):
         if checkpoint is not None:  # save_checkpoint() reports a checkpoint, and is not a report of Ray Train 1.x
@@ -80,9 +96,17 @@ class ResultWriter(UserCallback):
         now = time.monotonic()
         self._iteration += 1
         added = {"_timestamp": int(time.time()), "_time_this_iter_s": now - self._reported_at, "_training_iteration": self._iteration}
+        self._total_s += added["_time_this_iter_s"]
+        if os.environ.get(_DETAILED) == "1":
+            added["_time_total_s"] = self._total_s
         self._reported_at = now
         with open(self._path, "a", encoding="utf-8") as file:
             file.write(json.dumps([{**each, **added} for each in metrics]) + "\n")
+
+
+def counters_of(callbacks):
+    """Returns the metadata of counters() if one of the callbacks is a ResultWriter, else {}."""
+    return next((each.counters() for each in callbacks if isinstance(each, ResultWriter)), {})
 
 
 def read_results(path, start):

@@ -7,6 +7,7 @@ from typing import Any, Optional
 from ..._support import _plain_tree
 from .._results._checkpoint import Checkpoint
 from .._sessions import _current
+from . import _callbacks
 
 
 def world_rank() -> int:
@@ -73,6 +74,9 @@ def save_checkpoint(**values: Any) -> None:
         if session.world_rank == 0:
             _plain_tree.save(folder, values)
             checkpoint = Checkpoint(folder)
+            counters = _callbacks.counters_of(session.spec.callbacks)
+            if counters:
+                checkpoint.set_metadata(counters)
         session.report(numbers, checkpoint)
 
 

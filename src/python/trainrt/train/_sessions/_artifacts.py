@@ -1,0 +1,93 @@
+"""Copies files that the ranks write into their working directory into the folder artifacts/ of the run (`SyncConfig(sync_artifacts=True)`)."""
+
+import os
+import shutil
+import stat
+import time
+
+from ..._support import _new_file, _notes
+
+
+def folder_of(run_dir):
+    """Returns the folder of the run for files of the train function."""
+    return os.path.join(run_dir, "artifacts")
+
+
+class Artifacts:
+    """Copies the files and folders at the top level of the working directory that are new since begin(), and those that an earlier start copied.
+    Links are not followed, and names that begin with a dot are left out. A file that cannot be copied causes a note, and no failure.
+
+    `run_dir`: run directory, which is never copied. `config`: SyncConfig.
+    """
+
+    def __init__(self, run_dir, config):
+        self._target, self._config = folder_of(run_dir), config
+        self._skipped = os.path.realpath(run_dir)
+        self._source = None  # working directory of the ranks; `None`: nothing to copy
+        self._before: set[str] = set()  # names in the working directory that are not copied
+        self._copied_s = time.monotonic()
+        self._has_noted = False
+
+    def begin(self):
+        """Notes which files exist in the working directory. Called before the train function."""
+        source = os.path.realpath(os.getcwd())
+        if (source + os.sep).startswith(os.path.realpath(self._target) + os.sep):
+            return  # the ranks write into the folder itself
+        self._source = source
+        self._before = set(os.listdir(source)) - set(_names_in(self._target))
+
+    def after_report(self, has_checkpoint):
+        """Copies if the last copy is `sync_period` seconds ago, or after a report with a checkpoint. Called on one rank of each node."""
+        is_due = has_checkpoint and self._config.sync_artifacts_on_checkpoint
+        if is_due or time.monotonic() - self._copied_s >= self._config.sync_period:
+            self.copy()
+
+    def copy(self):
+        """Copies the files that changed since their last copy."""
+        if self._source is None:
+            return
+        self._copied_s = time.monotonic()
+        for name in sorted(set(_names_in(self._source)) - self._before):
+            if not name.startswith(".") and name != "__pycache__":
+                self._copy_tree(os.path.join(self._source, name), os.path.join(self._target, name))
+
+    def _copy_tree(self, source, target):
+        try:
+            status = os.lstat(source)
+            if stat.S_ISDIR(status.st_mode):
+                if (self._skipped + os.sep).startswith(source + os.sep):
+                    return  # it contains the run
+                os.makedirs(target, exist_ok=True)
+                for name in sorted(os.listdir(source)):
+                    self._copy_tree(os.path.join(source, name), os.path.join(target, name))
+            elif stat.S_ISREG(status.st_mode):
+                _copy_file(source, target, status)
+        except OSError as error:
+            if not self._has_noted and os.path.lexists(source):
+                self._has_noted = True
+                _notes.say(f"SyncConfig(sync_artifacts=True): {source} cannot be copied into {self._target}: {error}")
+
+
+def _copy_file(source, target, status):
+    """Copies a file and its time by an atomic rename, unless the copy has this size and time."""
+    try:
+        known = os.lstat(target)
+        if (known.st_size, known.st_mtime_ns) == (status.st_size, status.st_mtime_ns):
+            return
+    except FileNotFoundError:
+        pass
+    with open(source, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW)) as file:
+
+        def write(copy):
+            shutil.copyfileobj(file, copy)
+            copy.flush()
+            os.utime(copy.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))
+
+        _new_file.replace(os.path.dirname(target), os.path.basename(target), write)
+
+
+def _names_in(folder):
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
