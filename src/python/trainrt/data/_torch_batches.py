@@ -38,6 +38,9 @@ def dtype_of(dtypes: Any, name: str) -> Any:
 
 
 def _tensor_of_column(torch: Any, name: str, column: Any, dtype: Any, device: Any, pin_memory: bool) -> Any:
+    if column.dtype == object and len(column) and getattr(column[0], "ndim", 0) > 1:
+        raise TypeError(f"the column '{name}' has arrays of different shapes, which do not make one tensor: give images one size by "
+                        f"read_images(size=(height, width)), or convert the column by map, map_batches or collate_fn")
     if column.dtype == object:
         raise TypeError(f"the column '{name}' has strings or arrays of several lengths, which do not make one tensor: remove it by "
                         f"drop_columns(['{name}']), or convert it by collate_fn, map or map_batches")
