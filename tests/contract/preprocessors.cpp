@@ -89,7 +89,8 @@ Json valid_value(const ParameterSpec& spec, const std::string& column) {
 Json example(const PreprocessorKind& kind, const std::string& column) {
   auto parameters = Json::object();
   for (const auto& spec : kind.parameters)
-    if (spec.default_value.empty() || spec.name == "columns") parameters[std::string(spec.name)] = valid_value(spec, column);
+    if (spec.default_value.empty() || spec.name == "columns")
+      parameters[std::string(spec.name)] = valid_value(spec, column);
   return {{"preprocessor", kind.name}, {"version", 1}, {"parameters", parameters}};
 }
 

@@ -131,10 +131,11 @@ def images_of_different_sizes_are_arrays_of_their_own_shapes():
     resized = dataset.map_batches(lambda batch: {**batch, "mean": [image.mean() for image in batch["image"]]}).map(lambda row: {"mean": row["mean"], "rows": row["image"].shape[1]})
     equal(column(resized, "rows").tolist(), [height for height, _ in sizes], "heights in map functions")
     raises(TypeError, "the column 'image' has arrays of different shapes", "read_images(size=(height, width))", of=lambda: next(iter(dataset.iter_torch_batches())))
+    raises(TypeError, "the column 'image' has arrays of different shapes", of=lambda: next(iter(dataset.iterator().to_torch(feature_columns="image"))))
     raises(ValueError, "'image' has arrays of different shapes", "read_images(size=(height, width))", of=lambda: dataset.map(lambda row: row).materialize().take(1))
     equal(column(data.read_images(folder, size=(4, 4)), "image").shape, (5, 4, 4, 3), "shape with a size")
     equal(data.read_images(folder / "[12].png").schema().types[:1], ["uint8[7, 5, 3]"], "type of images of one size")
-    raises(ValueError, "image", of=lambda: dataset.options(normalize="image: 0.5 0.25").take(1))
+    raises(ValueError, "image", of=lambda: dataset.options(random_flip="image: horizontal").take(1))
 
 
 @needs_pillow

@@ -25,8 +25,8 @@ namespace trainrt::data {
 namespace {
 
 // Limits of the checks before a run, for each item of `source`: the number of files of which the size is read, and the
-// number of files that are opened. With sizes = any, as many files are opened as are sized.
-constexpr std::size_t max_sized_files = 1000, max_opened_files = 16;
+// number of files that are opened, without and with sizes = any.
+constexpr std::size_t max_sized_files = 1000, max_opened_files = 16, max_compared_files = 100;
 
 /// Returns up to `max` numbers below `count`, evenly distributed.
 std::vector<std::size_t> evenly_chosen(std::size_t count, std::size_t max) {
@@ -104,29 +104,24 @@ std::string remark_on(const std::vector<std::string>& classes, std::uint64_t oth
   return remark;
 }
 
-/// What the headers of some images contain.
+/// The sizes in the headers of some images.
 struct Probed {
   std::optional<ImageSize> size;  ///< of the first image
   bool differ = false;            ///< whether another image has another size
 };
 
-/// Returns whether images may have different sizes.
-bool accepts_any_size(const Options& options, const ImageDecoder& decoder) {
-  return options.text("sizes") == "any" && decoder.decodes() && !decoder.resizes();
-}
-
 /// Reads the headers of some images to find common problems before a run starts, and adds the result to `probed`, which
-/// has the sizes of the images in other lists. With skip_errors, an image that cannot be read causes only a warning.
+/// has the sizes of the images in other lists. With on_error = skip, an image that cannot be read causes only a warning.
 void probe_sizes(const ImageFiles& files, const ImageDecoder& decoder, const Options& options, Probed& probed) {
   std::vector<std::byte> buffer;
-  const bool accepts_any = accepts_any_size(options, decoder);
-  for (const auto number : evenly_chosen(files.size(), accepts_any ? max_sized_files : max_opened_files)) try {
+  const bool accepts_any = options.text("sizes") == "any" && !decoder.resizes();
+  for (const auto number : evenly_chosen(files.size(), accepts_any ? max_compared_files : max_opened_files)) try {
       const auto what = files.what(number);
       const auto size = decoder.size_of(files.read(number, decoder.max_file_bytes(), buffer), what);
       if (!probed.size) probed.size = size;
       probed.differ = probed.differ || size != *probed.size;
       if (!accepts_any) decoder.require_size(what, size, *probed.size);
-      if (decoder.resizes()) return;
+      if (decoder.resizes() || probed.differ) return;
     } catch (const io::StorageError&) {
       throw;
     } catch (const Error& error) {
@@ -275,8 +270,8 @@ std::vector<OptionSpec> images_options() {
                      .form = "CLASS, ..."});
   options.push_back({.key = "sizes",
                      .default_value = "equal",
-                     .help = "without `size`: equal (an image of another size is an error), or any. With any, if the first "
-                             "1000 images have different sizes, the field `image` varies, and only Python programs can use it",
+                     .help = "if `size` is not set: equal (an image of another size is an error), or any (if sizes differ, "
+                             "the field `image` varies, and only Python programs can use it)",
                      .choices = {"equal", "any"}});
   options.push_back({.key = "paths",
                      .type = OptionType::boolean,

@@ -133,8 +133,8 @@ std::vector<std::byte> ImageDecoder::decode_of_any_size(EncodedImage image, cons
   const auto size = size_of(image, what);
   const std::uint32_t extents[] = {size.height, size.width};
   const auto own = field("image", size);
-  std::vector<std::byte> sample(sizeof extents + static_cast<std::size_t>(element_count(own.sample_shape)) *
-                                trainrt::size_of(type_));
+  std::vector<std::byte> sample(sizeof extents +
+                                static_cast<std::size_t>(element_count(own.sample_shape)) * trainrt::size_of(type_));
   std::memcpy(sample.data(), extents, sizeof extents);
   decode(image, what, own, sample.data() + sizeof extents);
   return sample;

@@ -58,7 +58,8 @@ class Concatenator final : public Combining {
        .default_value = "true",
        .is_ignored = true},
       {"flatten", ParameterType::flag, "accept columns of arrays and use all their numbers", "false"},
-      keyword_only(later({"exclude", ParameterType::names, "names of columns to leave unchanged; the data may lack them", "null"})),
+      keyword_only(
+          later({"exclude", ParameterType::names, "names of columns to leave unchanged; the data may lack them", "null"})),
       later({"include", ParameterType::names, "older name of `columns`; only one of the two may be given", "null"})};
 
   explicit Concatenator(const Parameters& given)

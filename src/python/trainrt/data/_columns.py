@@ -112,6 +112,13 @@ def _supported(array, origin):
     return array.astype(narrower)
 
 
+def require_one_shape(name, column):
+    """Raises TypeError, which names the column, if its samples are arrays of several axes with different shapes."""
+    if column.dtype == object and any(getattr(value, "ndim", 0) > 1 for value in column):
+        raise TypeError(f"the column '{name}' has arrays of different shapes, which do not make one tensor: give images one size by "
+                        f"read_images(size=(height, width)), or convert the column by map, map_batches or collate_fn")
+
+
 def rows_of(batch):
     """Yields each sample of a batch as a dict {name: value}. Scalars are converted to Python numbers."""
     names = list(batch)

@@ -35,7 +35,7 @@ def read_images(paths: Paths, *, size: tuple[int, int] | None = None, mode: str 
     Parameters
     ----------
     size : (height, width), optional
-        Size to which images are resized. Default: images are not resized. Up to 1000 images are probed; if their sizes are equal, those of all others
+        Size to which images are resized. Default: images are not resized. Up to 100 images are probed; if their sizes are equal, those of all others
         must be equal, too. Images of different sizes can be used by map functions and loops over batches; tensors need one size.
     mode : {"L", "RGB", "RGBA"}
         Color mode: gray, color (default), or color with transparency.
