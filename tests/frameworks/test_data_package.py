@@ -17,7 +17,8 @@ import numpy  # noqa: E402
 from trainrt import data  # noqa: E402
 from trainrt.data import _files  # noqa: E402
 from trainrt.train._config import _datasets  # noqa: E402
-from trainrt.data.preprocessors import Concatenator  # noqa: E402
+from trainrt.data.preprocessors import Concatenator, Preprocessor  # noqa: E402
+from trainrt.train import DataConfig, DataParallelTrainer, ScalingConfig  # noqa: E402
 
 
 def same(found, expected, what):
@@ -395,6 +396,78 @@ def the_last_batch_is_padded_dropped_or_uneven():
     equal((sizes(remainder="uneven"), sizes(drop_last=True), sizes()), ([4, 4, 2], [4, 4], [4, 4, 2]), "sizes")
 
 
+def ids(iterator):
+    return [row["id"] for row in iterator.iter_rows()]
+
+
+@test
+def a_pipeline_goes_through_several_epochs_as_in_ray_1():
+    numbers = data.range(5)
+    equal(ids(numbers.repeat(2)), [*range(5)] * 2, "two epochs")
+    equal(numbers.repeat(2).map(lambda row: {"id": -row["id"]}).take_all(), [{"id": -number} for number in range(5)], "methods that explore")
+    equal(numbers.repeat().flat_map(lambda row: [row, row]).count(), 10, "samples of flat_map()")
+    equal([ids(window) for window in numbers.repeat(3).iter_datasets()], 3 * [[*range(5)]], "windows")
+    equal([batch["id"].tolist() for batch in numbers.repeat(2).iter_batches(batch_size=3, remainder="uneven")], 2 * [[0, 1, 2], [3, 4]], "batches")
+    windows = numbers.window(blocks_per_window=1).repeat().random_shuffle_each_window().iter_epochs()
+    orders = [ids(next(windows)) for _ in range(4)]
+    check(len({tuple(order) for order in orders}) > 1 and all(sorted(order) == [*range(5)] for order in orders), f"orders: {orders}")
+    equal(orders[0], ids(numbers.random_shuffle()), "the order of the first epoch")
+    once = numbers.repeat(2).iterator()
+    equal((len(ids(once)), ids(once)), (10, []), "a second loop")
+    check(isinstance(numbers.repeat().filter(expr="id > 1").split(2)[0].random_shuffle(), data.DatasetPipeline), "methods lose the epochs")
+    raises(TypeError, "blocks_per_window", of=lambda: numbers.window(2, blocks_per_window=1))
+    raises(ValueError, "repeat()", of=lambda: numbers.repeat(0))
+
+
+@test
+def a_streaming_split_has_disjoint_parts():
+    numbers = data.range(7).map(lambda row: {"id": row["id"]})
+    equal([ids(part) for part in numbers.streaming_split(2)], [[0, 1, 2, 3], [4, 5, 6]], "parts")
+    equal([ids(part) for part in numbers.streaming_split(2, equal=True, locality_hints=["a", "b"])], [[0, 1, 2], [3, 4, 5]], "equal parts")
+    raises(ValueError, "streaming_split()", of=lambda: numbers.streaming_split(0))
+
+
+@test
+def configure_must_return_iterators_of_each_worker():
+    def settings(result, workers=2):
+        config = type("Own", (DataConfig,), {"configure": lambda self, datasets, world_size, worker_handles, worker_node_ids, **others: result(datasets["x"])})
+        return DataParallelTrainer(print, datasets={"x": data.range(6)}, dataset_config=config(), scaling_config=ScalingConfig(num_workers=workers)).settings()
+    parts = settings(lambda x: [{"x": x.iterator()}, {"y": x.limit(2)}])
+    equal({key: text for key, text in parts.items() if "subset" in key or "split" in key}, {"data.x-0.split": "false", "data.y-1.split": "false",
+                                                                                          "data.y-1.subset": "0:2"}, "separate datasets")
+    equal(settings(lambda x: [{"x": x.iterator()}, {"x": x.iterator()}]), {**settings(lambda x: x.streaming_split(2) and [{"x": x}, {"x": x}])}, "all samples")
+    raises(TypeError, "Own.configure() returned a list of 1", "a list of 2 dicts", of=lambda: settings(lambda x: [{"x": x.iterator()}]))
+    raises(TypeError, "returned a NoneType", of=lambda: settings(lambda x: None))
+    raises(TypeError, "returned a int for 'x'", "streaming_split()", of=lambda: settings(lambda x: [{"x": 1}, {"x": 1}]))
+    raises(ValueError, "the name 'a b'", of=lambda: settings(lambda x: [{"a b": x.iterator()}] * 2))
+    raises(ValueError, "a fixed number of workers", of=lambda: settings(lambda x: [{"x": part} for part in x.streaming_split(3)[:2]], (1, 2)))
+
+
+@test
+def options_of_ray_datas_execution_are_accepted_and_reported_once():
+    code = '''if True:
+        import trainrt
+        from trainrt.data import DataContext, ExecutionOptions, ExecutionResources, NodeIdStr
+        from trainrt.data.context import DataContext
+        from trainrt.actor import ActorHandle
+        from trainrt.train import DataConfig
+        options = trainrt.data.DataContext.get_current().execution_options
+        options.preserve_order = True
+        for _ in range(2):
+            options.resource_limits = ExecutionResources(cpu=2)
+            DataContext.get_current().target_max_block_size = 1 << 20
+        DataContext.get_current().execution_options = DataConfig.default_ingest_options()
+        print(DataContext.get_current().execution_options.preserve_order, trainrt.actor.ActorHandle is ActorHandle)'''
+    job = run([PYTHON, "-c", code], env={"PYTHONPATH": str(BUILD / "python")})
+    equal(job.out.strip(), "True True", "output", job)
+    notes = job.err.strip().splitlines()
+    check(len(notes) == 2 and "ExecutionOptions(resource_limits=...) changes nothing" in notes[0] and "target_max_block_size changes" in notes[1],
+          f"notes: {notes}")
+    raises(AttributeError, "no option 'preserve'", "preserve_order", of=lambda: data.ExecutionOptions().__setattr__("preserve", True))
+    raises(TypeError, "must be an ExecutionOptions", of=lambda: setattr(data.DataContext(), "execution_options", {}))
+    raises(AttributeError, "no setting 'eager_free'", of=lambda: data.DataContext().eager_free)
+
+
 @test
 def each_iteration_over_batches_is_an_epoch():
     batches = data.range(6).random_shuffle().iterator().iter_batches(batch_size=4)
@@ -465,6 +538,20 @@ def a_concatenator_joins_columns():
 
 
 @test
+def a_concatenator_joins_all_columns_but_the_excluded_ones():
+    rows = [{"a": 1.0, "target": 7, "b": 2}, {"a": 3.0, "target": 8, "b": 4}]
+    joined = Concatenator(exclude=["target", "absent"], dtype=numpy.float32)
+    made = joined.fit_transform(data.from_items(rows))
+    equal(made.columns(), ["target", "concat_out"], "columns")
+    same(column(made, "concat_out"), numpy.array([[1, 2], [3, 4]], "f4"), "the vectors")
+    same(column(Preprocessor.from_json(joined.to_json()).transform(data.from_items(rows)), "concat_out"), column(made, "concat_out"), "after JSON")
+    same(Concatenator(include=["b", "a"]).transform_batch({"a": [1.5], "b": [2.0]})["concat_out"], [[2, 1.5]], "include")
+    check("exclude" not in Concatenator(["a"]).to_json(), "JSON has an argument that earlier versions do not know")
+    raises(ValueError, "exclude names all columns of the data: a", of=lambda: Concatenator(exclude=["a"]).transform_batch({"a": [1]}))
+    raises(ValueError, "only one may be given", of=lambda: Concatenator(["a"], include=["a"]))
+
+
+@test
 def a_concatenator_refuses_values_outside_of_an_integer_type():
     put = lambda dtype, *values: Concatenator(["a", "b"], dtype=dtype).transform_batch({"a": numpy.zeros(len(values)), "b": numpy.array(values)})["concat_out"]
     for dtype, value, words in (("i32", float("nan"), "nan"), ("i32", 3e10, "30000000000"), ("i64", 2.0**63, ""), ("u8", 300, "300"), ("u8", -1, "-1"),
@@ -475,6 +562,17 @@ def a_concatenator_refuses_values_outside_of_an_integer_type():
     same(put("i64", -2**63, 2**63 - 1)[:, 1], numpy.array([-2**63, 2**63 - 1]), "the limits of i64")
     same(put("i16", True, False), numpy.array([[0, 1], [0, 0]], "i2"), "truth values")
     same(put("i8"), numpy.empty((0, 2), "i1"), "no samples")
+
+
+@test
+def without_arrow_the_error_names_the_build_option_and_the_conversion():
+    folder = scratch()
+    (folder / "x.parquet").write_bytes(b"PAR1" + bytes(64) + b"PAR1")
+    code = f"import trainrt; trainrt.data.read_parquet({str(folder / 'x.parquet')!r}).count()"
+    job = run([PYTHON, "-c", code], env={"PYTHONPATH": str(BUILD / "python"), "TRAINRT_MODULE_PATH": str(folder)})
+    for words in ("ValueError", "built without Apache Arrow", "-DARROW_ROOT=$(python3 -c 'import pyarrow;",
+                  "python3 -c \"import pandas; pandas.read_parquet('x.parquet').to_csv('x.csv', index=False)\""):
+        check(words in job.err, f"{words!r} is not in: {job.err}")
 
 
 @test
@@ -529,7 +627,7 @@ def a_dataset_without_samples_has_columns_and_no_batches():
     equal(repr(data.from_numpy({"x": numpy.zeros((0, 3), "f4")}).schema()), "x: float32[3]", "schema")
     equal((data.from_items([]).schema(), data.from_items([]).take_all(), data.range(3).flat_map(lambda row: []).take_all()), (None, [], []), "no columns")
     raises(ValueError, "empty", of=empty.take_batch)
-    raises(ValueError, "'valid'", "no samples", of=lambda: _datasets.settings({"valid": empty}, None, str(scratch())))
+    raises(ValueError, "'valid'", "no samples", of=lambda: _datasets.settings(_datasets.sections_of({"valid": empty}, None), str(scratch())))
 
 
 @test

@@ -211,6 +211,69 @@ def takes(config):
     check_exit(done, FINISHED)
 
 
+OWN_CONFIG = """
+class Own(DataConfig):
+    def configure(self, datasets, world_size, worker_handles, worker_node_ids, **kwargs):
+        data.DataContext.get_current().execution_options = DataConfig.default_ingest_options()
+        parts = datasets["train"].streaming_split(PARTS, equal=True, locality_hints=worker_node_ids)
+        return [{"train": parts[PARTS - 1 - worker]} for worker in range(world_size)]
+"""
+
+
+@test
+def configure_of_a_data_config_chooses_the_samples_of_each_worker_also_after_a_kill():
+    first, second = {"part": 0, "kill_at": 3}, {"part": 1}
+    script = reading(first, more=OWN_CONFIG.replace("PARTS", "3"), dataset="source()", dataset_config="Own()")
+    check("FAILED" in (job := script.run()).out, "the run was not killed", job)
+    again(script, first, second)
+    check_ends(script)
+    for rank, begin in ((0, 60), (1, 30)):
+        found = [[int(word) for word in (script.folder / f"seen-{part}-{rank}").read_text().split()] for part in (0, 1)]
+        equal(found, [[*range(begin, begin + 12)], [*range(begin + 12, begin + 30)]], f"samples of rank {rank}")
+
+
+@test
+def one_split_of_configure_is_the_split_of_the_runtime_in_a_script_on_every_rank():
+    script = reading({"part": 0, "checkpoints": False, "epochs": 2}, more=OWN_CONFIG.replace("PARTS", "world_size"), dataset_config="Own()")
+    job = here(script, "--run.name=run")
+    check("DONE" in job.out, "the script did not end", job)
+    equal(sorted(seen(script, 0)), sorted([*range(90)] * 2), "samples of two epochs")
+    sections = json.loads((script.runs / "run/run.json").read_text())["config"]
+    equal([key for key in sections if key.endswith(".split") or key.startswith("data.train-")], [], "sections of parts")
+
+
+@test
+def run_of_ray_train_1_takes_datasets_and_pipelines():
+    script = Script("""
+from trainrt import data
+
+def of_two(config):
+    first = [[int(row["id"]) for row in train.get_dataset_shard(name).iter_rows()] for name in ("train", "valid")]
+    return first
+
+def of_pipeline():
+    windows = train.get_dataset_shard().iter_datasets()
+    return [[int(row["id"]) for row in next(windows).iter_rows()] for _ in range(2)]
+
+def of_epochs():
+    return [int(row["id"]) for row in train.get_dataset_shard().iter_rows()]
+
+""" + MAIN + """    trainer = Trainer(backend=BackendConfig(), num_workers=2, logdir=os.environ["RUNS"], max_retries=0)
+    training, validation = data.range(20).random_shuffle().split_at_indices([16])
+    returned = [trainer.run(of_two, config={}, dataset={"train": training, "valid": validation})]
+    returned.append(trainer.run(of_pipeline, dataset=data.range(20).window(blocks_per_window=2).repeat().random_shuffle_each_window()))
+    returned.append(trainer.run(of_epochs, dataset=data.range(20).repeat(3)))
+    print("RESULT", json.dumps(returned))
+""", head=HEAD)
+    two, pipeline, epochs = result_of(script.run())[0]
+    equal([len(part) for rank in two for part in rank], [8, 2, 8, 2], "samples of each rank")
+    equal(sorted(sample for rank in two for part in rank for sample in part), list(range(20)), "samples of both datasets")
+    for window in (0, 1):
+        equal(sorted(pipeline[0][window] + pipeline[1][window]), list(range(20)), f"samples of window {window}")
+    check(pipeline[0][0] != pipeline[0][1], "the windows have the same order")
+    equal(sorted(epochs[0] + epochs[1]), sorted([*range(20)] * 3), "samples of three epochs")
+
+
 @test
 def a_source_that_changed_within_an_epoch_is_an_error():
     first, second = {"part": 0, "kill_at": 3}, {"part": 1}

@@ -97,6 +97,7 @@ std::string row_of(const ParameterSpec& spec) {
   if (spec.type == ParameterType::integer || spec.type == ParameterType::integer_per_column)
     row += fmt::format(", maximum={}", spec.max);
   if (spec.is_ignored) row += ", is_ignored=True";
+  if (spec.is_later) row += ", is_later=True";
   if (spec.type == ParameterType::unsupported) row += ", reason=" + nlohmann::json(spec.help).dump();
   return row + ")";
 }

@@ -25,8 +25,8 @@ namespace trainrt::data {
 namespace {
 
 // Limits of the checks before a run, for each item of `source`: the number of files of which the size is read, and the
-// number of files that are opened.
-constexpr std::size_t max_sized_files = 1000, max_opened_files = 16;
+// number of files that are opened, without and with sizes = any.
+constexpr std::size_t max_sized_files = 1000, max_opened_files = 16, max_compared_files = 100;
 
 /// Returns up to `max` numbers below `count`, evenly distributed.
 std::vector<std::size_t> evenly_chosen(std::size_t count, std::size_t max) {
@@ -104,25 +104,31 @@ std::string remark_on(const std::vector<std::string>& classes, std::uint64_t oth
   return remark;
 }
 
-/// Reads the headers of some images to find common problems before a run starts. Returns the size of the first image.
-/// `known` is the size of the images in other lists, if there are any. With `skips`, an image that cannot be read
-/// causes only a warning.
-ImageSize probe_size(const ImageFiles& files, const ImageDecoder& decoder, std::optional<ImageSize> known, bool skips) {
+/// The sizes in the headers of some images.
+struct Probed {
+  std::optional<ImageSize> size;  ///< of the first image
+  bool differ = false;            ///< whether another image has another size
+};
+
+/// Reads the headers of some images to find common problems before a run starts, and adds the result to `probed`, which
+/// has the sizes of the images in other lists. With on_error = skip, an image that cannot be read causes only a warning.
+void probe_sizes(const ImageFiles& files, const ImageDecoder& decoder, const Options& options, Probed& probed) {
   std::vector<std::byte> buffer;
-  for (const auto number : evenly_chosen(files.size(), max_opened_files)) try {
+  const bool accepts_any = options.text("sizes") == "any" && !decoder.resizes();
+  for (const auto number : evenly_chosen(files.size(), accepts_any ? max_compared_files : max_opened_files)) try {
       const auto what = files.what(number);
       const auto size = decoder.size_of(files.read(number, decoder.max_file_bytes(), buffer), what);
-      if (!known) known = size;
-      decoder.require_size(what, size, *known);
-      if (decoder.resizes()) return size;
+      if (!probed.size) probed.size = size;
+      probed.differ = probed.differ || size != *probed.size;
+      if (!accepts_any) decoder.require_size(what, size, *probed.size);
+      if (decoder.resizes() || probed.differ) return;
     } catch (const io::StorageError&) {
       throw;
     } catch (const Error& error) {
-      if (!skips) throw;
+      if (!skips_errors(options)) throw;
       log::run_warning(fmt::format("cannot read an image: {}", error.what()));
     }
-  if (!known) throw UsageError(fmt::format("cannot read any of the first images, such as {}", files.what(0)));
-  return *known;
+  if (!probed.size) throw UsageError(fmt::format("cannot read any of the first images, such as {}", files.what(0)));
 }
 
 /// Estimates the total size of all files from the sizes of a sample of files. Appends the sizes that were read to
@@ -164,17 +170,17 @@ std::vector<ListedFile> gather_images(std::span<const std::string> words, const 
   if (has_label && !are_numbers(lists)) classes = class_names(lists, options);
   std::map<std::string, std::int64_t> labels;
   for (const auto& name : classes) labels.emplace(name, std::ssize(labels));
-  std::optional<ImageSize> size;
+  Probed probed;
   std::vector<ListedFile> units;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto files = image_files(lists[i], has_label, labels);
-    if (decoder.decodes()) size = probe_size(files, decoder, size, skips_errors(options));
+    if (decoder.decodes()) probe_sizes(files, decoder, options, probed);
     auto& [file, content] = units.emplace_back();
     std::string sizes;
     file.path = words[i];
     file.size = estimate_bytes(files, sizes);
     content.samples = files.size();
-    content.fields = {decoder.field("image", size.value_or(ImageSize{}))};
+    content.fields = {decoder.field("image", probed.size.value_or(ImageSize{}))};
     if (has_label) content.fields.push_back({"label", DType::i64, {}});
     if (options.boolean("paths")) content.fields.push_back({"path", DType::u8, {}, true});
     content.index = files.packed();
@@ -182,6 +188,8 @@ std::vector<ListedFile> gather_images(std::span<const std::string> words, const 
     content.classes = classes;
     file.head = io::digest_of(content.index + sizes);
   }
+  for (auto& [file, content] : units)
+    if (probed.differ && !decoder.resizes()) content.fields.front() = decoder.field_of_any_size("image");
   return units;
 }
 
@@ -230,7 +238,9 @@ class ImageSource final : public Source {
     std::vector<std::byte> buffer;
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const auto image = files_.read(samples[i], decoder_.max_file_bytes(), buffer);
-      if (field.varies)
+      if (field.varies && decoder_.decodes())
+        append(column, decoder_.decode_of_any_size(image, files_.what(samples[i])));
+      else if (field.varies)
         append(column, image);
       else
         decoder_.decode(image, files_.what(samples[i]), field, column.values.data() + i * sample_bytes(field));
@@ -258,6 +268,11 @@ std::vector<OptionSpec> images_options() {
                      .help = "names of the classes in the order of their labels, from 0; default: the classes of "
                              "[data.train], and in [data.train] the sorted names of the folders",
                      .form = "CLASS, ..."});
+  options.push_back({.key = "sizes",
+                     .default_value = "equal",
+                     .help = "if `size` is not set: equal (an image of another size is an error), or any (if sizes differ, "
+                             "the field `image` varies, and only Python programs can use it)",
+                     .choices = {"equal", "any"}});
   options.push_back({.key = "paths",
                      .type = OptionType::boolean,
                      .default_value = "false",

@@ -123,6 +123,23 @@ Dataset::Field ImageDecoder::field(std::string name, ImageSize size) const {
   return {std::move(name), type_, is_planar_ ? Shape{channels_, height, width} : Shape{height, width, channels_}};
 }
 
+Dataset::Field ImageDecoder::field_of_any_size(std::string name) const {
+  auto made = field(std::move(name), {});
+  made.varies = true;
+  return made;
+}
+
+std::vector<std::byte> ImageDecoder::decode_of_any_size(EncodedImage image, const std::string& what) const {
+  const auto size = size_of(image, what);
+  const std::uint32_t extents[] = {size.height, size.width};
+  const auto own = field("image", size);
+  std::vector<std::byte> sample(sizeof extents +
+                                static_cast<std::size_t>(element_count(own.sample_shape)) * trainrt::size_of(type_));
+  std::memcpy(sample.data(), extents, sizeof extents);
+  decode(image, what, own, sample.data() + sizeof extents);
+  return sample;
+}
+
 /// Writes the pixels of an image to `out`, interleaved. If the image has a size different from `wanted`, resizes it
 /// first.
 void ImageDecoder::decode_pixels(EncodedImage image, const std::string& what, ImageSize wanted, std::uint8_t* out) const {

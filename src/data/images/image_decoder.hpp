@@ -36,6 +36,11 @@ class ImageDecoder {
   void require_size(const std::string& what, ImageSize size, ImageSize expected) const;
   /// Returns the field of the decoded images. `size` is the size of all images, unless they are resized.
   Dataset::Field field(std::string name, ImageSize size) const;
+  /// Returns the field of decoded images of different sizes. Each sample consists of the height and the width of its
+  /// image (two 32-bit integers), and its values. The height and the width in the shape of the field are 0.
+  Dataset::Field field_of_any_size(std::string name) const;
+  /// Returns a sample of the field of field_of_any_size(). Throws UsageError as size_of() does.
+  std::vector<std::byte> decode_of_any_size(EncodedImage image, const std::string& what) const;
   /// Writes the values of an image to `out`. `field` must be a result of field(), and `out` must have room for one of
   /// its samples. Throws UsageError as size_of() and require_size() do. Needs memory for the pixels of the image and of
   /// the result.

@@ -38,7 +38,7 @@ Fields Columnwise::fields(const Fields& before) const {
   return after;
 }
 
-std::vector<std::string> Columnwise::needs(const std::string& output) const {
+std::vector<std::string> Columnwise::needs(const std::string& output, const Fields&) const {
   const auto found = std::find(outputs_.begin(), outputs_.end(), output);
   return {found == outputs_.end() ? output : columns_[static_cast<std::size_t>(found - outputs_.begin())]};
 }
@@ -77,26 +77,35 @@ void Scaling::convert(std::size_t at, const Table::Column& from, std::uint64_t s
   });
 }
 
-std::vector<std::string> Combining::needs(const std::string& output) const {
-  if (std::find(outputs_.begin(), outputs_.end(), output) != outputs_.end()) return columns_;
+namespace {
+
+Fields fields_of(const Table& table) {
+  Fields fields;
+  for (const auto& column : table.columns) fields.push_back(column.field);
+  return fields;
+}
+
+}  // namespace
+
+std::vector<std::string> Combining::needs(const std::string& output, const Fields& before) const {
+  if (std::find(outputs_.begin(), outputs_.end(), output) != outputs_.end()) return inputs(before);
   return {output};
 }
 
 void Combining::apply(Table& table) const {
-  for (const auto& column : columns_)
-    if (find_column(table, column) == nullptr) return;
-  change(table);
+  const auto found = own_columns(table);
+  if (!found.empty() && std::find(found.begin(), found.end(), nullptr) == found.end()) change(table);
 }
 
 Fields Combining::own_fields(const Fields& before) const {
   Fields found;
-  for (const auto& column : columns_) found.push_back(before[find_field(before, column)]);
+  for (const auto& column : inputs(before)) found.push_back(before[find_field(before, column)]);
   return found;
 }
 
 std::vector<const Table::Column*> Combining::own_columns(Table& table) const {
   std::vector<const Table::Column*> found;
-  for (const auto& column : columns_) found.push_back(find_column(table, column));
+  for (const auto& column : inputs(fields_of(table))) found.push_back(find_column(table, column));
   return found;
 }
 

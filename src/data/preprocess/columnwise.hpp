@@ -22,7 +22,7 @@ class Columnwise : public Preprocessing {
   std::vector<StatisticRequest> requests(const Fields& fields) const final;
   nlohmann::json stats_of(std::span<const StatisticRequest> computed) const final;
   Fields fields(const Fields& before) const final;
-  std::vector<std::string> needs(const std::string& output) const final;
+  std::vector<std::string> needs(const std::string& output, const Fields& before) const final;
   void apply(Table& table) const final;
 
  protected:
@@ -71,19 +71,21 @@ class Combining : public Preprocessing {
  public:
   Combining(std::vector<std::string> columns, std::vector<std::string> outputs)
       : columns_(std::move(columns)), outputs_(std::move(outputs)) {}
-  std::vector<std::string> needs(const std::string& output) const final;
+  std::vector<std::string> needs(const std::string& output, const Fields& before) const final;
   void apply(Table& table) const final;
 
  protected:
   const std::vector<std::string>& columns() const { return columns_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
-  /// Return the fields, or the values, of this preprocessor's input columns, in the order of columns(). own_fields()
+  /// Returns the names of the input columns in data with these fields; by default, columns().
+  virtual std::vector<std::string> inputs(const Fields&) const { return columns_; }
+  /// Return the fields, or the values, of this preprocessor's input columns, in the order of inputs(). own_fields()
   /// throws UsageError if a column is missing. own_columns() requires that all columns exist.
   Fields own_fields(const Fields& before) const;
   std::vector<const Table::Column*> own_columns(Table& table) const;
 
  private:
-  /// Transforms `table`. Precondition: the table has all input columns.
+  /// Transforms `table`. Precondition: the table has all input columns, at least one.
   virtual void change(Table& table) const = 0;
   std::vector<std::string> columns_, outputs_;
 };

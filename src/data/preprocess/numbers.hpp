@@ -41,7 +41,9 @@ void with_numbers(DType dtype, std::span<const std::byte> values, Function&& fun
   }
 }
 
-inline bool is_text(const Dataset::Field& field) { return field.varies && field.dtype == DType::u8; }
+inline bool is_text(const Dataset::Field& field) {
+  return field.varies && field.dtype == DType::u8 && field.sample_shape.empty();
+}
 
 /// Returns the bytes of one sample of a field that varies in length.
 inline std::string_view text_at(const Table::Column& column, std::size_t sample) {

@@ -161,6 +161,9 @@ Parameters::Parameters(std::span<const ParameterSpec> specs, const Json& given) 
     if (values_[name].size() != like.size())
       throw UsageError(fmt::format("{} has {} names, but there are {} columns", name, values_[name].size(), like.size()));
   }
+  recorded_ = values_;
+  for (const auto& spec : specs)
+    if (const std::string name(spec.name); spec.is_later && values_[name].is_null()) recorded_.erase(name);
 }
 
 }  // namespace trainrt::data

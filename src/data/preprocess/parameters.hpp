@@ -44,12 +44,19 @@ struct ParameterSpec {
   std::int64_t max = std::int64_t{1} << 24;
   bool is_keyword_only = false;  ///< in Python: this parameter and those after it must be given by name
   bool is_ignored = false;       ///< has no effect; Python classes accept it and do not write it to JSON
+  bool is_later = false;         ///< was added later; without a value, JSON lacks it, so that earlier versions can read it
 };
 
 constexpr ParameterSpec columns_parameter{"columns", ParameterType::names, "names of the columns to transform"};
 constexpr ParameterSpec output_columns_parameter{
     "output_columns", ParameterType::names,
     "names of the new columns, one for each of `columns`; by default, each replaces its column", "=columns"};
+
+/// Declares a parameter that was added later. See ParameterSpec::is_later.
+constexpr ParameterSpec later(ParameterSpec spec) {
+  spec.is_later = true;
+  return spec;
+}
 
 /// Declares that in Python this parameter, and those after it, must be given by name.
 constexpr ParameterSpec keyword_only(ParameterSpec spec) {
@@ -77,10 +84,10 @@ class Parameters {
   std::vector<std::string> names(std::string_view name) const { return get<std::vector<std::string>>(name); }
   std::string text(std::string_view name) const { return get<std::string>(name); }
 
-  const nlohmann::json& all() const { return values_; }  ///< an object with all parameters, for the JSON of a preprocessor
+  const nlohmann::json& recorded() const { return recorded_; }  ///< an object for the JSON of a preprocessor
 
  private:
-  nlohmann::json values_ = nlohmann::json::object();
+  nlohmann::json values_ = nlohmann::json::object(), recorded_;
 };
 
 /// Convert one value of the parameter `name`. integer_from() throws UsageError unless it is an integer from 1 to `max`.

@@ -32,7 +32,8 @@ PreprocessedSource::PreprocessedSource(std::shared_ptr<const Source> source, con
     fields_ = stage_.fields(source_->fields());
     for (const auto& field : fields_) {
       needs_.emplace_back();
-      for (const auto& name : stage_.work->needs(field.name)) needs_.back().push_back(find_field(source_->fields(), name));
+      for (const auto& name : stage_.work->needs(field.name, source_->fields()))
+        needs_.back().push_back(find_field(source_->fields(), name));
     }
   });
 }

@@ -35,8 +35,8 @@ class Preprocessing {
 
   /// Returns the fields after the transformation. Throws UsageError if a column is missing or unsuitable.
   virtual Fields fields(const Fields& before) const = 0;
-  /// Returns the names of the input columns from which `output`, one of fields(), is computed.
-  virtual std::vector<std::string> needs(const std::string& output) const = 0;
+  /// Returns the names of the columns of `before` from which `output`, one of fields(before), is computed.
+  virtual std::vector<std::string> needs(const std::string& output, const Fields& before) const = 0;
   /// Transforms the columns of `table` in place. An output is left out if one of its input columns is missing.
   virtual void apply(Table& table) const = 0;
 };

@@ -106,7 +106,7 @@ PreprocessorImpl::Stage stage_of(const PreprocessorKind& kind, const Json& param
                                          : "a preprocessor that needs no fit() must not have \"stats\"");
     work->set_stats(stats);
   }
-  return {&kind, given.all(), stats, std::move(work)};
+  return {&kind, given.recorded(), stats, std::move(work)};
 } catch (const UsageError& error) {
   throw UsageError(fmt::format("{}: {}", kind.name, error.what()));
 }

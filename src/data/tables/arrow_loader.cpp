@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::string_view install_help =
     "To install it: pip install pyarrow, then build trainrt with -DARROW_ROOT=$(python3 -c 'import pyarrow; "
-    "print(pyarrow.__path__[0])')";
+    "print(pyarrow.__path__[0])'). Without such a build, convert each Parquet file once, with the packages pandas and "
+    "pyarrow: python3 -c \"import pandas; pandas.read_parquet('x.parquet').to_csv('x.csv', index=False)\"";
 
 class FileInput final : public TableInput {
  public:

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/text/text.hpp"
 #include "data/preprocess/columnwise.hpp"
 #include "data/preprocess/numbers.hpp"
 
@@ -45,7 +46,9 @@ T converted_to(From value, const std::string& column) {
 class Concatenator final : public Combining {
  public:
   static constexpr ParameterSpec parameters[] = {
-      {"columns", ParameterType::names, "names of the columns, in the order of their numbers in the new column"},
+      {"columns", ParameterType::names,
+       "names of the columns, in the order of their numbers in the new column; by default, all columns of the data",
+       "null"},
       {"output_column_name", ParameterType::name, "name of the new column", "\"concat_out\""},
       {"dtype", ParameterType::element_type,
        "type of the new column's numbers; by default, the smallest type that can store those of all columns", "null"},
@@ -54,10 +57,17 @@ class Concatenator final : public Combining {
        .help = "has no effect: a missing column is always an error",
        .default_value = "true",
        .is_ignored = true},
-      {"flatten", ParameterType::flag, "accept columns of arrays and use all their numbers", "false"}};
+      {"flatten", ParameterType::flag, "accept columns of arrays and use all their numbers", "false"},
+      keyword_only(
+          later({"exclude", ParameterType::names, "names of columns to leave unchanged; the data may lack them", "null"})),
+      later({"include", ParameterType::names, "older name of `columns`; only one of the two may be given", "null"})};
 
   explicit Concatenator(const Parameters& given)
-      : Combining(given.names("columns"), {given.text("output_column_name")}), flattens_(given.get<bool>("flatten")) {
+      : Combining(chosen(given), {given.text("output_column_name")}),
+        excluded_(optional_names(given, "exclude")),
+        flattens_(given.get<bool>("flatten")) {
+    if (columns().empty() && !(given.json("columns").is_null() && given.json("include").is_null()))
+      throw UsageError(fmt::format("exclude names all columns: {}", join(excluded_)));
     const auto& dtype = given.json("dtype");
     if (dtype.is_null()) return;
     dtype_ = dtype_from(dtype.is_string() ? dtype.get<std::string>() : dtype.dump());
@@ -67,6 +77,7 @@ class Concatenator final : public Combining {
 
   Fields fields(const Fields& before) const override {
     const auto own = own_fields(before);
+    if (own.empty()) throw UsageError(fmt::format("exclude names all columns of the data: {}", join(excluded_)));
     for (const auto& field : own) {
       if (field.varies || !is_plain_number(field.dtype))
         throw UsageError(fmt::format("column '{}' contains {}; it must contain numbers", field.name,
@@ -78,12 +89,38 @@ class Concatenator final : public Combining {
                                      to_string(field.sample_shape)));
     }
     auto after = before;
-    std::erase_if(after, [this](const auto& field) { return is_own(field.name); });
+    std::erase_if(after, [&](const auto& field) { return is_replaced(field.name, own); });
     after.push_back(output(own));
     return after;
   }
 
  private:
+  static std::vector<std::string> optional_names(const Parameters& given, std::string_view name) {
+    return given.json(name).is_null() ? std::vector<std::string>() : given.names(name);
+  }
+
+  /// Returns `columns` or `include`, without the names in `exclude`. Empty if neither is given.
+  static std::vector<std::string> chosen(const Parameters& given) {
+    if (!given.json("columns").is_null() && !given.json("include").is_null())
+      throw UsageError("columns and include are two names of one parameter; only one may be given");
+    auto names = optional_names(given, given.json("columns").is_null() ? "include" : "columns");
+    const auto excluded = optional_names(given, "exclude");
+    std::erase_if(names, [&](const auto& name) { return is_among(excluded, name); });
+    return names;
+  }
+
+  static bool is_among(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  std::vector<std::string> inputs(const Fields& available) const override {
+    if (!columns().empty()) return columns();
+    std::vector<std::string> names;
+    for (const auto& field : available)
+      if (!is_among(excluded_, field.name)) names.push_back(field.name);
+    return names;
+  }
+
   Dataset::Field output(const Fields& own) const {
     auto type = own.front().dtype;
     std::int64_t width = 0;
@@ -94,8 +131,9 @@ class Concatenator final : public Combining {
     return {outputs().front(), dtype_.value_or(type), {width}, false};
   }
 
-  bool is_own(const std::string& name) const {
-    return name == outputs().front() || std::find(columns().begin(), columns().end(), name) != columns().end();
+  /// Returns whether the new column replaces the column `name`. `own` are the fields of the input columns.
+  bool is_replaced(const std::string& name, const Fields& own) const {
+    return name == outputs().front() || std::ranges::find(own, name, &Dataset::Field::name) != own.end();
   }
 
   void change(Table& table) const override {
@@ -113,7 +151,7 @@ class Concatenator final : public Combining {
         next += each;
       }
     });
-    std::erase_if(table.columns, [this](const auto& column) { return is_own(column.field.name); });
+    std::erase_if(table.columns, [&](const auto& column) { return is_replaced(column.field.name, own); });
     table.columns.push_back(std::move(result));
   }
 
@@ -125,6 +163,7 @@ class Concatenator final : public Combining {
     });
   }
 
+  std::vector<std::string> excluded_;
   bool flattens_;
   std::optional<DType> dtype_;
 };

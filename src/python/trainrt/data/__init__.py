@@ -15,13 +15,14 @@ The runtime reads the files ahead of the train function, into memory that runtim
 in the data. Requires NumPy.
 """
 
-from ._dataset import Dataset, MaterializedDataset
+from ._context import DataContext, ExecutionOptions, ExecutionResources, NodeIdStr
+from ._dataset import Dataset, DatasetPipeline, MaterializedDataset
 from ._from_memory import from_huggingface, from_items, from_numpy, from_pandas, from_torch, range, range_tensor
 from ._iterator import DataIterator
 from ._read import read_csv, read_hdf5, read_idx, read_json, read_numpy, read_parquet, read_sql, read_text, read_tokens
 from ._read_images import read_images, read_webdataset
 from ._schema import Schema
 
-__all__ = ["DataIterator", "Dataset", "MaterializedDataset", "Schema", "from_huggingface", "from_items", "from_numpy", "from_pandas", "from_torch",
-           "range", "range_tensor", "read_csv", "read_hdf5", "read_idx", "read_images", "read_json", "read_numpy", "read_parquet", "read_sql",
-           "read_text", "read_tokens", "read_webdataset"]
+__all__ = ["DataContext", "DataIterator", "Dataset", "DatasetPipeline", "ExecutionOptions", "ExecutionResources", "MaterializedDataset", "NodeIdStr",
+           "Schema", "from_huggingface", "from_items", "from_numpy", "from_pandas", "from_torch", "range", "range_tensor", "read_csv", "read_hdf5",
+           "read_idx", "read_images", "read_json", "read_numpy", "read_parquet", "read_sql", "read_text", "read_tokens", "read_webdataset"]

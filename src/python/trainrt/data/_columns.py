@@ -16,7 +16,8 @@ def columns_of(batch, origin, did="returned", has_missing=False):
         batch = columns_of_frame(batch, f"the DataFrame that {origin} {did}", has_missing)
     if not isinstance(batch, dict):
         raise TypeError(f"{origin} {did} a {type(batch).__name__}; it must be a dict of arrays, {{'x': array, 'y': array}}, or a DataFrame")
-    found = {name: column_of(batch[key], f"column '{name}' that {origin} {did}", has_missing) for key, name in _names_of(batch, origin, did)}
+    found = {name: column_of(batch[key], f"column '{name}' that {origin} {did}", has_missing, did == "returned")
+             for key, name in _names_of(batch, origin, did)}
     if len({len(column) for column in found.values()}) > 1:
         raise ValueError(f"{origin} {did} columns of several lengths: " + ", ".join(f"{name} has {len(column)}" for name, column in found.items()))
     return found
@@ -33,8 +34,9 @@ def _names_of(keys, origin, did):
     return names
 
 
-def column_of(values, origin, has_missing=False):
-    """Returns the values of a column as an array of a type that the runtime supports. `origin` names the column in messages.
+def column_of(values, origin, has_missing=False, has_shapes=False):
+    """Returns the values of a column as an array of a type that the runtime supports. `origin` names the column in messages. `has_shapes`: whether
+    samples may be arrays of several axes with different shapes, which only this process can use.
 
     If `has_missing` is True, values may be missing (`None`, NaN, pandas.NA); missing strings become `None`, missing numbers NaN. If `has_missing` is
     False, `None` raises ValueError. Values other than numbers, bools, strings and arrays of these raise TypeError."""
@@ -49,7 +51,7 @@ def column_of(values, origin, has_missing=False):
     if any(isinstance(item, (str, bytes)) for item in items):
         return _texts(items, origin)
     if len({numpy.shape(item) for item in items}) > 1:
-        return _ragged(items, origin)
+        return _ragged(items, origin, has_shapes)
     return _supported(numpy.asarray(items), origin)
 
 
@@ -87,11 +89,11 @@ def _texts(items, origin, has_missing=False):
     return column
 
 
-def _ragged(items, origin):
+def _ragged(items, origin, has_shapes):
     column = numpy.empty(len(items), object)
     for number, item in enumerate(items):
         column[number] = _supported(numpy.asarray(item), origin)
-        if column[number].ndim != 1:
+        if column[number].ndim != 1 and not (has_shapes and column[number].ndim):
             raise ValueError(f"{origin} has arrays of several shapes, such as {numpy.shape(items[0])} and {numpy.shape(item)}; only lists of numbers "
                              f"may vary in length")
     return column
@@ -110,6 +112,13 @@ def _supported(array, origin):
     return array.astype(narrower)
 
 
+def require_one_shape(name, column):
+    """Raises TypeError, which names the column, if its samples are arrays of several axes with different shapes."""
+    if column.dtype == object and any(getattr(value, "ndim", 0) > 1 for value in column):
+        raise TypeError(f"the column '{name}' has arrays of different shapes, which do not make one tensor: give images one size by "
+                        f"read_images(size=(height, width)), or convert the column by map, map_batches or collate_fn")
+
+
 def rows_of(batch):
     """Yields each sample of a batch as a dict {name: value}. Scalars are converted to Python numbers."""
     names = list(batch)
@@ -126,7 +135,8 @@ def stacked(rows, origin, did="returned"):
             raise TypeError(f"{origin} {did} a {type(row).__name__}; it must be a dict, {{'x': 1.0, 'y': 2}}")
         if row.keys() != first.keys():
             raise ValueError(f"{origin} {did} rows with different keys: {', '.join(map(str, first))}; and {', '.join(map(str, row))}")
-    return {name: column_of([row[key] for row in rows], f"column '{name}' that {origin} {did}") for key, name in _names_of(first, origin, did)}
+    return {name: column_of([row[key] for row in rows], f"column '{name}' that {origin} {did}", has_shapes=did == "returned")
+            for key, name in _names_of(first, origin, did)}
 
 
 def concatenated(batches):

@@ -61,6 +61,10 @@ def _digest_of(columns):
 
 def _as_lines(columns):
     for name, column in columns.items():
+        shapes = {value.shape for value in column if getattr(value, "ndim", 0) > 1} if column.dtype == object else ()
+        if shapes:
+            raise ValueError(f"'{name}' has arrays of different shapes, such as {' and '.join(map(str, sorted(shapes)[:2]))}, which cannot be written into "
+                             f"a file: give images one size by read_images(size=(height, width)), or make the arrays equal by map()")
         if column.dtype != object and column.ndim > 2:
             raise ValueError(f"'{name}' has samples of the shape {column.shape[1:]}; {_AS_TEXT} a sample has at most one axis: reshape it, rename "
                              f"the column, or write the data as HDF5")

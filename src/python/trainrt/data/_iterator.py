@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _server
-from ._columns import concatenated, rows_of
+from ._columns import concatenated, require_one_shape, rows_of
+from ._epochs import Epochs, Place
 from ._map_workers import MapWorkers
 from ._numpy import numpy
 from ._operations import Operation, applied, checked_format, formatted
@@ -16,20 +18,11 @@ from ._shared_batches import Link, Walk
 from ._torch_batches import converter, dtype_of, pairs_of
 
 if TYPE_CHECKING:
-    from ._dataset import MaterializedDataset
+    from ._dataset import Dataset, MaterializedDataset
     from ._parts import DatasetParts
+    from ._streams import StreamSplit
 
 _LARGE_BATCH = 1024  # samples per batch when all samples are read
-
-
-class Epochs:
-    """An iterable. Each loop over an Epochs object calls begin_epoch(), which returns the iterator of the next epoch."""
-
-    def __init__(self, begin_epoch: Callable[[], Iterator[Any]]) -> None:
-        self._begin_epoch = begin_epoch
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._begin_epoch()
 
 
 class DataIterator:
@@ -46,12 +39,17 @@ class DataIterator:
     [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(self, link: Link | None, name: str | None, dataset: DatasetParts | None = None, before: Callable[[], Any] | None = None,
-                 epochs: Iterator[int] | None = None, empty_columns: dict[str, Any] | None = None,
-                 in_memory: Callable[[dict[str, Any]], MaterializedDataset] | None = None) -> None:
-        """`before()` is called before each epoch. `epochs` yields epoch numbers if the runtime does not count epochs. `empty_columns`,
-        {name: array}, are the columns of a dataset without samples; `link` and `name` are then `None`. materialize() calls `in_memory`."""
-        self._link, self._name, self._before, self._epochs, self._empty_columns = link, name, before, epochs, empty_columns
+    dataset: Dataset | None = None  # set by Dataset.iterator() and streaming_split(): the complete dataset
+    split: StreamSplit | None = None  # set by streaming_split(), with the number of this iterator's part
+    number = 0
+    epoch: int | None = None  # number of the epoch that was begun last
+    end_epoch: int | None = None  # number of epochs, if it is limited; a loop over a later epoch yields nothing
+
+    def __init__(self, open_place: Callable[[], Place], dataset: DatasetParts | None = None, before: Callable[[], Any] | None = None,
+                 epochs: Iterator[int] | None = None, in_memory: Callable[[dict[str, Any]], MaterializedDataset] | None = None) -> None:
+        """`open_place()` is called at the first use. `before()` is called before each epoch. `epochs` yields epoch numbers if the runtime does not
+        count epochs. materialize() calls `in_memory`."""
+        self._open_place, self._before, self._epochs = open_place, before, epochs
         self.at_padding: Callable[[int], Any] | None = None  # called with count() after each epoch without an explicit `remainder`
         self._operations: Sequence[Operation] = dataset._operations if dataset is not None else ()
         self._workers: MapWorkers | None = None  # processes that apply the operations; started at the first batch
@@ -59,15 +57,39 @@ class DataIterator:
         self._in_memory = in_memory
 
     @classmethod
-    def local(cls, dataset: Any) -> DataIterator:
-        """Returns an iterator over all samples, for this process."""
-        server = _server.server()
-        return cls(server.link, dataset._open_at(server), dataset, epochs=itertools.count(), in_memory=dataset._in_memory)
+    def local(cls, dataset: Dataset, part: Callable[[], Dataset] | None = None) -> DataIterator:
+        """Returns an iterator over all samples, for this process. If `part` is given, the samples are those of the Dataset that part() returns."""
 
-    @classmethod
-    def without_samples(cls, dataset: Any, columns: dict[str, Any]) -> DataIterator:
-        """Returns the iterator of an empty dataset. `columns`, {name: array}, are its columns before its operations."""
-        return cls(None, None, dataset, empty_columns=columns, in_memory=dataset._in_memory)
+        def open_place() -> Place:
+            opened = part() if part is not None else dataset
+            columns = opened._empty_columns()
+            if columns is not None:
+                return Place(None, None, columns)
+            server = _server.server()
+            return Place(server.link, opened._open_at(server))
+
+        return cls(open_place, dataset, epochs=itertools.count(), in_memory=dataset._in_memory)
+
+    def opened(self) -> DataIterator:
+        """Opens the dataset unless it is open, and returns this object."""
+        self._place = self._place
+        return self
+
+    @functools.cached_property
+    def _place(self) -> Place:
+        return self._open_place()
+
+    @property
+    def _link(self) -> Link | None:
+        return self._place.link
+
+    @property
+    def _name(self) -> str | None:
+        return self._place.name
+
+    @property
+    def _empty_columns(self) -> dict[str, Any] | None:
+        return self._place.empty_columns
 
     def iter_batches(self, *, batch_size: int | None = 256, prefetch_batches: int = 1, batch_format: str | None = "default",
                      drop_last: bool = False, local_shuffle_buffer_size: int | None = None, local_shuffle_seed: int | None = None,
@@ -126,6 +148,10 @@ class DataIterator:
         assert self._link is not None and self._name is not None
         walk = Walk(self._link, self._name, batch_size, remainder, epoch, encoding=self._encoding, is_ahead=workers is not None,
                     has_draws=any(operation.is_random for operation in self._operations))
+        self.epoch = walk.epoch
+        if self.end_epoch is not None and walk.epoch >= self.end_epoch:
+            walk.end()
+            return
         batches = self._applied_here(walk) if workers is None else walk.counted(workers.apply(iter(walk)))
         with walk:
             for batch in batches:
@@ -180,6 +206,8 @@ class DataIterator:
         import tensorflow
 
         def tensors_of(batch):
+            for name, column in batch.items():
+                require_one_shape(name, column)
             return {name: tensorflow.convert_to_tensor(column.tolist() if column.dtype == object else column, dtype=dtype_of(dtypes, name))
                     for name, column in batch.items()}
 
@@ -213,6 +241,8 @@ class DataIterator:
         first = self._empty_batch()
 
         def pick(batch: Any, names: Any) -> Any:
+            for name in [names] if isinstance(names, str) else names:
+                require_one_shape(name, batch[name])
             return batch[names] if isinstance(names, str) else {name: batch[name] for name in names}
 
         def spec(column: Any) -> Any:
@@ -253,9 +283,9 @@ class DataIterator:
 
     def columns_at_once(self) -> dict[str, Any]:
         """Returns all samples of this rank as {name: array}, in the order of epoch 0. If this rank has no samples, the arrays are empty."""
-        batches = self.iter_batches(batch_size=_LARGE_BATCH, remainder="uneven", epoch=0)
+        batches = DataIterator.iter_batches(self, batch_size=_LARGE_BATCH, remainder="uneven", epoch=0)
         found = [{name: column.copy() for name, column in batch.items()} for batch in batches]
         return concatenated(found) if found else self._empty_batch()
 
     def __repr__(self) -> str:
-        return f"DataIterator({self._name})"
+        return f"DataIterator({self._name if self.dataset is None else self.dataset})"

@@ -9,7 +9,7 @@ from ._operations import Operation
 from ._sources import checked_keys
 
 if TYPE_CHECKING:
-    from ._dataset import Dataset
+    from ._dataset import Dataset, DatasetPipeline
 
 Rows = Union[Sequence[int], Callable[[], Any], None]  # row numbers, or a function that returns row numbers; `None`: all rows
 _READING_KEYS = ("shuffle", "shuffle_seed", "memory", "threads", "block", "window", "read_method")
@@ -48,6 +48,9 @@ class DatasetParts:
         self._encoding = encoding  # encoding of strings
 
     def _new(self, **parts: Any) -> Dataset:
+        raise NotImplementedError  # Dataset overrides it
+
+    def _pipeline(self, times: int | None) -> DatasetPipeline:
         raise NotImplementedError  # Dataset overrides it
 
     def _with(self, **changes: Any) -> Dataset:

@@ -77,7 +77,8 @@ def read_csv(paths: Paths, *, columns: Names = None, types: dict[str, str] | Non
 def read_parquet(paths: Paths, *, columns: Names = None, types: dict[str, str] | None = None, vector: str | None = None, **ray: Any) -> Dataset:
     """Returns a dataset of the rows of Parquet files. The arguments are those of read_csv().
 
-    Requires a build of trainrt with Apache Arrow (CMake option ARROW_ROOT).
+    Requires a build of trainrt with Apache Arrow (CMake option ARROW_ROOT). Without it, use from_pandas(pandas.read_parquet(path)), or convert the
+    files: reading the dataset raises ValueError with the command.
 
     Examples
     --------

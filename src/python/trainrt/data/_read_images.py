@@ -27,14 +27,16 @@ def _image_keys(function: str, size: Any, mode: str | None, resize_mode: str | N
 def read_images(paths: Paths, *, size: tuple[int, int] | None = None, mode: str | None = None, include_paths: bool = False, labels: str | None = None,
                 classes: Names = None, resize_mode: str | None = None, layout: str | None = None, dtype: str | None = None,
                 decode: bool | None = None, max_pixels: int | None = None, **ray: Any) -> Dataset:
-    """Returns a dataset of JPEG, PNG and WebP files, in the column `image` of shape [height, width, channels].
+    """Returns a dataset of JPEG, PNG and WebP files, in the column `image` of shape [height, width, channels]. If the images have different sizes, a
+    batch contains an array of one array per image.
 
     If each class has a folder, or `paths` is a list file with lines "path,label", the column `label` (i64) contains indices into `classes`.
 
     Parameters
     ----------
     size : (height, width), optional
-        Size to which images are resized. Default: images are not resized, and all must have one size.
+        Size to which images are resized. Default: images are not resized. Up to 100 images are probed; if their sizes are equal, those of all others
+        must be equal, too. Images of different sizes can be used by map functions and loops over batches; tensors need one size.
     mode : {"L", "RGB", "RGBA"}
         Color mode: gray, color (default), or color with transparency.
     include_paths : bool
@@ -58,7 +60,8 @@ def read_images(paths: Paths, *, size: tuple[int, int] | None = None, mode: str 
     --------
     >>> trainrt.data.read_images("/lustre/data/flowers", size=(224, 224), layout="planar", dtype="f32")   # doctest: +SKIP
     """
-    return dataset_of_files("read_images", paths, ray, format="images", labels=labels, classes=joined_names(classes), paths=include_paths or None,
+    sizes = "any" if size is None and decode is not False else None
+    return dataset_of_files("read_images", paths, ray, format="images", sizes=sizes, labels=labels, classes=joined_names(classes), paths=include_paths or None,
                             **_image_keys("read_images", size, mode, resize_mode, layout, dtype, decode, max_pixels))
 
 

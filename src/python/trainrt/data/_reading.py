@@ -15,6 +15,7 @@ from ._numpy import numpy
 from ._parts import DatasetParts, Reshape, numbers_of
 from ._schema import Schema
 from ._sources import MemorySource, local_folder
+from ._streams import StreamSplit
 
 if TYPE_CHECKING:
     import pandas
@@ -47,7 +48,7 @@ class ReadMethods(DatasetParts):
 
     def take(self, limit: int = 20) -> list[dict[str, Any]]:
         """Returns the first `limit` samples as a list of dicts."""
-        return list(itertools.islice(self.iter_rows(), checked_integer("take()", limit, 0)))
+        return list(itertools.islice(self._local().iter_rows(), checked_integer("take()", limit, 0)))
 
     def take_all(self, limit: int | None = None) -> list[dict[str, Any]]:
         """Returns all samples as a list of dicts. Raises ValueError if there are more than `limit`."""
@@ -69,7 +70,16 @@ class ReadMethods(DatasetParts):
 
     def iterator(self) -> DataIterator:
         """Returns a DataIterator over all samples."""
-        return self._local()
+        found = DataIterator.local(self)  # type: ignore[arg-type]
+        found.dataset = self  # type: ignore[assignment]
+        return found
+
+    def streaming_split(self, n: int, *, equal: bool = False, locality_hints: Any = None) -> list[DataIterator]:
+        """Returns `n` DataIterators over disjoint parts of the dataset, for DataConfig.configure(). In a train function, one part per worker is the
+        shard of the runtime: new parts in each epoch, and `remainder` decides about samples that do not fill the last batch. In this process, the
+        parts are those of split(n, equal=equal). `locality_hints` is ignored. Raises TypeError or ValueError unless `n` is an integer from 1 on."""
+        del locality_hints
+        return StreamSplit(self, checked_integer("streaming_split()", n, 1), equal).iterators()
 
     def iter_rows(self) -> Iterable[dict[str, Any]]:
         """Returns an iterable over the samples as dicts."""
@@ -143,8 +153,8 @@ class ReadMethods(DatasetParts):
         return self._local().count()
 
     def _local(self) -> DataIterator:
-        columns = self._empty_columns()
-        return DataIterator.local(self) if columns is None else DataIterator.without_samples(self, columns)
+        """Returns a DataIterator over all samples, and opens the dataset."""
+        return DataIterator.local(self).opened()  # type: ignore[arg-type]
 
     def _local_batches(self, batch_size: int) -> Iterator[dict[str, Any]]:
         return iter(self._local().iter_batches(batch_size=batch_size))

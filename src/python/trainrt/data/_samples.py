@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
+from .._support import _notes
 from ._arguments import check_ignored
 from ._columns import stacked
 from ._integers import checked_integer
@@ -13,7 +14,7 @@ from ._parts import DatasetParts, Reshape
 from ._sources import MadeSource
 
 if TYPE_CHECKING:
-    from ._dataset import Dataset
+    from ._dataset import Dataset, DatasetPipeline
 
 _METHODS = {"where": "filter", "sequence": "window"}  # {key of [data.NAME]: method that sets the key}, if the names differ
 
@@ -53,12 +54,26 @@ class ReshapeMethods(DatasetParts):
         between = "" if separator is None else f" separator={checked_integer('pack(separator=...)', separator)}"
         return self._with_reshape_key("pack", f"{_column_name('pack', column)} {checked_integer('pack(length=...)', length, 1)}{between}")
 
-    def window(self, length: int, stride: int = 1, within: str | None = None, pad: bool = False) -> Dataset:
+    def repeat(self, times: int | None = None) -> DatasetPipeline:
+        """Returns a DatasetPipeline, as in Ray 1.x: its iterators go through `times` epochs, without an end if `times` is `None`. Raises TypeError or
+        ValueError unless `times` is an integer from 1 on."""
+        return self._pipeline(None if times is None else checked_integer("repeat()", times, 1))
+
+    def window(self, length: int | None = None, stride: int = 1, within: str | None = None, pad: bool = False, *, blocks_per_window: int | None = None,
+               bytes_per_window: int | None = None) -> Dataset:
         """Combines `length` consecutive samples into one window; columns get the shape [length, ...]. Windows start `stride` samples apart.
 
         within: column of integers or strings. A window contains only samples with equal values in this column; they need not be stored together.
         pad: True fills incomplete windows with zeros, and adds the column `count` with the number of samples in each window. False drops
-        incomplete windows."""
+        incomplete windows.
+        blocks_per_window, bytes_per_window: without `length`, return a DatasetPipeline of one epoch, as in Ray 1.x. Its window is the complete dataset,
+        since samples are not stored in blocks; a note is printed."""
+        if length is None and (blocks_per_window is not None or bytes_per_window is not None):
+            _notes.say("window(blocks_per_window=...) and window(bytes_per_window=...) change nothing: a window is the complete dataset, since samples are "
+                       "not stored in blocks; random_shuffle_each_window() shuffles all samples")
+            return self._pipeline(1)
+        if blocks_per_window is not None or bytes_per_window is not None:
+            raise TypeError("window() takes either the length of a window of samples, or blocks_per_window or bytes_per_window of Ray 1.x")
         group = "" if within is None else f" within={_column_name('window', within)}"
         size, step = checked_integer("window(length=...)", length, 1), checked_integer("window(stride=...)", stride, 1)
         return self._with_reshape_key("sequence", f"{size} stride={step}{group}{' pad' if pad else ''}")
@@ -90,10 +105,10 @@ class ReshapeMethods(DatasetParts):
         self._require_not_drawn(method)
         if any(operation.is_random for operation in self._operations):
             raise ValueError(f"{method} after map(random=True) is not possible, because its samples change in each epoch: call it before")
-        before = self._unshuffled()
+        before: Any = self._unshuffled()
 
         def columns():
-            rows = list(make(before.iter_rows()))
+            rows = list(make(before._local().iter_rows()))
             return stacked(rows, name) if rows else {}
 
         return self._of_source(MadeSource(columns, f"{method} of {before!r}"))

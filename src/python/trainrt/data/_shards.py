@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from .._client import Context
-from ._dataset import Dataset, MaterializedDataset
+from ._dataset import Dataset, DatasetPipeline, MaterializedDataset
+from ._epochs import Place
 from ._iterator import DataIterator
+from ._pipeline import PipelineIterator
 from ._shared_batches import Link
 from ._sources import MemorySource
 
@@ -16,4 +18,8 @@ def open_shard(ctx: Context, name: str, dataset: Dataset | None, before: Callabl
     if ctx._batches is None:
         ctx._batches = Link(ctx._ask)
     assert isinstance(ctx._batches, Link)
-    return DataIterator(ctx._batches, name, dataset, before, in_memory=lambda columns: MaterializedDataset(MemorySource(columns)))
+    place = Place(ctx._batches, name)
+    kind = PipelineIterator if isinstance(dataset, DatasetPipeline) else DataIterator
+    found = kind(lambda: place, dataset, before, in_memory=lambda columns: MaterializedDataset(MemorySource(columns)))
+    found.end_epoch = dataset._times if isinstance(dataset, DatasetPipeline) else None
+    return found

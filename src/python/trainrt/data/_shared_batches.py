@@ -14,11 +14,13 @@ _DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16
 
 
 class Field:
-    """Name, element type and shape of one field of a sample. A field of type u8 with varying length contains strings."""
+    """Name, element type and shape of one field of a sample. A field of type u8 with varying length contains strings, unless it has a shape: then it
+    contains images of different sizes, and the height and width in the shape are 0."""
 
     def __init__(self, description):
         self.name, self.shape, self.varies = description["name"], tuple(description["shape"]), description["varies"]
-        self.is_text = self.varies and description["dtype"] == "u8"
+        self.is_image = self.varies and len(self.shape) > 1
+        self.is_text = self.varies and description["dtype"] == "u8" and not self.is_image
         if description["dtype"] not in _DTYPES:
             raise TypeError(f"the field '{self.name}' has the type {description['dtype']}, which NumPy lacks: convert it by "
                             f"options(cast='{self.name}: f32')")
@@ -122,6 +124,8 @@ def _array(slot, field, samples, place, encoding):
     if field.is_text:
         data = values.tobytes()
         return _objects(ends, lambda first, end: _text(field, data[first:end], encoding))
+    if field.is_image:
+        return _objects(ends, lambda first, end: _image(field, values[first:end]))
     return _objects(ends, lambda first, end: values[first:end])
 
 
@@ -131,6 +135,12 @@ def _objects(ends, part_of):
     for number, (first, end) in enumerate(zip([0, *ends], ends)):
         found[number] = part_of(first, end)
     return found
+
+
+def _image(field, values):
+    """Returns an image. `values` begin with its height and width, two 32-bit integers."""
+    height_and_width = iter(values[:8 // field.dtype.itemsize].view("u4").tolist())
+    return values[8 // field.dtype.itemsize:].reshape([extent or next(height_and_width) for extent in field.shape])
 
 
 def _text(field, data, encoding):
@@ -155,8 +165,9 @@ class Walk:
             raise KeyError(f"there is no dataset '{name}'")
         link.send_ended()
         optional = {**({"draws": True} if has_draws else {}), **({"epoch": epoch} if epoch is not None else {})}
-        self._number = link.ask("data_begin", name=name, batch_size=batch_size, remainder=remainder, fields=[field.name for field in self._fields],
-                                ahead=True, **optional)["walk"]
+        begun = link.ask("data_begin", name=name, batch_size=batch_size, remainder=remainder, fields=[field.name for field in self._fields], ahead=True,
+                         **optional)
+        self._number, self.epoch = begun["walk"], begun["epoch"]
         self._is_ahead = is_ahead
         self._has_ended = False
 
@@ -164,6 +175,9 @@ class Walk:
         return self
 
     def __exit__(self, *_):
+        self.end()
+
+    def end(self):
         if not self._has_ended:
             self._has_ended = True
             self._link.end_quietly(self._number)

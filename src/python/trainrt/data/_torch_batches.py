@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Callable
 
+from ._columns import require_one_shape
+
 if TYPE_CHECKING:
     from ._iterator import DataIterator
 
@@ -38,6 +40,7 @@ def dtype_of(dtypes: Any, name: str) -> Any:
 
 
 def _tensor_of_column(torch: Any, name: str, column: Any, dtype: Any, device: Any, pin_memory: bool) -> Any:
+    require_one_shape(name, column)
     if column.dtype == object:
         raise TypeError(f"the column '{name}' has strings or arrays of several lengths, which do not make one tensor: remove it by "
                         f"drop_columns(['{name}']), or convert it by collate_fn, map or map_batches")
@@ -65,7 +68,7 @@ def pairs_of(iterator: DataIterator, label: str | None, features: Any, batch_siz
 
     def features_of(batch: Mapping[str, Any]) -> Any:
         names = [name for name in batch if name != label] if features is None else [features] if isinstance(features, str) else list(features)
-        parts = [_tensor(torch, batch[name], _dtype_at(feature_dtypes, number, name), unsqueeze_features) for number, name in enumerate(names)]
+        parts = [_tensor(torch, name, batch[name], _dtype_at(feature_dtypes, number, name), unsqueeze_features) for number, name in enumerate(names)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
 
     class Pairs(torch.utils.data.IterableDataset):
@@ -75,12 +78,13 @@ def pairs_of(iterator: DataIterator, label: str | None, features: Any, batch_siz
                                    "num_workers=0)")
             for batch in iterator.iter_batches(batch_size=batch_size, **others):
                 found = features_of(batch)
-                yield found if label is None else (found, _tensor(torch, batch[label], label_dtype, unsqueeze_label))
+                yield found if label is None else (found, _tensor(torch, label, batch[label], label_dtype, unsqueeze_label))
 
     return Pairs()
 
 
-def _tensor(torch: Any, values: Any, dtype: Any, unsqueeze: bool) -> Any:
+def _tensor(torch: Any, name: str, values: Any, dtype: Any, unsqueeze: bool) -> Any:
+    require_one_shape(name, values)
     tensor = torch.as_tensor(values)
     tensor = tensor.to(dtype) if dtype else tensor
     return tensor.unsqueeze(1) if unsqueeze and tensor.ndim == 1 else tensor

@@ -6,13 +6,14 @@ import os
 from typing import Any, Callable, Optional, Union
 
 from .._support import _script
-from ._config import _datasets, _recorded_values, _settings
+from ._config import _assignment, _datasets, _recorded_values, _settings
 from ._config._data import DataConfig
 from ._config._run import RunConfig
 from ._config._scaling import ScalingConfig
 from ._fit import _dispatch, _restore
 from ._results._checkpoint import Checkpoint
 from ._results._result import Result
+from ._sessions import _current
 from ._sessions._spec import TrainSpec
 from ._sessions._validation import ValidationConfig
 from .backend import BackendConfig
@@ -62,6 +63,7 @@ class DataParallelTrainer:
 
     trust_owner: Optional[str] = None  # users whose run fit() may continue, separated by commas
     _config_is_unknown = False  # restore() found no train_loop_config
+    _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[dict[str, Any]] = None,
                  backend_config: Optional[BackendConfig] = None, scaling_config: Optional[ScalingConfig] = None,
@@ -145,8 +147,8 @@ class DataParallelTrainer:
         """Returns the arguments that the session of the train function needs."""
         callbacks = list(self.run_config.callbacks or ()) if self.run_config else []
         first = self.resume_from_checkpoint
-        return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets, callbacks,
-                         first if first is not None and not first.is_native() else None, self.validation_config)
+        return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets,
+                         self._worker_datasets(), callbacks, first if first is not None and not first.is_native() else None, self.validation_config)
 
     def params(self) -> dict[str, Any]:
         """Returns the content of params.json in the run directory: the config of the train function."""
@@ -158,7 +160,23 @@ class DataParallelTrainer:
         if self.resume_from_checkpoint is not None and self.resume_from_checkpoint.is_native():
             found["run.resume_from_checkpoint"] = self.resume_from_checkpoint.path
         found.update(self._recorded_loop())
-        return {**found, **_datasets.settings(self.datasets, self.dataset_config, found.get("run.storage_path"))}
+        return {**found, **_datasets.settings(self._sections(), found.get("run.storage_path"))}
+
+    def _sections(self):
+        """Returns the datasets of the run as {name: Section}. Calls configure() of a subclass of DataConfig, once per Trainer."""
+        if not self.datasets or not _assignment.is_custom(self.dataset_config):
+            return _datasets.sections_of(self.datasets, self.dataset_config)
+        if self._assigned is None:
+            workers, is_elastic = _worker_count(self.scaling_config)
+            self._assigned = _assignment.configured(self.datasets, self.dataset_config, workers, is_elastic)
+        return self._assigned.sections
+
+    def _worker_datasets(self):
+        """Returns {name: (section, dataset)} of each worker if a subclass of DataConfig assigns the datasets, else `None`."""
+        sections = self._sections()
+        if self._assigned is None:
+            return None
+        return [{name: (section, sections[section].dataset) for name, section in worker.items()} for worker in self._assigned.workers]
 
     def notes(self) -> list[str]:
         """Returns a note for each argument that has no effect."""
@@ -203,6 +221,16 @@ def takes_config(function: Callable[..., Any]) -> bool:
         return bool(inspect.signature(function).parameters)
     except (TypeError, ValueError):
         return False
+
+
+def _worker_count(scaling):
+    """Returns the number of workers of the next fit(), and whether another start may have another number."""
+    is_elastic = scaling is not None and isinstance(scaling.num_workers, tuple)
+    if scaling is not None and scaling.num_workers == 0:
+        return 1, False
+    if _current.is_rank_program():
+        return int(os.environ.get("WORLD_SIZE", "1")), is_elastic
+    return (1 if scaling is None else scaling.max_workers), is_elastic
 
 
 def _checked(name, value, kind):

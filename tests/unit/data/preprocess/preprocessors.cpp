@@ -331,6 +331,22 @@ TEST_CASE("Concatenator refuses numbers that its type cannot store") {
         std::vector<std::uint8_t>{1, 255, 2, 0});
 }
 
+TEST_CASE("Concatenator joins all columns but those in exclude") {
+  const std::string text = "a,b,y\n1.5,2.5,5.5\n3.5,4.5,6.5\n";
+  const std::vector<double> joined{1.5, 2.5, 3.5, 4.5}, reversed{2.5, 1.5, 4.5, 3.5};
+  CHECK(made<double>("Concatenator(exclude: y, absent)", text, "concat_out") == joined);
+  CHECK(made<double>("Concatenator(exclude: y, absent)", text, "y") == std::vector<double>{5.5, 6.5});
+  CHECK(made<double>("Concatenator(columns: b, y, a; exclude: y)", text, "concat_out") == reversed);
+  CHECK(made<double>("Concatenator(include: b, a)", text, "concat_out") == reversed);
+  CHECK(made<double>("Concatenator(output_column_name: y; exclude: y)", text, "y") == joined);
+  CHECK_THROWS_WITH(made<double>("Concatenator(exclude: a, b, y)", text, "concat_out"),
+                    Contains("exclude names all columns of the data: a, b, y"));
+  CHECK_THROWS_WITH(Preprocessor("Concatenator(columns: a; exclude: a)"), Contains("exclude names all columns: a"));
+  CHECK_THROWS_WITH(Preprocessor("Concatenator(columns: a; include: a)"), Contains("only one may be given"));
+  CHECK(Preprocessor("Concatenator(exclude: y)").to_json().find(R"json("columns":null)json") != std::string::npos);
+  CHECK(Preprocessor("Concatenator(columns: a)").to_json().find("exclude") == std::string::npos);
+}
+
 TEST_CASE("invalid JSON of a preprocessor is a usage error") {
   const std::string scaler =
       R"json({"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}, "stats": )json";

@@ -8,6 +8,7 @@ import math
 from .._numpy import numpy
 from ._parameters import ELEMENT_TYPES
 from ._preprocessor import RuntimePreprocessor, taken
+from ._values import as_real, numbers_of, require_range
 
 UNKNOWN = -1
 
@@ -365,8 +366,23 @@ class CustomKBinsDiscretizer(Binning):
 
 
 class Concatenator(RuntimePreprocessor):
+    def _prepare(self):
+        given = [self.parameters[key] for key in ("columns", "include") if self.parameters.get(key) is not None]
+        if len(given) > 1:
+            raise ValueError("Concatenator: columns and include are two names of one argument; only one may be given")
+        self._excluded = self.parameters.get("exclude") or []
+        self._chosen = [name for name in given[0] if name not in self._excluded] if given else None
+        if self._chosen == []:
+            raise ValueError(f"Concatenator: exclude names all columns: {', '.join(self._excluded)}")
+
+    def _own(self, columns):
+        own = [name for name in columns if name not in self._excluded] if self._chosen is None else self._chosen
+        if not own:
+            raise ValueError(f"Concatenator: exclude names all columns of the data: {', '.join(self._excluded)}")
+        return own
+
     def transform_columns(self, columns):
-        own, name, dtype = self.columns, self.parameters["output_column_name"], self.parameters["dtype"]
+        own, name, dtype = self._own(columns), self.parameters["output_column_name"], self.parameters["dtype"]
         parts = [self._part(each, columns) for each in own]
         rest = {each: column for each, column in columns.items() if each not in (*own, name)}
         return {**rest, name: numpy.concatenate(parts, axis=1, dtype=dtype and ELEMENT_TYPES[dtype], casting="unsafe" if dtype else "same_kind")}
@@ -378,32 +394,5 @@ class Concatenator(RuntimePreprocessor):
         if column.ndim > 1 and not self.parameters["flatten"]:
             raise ValueError(f"Concatenator: column '{name}' contains arrays of shape {column.shape[1:]}; flatten=True accepts arrays")
         if self.parameters["dtype"] is not None:
-            _require_range(name, column, self.parameters["dtype"])
+            require_range(name, column, self.parameters["dtype"])
         return column.reshape(len(column), math.prod(column.shape[1:]))
-
-
-def _require_range(name, column, dtype):
-    """Raise ValueError if `dtype` is an integer type and a value of the column, before truncation, is out of its range. Like concatenator.cpp."""
-    kind = numpy.dtype(ELEMENT_TYPES[dtype])
-    if kind.kind not in "iu" or column.dtype.kind == "b" or not column.size:
-        return
-    least, end = int(numpy.iinfo(kind).min), int(numpy.iinfo(kind).max) + 1
-    if column.min().item() >= least and column.max().item() < end:  # both are false for a column with NaN
-        return
-    values = column.astype("f8" if column.dtype.kind == "f" else "i8")
-    value = values[~((values >= least) & (values < end))][0].item()
-    raise ValueError(f"Concatenator: column '{name}' contains {repr(value).removesuffix('.0')}, which is out of the range of {dtype}")
-
-
-def numbers_of(of, name, column):
-    """Return the column as f64. Raise TypeError unless the column contains one number per sample."""
-    if column.dtype == object:
-        raise TypeError(f"{of}: column '{name}' contains texts or arrays of different lengths; it must contain numbers")
-    if column.ndim != 1:
-        raise TypeError(f"{of}: column '{name}' contains arrays of shape {column.shape[1:]}; it must contain one number per sample")
-    return column.astype("f8")
-
-
-def as_real(values, column):
-    """Return f64 `values`, rounded to f32 if the input `column` is f32."""
-    return values.astype("f4") if column.dtype == "f4" else values

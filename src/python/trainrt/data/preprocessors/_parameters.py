@@ -18,6 +18,7 @@ class Parameter(NamedTuple):
     choices: tuple = ()
     maximum: int = 0
     is_ignored: bool = False  # whether the argument has no effect and is not saved in JSON
+    is_later: bool = False  # whether JSON lacks the argument if it is `None`, so that earlier versions can read the JSON
     reason: str = ""  # reason why the argument is not supported
 
 
@@ -34,7 +35,8 @@ def checked_parameters(of, parameters, given):
             made[each.name] = _checked(of, each, value)
         if each.same_as and _count(made[each.name]) != _count(made[each.same_as]):
             raise ValueError(f"{of}: {each.name} has {_count(made[each.name])} names, but there are {_count(made[each.same_as])} columns")
-    return {each.name: made[each.name] for each in parameters if not each.is_ignored and each.type != "unsupported"}
+    return {each.name: made[each.name] for each in parameters
+            if not each.is_ignored and each.type != "unsupported" and not (each.is_later and made[each.name] is None)}
 
 
 def _checked(of, parameter, value):

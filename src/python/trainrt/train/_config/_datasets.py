@@ -1,12 +1,10 @@
 """The Trainer's datasets: checks them and translates them into keys of [data.NAME]."""
 
 import os
-import re
 
 from ... import _client
 from ..._support._storage import default_storage
-
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
+from ._assignment import NAME, Section
 
 
 def checked(datasets, trainer):
@@ -17,7 +15,7 @@ def checked(datasets, trainer):
     if not isinstance(datasets, dict):
         raise TypeError(f"{trainer}(datasets=...): must be a dict, such as {{'train': dataset}}, not a {type(datasets).__name__}")
     for name, dataset in datasets.items():
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
+        if not isinstance(name, str) or not NAME.fullmatch(name):
             raise ValueError(f"{trainer}(datasets={{{name!r}: ...}}): a name consists of letters, digits, '_' and '-'")
         if not isinstance(dataset, Dataset):
             raise TypeError(f"{trainer}(datasets={{{name!r}: ...}}): must be a dataset of trainrt.data (read_csv, from_items, from_torch, ...), not a "
@@ -25,18 +23,23 @@ def checked(datasets, trainer):
     return dict(datasets)
 
 
-def settings(datasets, config, storage):
-    """Returns keys of trainrt's config. Writes datasets that are in memory into files below `storage` or, if `storage` is `None`, below the storage
-    path of the launch."""
-    if not datasets or _is_other_rank():
+def sections_of(datasets, config):
+    """Returns the Sections of `datasets`, by name, for a DataConfig that does not define configure(), or `None`."""
+    return {name: Section(dataset, config is None or config.is_split(name)) for name, dataset in datasets.items()}
+
+
+def settings(sections, storage):
+    """Returns keys of trainrt's config for {name: Section}. Writes datasets that are in memory into files below `storage` or, if `storage` is `None`,
+    below the storage path of the launch."""
+    if not sections or _is_other_rank():
         return {}
     folder = os.path.join(storage or _storage_of_launch(), ".datasets")
     found = {}
-    for name, dataset in datasets.items():
+    for name, (dataset, is_split) in sections.items():
         if dataset.is_empty():
             raise ValueError(f"datasets={{{name!r}: ...}}: the dataset has no samples ({dataset!r}), and a run needs at least one; leave it out")
         keys = dataset._config(folder)
-        if config is not None and not config.is_split(name):
+        if not is_split:
             keys["split"] = "false"
         found.update({f"data.{name}.{key}": text for key, text in keys.items()})
     return found

@@ -14,6 +14,7 @@ class TrainSpec:
     run_config: Any = None
     metadata: dict = field(default_factory=dict)
     datasets: dict = field(default_factory=dict)
+    worker_datasets: Optional[list] = None  # per worker {name: (section [data.NAME], dataset)}, if DataConfig.configure() of a subclass assigned them
     callbacks: list = field(default_factory=list)
     first_checkpoint: Optional[Any] = None  # Checkpoint that get_checkpoint() returns before the first report (resume_from_checkpoint)
     validation: Optional[Any] = None  # ValidationConfig

@@ -115,7 +115,7 @@ class Trainer:
         """Does nothing: the ranks exit at the end of `run()`."""
 
     def run(self, train_func: Callable, config: Optional[dict[str, Any]] = None, callbacks: Optional[Sequence[_callbacks.TrainingCallback]] = None,
-            dataset: None = None, checkpoint: Optional[dict[str, Any]] = None, checkpoint_strategy: Optional[CheckpointStrategy] = None) -> list[Any]:
+            dataset: Any = None, checkpoint: Optional[dict[str, Any]] = None, checkpoint_strategy: Optional[CheckpointStrategy] = None) -> list[Any]:
         """Runs the function on all ranks.
 
         Parameters
@@ -124,8 +124,8 @@ class Trainer:
             Function without arguments, or of the config.
         config : dict, optional
         callbacks : sequence of TrainingCallback, optional
-        dataset : None
-            Not supported; other values than `None` raise an error.
+        dataset : trainrt.data.Dataset or dict of str to Dataset, optional
+            Dataset that `get_dataset_shard()` returns this rank's shard of, or datasets by the name that it is called with.
         checkpoint : dict, optional
             Values that `load_checkpoint()` returns before the first `save_checkpoint()`.
         checkpoint_strategy : CheckpointStrategy, optional
@@ -155,12 +155,10 @@ class Trainer:
                 callback.finish_training(error=failed)
         return iterator.get_final_results()
 
-    def run_iterator(self, train_func: Callable, config: Optional[dict[str, Any]] = None, dataset: None = None, checkpoint: Optional[dict[str, Any]] = None,
+    def run_iterator(self, train_func: Callable, config: Optional[dict[str, Any]] = None, dataset: Any = None, checkpoint: Optional[dict[str, Any]] = None,
                      checkpoint_strategy: Optional[CheckpointStrategy] = None) -> "TrainingIterator":
         """Starts a run, with the arguments of `run()`. Returns an iterator over the reports of all ranks."""
-        if dataset is not None:
-            raise ValueError("Trainer.run(dataset=...) is not supported; pass datasets= to a DataParallelTrainer or TorchTrainer, or open the dataset in the "
-                             "train function")
+        datasets = dataset if dataset is None or isinstance(dataset, dict) else {"train": dataset}
         self._runs += 1
         self._result = None
         name = f"run_{self._runs:03d}"
@@ -168,7 +166,7 @@ class Trainer:
                                checkpoint_config=(checkpoint_strategy or CheckpointStrategy()).config())
         os.makedirs(self.logdir / name, exist_ok=True)
         trainer = DataParallelTrainer(train_func, train_loop_config=config, backend_config=self._backend, scaling_config=self._scaling,
-                                      run_config=run_config)
+                                      run_config=run_config, datasets=datasets)
         return TrainingIterator(trainer, self, checkpoint)
 
     # ---- results of the last run ----

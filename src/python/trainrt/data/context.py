@@ -1,0 +1,5 @@
+"""Ray's module ray.data.context."""
+
+from ._context import DataContext, ExecutionOptions, ExecutionResources
+
+__all__ = ["DataContext", "ExecutionOptions", "ExecutionResources"]
