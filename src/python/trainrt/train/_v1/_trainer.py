@@ -232,8 +232,9 @@ class TrainingIterator:
 
     def _work(self):
         try:
-            self._run.start(self._folder, {"all_return": True})
-            self._returned = [self._run.returned(self._folder, rank) for rank in range(self._rank_count)]
+            with self._run.exchange() as exchange:
+                self._run.start(exchange, {"all_return": True})
+                self._returned = [self._run.returned(exchange, rank) for rank in range(self._rank_count)]
         except BaseException as error:  # raised in the thread that iterates
             self._error = error
 
