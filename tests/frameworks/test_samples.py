@@ -25,7 +25,8 @@ RUNS_ALL = os.environ.get("TRAINRT_SAMPLES") == "all" or len(sys.argv) > 2  # wo
 SEEDS = os.environ.get("SEEDS")
 ENVIRONMENTS = Path(os.environ.get("TRAINRT_FRAMEWORKS") or Path.home() / ".cache/trainrt-frameworks")  # of make test-frameworks
 _VERDICTS = ("works as written", "works after a change", "refused", "the document's own mistake", "not runnable here", "broken")
-_UNAVAILABLE = re.compile(r"ModuleNotFoundError: No module named '(?!trainrt)(\w+)|NameError: name '(\w+)'|ImportError: (Missing .*)")
+# Errors of blocks that need a missing package, definitions of an earlier block, a GPU, or a bucket whose name the replacement of `ray` has changed.
+_UNAVAILABLE = re.compile(r"ModuleNotFoundError: No module named '(?!trainrt)\w+|NameError: name '\w+' is not|ImportError: .* needs .*|sees no GPU|\w+@trainrt-example-data")
 
 
 def settings_of(script):

@@ -84,9 +84,9 @@ class ExchangeClient:
                 port, _, host = rest.partition(":")
                 ports.setdefault(int(port), []).append(host)
         of_srun = os.environ.get("SLURM_LAUNCH_NODE_IPADDR")
-        for port, hosts in ports.items():
+        for number, hosts in ports.items():
             for host in dict.fromkeys([of_srun, *hosts] if of_srun else hosts):
-                found.append((f"{host}, port {port}", partial(socket.create_connection, (host, port), _CONNECT_TIMEOUT_S)))
+                found.append((f"{host}, port {number}", partial(socket.create_connection, (host, number), _CONNECT_TIMEOUT_S)))
         return found
 
 
