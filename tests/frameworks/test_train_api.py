@@ -5,8 +5,10 @@ import dataclasses
 import json
 import math
 import os
+import socket
 import stat
 import sys
+import threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -20,6 +22,8 @@ from trainrt._client.metrics import metrics_for_message  # noqa: E402
 from trainrt import train  # noqa: E402
 from trainrt.train import *  # noqa: E402,F403
 from trainrt._support import _plain_tree, _private_folder  # noqa: E402
+from trainrt._support._exchange import Exchange  # noqa: E402
+from trainrt._support._exchange_client import ExchangeClient, ScriptUnreachable  # noqa: E402
 from trainrt.train._config import _settings  # noqa: E402
 from trainrt.train._results import _run_directory, _validation_file  # noqa: E402
 from trainrt.train._sessions import _newest_intact  # noqa: E402
@@ -596,18 +600,89 @@ print(key())
 
 
 @test
-def private_files_of_others_are_not_read():
+def folders_of_scripts_are_private():
     folder = Path(_private_folder.make(str(scratch())))
     equal(stat.S_IMODE(folder.stat().st_mode), 0o700, "mode of the folder")
-    _private_folder.write(str(folder), "x", b"data")
-    equal(stat.S_IMODE((folder / "x").stat().st_mode), 0o600, "mode of the file")
-    equal(_private_folder.read(str(folder), "x"), b"data", "contents of the file")
-    equal(_private_folder.read(str(folder), "y"), None, "contents of a missing file")
-    (folder / "x").chmod(0o640)
-    raises(PermissionError, "0640", of=lambda: _private_folder.read(str(folder), "x"))
-    (folder / "x").chmod(0o600)
-    folder.chmod(0o750)
-    raises(PermissionError, "0750", of=lambda: _private_folder.read(str(folder), "x"))
+
+
+# ---- values that a script and its ranks exchange -----------------------------------------------------------------------------------
+
+
+def client_of(exchange, kind, key=None):
+    """Returns a client that connects only by the addresses of `kind`."""
+    variables = exchange.variables()
+    addresses = [each for each in variables["TRAINRT_FIT"].split(",") if each.startswith(kind)]
+    return ExchangeClient(addresses, key or bytes.fromhex(variables["TRAINRT_FIT_KEY"]))
+
+
+def values_are_exchanged(kind):
+    with Exchange(has_other_nodes=kind == "tcp") as exchange:
+        equal("tcp" in exchange.variables()["TRAINRT_FIT"], kind == "tcp", "whether a port is open")
+        client, large = client_of(exchange, kind), os.urandom(3_000_000)
+        exchange.put("function", large)
+        check(client.get("function") == large, "the value that arrives differs")
+        equal(client.get("missing"), None, "a missing value")
+        client.put("empty", b"")
+        client.put("failed-1", b"x")
+        equal((exchange.get("empty"), exchange.get("failed-1"), client.get("empty")), (b"", b"x", b""), "values of a rank")
+        equal(client.names(), ["empty", "failed-1", "function"], "names")
+        client.remove("failed-1")
+        equal(exchange.get("failed-1"), None, "a removed value")
+    raises(ScriptUnreachable, "cannot be reached", of=lambda: client.get("function"))
+
+
+for _kind in ("unix", "tcp"):
+    add_test(f"values_are_exchanged_{_kind}", values_are_exchanged, _kind)
+
+
+@test
+def values_are_not_exchanged_without_the_key():
+    with Exchange(has_other_nodes=True) as exchange:
+        exchange.put("function", b"data")
+        other = client_of(exchange, "tcp", key=bytes(32))
+        raises(ScriptUnreachable, "cannot be reached", of=lambda: other.put("function", b"changed"))
+        equal(exchange.get("function"), b"data", "the value")
+
+
+class Recorder(threading.Thread):
+    """Listens on a socket, and records what a client sends there."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.listener, self.data = socket.create_server(("127.0.0.1", 0)), b""
+        self.address = f"tcp:{self.listener.getsockname()[1]}:127.0.0.1"
+
+    def run(self):
+        connected, _ = self.listener.accept()
+        with connected:
+            connected.settimeout(1)
+            connected.sendall(bytes(32))
+            try:
+                while data := connected.recv(4096):
+                    self.data += data
+            except OSError:
+                pass
+
+
+@test
+def a_recorded_message_of_a_rank_is_not_valid_in_another_connection():
+    with Exchange(has_other_nodes=True) as exchange:
+        recorder = Recorder()
+        recorder.start()
+        key = bytes.fromhex(exchange.variables()["TRAINRT_FIT_KEY"])
+        sending = threading.Thread(target=lambda: ExchangeClient([recorder.address], key).put("x", b"recorded"), daemon=True)
+        sending.start()
+        recorder.join(10)
+        check(len(recorder.data) > 100, "nothing was recorded")
+        port = exchange.variables()["TRAINRT_FIT"].split("tcp:")[1].split(":")[0]
+        with socket.create_connection(("127.0.0.1", int(port)), 5) as connected:
+            connected.sendall(recorder.data)
+            equal(len(connected.recv(4096)), 32, "bytes of the greeting")
+            try:
+                equal(connected.recv(4096), b"", "the answer")
+            except ConnectionResetError:  # the script has closed the connection before it has read everything
+                pass
+        equal(exchange.get("x"), None, "the value")
 
 
 # ---- the package -------------------------------------------------------------------------------------------------------------

@@ -158,13 +158,13 @@ def function(config):
 @test
 def an_import_error_on_one_rank_is_raised_with_rank_and_traceback():
     script = Script("""
-if os.environ.get("RANK") == "1":
-    import not_there_at_all
+import mine
 
 def function(config):
-    train.report({"x": 1})
+    train.report({"x": mine.value})
 
 """ + CATCH)
+    (script.folder / "mine.py").write_text("import os\nvalue = 1\nif os.environ.get('RANK') == '1':\n    import not_there_at_all\n")
     found, = result_of(script.run())
     equal(list(found["failures"]), ["1"], "ranks that failed")
     equal(found["failures"]["1"][0], "ModuleNotFoundError", "the exception")
@@ -181,20 +181,72 @@ def a_run_that_cannot_be_opened_is_a_ControllerError():
     check("run" in found["text"] and found["exit_code"] in (USAGE, FAILED), f"the text is {found['text']}")
 
 
+# A script that calls fit() at its top level. Its function uses a global variable, a function, and a class that instances are pickled of.
+TOP_LEVEL = """
+import pickle
+print("TOP LEVEL")
+step = 2
+
+class Weights:
+    value = 0
+
+def next_of(weights):
+    weights.value += step
+    return pickle.loads(pickle.dumps(weights))
+
+def function(config):
+    weights = Weights()
+    for _ in range(3):
+        weights = next_of(weights)
+        train.report({"value": weights.value})
+    return weights
+
+result = trainer(function).fit()
+print("RESULT", json.dumps([result.metrics["value"], type(result.return_value) is Weights, result.return_value.value]))
+"""
+
+
 @test
-def a_script_without_a_main_guard_is_an_error_that_shows_the_guard():
-    script = Script("trainer().fit()\n")
+def fit_at_the_top_level_of_a_script_trains_and_ranks_do_not_run_the_top_level():
+    script = Script(TOP_LEVEL)
     job = script.run()
-    equal(job.code, 1, "exit", job)
-    for word in ('if __name__ == "__main__":', "train.py", "srun trainrt -- python3 train.py"):
+    equal((job.code, result_of(job)), (0, [[6, True, 6]]), "exit and result", job)
+    equal((job.out + job.err).count("TOP LEVEL"), 1, "executions of the top level", job)
+    equal(script.left(), [], "private folders", job)
+
+
+@test
+def fit_in_a_child_process_of_multiprocessing_is_an_error_that_shows_the_guard():
+    script = Script("import multiprocessing\nmultiprocessing.get_context('spawn').Process(target=count).start() if __name__ == '__main__' else trainer().fit()\n")
+    job = script.run()
+    for word in ("fit() was called while a child process of multiprocessing imports the script", "train.py", 'if __name__ == "__main__":'):
         check(word in job.err, f"the error lacks {word!r}", job)
 
 
+def is_named_if_it_cannot_be_sent(text, *words):
+    job = Script("import threading\n" + text).run()
+    equal(job.code, 1, "exit", job)
+    for word in ("ValueError: the train function and its arguments cannot be sent", "Create it inside of the function", *words):
+        check(word in job.err, f"the error lacks {word!r}", job)
+
+
+for _name, _text, *_words in (
+        ("a_lock_that_the_function_uses", "lock = threading.Lock()\ndef function(config):\n    lock.acquire()\ntrainer(function).fit()\n",
+         "the global variable 'lock', which function (train.py, line", "is a _thread.lock"),
+        ("an_open_file_of_a_class_that_the_function_uses",
+         "class Log:\n    def __init__(self):\n        self.file = open('/dev/null', 'w')\nlog = Log()\ndef function(config):\n    log.file.flush()\ntrainer(function).fit()\n",
+         "the global variable 'log', which function (train.py, line", ".file is a _io.TextIOWrapper"),
+        ("a_socket_in_the_config", "import socket\ntrainer(config={'reports': 1, 'to': [socket.socket()]}).fit()\n", "train_loop_config['to'][0] is a socket.socket")):
+    add_test(f"{_name}_is_named", is_named_if_it_cannot_be_sent, _text, *_words)
+
+
 @test
-def a_function_under_the_main_guard_is_an_error_that_names_a_remedy():
-    script = Script(MAIN + "    def function(config):\n        pass\n    trainer(function).fit()\n")
+def a_function_with_large_data_is_sent_with_a_warning():
+    script = Script("data = bytes(101_000_000)\ndef function(config):\n    train.report({'bytes': len(data)})\n"
+                    "print('RESULT', json.dumps(trainer(function, ranks=1).fit().metrics['bytes']))\n")
     job = script.run()
-    check("function" in job.err and "move the train function" in job.err, "the error names no remedy", job)
+    equal(result_of(job), [101_000_000], "metrics", job)
+    check("warning: the train function and its arguments take 101 MB" in job.err, "the warning does not have the size", job)
 
 
 def without_a_name(text, *words):
@@ -212,32 +264,12 @@ add_test("a_function_in_a_function_without_cloudpickle_is_named", without_a_name
          "def outer():\n    def inner(config):\n        pass\n    return inner\n" + MAIN + "    trainer(outer()).fit()\n", "outer.<locals>.inner", "inside of a function")
 add_test("arguments_that_cannot_be_pickled_are_named", without_a_name,
          "import threading\n" + MAIN + "    trainer(config={'reports': 1, 'lock': threading.Lock()}).fit()\n", "lock")
-
-
-# Pickles functions by their code, like a minimal cloudpickle.
-FAKE_CLOUDPICKLE = """import marshal, pickle, types
-def made(code, name):
-    import sys, __main__
-    names = {"__builtins__": __builtins__, "train": sys.modules["trainrt.train"]}
-    return types.FunctionType(marshal.loads(code), names, name)
-class Pickler(pickle.Pickler):
-    def reducer_override(self, thing):
-        if isinstance(thing, types.FunctionType) and (thing.__module__ == "__main__" or "<" in thing.__qualname__):
-            return made, (marshal.dumps(thing.__code__), thing.__name__)
-        return NotImplemented
-def dumps(thing, protocol=None):
-    import io
-    file = io.BytesIO()
-    Pickler(file, protocol).dump(thing)
-    return file.getvalue()
-"""
+add_test("a_function_of_the_script_without_cloudpickle_is_named", without_a_name, "trainer().fit()\n", "count (train.py, line", "pip install cloudpickle")
 
 
 @test
-def lambdas_and_functions_of_an_interpreter_are_sent_by_cloudpickle():
-    """Uses a fake cloudpickle of a few lines."""
+def lambdas_and_functions_of_an_interpreter_are_sent_by_value():
     script = Script(MAIN + "    print('RESULT', json.dumps(trainer(lambda config: train.report({'x': 3}), name='lambda').fit().metrics['x']))\n")
-    (script.folder / "cloudpickle.py").write_text(FAKE_CLOUDPICKLE)
     equal(result_of(script.run()), [3], "metrics")
     text = HEAD + "def function(config):\n    train.report({'x': 4})\n\nprint('RESULT', json.dumps(trainer(function, name='interpreter').fit().metrics['x']))\n"
     equal(result_of(script.run(command=[PYTHON, "-c", text])), [4], "metrics")
@@ -412,10 +444,9 @@ def a_killed_script_ends_its_ranks_and_the_next_start_continues():
     kill([job.process.pid], signal.SIGKILL)
     job.process.wait(20)
     wait_until(lambda: not any(map(parent_of, pids)), 20, "the ranks to end")
-    equal(len(script.left()), 1, "private folders")
+    equal(script.left(), [], "private folders")
     again = script.run()
     equal(again.code, 0, "exit", again)
-    equal(script.left(), [], "private folders after the next start", again)
     check_iterations(script.runs / "run")
 
 

@@ -245,6 +245,15 @@ else:
 
 
 @test
+def a_sweep_at_the_top_level_of_a_script_runs_its_trials_without_the_top_level():
+    made = Script(HEAD + "print('TOP LEVEL')\nprint('RESULT', json.dumps(len(tuner().fit().errors)))\n", "")
+    job = made.run(timeout=60, env={"TEST_SCRATCH": scratch()})
+    equal((job.code, result_of(job)), (0, [0]), "exit and failed trials", job)
+    lines = job.out + "".join(path.read_text() for path in made.runs.glob("sweep/**/*.log"))
+    equal(lines.count("TOP LEVEL"), 1, "executions of the top level", job)
+
+
+@test
 def killed_and_stopped_sweep_scripts_continue_without_loss():
     made = Tuning("print_results(tuner(num_samples=6, space={'lr': tune.uniform(0.01, 0.5), 'pause': 0.15}, max_concurrent_trials=2).fit())")
     draws = random.Random(4)
@@ -556,9 +565,6 @@ def a_script_that_cannot_be_tuned_is_an_error():
         for word in said:
             check(word in job.err, f"the error lacks {word!r}", job)
         equal(job.code, 1, "exit code", job)
-    made = Script(HEAD + "tuner().fit()\n", "")
-    job = made.run(timeout=60, env={"TEST_SCRATCH": scratch()})
-    check("__main__" in job.err or "__main__" in "".join(path.read_text() for path in made.runs.glob("sweep/*.log")), "the missing guard is not named", job)
     made = Tuning("tuner().fit()")
     job = made.run(command=[TRAINRT, "-n", 1, f"--run.storage_path={made.runs}", "--", PYTHON, made.path], timeout=60)
     check(job.code != 0 and "Tuner.fit() starts its trials itself" in job.err, "a tuner on a rank is not refused", job)

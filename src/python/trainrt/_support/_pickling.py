@@ -1,27 +1,31 @@
 """Sends a Trainer or a function to other processes.
 
-Functions and classes of a module, or of the top level of the script, are sent by name; others (lambdas, functions in functions, everything in a
-notebook) by cloudpickle, if it is installed.
+Functions and classes of modules are sent by name. Functions and classes of the script, lambdas and nested functions are sent by value with
+cloudpickle, so that the other processes do not run the script.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.machinery
 import io
 import json
 import os
 import pickle
 import sys
 import types
-from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from . import _private_folder, _script
+from . import _notes, _script, _unpicklable
+from ._exchange import Exchange
+from ._exchange_client import ExchangeClient
 
-_CALL, _TRAINER = "call.json", "trainer.pickle"
+_CALL, _TRAINER = "call", "trainer"
+_LARGE_BYTES = 100_000_000
+_MAIN = ("__main__", "__mp_main__")  # __mp_main__ is the script in a child process of multiprocessing
 
 
-class _HasNoName(Exception):
+class _NeedsValue(Exception):
     """Raised if a function or a class cannot be found by its name. `why` is the reason."""
 
     def __init__(self, thing: Any, why: str) -> None:
@@ -30,43 +34,36 @@ class _HasNoName(Exception):
 
 
 class _ByName(pickle.Pickler):
-    """Pickles functions and classes by name only. After pickling, `needs_script` is whether the reader must import the script first."""
-
-    def __init__(self, file: BinaryIO, has_script: bool) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self._has_script = has_script
-        self.needs_script = False
+    """Pickles functions and classes by name only."""
 
     def reducer_override(self, thing: Any) -> Any:
         if isinstance(thing, (types.FunctionType, type)):
             name = getattr(thing, "__qualname__", "")
             if name.endswith("<lambda>"):
-                raise _HasNoName(thing, "it is a lambda")
+                raise _NeedsValue(thing, "it is a lambda")
             if "<locals>" in name:
-                raise _HasNoName(thing, "it is defined inside of a function")
-            if thing.__module__ in ("__main__", "__mp_main__"):  # the second in a process that has imported the script itself
-                if not self._has_script:
-                    raise _HasNoName(thing, "it is defined in a notebook, an interpreter or `python3 -c`")
-                self.needs_script = True
+                raise _NeedsValue(thing, "it is defined inside of a function")
+            if thing.__module__ in _MAIN:
+                raise _NeedsValue(thing, "it is defined in the script, which other processes do not run")
         return NotImplemented
 
 
-def pickled(thing: Any, script: dict[str, Any], label: str = "the train function and its arguments") -> tuple[bytes, bool]:
-    """Returns the pickle of `thing`, and whether its reader must import `script` first. Raises ValueError if it cannot be pickled; `label` names
-    it in the message."""
+def pickled(thing: Any, label: str = "the train function and its arguments") -> bytes:
+    """Returns a message for loaded(). Raises ValueError if `thing` cannot be pickled; `label` names it in messages. Prints a warning if the message is
+    larger than 100 MB."""
     buffer = io.BytesIO()
-    pickler = _ByName(buffer, bool(script["path"]))
     try:
-        pickler.dump(thing)
-        return buffer.getvalue(), pickler.needs_script
-    except _HasNoName as error:
-        return _by_cloudpickle(thing, f"{_definition(error.thing)}: {error.why}, so that other processes cannot find it by its name", label), False
+        _ByName(buffer, pickle.HIGHEST_PROTOCOL).dump(thing)
+        pickle.dump({}, buffer)
+        data = buffer.getvalue()
+    except _NeedsValue as error:
+        data = _by_value(thing, f"{_definition(error.thing)}: {error.why}", label)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
-        return _by_cloudpickle(thing, f"{type(thing).__name__}: {error}", label), False
-
-
-def _failure(label: str) -> str:
-    return f"{label} cannot be sent to the processes that run it"
+        data = _by_value(thing, f"{type(thing).__name__}: {error}", label)
+    if len(data) > _LARGE_BYTES:
+        _notes.say(f"warning: {label} take {len(data) / 1e6:.0f} MB, which are sent to every process that runs them. Load large data inside of the "
+                   f"function, or pass them as a dataset")
+    return data
 
 
 def _definition(thing: Any) -> str:
@@ -74,66 +71,83 @@ def _definition(thing: Any) -> str:
     return f"{thing.__qualname__} ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})" if code else thing.__qualname__
 
 
-def _by_cloudpickle(thing: Any, why: str, label: str) -> bytes:
+def _by_value(thing: Any, why: str, label: str) -> bytes:
+    """Returns a message with two pickles: `thing`, and those functions and classes of the script that it contains, by name."""
+    failed = f"{label} cannot be sent to the processes that run it"
     try:
         cloudpickle = importlib.import_module("cloudpickle")
     except ImportError:
-        raise ValueError(f"{_failure(label)}.\n{why}.\nDefine it by `def` at the top level of "
-                         f"a script or a module, or install cloudpickle (pip install cloudpickle), or start the script on every "
-                         f"rank: srun trainrt -- python3 train.py") from None
+        raise ValueError(f"{failed}.\n{why}.\nInstall cloudpickle (pip install cloudpickle), or move the function to a module that the script "
+                         f"imports, or start the script on every rank: srun trainrt -- python3 train.py") from None
+    buffer = io.BytesIO()
+    pickler = _pickler_of(cloudpickle, buffer)
     try:
-        return cloudpickle.dumps(thing, protocol=pickle.HIGHEST_PROTOCOL)
+        pickler.dump(thing)
+        pickler.dump(pickler.of_script)
     except Exception as error:  # any exception of an object's method
-        raise ValueError(f"{_failure(label)}, not even by cloudpickle: "
-                         f"{type(error).__name__}: {error}. Create the objects that it uses inside of the function") from error
+        raise ValueError(f"{failed}: {_unpicklable.explained(thing, error, cloudpickle.dumps)}") from error
+    return buffer.getvalue()
 
 
-def call_of(script: dict[str, Any] | None) -> dict[str, Any]:
-    """Returns a description of how this process was started. Processes that read a result of pickled() need it."""
-    return {"format": "trainrt call 1", "script": script, "sys_path": sys.path, "argv": sys.argv}
+def _pickler_of(cloudpickle: Any, file: BinaryIO) -> Any:
+    """Returns a pickler whose `of_script` contains the functions and classes of the script that it has pickled, by name."""
+
+    class Pickler(cloudpickle.CloudPickler):
+        def reducer_override(self, thing):
+            if isinstance(thing, (types.FunctionType, type)) and thing.__module__ in _MAIN:
+                name = thing.__qualname__
+                if getattr(sys.modules["__main__"], name, None) is thing:
+                    self.of_script[name] = thing
+            return super().reducer_override(thing)
+
+    pickler = Pickler(file, pickle.HIGHEST_PROTOCOL)
+    pickler.of_script = {}
+    return pickler
 
 
-def send(trainer: Any, folder: str, options: dict[str, Any]) -> None:
-    """Writes the trainer into the private folder, with `options` for the worker (JSON). Raises as pickled() does."""
-    script = _script.of_this_process()
-    data, needs_script = pickled(trainer, script)
-    call = {**call_of(script if needs_script else None), **options}
-    _private_folder.write(folder, _TRAINER, data)
-    _private_folder.write(folder, _CALL, json.dumps(call).encode())
+def call_of() -> dict[str, Any]:
+    """Returns a description of how this process was started, which processes that use loaded() need."""
+    return {"script": _script.of_this_process(), "sys_path": sys.path, "argv": sys.argv}
 
 
-def options_of(folder: str) -> dict[str, Any]:
-    """Returns the options of send() with those of call_of(), and sets sys.path and sys.argv to the values of the sender."""
-    call = json.loads(_private_folder.read(folder, _CALL) or b"")
-    _apply(call)
-    return call
+def send(trainer: Any, exchange: Exchange, options: dict[str, Any]) -> None:
+    """Offers the trainer to the ranks, with `options` for the worker (JSON). Raises as pickled() does."""
+    exchange.put(_TRAINER, pickled(trainer))
+    exchange.put(_CALL, json.dumps({**call_of(), **options}).encode())
 
 
-def _apply(call: dict[str, Any]) -> None:
-    sys.path[:] = ["" if path == "" else path for path in call["sys_path"]]
-    sys.argv[:] = call["argv"]
+def fetched(client: ExchangeClient) -> tuple[bytes, bytes]:
+    """Returns the messages of send(), for received(). Raises ScriptUnreachable."""
+    call, data = client.get(_CALL), client.get(_TRAINER)
+    assert call is not None and data is not None, "send() precedes the launch of the ranks"
+    return data, call
 
 
-def receive(folder: str, call: dict[str, Any]) -> Any:
-    """Returns the trainer that send() has written. `call` is the result of options_of()."""
-    return _found(call, lambda: _private_folder.read_pickle(folder, _TRAINER), "train function")
+def received(data: bytes, call: bytes) -> tuple[Any, dict[str, Any]]:
+    """Returns the trainer and the options of send(), from the messages of fetched()."""
+    options = json.loads(call)
+    return loaded(data, options), options
 
 
 def loaded(data: bytes, call: dict[str, Any]) -> Any:
-    """Unpickles and returns an object that the parent process has sent."""
-    _apply(call)
-    return _found(call, lambda: pickle.loads(data), "function")
+    """Returns the object of pickled(), which a process of this user has sent. Sets sys.path and sys.argv to those of the sender, and makes the
+    module `__main__` contain the functions and classes of the script that the object contains. `call`: call_of() of the sender."""
+    sys.path[:] = call["sys_path"]
+    sys.argv[:] = call["argv"]
+    main = _replaced_main(call["script"])
+    unpickler = pickle.Unpickler(io.BytesIO(data))
+    thing = unpickler.load()
+    vars(main).update(unpickler.load())
+    return thing
 
 
-def _found(call: dict[str, Any], read: Callable[[], Any], label: str) -> Any:
-    """Imports the script, if the pickle needs it, and returns `read()`."""
-    if call["script"]:
-        _script.import_as_main(call["script"])
-    try:
-        return read()
-    except AttributeError as error:
-        if not call["script"]:
-            raise
-        script = os.path.basename(call["script"]["path"])
-        raise RuntimeError(f"{error}. Other processes import {script}, where code under `if __name__ == \"__main__\":` does not run: move the "
-                           f"{label}, and everything that it uses, out of it") from None
+def _replaced_main(script: dict[str, Any]) -> types.ModuleType:
+    """Makes an empty module of the script's name and file the module `__main__`, and returns it. Code of the script that asks for its own module, such
+    as pickle, finds it."""
+    main = types.ModuleType("__main__")
+    if script["path"]:
+        main.__file__ = script["path"]
+    if script["module"]:
+        main.__spec__ = importlib.machinery.ModuleSpec(script["module"], None)
+    sys.modules["__main__"] = main
+    return main

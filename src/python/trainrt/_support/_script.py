@@ -1,14 +1,10 @@
-"""The script of this process, and how a worker imports it: under another name than __main__, as multiprocessing's spawn does."""
+"""The script of this process."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import runpy
 import sys
-import types
-from typing import Any
-
-importing: str | None = None  # name of the script that import_as_main() is importing, else `None`
 
 
 def of_this_process() -> dict[str, str | None]:
@@ -22,17 +18,10 @@ def of_this_process() -> dict[str, str | None]:
     return {"module": name, "path": os.path.abspath(path)}
 
 
-def import_as_main(script: dict[str, Any]) -> None:
-    """Runs the script of of_this_process() under the name __mp_main__, and lets pickles find it as __main__."""
-    global importing
-    importing = os.path.basename(script["path"])
-    try:
-        module = types.ModuleType("__mp_main__")
-        if script["module"]:
-            content = runpy.run_module(script["module"], run_name="__mp_main__", alter_sys=True)
-        else:
-            content = runpy.run_path(script["path"], run_name="__mp_main__")
-        module.__dict__.update(content)
-        sys.modules["__main__"] = sys.modules["__mp_main__"] = module
-    finally:
-        importing = None
+def require_own_start(call: str) -> None:
+    """Raises RuntimeError if a child process of multiprocessing (start method spawn or forkserver) imports the script now. `call` is the call that
+    the script must not make then."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        script = os.path.basename(of_this_process()["path"] or "train.py")
+        raise RuntimeError(f"{call} was called while a child process of multiprocessing imports the script, which the start methods spawn and forkserver "
+                           f"do. In {script}, move the call under\n    if __name__ == \"__main__\":")

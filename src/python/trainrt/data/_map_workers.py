@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .._support import _pickling, _script
+from .._support import _pickling
 from .._support._side_process import SideProcess
 from ._operations import Operation
 
@@ -69,12 +69,8 @@ class MapWorkers:
                 self.close()
 
     def _start(self) -> None:
-        if _script.importing is not None:
-            raise RuntimeError(f"{self._names} cannot start its processes: they import {_script.importing} to find the function, and this import "
-                               f"uses the dataset again. Move the use of the dataset under `if __name__ == \"__main__\":` or into a function")
-        script = _script.of_this_process()
-        work, needs_script = _pickling.pickled(self._operations, script, "the arguments of map() or map_batches()")
-        message = pickle.dumps((_pickling.call_of(script if needs_script else None), work))
+        work = _pickling.pickled(self._operations, "the arguments of map() or map_batches()")
+        message = pickle.dumps((_pickling.call_of(), work))
         self._workers = [_Worker(message) for _ in range(self._count)]
 
     def close(self) -> None:

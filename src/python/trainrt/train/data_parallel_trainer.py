@@ -99,7 +99,7 @@ class DataParallelTrainer:
         RunStopped
             If the batch system or a signal stopped the run, in a script that launched the ranks.
         RuntimeError
-            If it is called in a train function, in a thread of a rank, or while a worker imports the script.
+            If it is called in a train function, in a thread of a rank, or while a child process of multiprocessing imports the script.
         """
         return _dispatch.fit(self)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _cluster
 from .._support import _executable, _pickling, _private_folder, _script
+from .._support._exchange import Exchange
 from .._support._storage import default_storage
 from ..train import RunConfig
 from ..train._config import _paths, _settings
@@ -97,11 +98,12 @@ class Tuner:
             self._name = default_name("Tuner", self._storage)
         folder = _private_folder.make(self._storage)
         try:
-            _pickling.send(self._trainable, folder, {})
             config = os.path.join(folder, "sweep.ini")
             with open(config, "w", encoding="utf-8") as file:
                 file.write(as_ini(self._restored or self._sections()))
-            end, is_over_budget = self._run(config, folder)
+            with Exchange(_allocation.can_launch(1) and _allocation.has_other_nodes()) as exchange:
+                _pickling.send(self._trainable, exchange, {})
+                end, is_over_budget = self._run(config, exchange)
         finally:
             _private_folder.remove(folder)
         self._raise_if_failed(end, is_over_budget)
@@ -156,9 +158,9 @@ class Tuner:
 
     # ---- run `trainrt tune` ----
 
-    def _run(self, config: str, folder: str) -> tuple[Any, bool]:
+    def _run(self, config: str, exchange: Exchange) -> tuple[Any, bool]:
         """Runs `trainrt tune`. Returns how it ended, and whether time_budget_s was exceeded."""
-        environment = {**os.environ, **_cluster.env_vars(), "TRAINRT_FIT": folder}
+        environment = {**os.environ, **_cluster.env_vars(), **exchange.variables()}
         environment["PYTHONPATH"] = os.pathsep.join([_PACKAGES, *filter(None, [environment.get("PYTHONPATH")])])
         cpus = self._trainable.scaling.num_cpus_per_worker
         if cpus:
@@ -264,8 +266,6 @@ def _with_stop(run_config: RunConfig, stop: Any) -> RunConfig:
 
 def _check_caller() -> None:
     """Raises RuntimeError if this process must not start a sweep."""
-    if _script.importing is not None:
-        raise RuntimeError(f"Tuner.fit() was called while a trial imports {_script.importing}, to find the function in it. Put the code that starts "
-                           f"the sweep under\n    if __name__ == \"__main__\":")
+    _script.require_own_start("Tuner.fit()")
     if _current.is_running() or _current.is_rank_program():
         raise RuntimeError("Tuner.fit() starts its trials itself: start the script without trainrt and srun (python3 tune.py)")

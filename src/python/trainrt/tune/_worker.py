@@ -1,4 +1,4 @@
-"""Main program of a rank of a trial: `python3 -m trainrt.tune._worker lr=0.1`, with the private folder in TRAINRT_FIT."""
+"""Main program of a rank of a trial: `python3 -m trainrt.tune._worker lr=0.1`, with the address of the script in TRAINRT_FIT."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import sys
 from typing import Any
 
 from .. import _client
-from .._support import _call_place, _pickling
+from .._support import _call_place
+from .._support._exchange_client import ExchangeClient
 from ..train import Checkpoint
-from ..train._fit import _in_rank
+from ..train._fit import _from_script, _in_rank
 from ..train._results import _run_directory, _trainer_record
 from ..train.errors import WorkerGroupError
 from ._param_space import write_space
@@ -18,19 +19,19 @@ from ._trainable import TrialSession
 
 def main() -> None:
     texts = dict(word.split("=", 1) for word in sys.argv[1:])
-    folder = os.environ.pop("TRAINRT_FIT")
+    script = ExchangeClient.from_environment()
     _call_place.name_stage("the start of the train function")
     runtime = _client.context()  # first, so that later failures are reported with the rank
     try:
-        _run(folder, texts, runtime)
+        _run(script, texts, runtime)
     except WorkerGroupError as failure:
         _fail(runtime, failure.__cause__)
-    except Exception as error:  # for example of the script's import
+    except Exception as error:  # for example, the import of a module of the function failed
         _fail(runtime, error)
 
 
-def _run(folder: str, texts: dict[str, str], runtime: _client.Context) -> None:
-    trainable = _pickling.receive(folder, _pickling.options_of(folder))
+def _run(script: ExchangeClient, texts: dict[str, str], runtime: _client.Context) -> None:
+    trainable, _ = _from_script.received(script, runtime)
     trainer = trainable.trainer_of(texts, runtime.run_name)
     if runtime.world_rank == 0:
         _trainer_record.write(runtime.run_dir, trainer)

@@ -44,6 +44,11 @@ def can_launch(min_ranks):
     return False
 
 
+def has_other_nodes():
+    """Returns whether srun may start ranks on another node than this one."""
+    return os.environ.get("SLURM_JOB_NUM_NODES", "1") != "1" or "SLURMD_NODENAME" not in os.environ
+
+
 def task_count():
     """Returns the number of tasks of the job, or `None` if it is unknown. In a shell that is a step, SLURM_NTASKS may be that of the step, so
     that scontrol is called."""

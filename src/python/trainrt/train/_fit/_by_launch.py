@@ -5,7 +5,8 @@ import signal
 import sys
 
 from ... import _cluster
-from ..._support import _executable, _notes, _pickling, _private_folder
+from ..._support import _executable, _notes, _pickling
+from ..._support._exchange import Exchange
 from ..._support._storage import default_storage
 from .._config import _settings
 from .._config._scaling import ScalingConfig
@@ -26,12 +27,9 @@ def fit(trainer):
                    f"run")
         _trainer_record.note_changed_code(run.run_dir, trainer)
         return Result.from_path(run.run_dir)
-    folder = _private_folder.make(run.storage)
-    try:
-        run.start(folder, {})
-        return run.result(folder)
-    finally:
-        _private_folder.remove(folder)
+    with run.exchange() as exchange:
+        run.start(exchange, {})
+        return run.result(exchange)
 
 
 class LaunchedRun:
@@ -57,32 +55,36 @@ class LaunchedRun:
         """Returns whether the run has finished with the same values. With other values trainrt decides whether it may continue."""
         return _run_directory.is_finished(self.run_dir) and _run_directory.has_values(self.run_dir, self._settings)
 
-    def start(self, folder, options):
-        """Sends the trainer to the ranks through the private folder, launches them and waits for their end. Raises as fit() does.
+    def exchange(self):
+        """Returns a new Exchange for start()."""
+        return Exchange(_allocation.can_launch(self.scaling.min_workers) and _allocation.has_other_nodes())
+
+    def start(self, exchange, options):
+        """Offers the trainer to the ranks, launches them and waits for their end. Raises as fit() does.
 
         `options`: options of the workers, which JSON can hold: {"all_return": True} makes all ranks return the value of the function.
         """
-        _pickling.send(self.trainer, folder, options)
+        _pickling.send(self.trainer, exchange, options)
         self._error_before = _error_stamp(self.run_dir)
         command = [*_launcher(self.scaling), *_settings.trust_arguments(self.trainer.trust_owner), *_settings.arguments(self._settings), "--", _python(), "-m",
                    "trainrt.train._fit._worker"]
-        self._command = _command.LaunchedCommand(command, self._environment(folder, command[0] == "srun"), _command.stop_signal_of(command))
+        self._command = _command.LaunchedCommand(command, self._environment(exchange, command[0] == "srun"), _command.stop_signal_of(command))
         self._end = self._command.run()
-        self._raise_on_failure(folder)
+        self._raise_on_failure(exchange)
 
     def stop(self):
         """Makes the ranks save and stop. Any thread may call it."""
         self._command.interrupt()
 
-    def result(self, folder):
-        return Result.from_path(self.run_dir, return_value=self.returned(folder, 0))._with_config(self.trainer.train_loop_config)
+    def result(self, exchange):
+        return Result.from_path(self.run_dir, return_value=self.returned(exchange, 0))._with_config(self.trainer.train_loop_config)
 
-    def returned(self, folder, rank):
+    def returned(self, exchange, rank):
         """Returns the value that the train function returned on `rank`."""
-        return _outcomes.returned_by(folder, rank)
+        return _outcomes.returned_by(exchange, rank)
 
-    def _environment(self, folder, is_srun):
-        environment = {**os.environ, **_cluster.env_vars(), "TRAINRT_FIT": folder, "TRAINRT_FIT_TITLE": self.trainer.title()}
+    def _environment(self, exchange, is_srun):
+        environment = {**os.environ, **_cluster.env_vars(), **exchange.variables(), "TRAINRT_FIT_TITLE": self.trainer.title()}
         cpus = self.scaling.num_cpus_per_worker
         if cpus:
             environment.setdefault("OMP_NUM_THREADS", str(max(1, int(cpus))))
@@ -90,14 +92,14 @@ class LaunchedRun:
 
     # ---- failures ----
 
-    def _raise_on_failure(self, folder):
+    def _raise_on_failure(self, exchange):
         if self._end.interrupted:
             raise KeyboardInterrupt
         if self._end.code == 0:
             return
         if self._end.code == _STOPPED:
             raise RunStopped(f"the run '{self.name}' was stopped and its state is saved; {self._continue_advice}")
-        failures = _outcomes.failures_in(folder)
+        failures = _outcomes.failures_in(exchange)
         if not failures:
             raise ControllerError(f"the run '{self.name}' failed ({_exit_text(self._end.code)}): {self._cause()}", exit_code=self._end.code)
         summary = "; ".join(f"rank {rank}: {_outcomes.summary_of(error)}" for rank, error in failures.items())

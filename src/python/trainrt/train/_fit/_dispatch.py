@@ -9,14 +9,9 @@ def fit(trainer):
     """Runs the trainer and returns its Result.
 
     With num_workers=0 the train function runs in this process; in a process that trainrt started, on this rank and all others; elsewhere, on ranks that are
-    launched now. Raises RuntimeError in a train function, and during the import of a script for its functions.
+    launched now. Raises RuntimeError in a train function, and while a child process of multiprocessing imports the script.
     """
-    if _script.importing is not None:
-        raise RuntimeError(
-            f"fit() was called while a worker imports {_script.importing} to find the train function. Move the call under\n"
-            f"    if __name__ == \"__main__\":\n"
-            f"        trainer.fit()\n"
-            f"or run the complete script on every rank: srun trainrt -- python3 {_script.importing}")
+    _script.require_own_start("fit()")
     if _current.is_running():
         raise RuntimeError("fit() was called inside of a train function, which cannot start another run; call it in the script")
     if trainer.scaling_config is not None and trainer.scaling_config.num_workers == 0:

@@ -7,7 +7,7 @@ import sysconfig
 from ..._support import _script
 from .._results import _trainer_record
 
-_MAIN = ("__main__", "__mp_main__")  # __mp_main__ is the script in a process that imported it
+_MAIN = ("__main__", "__mp_main__")  # older records have __mp_main__
 _INSTALLED = ("site-packages", "dist-packages")
 
 

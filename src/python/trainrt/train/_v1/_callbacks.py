@@ -68,7 +68,7 @@ class JsonLoggerCallback(TrainingCallback):
 
 
 class ResultWriter(UserCallback):
-    """Runs on rank 0 and sends the results of all ranks to the script: appends a JSON list per report to a file in the private folder."""
+    """Runs on rank 0 and sends the results of all ranks to the script: appends a JSON list per report to a file in a folder of the run."""
 
     def __init__(self, path):
         self._path, self._iteration, self._reported_at, self._total_s = path, 0, time.monotonic(), 0.0

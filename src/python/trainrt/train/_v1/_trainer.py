@@ -86,7 +86,7 @@ class Trainer:
     >>> print(trainer.latest_run_dir)
     None
 
-    In a script, call it under `if __name__ == "__main__":`::
+    In a script that is started by `python3`::
 
         trainer = Trainer(backend="torch", num_workers=2)
         trainer.start()
@@ -219,8 +219,7 @@ class TrainingIterator:
             _plain_tree.save(os.path.join(self._folder, "first"), first)
             trainer.resume_from_checkpoint = Checkpoint(os.path.join(self._folder, "first"))
         trainer.run_config.callbacks = [_callbacks.ResultWriter(self._results_path)]
-        self._run, self._error, self._position = LaunchedRun(trainer), None, 0
-        self._returned: list[Any] = []
+        self._run, self._error, self._position, self._returned = LaunchedRun(trainer), None, 0, []
         if self._run.is_finished():
             _notes.say(f"the run {self._run.run_dir} has finished already; nothing is trained, and the values that the function returned are None. Choose "
                        f"another Trainer(logdir=...) for new runs")
@@ -229,8 +228,9 @@ class TrainingIterator:
 
     def _work(self):
         try:
-            self._run.start(self._folder, {"all_return": True})
-            self._returned = [self._run.returned(self._folder, rank) for rank in range(self._rank_count)]
+            with self._run.exchange() as script:
+                self._run.start(script, {"all_return": True})
+                self._returned = [self._run.returned(script, rank) for rank in range(self._rank_count)]
         except BaseException as error:  # raised in the thread that iterates
             self._error = error
 

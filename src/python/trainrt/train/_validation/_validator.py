@@ -4,7 +4,7 @@ import pickle
 import threading
 import time
 
-from ..._support import _notes, _pickling, _script
+from ..._support import _notes, _pickling
 from ..._support._side_process import SideProcess
 from .._results import _run_directory, _validation_file
 
@@ -20,9 +20,8 @@ class Validator:
     """
 
     def __init__(self, config, run_dir):
-        script = _script.of_this_process()
-        self._function, needs_script = _pickling.pickled(config.fn, script, "the validation function")
-        self._call = _pickling.call_of(script if needs_script else None)
+        self._function = _pickling.pickled(config.fn, "the validation function")
+        self._call = _pickling.call_of()
         self._run_dir = run_dir
         self._scan_now = threading.Event()
         self._scan_done = threading.Condition()

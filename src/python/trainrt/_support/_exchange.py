@@ -1,0 +1,130 @@
+"""Exchange: byte strings that a script and the ranks of its `fit()` exchange over a socket. Nothing is stored in files.
+
+The ranks get the address and a new secret key in two environment variables, which only processes of this user can read. Both sides sign each
+message with the key (_signed_frames.py), so that pickles are loaded only if this fit() or one of its ranks has sent them. A rank sends one request per
+connection: `get`, `put`, `remove` or `names`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import threading
+from typing import Any
+
+from ._signed_frames import KEY_BYTES, NotSigned, SignedConnection
+
+ADDRESS, KEY = "TRAINRT_FIT", "TRAINRT_FIT_KEY"  # environment variables
+_TIMEOUT_S = 60.0
+_BACKLOG = 4096
+
+
+class Exchange:
+    """The server, in the script. It is a context manager, which closes it.
+
+    Parameters: `has_other_nodes`, whether ranks may run on other nodes. If so, it listens on a TCP port, too; otherwise only on a socket that
+    this machine alone can reach.
+    """
+
+    def __init__(self, has_other_nodes: bool) -> None:
+        self._values: dict[str, bytes] = {}
+        self._lock = threading.Lock()
+        self._key = secrets.token_bytes(KEY_BYTES)
+        name = f"trainrt-fit-{os.getpid()}-{secrets.token_hex(16)}"
+        local = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        local.bind("\0" + name)  # a name without a file, which the kernel removes with the socket
+        local.listen(_BACKLOG)
+        self._listeners, self._addresses = [local], [f"unix:{name}"]
+        if has_other_nodes:
+            self._listeners.append(_tcp_listener())
+            port = self._listeners[-1].getsockname()[1]
+            self._addresses += [f"tcp:{port}:{host}" for host in _own_hosts()]
+        for listener in self._listeners:
+            threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+
+    def __enter__(self) -> Exchange:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stops listening. Ranks that are still running cannot send any more."""
+        for listener in self._listeners:
+            try:
+                listener.shutdown(socket.SHUT_RDWR)  # wakes accept()
+            except OSError:
+                pass
+            listener.close()
+
+    def variables(self) -> dict[str, str]:
+        """Returns the environment variables that ranks need to connect."""
+        return {ADDRESS: ",".join(self._addresses), KEY: self._key.hex()}
+
+    # ---- access by the script ----
+
+    def put(self, name: str, data: bytes) -> None:
+        with self._lock:
+            self._values[name] = data
+
+    def get(self, name: str) -> bytes | None:
+        with self._lock:
+            return self._values.get(name)
+
+    def names(self) -> list[str]:
+        with self._lock:
+            return sorted(self._values)
+
+    # ---- requests of ranks ----
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                connected, _ = listener.accept()
+            except OSError:
+                return  # close() was called
+            threading.Thread(target=self._serve, args=(connected,), daemon=True).start()
+
+    def _serve(self, connected: socket.socket) -> None:
+        with connected:
+            try:
+                connected.settimeout(_TIMEOUT_S)
+                connection = SignedConnection(connected, self._key, is_server=True)
+                request = json.loads(connection.receive())
+                data = self._answer(connection, request["op"], request.get("name", ""))
+                connection.send(b"" if data is None else b"+" + data)
+            except (OSError, EOFError, NotSigned):
+                pass  # not a rank of this fit(), or a rank that has exited
+
+    def _answer(self, connection: SignedConnection, op: str, name: str) -> bytes | None:
+        if op == "put":
+            self.put(name, connection.receive())
+        elif op == "remove":
+            with self._lock:
+                self._values.pop(name, None)
+        elif op == "names":
+            return json.dumps(self.names()).encode()
+        else:
+            return self.get(name)
+        return None
+
+
+def _tcp_listener() -> socket.socket:
+    if socket.has_dualstack_ipv6():
+        try:
+            return socket.create_server(("::", 0), family=socket.AF_INET6, backlog=_BACKLOG, dualstack_ipv6=True)
+        except OSError:  # IPv6 is switched off
+            pass
+    return socket.create_server(("", 0), backlog=_BACKLOG)
+
+
+def _own_hosts() -> list[str]:
+    """Returns names and addresses by which other nodes may reach this one. Ranks of srun first use the address that srun has."""
+    name = socket.gethostname()
+    try:
+        found = [str(each[4][0]) for each in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)]
+    except OSError:
+        found = []
+    return list(dict.fromkeys([name, *(host for host in found if not host.startswith("127.") and host != "::1" and "%" not in host)]))
