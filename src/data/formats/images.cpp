@@ -15,6 +15,7 @@
 #include "data/images/image_decoder.hpp"
 #include "data/images/image_files.hpp"
 #include "data/images/image_list.hpp"
+#include "data/images/probed_sizes.hpp"
 #include "data/source/format.hpp"
 #include "data/source/skipping_reader.hpp"
 #include "io/files/digest.hpp"
@@ -84,9 +85,11 @@ std::vector<std::string> class_names(const std::vector<ImageList>& lists, const 
   const auto& origin = options.find("classes")->origin;  // "classes of [data.train]", or "train.ini, line 7"
   for (const auto& name : found)
     if (!known.contains(name))
-      throw UsageError(fmt::format("label '{}' is not among the {}: {}", excerpt(name, 60),
-                                   origin.starts_with("classes") ? origin : fmt::format("classes ({})", origin),
-                                   excerpt(join(names), 200)));
+      throw UsageError(fmt::format(
+          "label '{}' is not among the {}", excerpt(name, 60),
+          origin.starts_with("classes")
+              ? fmt::format("{}: {}", origin, excerpt(join(names), 200))
+              : fmt::format("classes '{}', which the key classes lists ({})", excerpt(join(names), 200), origin)));
   return names;
 }
 
@@ -109,18 +112,22 @@ std::string remark_on(const std::vector<std::string>& classes, std::uint64_t oth
 /// causes only a warning.
 ImageSize probe_size(const ImageFiles& files, const ImageDecoder& decoder, std::optional<ImageSize> known, bool skips) {
   std::vector<std::byte> buffer;
+  ProbedSizes sizes;
+  if (known) sizes.add("", *known);
   for (const auto number : evenly_chosen(files.size(), max_opened_files)) try {
       const auto what = files.what(number);
       const auto size = decoder.size_of(files.read(number, decoder.max_file_bytes(), buffer), what);
       if (!known) known = size;
-      decoder.require_size(what, size, *known);
       if (decoder.resizes()) return size;
+      if (skips) decoder.require_size(what, size, *known);
+      sizes.add(what, size);
     } catch (const io::StorageError&) {
       throw;
     } catch (const Error& error) {
       if (!skips) throw;
       log::run_warning(fmt::format("cannot read an image: {}", error.what()));
     }
+  if (!skips) sizes.require_equal();
   if (!known) throw UsageError(fmt::format("cannot read any of the first images, such as {}", files.what(0)));
   return *known;
 }
