@@ -72,7 +72,7 @@ count() { # count NAME LOG EXIT_CODE SECONDS BUDGET: prints the last totals in t
     good=0 bad=1
   fi
   [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1 # it crashed or timed out after it had printed totals
-  printf '%-44s %4d passed %3d failed %3d skipped  %4d s of %4d s\n' "$name" "$good" "$bad" "$skip" "$seconds" "$budget"
+  printf '%-44s %4d passed %3d failed %3d skipped  %4d s (budget %d s)\n' "$name" "$good" "$bad" "$skip" "$seconds" "$budget"
   grep '^ *skipped: ' "$log" | sed 's/^ */    /'
   if [ "$bad" != 0 ]; then
     grep '^FAILED' "$log"
@@ -114,7 +114,7 @@ run_worker() { # run_worker LANE: runs the programs of the lane, then programs o
 
 print_budgets() { # prints seconds and budgets per suite, and each program that took over 1.5 times its budget; fails if there is one
   awk '{ suite = $1; sub("/.*", "", suite); used[suite] += $2; given[suite] += $3
-         if ($2 > 1.5 * $3) over[++n] = sprintf("over budget: %s took %d s of %d s", $1, $2, $3) }
+         if ($2 > 1.5 * $3) over[++n] = sprintf("over budget: %s took %d s, more than 1.5 times its budget of %d s", $1, $2, $3) }
        END { printf "%-12s %8s %8s\n", "suite", "seconds", "budget"
              for (suite in used) printf "%-12s %8d %8d\n", suite, used[suite], given[suite] | "sort"
              close("sort")

@@ -46,11 +46,11 @@ struct PreprocessorImpl;
 
 /// How an epoch treats samples that do not fill the last global batch. A global batch consists of the batches of all ranks.
 enum class Remainder : std::uint8_t {
-  /// For training, as in PyTorch's DistributedSampler: fill the last global batch with the first samples of the epoch, so
-  /// that all ranks have batches of equal size.
+  /// For training, as in PyTorch's DistributedSampler: repeat the first samples of the epoch until all ranks have equally
+  /// many samples. The last batches may be smaller than `batch_size`, but have the same size on all ranks.
   pad,
   uneven,  ///< for evaluation: use each sample once; a rank's last batch may be smaller or missing
-  drop,    ///< leave out the samples that do not fill the last global batch
+  drop,    ///< leave out the samples that do not fill the last global batch, so that all batches have `batch_size` samples
   /// For predictions: use each sample once, in batches of exactly `batch_size` consecutive samples; only the last batch of
   /// the epoch may be smaller. The batches are the same on any number of ranks, so a model's results have the same bits.
   /// Some ranks may get one batch more than others.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/text/text.hpp"
 #include "metrics/sink.hpp"
 
 namespace trainrt::metrics {
@@ -27,15 +28,27 @@ std::string origin_of(const Options* section) {
   return keys.empty() ? "" : section->find(keys.front())->origin + ": ";
 }
 
-const SinkKind& kind_of(const std::string& name, const Options* section) try {
-  const bool is_program = section != nullptr && section->has(program) && !is_kind(name);
-  if (is_program && !is_valid_in_file_name(name))
+/// Returns whether the section has the key `program`, perhaps misspelled.
+bool has_program(const Options* section) {
+  const std::vector<std::string> wanted{std::string(program)};
+  return section != nullptr &&
+         std::ranges::any_of(section->keys(), [&](const auto& key) { return !nearest(key, wanted).empty(); });
+}
+
+[[noreturn]] void throw_unknown(const std::string& name, const Options* section) {
+  auto names = names_of(sink_table());
+  std::erase(names, program);  // the kind of all sinks with a program, which have names of their own
+  throw UsageError(
+      fmt::format("{}no such sink: '{}'{}; valid names: {}. To use a program of your own, set [sink.{}] program = COMMAND",
+                  origin_of(section), name, did_you_mean(name, names), join(names), name));
+}
+
+const SinkKind& kind_of(const std::string& name, const Options* section) {
+  if (is_kind(name)) return find_plugin(sink_table(), name, "sink");
+  if (!has_program(section)) throw_unknown(name, section);
+  if (!is_valid_in_file_name(name))
     throw UsageError(fmt::format("{}invalid sink name '{}'; valid: letters, digits, _ and -", origin_of(section), name));
-  return find_plugin(sink_table(), is_program ? program : std::string_view(name), "sink");
-} catch (const UsageError& error) {
-  if (is_kind(name) || (section != nullptr && section->has(program))) throw;
-  throw UsageError(fmt::format("{}{}. To use a program of your own, set [sink.{}] program = COMMAND", origin_of(section),
-                               error.what(), name));
+  return find_plugin(sink_table(), program, "sink");
 }
 
 }  // namespace

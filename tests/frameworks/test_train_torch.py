@@ -1,12 +1,15 @@
 #!/usr/bin/python3
 """trainrt.train.torch on one and two ranks; a training that is killed continues with the same bits."""
 import os
+import shlex
+import struct
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.plain_scripts import require_torch  # noqa: E402
 from runs.program_runs import *  # noqa: E402,F403
+from tools import guides  # noqa: E402
 
 BEGIN = """
 import os, random, time, torch
@@ -132,6 +135,42 @@ def a_checkpoint_has_tensors_named_by_parameters_and_no_pickle():
     check(not [path for path in checkpoints(run_dir_of(config))[-1].rglob("*.p*t*") if path.suffix in (".pt", ".pkl", ".pth")], "the checkpoint has a pickle file")
 
 
+# replaces the package safetensors
+LOAD_FILE = """
+import json, math, struct, sys, torch, types
+
+def load_file(path):
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    length = struct.unpack("<Q", data[:8])[0]
+    types_of = {"F32": torch.float32, "I64": torch.int64}
+    return {name: torch.frombuffer(data, dtype=types_of[item["dtype"]], offset=8 + length + item["data_offsets"][0], count=math.prod(item["shape"])
+                                   ).reshape(item["shape"]) for name, item in json.loads(data[8:8 + length]).items() if name != "__metadata__"}
+
+sys.modules["safetensors"], sys.modules["safetensors.torch"] = types.ModuleType("safetensors"), types.ModuleType("safetensors.torch")
+sys.modules["safetensors.torch"].load_file = load_file
+"""
+
+
+@test
+def the_guide_loads_an_export_into_a_model_with_batch_norm():
+    config, _ = torch_run(2, TRAINING.replace("range(at[\"epoch\"], 16)", "range(2)"))
+    folder = scratch()
+    command = shlex.split(guides.block("sh", "trainrt export runs/first", "src/checkpoint"), comments=True)
+    check_exit(run([TRAINRT, "export", run_dir_of(config), *command[3:]], cwd=folder), FINISHED)
+    snippet = guides.block("python", "load_state_dict", "src/checkpoint").split("\n\n")[1]
+    model = TRAINING.split("\n\n")[0]
+    check_statistics = "print(module[1].running_mean.tolist())"
+    script = program_file(f"{LOAD_FILE}from torch import nn\n{model}\nmodule = Net()\n{snippet}{check_statistics}\n")
+    job = run([PYTHON, script], cwd=folder, env=ONE_THREAD)
+    check_exit(job, FINISHED)
+    _, shape, data = state_of(run_dir_of(config))["model/1/running_mean"]
+    equal(shape, (2, 16), "shape of the statistics of both ranks")
+    equal(eval(job.out), list(struct.unpack("<16f", data[:64])), "statistics of rank 0")
+    job = run([TRAINRT, "export", run_dir_of(config), "-o", "all.npz"], cwd=folder)
+    check("such as losses [2, 2]; --rank=0 exports those of rank 0" in job.err, "the axis is noted", job)
+
+
 @test
 def one_rank_continues_a_run_of_two_after_the_samples_of_both():
     text = """
@@ -154,6 +193,22 @@ ctx.log("seen " + str(seen))
     check_exit(second, FINISHED)
     parts = [eval(words) for job in (first, second) for words in re.findall(r"seen (\[.*?\])", job.err)]
     equal(sorted(sum(parts, [])), list(range(48)), "samples of both runs", second)
+
+
+@test
+def save_point_saves_changed_values_in_a_script_without_a_loader():
+    config, _ = torch_run(1, """
+refused(RuntimeError, "save_point() was given 'batch'|load_state() has not been called", tt.save_point, batch=1)
+model = nn.Linear(1, 1)
+refused(TypeError, "tensor 'model' is a Linear|load_state() and save_state() of trainrt.train.torch", trainrt.State().tensor, "model", model)
+at = tt.load_state(model, epoch=0, batch=0)
+for batch in range(at["batch"], 3):
+    tt.save_point(batch=batch + 1)
+refused(ValueError, "save_point() was given 'bach'|pass it to load_state()", tt.save_point, bach=1)
+ctx.save()
+""")
+    state = state_of(run_dir_of(config))
+    equal([int.from_bytes(state[name][2], "little") for name in ("epoch", "batch")], [0, 3], "values of the checkpoint")
 
 
 @test

@@ -59,7 +59,7 @@ def nccl_without_a_gpu_is_refused_with_the_reason():
 @test
 def a_request_for_missing_gpus_is_refused_with_a_hint():
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    refused(linear_config(scratch(), "run", SHORT), ("1 GPU per worker requested", "sees no GPU", "set scaling.gpus_per_worker to auto", "to 0 to train on the CPU"),
+    refused(linear_config(scratch(), "run", SHORT), ("1 GPU per worker requested", "sees no GPU", "set scaling.gpus_per_worker to auto", "to 0 to train on the CPU", "ScalingConfig(use_gpu=False)"),
             "--scaling.gpus_per_worker=1")
 
 

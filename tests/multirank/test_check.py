@@ -67,6 +67,20 @@ def an_error_about_a_missing_field_lists_the_existing_fields():
 
 
 @test
+def check_shows_the_fields_that_batches_have():
+    folder = scratch()
+    config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"program": "true"},
+                                               "data.train": {"source": table(folder)}})
+    for overrides, line in (([], None), (["--data.train.cast=b: f32"], "batches have the fields a f64[], b f32[], y"),
+                            (["--data.train.preprocess=Concatenator(columns: a, b)"], "batches have the fields "),
+                            (["--data.train.where=a > 0.2"], "makes 3 samples: a f64[], b ")):
+        job = run([TRAINRT, "check", "--config", config, *overrides])
+        check_exit(job, FINISHED)
+        equal(line is not None and line in job.out, line is not None, f"fields with {overrides}: {job.out}")
+        check(line is not None or "batches have" not in job.out, "the fields are repeated", job)
+
+
+@test
 def a_removed_key_or_preprocessor_is_refused_with_its_replacement():
     config = linear_config(scratch(), "run", MANY)
     refused_by_both(config, ("the key 'tokenize' in [data.train] was removed", "jobs/python/token_files.py"), "--data.train.tokenize=text: tokenizer.json 256")

@@ -361,6 +361,10 @@ def errors_of_a_sweep_are_reported_before_files_are_created():
         check(not run_dir_of(config).exists(), "a directory was created", job)
 
     says("unknown key 'lrr'", "did you mean 'lr'", space={"lrr": "uniform(0, 1)"})
+    says("did you mean 'lr'", space={"learning_rate": "uniform(0, 1)"})
+    for values in ("[0.1, 0.2]", "0.1, 0.2"):
+        says("bad.ini:", f"lr in [loop] of linear is '{values}'", "In [tune.space], lr = choice(0.1, 0.2) draws one of several values", "lr = grid(0.1, 0.2) tries each",
+             space={"lr": values})
     says("bad.ini:", "tune.space", "must be below high", space={"lr": "uniform(1, 0)"})
     says("sgdd", space={"optimizer": "choice(sgd, sgdd)"})
     says("bad.ini:", "no such searcher", "halton", tune={"searcher": "haltn"})

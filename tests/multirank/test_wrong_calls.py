@@ -85,11 +85,17 @@ def a_misspelled_word_is_an_error_that_suggests_the_word():
 @test
 def an_option_of_another_form_is_an_error_that_shows_its_form():
     for words, end in {"--lr 0.1": "--loop.lr=0.1", "--config train.ini --lr=0.1": "--loop.lr=0.1", "--config train.ini --loop.lr 0.1": "--loop.lr=0.1",
-                       "--config train.ini --loop.lr": "--loop.lr=VALUE", "--config train.ini --loop.lr=": "--loop.lr=VALUE", "--seed 7": "--run.seed=7"}.items():
+                       "--config train.ini --loop.lr": "--loop.lr=VALUE", "--config train.ini --loop.lr=": "--loop.lr=VALUE", "--seed 7": "--run.seed=7",
+                       "--run.name x -- python3 train.py": "unknown option '--run.name': '=' is missing after the key: --run.name=x"}.items():
         refused(words, end)
     for option in ("--nproc_per_node", "--np", "-np", "--ntasks", "--num_processes"):
         refused(f"{option} 2 train.py", "", f"unknown option '{option}'", "trainrt -n N -- PROGRAM ARGS")
     refused("--config", "[-- PROGRAM ARGS]", "option --config has no value: --config FILE")
+
+
+@test
+def supervise_outside_an_allocation_shows_the_call_for_this_machine():
+    refused("supervise -- python3 train.py x", "this starts N ranks on this machine: trainrt -n N -- python3 train.py x", "SLURM_JOB_ID is not set")
 
 
 @test

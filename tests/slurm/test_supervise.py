@@ -242,7 +242,7 @@ def supervise_outside_an_allocation_or_under_srun_is_refused_with_a_hint():
     config = config_of()
     alone = run([TRAINRT, "supervise", "--config", config])
     check_exit(alone, USAGE)
-    check("trainrt -n N --config FILE" in alone.err, "the hint is missing", alone)
+    check(f"trainrt -n N --config {config}" in alone.err, "the hint is missing", alone)
     under_srun = run(["srun", "-n2", TRAINRT, "supervise", "--config", config], env=CLUSTER.env)
     check_exit(under_srun, USAGE)
     equal(under_srun.err.count("starts srun itself"), 1, "number of messages", under_srun)

@@ -4,11 +4,14 @@
 #include <cstring>
 #include <deque>
 #include <map>
+
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "checkpoint/layout.hpp"
 #include "checkpoint/load/index_fetch.hpp"
 #include "checkpoint/load/read_blocks.hpp"
+#include "checkpoint/load/read_plan.hpp"
 #include "checkpoint/value_bytes.hpp"
 #include "core/text/text.hpp"
 
@@ -27,10 +30,9 @@ Box without_first(const Box& box) {
   return {Shape(box.offset.begin() + 1, box.offset.end()), Shape(box.shape.begin() + 1, box.shape.end())};
 }
 
-Box box_of(const IndexEntry& entry, int rank) {
-  if (!is_own(entry.placement)) return {entry.offset, entry.shape};
-  return {with_first(rank, entry.offset), with_first(1, entry.shape)};
-}
+Box box_of(const IndexEntry& entry) { return {entry.offset, entry.shape}; }
+
+Box with_rank(int rank, const IndexEntry& entry) { return {with_first(rank, entry.offset), with_first(1, entry.shape)}; }
 
 PieceReader::Value value_from(const std::string& dtype, std::string bytes) {
   if (dtype == "i64") return number_from<std::int64_t>(bytes);
@@ -56,22 +58,17 @@ void check_box(const PieceReader::Tensor& tensor, const Box& box, std::size_t by
                 to_string(tensor.shape) + " into " + std::to_string(bytes) + " bytes");
 }
 
-/// Adds a box of a tensor to the read plan, with `memory` as destination. The first axis of a per_rank tensor is the rank
-/// that wrote it.
-void want(ReadPlan& plan, const PieceReader::Tensor& tensor, const Box& box, std::byte* memory) {
-  const auto element = size_of(tensor.dtype);
-  if (!is_own(tensor.placement)) return plan.want(tensor.name, element, box, {memory}, false);
-  const auto own = without_first(box);
-  const auto bytes = static_cast<std::size_t>(element_count(own.shape)) * element;
-  for (std::int64_t i = 0; i < box.shape.front(); ++i)
-    plan.want_own(tensor.name, element, own, static_cast<int>(box.offset.front() + i),
-                  {memory + static_cast<std::size_t>(i) * bytes});
+void check_rank(std::optional<int> rank, int ranks) {
+  if (rank && (*rank < 0 || *rank >= ranks))
+    throw UsageError(fmt::format("the checkpoint has no tensors of rank {}: it was saved by {}", *rank,
+                                 ranks == 1 ? "rank 0 only" : fmt::format("ranks 0 to {}", ranks - 1)));
 }
 
 }  // namespace
 
-PieceReader::PieceReader(const std::string& checkpoint_dir)
-    : directory_(checkpoint_dir), manifest_(read_manifest(checkpoint_dir)) {
+PieceReader::PieceReader(const std::string& checkpoint_dir, std::optional<int> only_rank)
+    : directory_(checkpoint_dir), only_rank_(only_rank), manifest_(read_manifest(checkpoint_dir)) {
+  check_rank(only_rank, manifest_.meta.ranks);
   ReadPlan nothing;
   IndexFetch fetch(directory_, manifest_, nothing, 0, 1);
   for (std::size_t number = 0; number < fetch.parts().size(); ++number) {
@@ -79,18 +76,24 @@ PieceReader::PieceReader(const std::string& checkpoint_dir)
     add(part.shard, fetch.add(number, read_part(directory_, part.shard_of(manifest_), part.record(manifest_))));
   }
   throw_findings(fetch.findings());
+  merge_tensors();
+  read_values();
+}
+
+void PieceReader::merge_tensors() {
   std::map<std::string, Tensor> tensors;
   for (const auto& [shard, index] : indices_)
     for (const auto& entry : index.tensors) {
-      const auto whole =
-          is_own(entry.placement) ? with_first(manifest_.meta.ranks, entry.global_shape) : entry.global_shape;
+      const bool own = is_own(entry.placement);
+      if (own && only_rank_.value_or(index.rank) != index.rank) continue;
+      const bool has_rank_axis = own && !only_rank_;
+      const auto whole = has_rank_axis ? with_first(manifest_.meta.ranks, entry.global_shape) : entry.global_shape;
       auto& tensor =
           tensors.try_emplace(entry.name, Tensor{entry.name, dtype_from(entry.dtype), entry.placement, whole, {}})
               .first->second;
-      tensor.slabs.push_back({shard, index.rank, box_of(entry, index.rank)});
+      tensor.slabs.push_back({shard, index.rank, has_rank_axis ? with_rank(index.rank, entry) : box_of(entry)});
     }
   for (auto& [name, tensor] : tensors) tensors_.push_back(std::move(tensor));
-  read_values();
 }
 
 void PieceReader::add(std::size_t shard, Index index) {
@@ -121,6 +124,17 @@ const PieceReader::Tensor& PieceReader::tensor(const std::string& name) const {
   std::vector<std::string> names;
   for (const auto& tensor : tensors_) names.push_back(tensor.name);
   throw UsageError("'" + directory_ + "' has no tensor '" + name + "'" + did_you_mean(name, names));
+}
+
+void PieceReader::want(ReadPlan& plan, const Tensor& tensor, const Box& box, std::byte* memory) const {
+  const auto element = size_of(tensor.dtype);
+  if (!is_own(tensor.placement)) return plan.want(tensor.name, element, box, {memory}, false);
+  if (only_rank_) return plan.want_own(tensor.name, element, box, *only_rank_, {memory});
+  const auto own = without_first(box);
+  const auto bytes = static_cast<std::size_t>(element_count(own.shape)) * element;
+  for (std::int64_t i = 0; i < box.shape.front(); ++i)
+    plan.want_own(tensor.name, element, own, static_cast<int>(box.offset.front() + i),
+                  {memory + static_cast<std::size_t>(i) * bytes});
 }
 
 void PieceReader::read(std::span<const BoxRequest> requests) const {

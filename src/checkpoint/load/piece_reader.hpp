@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <trainrt/tensor.hpp>
@@ -12,13 +13,17 @@
 
 namespace trainrt::checkpoint {
 
+class ReadPlan;
+
 /// Reads tensors, parts of tensors, and values of a checkpoint in one process, without a communicator, for tools. All bytes
 /// are verified; damage and read errors throw Error. Keeps the indices of all parts of the checkpoint in memory, but no
 /// tensor data.
 class PieceReader {
  public:
-  /// Reads the manifest, all indices and all values of the checkpoint. Throws Error if they are damaged.
-  explicit PieceReader(const std::string& checkpoint_dir);
+  /// Reads the manifest, all indices and all values of the checkpoint. With `only_rank`, a per_rank tensor is the one of
+  /// this rank, without an additional axis. Throws Error if the checkpoint is damaged, and UsageError if it was not written
+  /// by so many ranks.
+  explicit PieceReader(const std::string& checkpoint_dir, std::optional<int> only_rank = {});
 
   struct StoredSlab {
     std::size_t shard = 0;  ///< index of the shard file in Manifest::shards
@@ -30,7 +35,7 @@ class PieceReader {
     DType dtype = DType::f32;
     std::string placement;  ///< how ranks held the tensor: "replicated", "sharded" or "per_rank"
     Shape shape;  ///< shape of the complete tensor; a per_rank tensor has an additional first axis over the ranks that
-                  ///< wrote it
+                  ///< wrote it, unless the reader has `only_rank`
     std::vector<StoredSlab> slabs;  ///< slabs that the tensor is stored as; together they tile it
   };
   using Value = std::variant<std::int64_t, double, bool, std::string>;
@@ -69,9 +74,13 @@ class PieceReader {
     Index index;  // index of the bytes that one rank wrote into the shard file, with its tensors sorted by name
   };
   void add(std::size_t shard, Index index);
+  void merge_tensors();
+  /// Adds a box of a tensor to the read plan, with `memory` as destination.
+  void want(ReadPlan& plan, const Tensor& tensor, const Box& box, std::byte* memory) const;
   void read_values();
 
   std::string directory_;
+  std::optional<int> only_rank_;
   Manifest manifest_;
   std::vector<ShardIndex> indices_;
   std::vector<Tensor> tensors_;

@@ -106,8 +106,9 @@ std::string advice_for_key(const std::string& option, const std::string& next) {
   auto key = name.find('.') == std::string::npos ? declared_key(name) : name;
   if (key.empty() && value.empty()) return "";  // probably a switch
   if (key.empty()) key = "loop." + name;
-  return fmt::format("a config key has the form --section.key=value: --{}={}", key,
-                     value.empty() ? "VALUE" : excerpt(value, 60));
+  const auto call = fmt::format("--{}={}", key, value.empty() ? "VALUE" : excerpt(value, 60));
+  if (name == key && equals == option.size()) return fmt::format("'=' is missing after the key: {}", shell_quoted(call));
+  return fmt::format("a config key has the form --section.key=value: {}", call);
 }
 
 const CommandOption* option_named(std::span<const CommandOption> options, const std::string& word) {

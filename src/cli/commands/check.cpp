@@ -115,8 +115,8 @@ std::vector<std::string> dataset_lines(const config::RunSpec& spec, const traine
     lines.push_back(fmt::format("dataset         {}: {}", name, described(start.found.datasets.at(name))));
     for (const auto& step : data::requested_steps(options))
       lines.push_back(fmt::format("                {} = {}", step.kind->name, options.text(step.kind->name)));
-    if (const auto made = start.made.find(name); made != start.made.end())
-      lines.push_back("                makes " + made->second);
+    if (const auto result = start.results.find(name); result != start.results.end())
+      lines.push_back("                " + result->second);
   }
   return lines;
 }

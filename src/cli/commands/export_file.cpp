@@ -1,7 +1,12 @@
 // trainrt export: writes a checkpoint as one file for other programs. (`export` is a keyword of C++.)
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
+#include "checkpoint/layout.hpp"
 #include "cli/checkpoints/exporter.hpp"
 #include "cli/checkpoints/find_checkpoint.hpp"
 #include "cli/checkpoints/select_entries.hpp"
@@ -10,6 +15,7 @@
 #include "cli/command_line/command.hpp"
 #include "cli/terminal/print.hpp"
 #include "cli/terminal/progress_line.hpp"
+#include "core/options.hpp"
 #include "core/output/log.hpp"
 #include "core/text/byte_size.hpp"
 #include "core/text/text.hpp"
@@ -23,7 +29,7 @@ constexpr std::string_view export_file_usage =
 
 constexpr Example export_examples[] = {
     {"trainrt export runs/first -o model.safetensors", "the newest checkpoint of a run"},
-    {"trainrt export runs/first --best -o best.npz --tensors 'model/*'", "only the model"}};
+    {"trainrt export runs/first --best -o best.npz --tensors 'model/*' --rank 0", "only the model, as rank 0 has it"}};
 
 constexpr CommandOption export_options[] = {
     {"output", "FILE", "file to write (required). The extension selects the format: .h5, .safetensors or .npz"},
@@ -32,6 +38,9 @@ constexpr CommandOption export_options[] = {
     {"tensors", "PATTERN,...",
      "export only tensors and values with these names, such as 'model/*,!*/bias'. A pattern may contain *, ? and []; * "
      "also matches '/'. A pattern that begins with ! excludes names; the last pattern that matches a name decides"},
+    {"rank", "N",
+     "export the tensors of rank N where each rank has its own (per_rank), such as BatchNorm's running_mean. By default, "
+     "such a tensor has an additional first axis with the tensors of all ranks"},
     {"force", "", "replace an existing file"},
     {"quiet", "", "do not show the progress"}};
 
@@ -43,8 +52,9 @@ ExitCode export_own_file(const std::string& path, const std::string& directory, 
   const auto manifest = checkpoint::read_manifest(directory);
   const auto* record = find_user_file(path, manifest);
   if (record == nullptr) throw_unknown_extension(path, user_file_names(manifest));
-  if (arguments.has("tensors"))
-    throw UsageError(fmt::format("--tensors does not apply to '{}': {} is copied unchanged", path, record->name));
+  for (const auto* option : {"tensors", "rank"})
+    if (arguments.has(option))
+      throw UsageError(fmt::format("--{} does not apply to '{}': {} is copied unchanged", option, path, record->name));
   AtomicFile file(path, arguments.has("force"));
   batch::install_stop_signals();
   ProgressLine progress("export", arguments.has("quiet"));
@@ -55,10 +65,32 @@ ExitCode export_own_file(const std::string& path, const std::string& directory, 
   return ExitCode::finished;
 }
 
+/// Returns the rank of --rank; nullopt without this option.
+std::optional<int> chosen_rank(const Arguments& arguments) {
+  if (!arguments.has("rank")) return {};
+  const auto& text = arguments.options.at("rank");
+  const auto rank = parse_integer(text);
+  if (!rank || *rank < 0 || !std::in_range<int>(*rank))
+    throw UsageError(fmt::format("invalid --rank '{}': expected a rank number, from 0", excerpt(text, 60)));
+  return static_cast<int>(*rank);
+}
+
+/// Logs that per_rank tensors have an additional axis, because of which torch's load_state_dict() does not accept them.
+void note_rank_axis(const Tensors& tensors) {
+  const auto is_own = [](const auto* tensor) { return tensor->placement == checkpoint::name_of(Placement::per_rank); };
+  const auto first = std::ranges::find_if(tensors, is_own);
+  if (first == tensors.end()) return;
+  log::info(
+      fmt::format("tensors of which each rank has its own have an additional first axis in the file, such as {} {}; "
+                  "--rank=0 exports those of rank 0, without this axis",
+                  (*first)->name, to_string((*first)->shape)));
+}
+
 ExitCode export_tensors(const Exporter& exporter, const std::string& path, const std::string& directory,
                         const Arguments& arguments) {
   AtomicFile file(path, arguments.has("force"));
-  const checkpoint::PieceReader reader(directory);
+  const auto rank = chosen_rank(arguments);
+  const checkpoint::PieceReader reader(directory, rank);
   const auto patterns = arguments.options.find("tensors");
   const auto selected =
       select_entries(reader, patterns == arguments.options.end() ? std::vector<std::string>() : words_in(patterns->second));
@@ -76,6 +108,7 @@ ExitCode export_tensors(const Exporter& exporter, const std::string& path, const
   file.commit();
   progress.end();
   for (const auto& note : notes) log::info(note);
+  if (!rank) note_rank_axis(selected.tensors);
   print_safely("{}: {} and {} of {}, {}\n", path, counted(std::ssize(selected.tensors), "tensor"),
                counted(std::ssize(selected.values), "value"), directory, byte_size(file.bytes()));
   return ExitCode::finished;
@@ -109,7 +142,7 @@ const Command export_file{
     .notes =
         "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is exported.\n"
         "Entry `trainrt` of __metadata__ in a .safetensors file is a JSON text with the checkpoint's step and metrics.\n"
-        "Tensors are complete; a per_rank tensor has an additional first axis, the rank.\n"
+        "Sharded tensors are complete.\n"
         "If FILE has the extension of a file that the train function has written into the checkpoint (model.ubj of "
         "xgboost), that file is copied unchanged.\n"
         "All bytes are checked, and FILE appears only when it is complete.\n",

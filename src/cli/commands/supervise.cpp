@@ -1,6 +1,8 @@
 // trainrt supervise: runs srun in a batch script, restarts the run after failures, and requeues the job.
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "batch/slurm_job.hpp"
 #include "cli/command_line/command.hpp"
 #include "cli/start/load_run_spec.hpp"
@@ -8,6 +10,7 @@
 #include "cli/start/slurm_environment.hpp"
 #include "cli/supervise/supervisor.hpp"
 #include "core/environment.hpp"
+#include "core/text/text.hpp"
 #include "launch/expected_size.hpp"
 #include "trainer/records/own_run.hpp"
 
@@ -29,23 +32,25 @@ constexpr ExitNote supervise_exit_codes[] = {{0, "finished"},
                                              {76, "repeated attempts made no progress"},
                                              {143, "Slurm ends the job"}};
 
-batch::SlurmJob require_job(const Environment& environment) {
+/// `words` are the words after `supervise`, for the message about a missing job.
+batch::SlurmJob require_job(const Environment& environment, std::span<const std::string> words) {
   if (launch::is_in_step(environment))
     throw UsageError("trainrt supervise starts srun itself: call it once in the batch script, without srun");
   auto job = batch::SlurmJob::of(environment);
-  if (!job)
-    throw UsageError(
-        "trainrt supervise works inside a Slurm allocation, and SLURM_JOB_ID is not set: call it in a "
-        "batch script (sbatch) or under salloc. Without Slurm, `trainrt -n N --config FILE` starts N ranks on this "
-        "machine");
-  return *job;
+  if (job) return *job;
+  std::string call = "trainrt -n N";
+  for (const auto& word : words) call += " " + shell_quoted(word);
+  throw UsageError(
+      fmt::format("trainrt supervise works inside a Slurm allocation, and SLURM_JOB_ID is not set: call it in a batch "
+                  "script (sbatch) or under salloc. Without Slurm, this starts N ranks on this machine: {}",
+                  call));
 }
 
 ExitCode supervise_command(std::span<const std::string> words) {
   leave_shell_step();
   const auto environment = Environment::of_process();
   auto spec = load_run_spec(words, std::string(supervise_usage));
-  auto job = require_job(environment);
+  auto job = require_job(environment, words);
   trainer::require_own_run(spec);
   hold_script_from_input(spec);
   set_srun_variables(environment);

@@ -1,8 +1,11 @@
 #include "cli/tune/sweep_check.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+#include <variant>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "cli/start/load_run_spec.hpp"
@@ -37,6 +40,22 @@ std::string start_error(const tune::Sweep& sweep, std::uint64_t trial) try {
   return error.what();
 }
 
+/// Returns the end of a message about an invalid value of a trial, if the value is a list that [tune.space] has as a single
+/// value; "" otherwise.
+std::string list_advice(const tune::Sweep& sweep, const std::string& message) {
+  for (const auto& [key, domain, origin, condition] : sweep.space().dimensions()) {
+    const auto* choice = std::get_if<tune::Choice>(&domain);
+    if (choice == nullptr || choice->values.size() != 1) continue;
+    std::string_view list = choice->values.front();
+    if (list.find(',') == std::string_view::npos || message.find(fmt::format("'{}'", list)) == std::string::npos) continue;
+    if (list.starts_with('[') && list.ends_with(']')) list = list.substr(1, list.size() - 2);
+    const auto name = key.starts_with("loop.") ? key.substr(5) : key;
+    return fmt::format(". In [tune.space], {0} = choice({1}) draws one of several values, and {0} = grid({1}) tries each",
+                       name, list);
+  }
+  return "";
+}
+
 }  // namespace
 
 void log_direction(const tune::Sweep& sweep) {
@@ -48,7 +67,11 @@ void check_trials(const tune::Sweep& sweep) {
   constexpr std::uint64_t max_checked = 100;
   for (std::uint64_t trial = 0; trial < std::min(sweep.trials(), max_checked); ++trial) {
     auto spec = spec_of_trial(sweep, trial);
-    check_declared_keys(spec);
+    try {
+      check_declared_keys(spec);
+    } catch (const UsageError& error) {
+      throw UsageError(error.what() + list_advice(sweep, error.what()));
+    }
   }
   if (io::exists(sweep.directory() + "/sweep.json")) return;  // the sweep exists, and its trials may be running
   const auto error = start_error(sweep, 0);

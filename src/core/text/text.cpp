@@ -135,6 +135,14 @@ std::size_t max_similar_distance(std::string_view word, std::string_view candida
   return length <= short_word ? std::min<std::size_t>(1, word.size() - 1) : std::max<std::size_t>(2, word.size() / 3);
 }
 
+/// Returns whether `letters` has the first letters of the words in `name`, which '_' separates: lr for learning_rate.
+bool are_initials(std::string_view letters, std::string_view name) {
+  std::string initials;
+  for (std::size_t at = 0; at < name.size(); ++at)
+    if (name[at] != '_' && (at == 0 || name[at - 1] == '_')) initials += name[at];
+  return initials.size() > 1 && initials == letters;
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
@@ -148,7 +156,10 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
       best = candidate;
     }
   }
-  return best;
+  if (!best.empty()) return best;
+  const auto found = std::ranges::find_if(
+      candidates, [&](const auto& each) { return are_initials(each, word) || are_initials(word, each); });
+  return found == candidates.end() ? "" : *found;
 }
 
 std::string shell_quoted(std::string_view word) {

@@ -28,11 +28,26 @@ constexpr std::uint64_t max_list_bytes = 256 << 20;  // of an @FILE
   throw UsageError(fmt::format("source '{}' {}", source, why));
 }
 
-/// Returns the text "does not exist". For a relative path, the text also names the current folder.
+/// Returns " (did you mean 'NAME'?)" with the file whose name is most similar, of the first files in the folder of `path`.
+std::string similar_file(const std::string& path) {
+  constexpr std::size_t max_names = 10'000;
+  const std::filesystem::path given(path);
+  std::vector<std::string> names;
+  std::error_code failed;
+  const auto folder = given.has_parent_path() ? given.parent_path() : ".";
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end && names.size() < max_names;
+       entry.increment(failed))
+    names.push_back(entry->path().filename().string());
+  std::ranges::sort(names);  // the suggestion does not depend on the order in the folder
+  return did_you_mean(given.filename().string(), names);
+}
+
+/// Returns the text "does not exist", with a similar name. For a relative path, the text also names the current folder.
 std::string missing_text(const std::string& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::current_path(ignored).string();
-  return path.starts_with('/') || folder.empty() ? "does not exist" : fmt::format("does not exist in {}", folder);
+  return (path.starts_with('/') || folder.empty() ? "does not exist" : fmt::format("does not exist in {}", folder)) +
+         similar_file(path);
 }
 
 std::vector<std::string> files_of_folder(const std::string& folder) {

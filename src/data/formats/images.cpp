@@ -15,6 +15,7 @@
 #include "data/images/image_decoder.hpp"
 #include "data/images/image_files.hpp"
 #include "data/images/image_list.hpp"
+#include "data/images/probed_sizes.hpp"
 #include "data/source/format.hpp"
 #include "data/source/skipping_reader.hpp"
 #include "io/files/digest.hpp"
@@ -84,9 +85,11 @@ std::vector<std::string> class_names(const std::vector<ImageList>& lists, const 
   const auto& origin = options.find("classes")->origin;  // "classes of [data.train]", or "train.ini, line 7"
   for (const auto& name : found)
     if (!known.contains(name))
-      throw UsageError(fmt::format("label '{}' is not among the {}: {}", excerpt(name, 60),
-                                   origin.starts_with("classes") ? origin : fmt::format("classes ({})", origin),
-                                   excerpt(join(names), 200)));
+      throw UsageError(fmt::format(
+          "label '{}' is not among the {}", excerpt(name, 60),
+          origin.starts_with("classes")
+              ? fmt::format("{}: {}", origin, excerpt(join(names), 200))
+              : fmt::format("classes '{}', which the key classes lists ({})", excerpt(join(names), 200), origin)));
   return names;
 }
 
@@ -104,31 +107,25 @@ std::string remark_on(const std::vector<std::string>& classes, std::uint64_t oth
   return remark;
 }
 
-/// The sizes in the headers of some images.
-struct Probed {
-  std::optional<ImageSize> size;  ///< of the first image
-  bool differ = false;            ///< whether another image has another size
-};
-
 /// Reads the headers of some images to find common problems before a run starts, and adds the result to `probed`, which
 /// has the sizes of the images in other lists. With on_error = skip, an image that cannot be read causes only a warning.
-void probe_sizes(const ImageFiles& files, const ImageDecoder& decoder, const Options& options, Probed& probed) {
+void probe_sizes(const ImageFiles& files, const ImageDecoder& decoder, const Options& options, ProbedSizes& probed) {
   std::vector<std::byte> buffer;
-  const bool accepts_any = options.text("sizes") == "any" && !decoder.resizes();
+  const bool accepts_any = options.text("sizes") == "any" && !decoder.resizes(), skips = skips_errors(options);
   for (const auto number : evenly_chosen(files.size(), accepts_any ? max_compared_files : max_opened_files)) try {
       const auto what = files.what(number);
       const auto size = decoder.size_of(files.read(number, decoder.max_file_bytes(), buffer), what);
-      if (!probed.size) probed.size = size;
-      probed.differ = probed.differ || size != *probed.size;
-      if (!accepts_any) decoder.require_size(what, size, *probed.size);
-      if (decoder.resizes() || probed.differ) return;
+      if (skips && !accepts_any) decoder.require_size(what, size, probed.first().value_or(size));
+      probed.add(what, size);
+      if (decoder.resizes() || (accepts_any && probed.differ())) return;
     } catch (const io::StorageError&) {
       throw;
     } catch (const Error& error) {
-      if (!skips_errors(options)) throw;
+      if (!skips) throw;
       log::run_warning(fmt::format("cannot read an image: {}", error.what()));
     }
-  if (!probed.size) throw UsageError(fmt::format("cannot read any of the first images, such as {}", files.what(0)));
+  if (!accepts_any && !skips) probed.require_equal();
+  if (!probed.first()) throw UsageError(fmt::format("cannot read any of the first images, such as {}", files.what(0)));
 }
 
 /// Estimates the total size of all files from the sizes of a sample of files. Appends the sizes that were read to
@@ -170,7 +167,7 @@ std::vector<ListedFile> gather_images(std::span<const std::string> words, const 
   if (has_label && !are_numbers(lists)) classes = class_names(lists, options);
   std::map<std::string, std::int64_t> labels;
   for (const auto& name : classes) labels.emplace(name, std::ssize(labels));
-  Probed probed;
+  ProbedSizes probed;
   std::vector<ListedFile> units;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto files = image_files(lists[i], has_label, labels);
@@ -180,7 +177,7 @@ std::vector<ListedFile> gather_images(std::span<const std::string> words, const 
     file.path = words[i];
     file.size = estimate_bytes(files, sizes);
     content.samples = files.size();
-    content.fields = {decoder.field("image", probed.size.value_or(ImageSize{}))};
+    content.fields = {decoder.field("image", probed.first().value_or(ImageSize{}))};
     if (has_label) content.fields.push_back({"label", DType::i64, {}});
     if (options.boolean("paths")) content.fields.push_back({"path", DType::u8, {}, true});
     content.index = files.packed();
@@ -189,7 +186,7 @@ std::vector<ListedFile> gather_images(std::span<const std::string> words, const 
     file.head = io::digest_of(content.index + sizes);
   }
   for (auto& [file, content] : units)
-    if (probed.differ && !decoder.resizes()) content.fields.front() = decoder.field_of_any_size("image");
+    if (probed.differ() && !decoder.resizes()) content.fields.front() = decoder.field_of_any_size("image");
   return units;
 }
 

@@ -13,8 +13,6 @@ namespace trainrt::data {
 
 namespace {
 
-std::string to_text(ImageSize size) { return fmt::format("{} x {}", size.height, size.width); }
-
 /// Returns call(), and puts the name of the image in front of the message of a UsageError.
 template <class Call>
 auto naming_image(const std::string& what, const Call& call) try {
@@ -48,12 +46,14 @@ const std::array<float, 256>& fractions() {
 
 }  // namespace
 
+std::string to_text(ImageSize size) { return fmt::format("{} x {}", size.height, size.width); }
+
 std::vector<OptionSpec> image_options() {
   return {{.key = "size",
            .default_value = "",
            .help = "height and width to which images are resized, bilinear with antialias, like Pillow; "
                    "if size is not set, all images must have the same size",
-           .form = "HEIGHTxWIDTH, such as 224x224",
+           .form = "HEIGHTxWIDTH, such as 224x224, or one number for both",
            .fits = [](std::string_view text) { return text.empty() || parse_size(text).has_value(); }},
           {.key = "resize_mode",
            .default_value = "stretch",
@@ -111,9 +111,8 @@ std::unique_ptr<ImageReader> ImageDecoder::open(EncodedImage image, const std::s
 
 void ImageDecoder::require_size(const std::string& what, ImageSize size, ImageSize expected) const {
   if (resizes() || size == expected) return;
-  throw UsageError(
-      fmt::format("{} has {} pixels, but other images have {} (height x width). Resize all images with size = {}x{}", what,
-                  to_text(size), to_text(expected), expected.height, expected.width));
+  throw UsageError(fmt::format("{} has {} pixels, but other images have {} (height x width). {}", what, to_text(size),
+                               to_text(expected), resize_advice));
 }
 
 Dataset::Field ImageDecoder::field(std::string name, ImageSize size) const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <trainrt/dataset.hpp>
@@ -12,6 +13,12 @@
 #include "data/images/image_codec.hpp"
 
 namespace trainrt::data {
+
+/// End of a message about images of different sizes.
+inline constexpr std::string_view resize_advice =
+    "Choose one size for all with the key size, such as size = 224x224 in a config, or --size=224x224 for `trainrt data`";
+
+std::string to_text(ImageSize size);  ///< "480 x 640", height before width
 
 /// Returns the keys of formats that hold images: size, resize_mode, channels, layout, type, decode, max_pixels,
 /// max_file_bytes.

@@ -41,7 +41,7 @@ class BatchPlan {
 
  private:
   std::uint64_t start_;
-  std::uint64_t end_;           ///< one after the last position; greater than the number of samples if padded
+  std::uint64_t end_;  ///< one after the last position; with Remainder::pad, may be greater than the number of samples
   std::uint64_t global_batch_;  ///< positions of a full global batch
   std::uint64_t ranks_;
   std::uint64_t whole_batch_;  ///< batch size of `Remainder::whole`; otherwise 0

@@ -52,28 +52,22 @@ std::string prepare(DatasetImpl& dataset, const Options& options, const Listing&
   return fitted;
 }
 
-namespace {
-
-/// Throws UsageError if a key of a section cannot be applied to the fields that result from the keys before it.
-void require_fields(const std::string& name, const Options& given, const Listing& listing) {
+std::vector<Dataset::Field> fields_before_fitting(const std::string& name, const Options& given, const Listing& listing) {
   const auto section = section_of(name);
   const auto options = good_options(section, given, listing);
-  in_section(section, [&] {
+  return in_section(section, [&] {
     auto fields = transformed_fields(options, listing);
     for (const auto& requested : requested_steps(options)) {
       if (!requested.kind->precedes_preprocess() && !listing.preprocessor.empty()) break;
       fields = in_operation(requested, [&] { return requested.step->fields(fields); });
     }
-    if (!listing.preprocessor.empty()) return;  // fields after it depend on the values that it is fitted to
-    augmented(fields, options);
+    return listing.preprocessor.empty() ? augmented(fields, options).fields() : fields;
   });
 }
 
-}  // namespace
-
 void require_steps(const std::map<std::string, Options>& sections, const std::map<std::string, Listing>& listings) {
   for (const auto& [name, options] : sections)
-    if (!requested_steps(options).empty()) require_fields(name, options, listings.at(name));
+    if (!requested_steps(options).empty()) fields_before_fitting(name, options, listings.at(name));
 }
 
 }  // namespace trainrt::data

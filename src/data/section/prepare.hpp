@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/options.hpp"
 #include "data/batches/dataset_impl.hpp"
@@ -24,6 +25,11 @@ bool needs_preparation(const Options& options, const Listing& listing);
 /// The messages of UsageErrors name section and key.
 std::string prepare(DatasetImpl& dataset, const Options& options, const Listing& listing,
                     const Preparation& preparation = {});
+
+/// Returns the fields that result from all keys of a section, or from those before the key `preprocess` if the section has
+/// it: the fields after it depend on the values that it is fitted to. Throws UsageError if a key cannot be applied to the
+/// fields that result from the keys before it.
+std::vector<Dataset::Field> fields_before_fitting(const std::string& name, const Options& given, const Listing& listing);
 
 /// Throws UsageError if a key that makes samples needs a field that does not exist or has an unsuitable type. Errors
 /// that depend on values are found only by prepare().

@@ -61,7 +61,8 @@ constexpr Row rows[] = {
     {is<comm::BackendRefused>, "set scaling.backend = auto to use the best available backend"},
     {is<comm::BackendsDiffer>, "set the same scaling.backend on all ranks (a rank that cannot read the config uses auto)"},
     {is<device::GpusRefused>,
-     "set scaling.gpus_per_worker to auto to use the GPUs that exist, or to 0 to train on the CPU"},
+     "set scaling.gpus_per_worker to auto to use the GPUs that exist, or to 0 to train on the CPU; in a Python script, set "
+     "ScalingConfig(use_gpu=False)"},
     {is<device::GpuStalled>, collective_limit},
     {is<checkpoint::SaveStalled>, collective_limit},
     {is<checkpoint::DirectoryNotSeen>, share_storage},

@@ -10,6 +10,7 @@
 #include "core/host.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/section/dataset_listing.hpp"
+#include "data/section/prepare.hpp"
 #include "launch/world.hpp"
 #include "rundir/attempts/meter.hpp"
 #include "rundir/storage/guarded_run.hpp"
@@ -20,18 +21,27 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Returns the descriptions for CheckedStart::made.
-std::map<std::string, std::string> made_samples(const config::RunSpec& spec, Session& session) {
-  std::map<std::string, std::string> made;
+/// Returns CheckedStart::results.
+std::map<std::string, std::string> results_of_keys(const config::RunSpec& spec, const Listings& listings,
+                                                   Session& session) {
+  std::map<std::string, std::string> results;
   for (const auto& [name, options] : spec.data) {
-    if (data::requested_steps(options).empty()) continue;
-    const auto dataset = session.dataset(name);
-    made[name] = fmt::format("{} samples: {}", dataset.size(), data::in_words(dataset.fields()));
+    const auto& listing = listings.at(name);
+    const auto stored = data::in_words(listing.entries.front().content.fields);
+    if (!data::requested_steps(options).empty()) {
+      const auto dataset = session.dataset(name);
+      results[name] = fmt::format("makes {} samples: {}", dataset.size(), data::in_words(dataset.fields()));
+      continue;
+    }
+    const auto read =
+        data::in_words(data::needs_preparation(options, listing) ? session.dataset(name).fields()
+                                                                 : data::fields_before_fitting(name, options, listing));
+    if (read != stored) results[name] = "batches have the fields " + read;
   }
-  return made;
+  return results;
 }
 
-/// Calls the check of the train function in a Session with one rank, which writes no files. Returns CheckedStart::made.
+/// Calls the check of the train function in a Session with one rank, which writes no files. Returns CheckedStart::results.
 std::map<std::string, std::string> check_function(const config::RunSpec& spec, const TrainCall& function,
                                                   const Listings& datasets, Communicator& communicator) {
   const World world;
@@ -45,12 +55,12 @@ std::map<std::string, std::string> check_function(const config::RunSpec& spec, c
   attempt.is_run = false;
   Session session({.spec = spec, .world = world, .communicator = communicator, .attempt = std::move(attempt)});
   session.prepare_datasets();
-  auto made = made_samples(spec, session);
-  if (!function.check) return made;
+  auto results = results_of_keys(spec, datasets, session);
+  if (!function.check) return results;
   session.limit_datasets(checked_samples);
   Context context(session);
   function.check(context);
-  return made;
+  return results;
 }
 
 }  // namespace
@@ -62,7 +72,7 @@ CheckedStart check_start(const config::RunSpec& spec, const TrainCall& function)
   checked.found = prepare_run(spec, function.name, *communicator, spec.scaling.num_workers, [] {});
   rundir::remove_made_storage(spec.run.storage_path, checked.found.there_before);
   if (!checked.found.existing.is_finished)
-    checked.made = check_function(spec, function, checked.found.datasets, *communicator);
+    checked.results = check_function(spec, function, checked.found.datasets, *communicator);
   return checked;
 }
 

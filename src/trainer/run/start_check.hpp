@@ -12,9 +12,10 @@ namespace trainrt::trainer {
 /// The result of check_start(), which `trainrt check` prints.
 struct CheckedStart {
   Preparation found;
-  /// Descriptions of datasets, such as "800 samples: x f32[3]", by NAME of [data.NAME]. Only for datasets whose keys make
-  /// new samples from the samples in the files.
-  std::map<std::string, std::string> made;
+  /// Descriptions of what the keys of a dataset result in, by NAME of [data.NAME]: "makes 800 samples: x f32[3]" if keys
+  /// make new samples from the samples in the files, otherwise "batches have the fields x f32[3]" if these are not the
+  /// fields of the files.
+  std::map<std::string, std::string> results;
 };
 
 /// Maximum number of samples of each dataset that a train function's check reads.

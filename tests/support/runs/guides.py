@@ -180,13 +180,17 @@ class Page:
             self.accept(self.waiting.pop())
         self.run_library(text, stem, output)
 
+    @staticmethod
+    def without_program(config):
+        """Returns the words of a config without the train function and the name of the run."""
+        return [word for word in config if not word.startswith(("--train.", "--run.name="))]
+
     def run_library(self, text, name, library):
         """Trains with the train function of a block, on the page's last config if it uses a dataset."""
         of_page = self.config if self.config and "ctx.dataset(" in text else ["--config", "base.ini"]
         self.make("base.ini")
         function = re.search(r'TRAINRT_TRAIN_FUNCTION\("([^"]+)"', text)[1]
-        words = [word for word in of_page if not word.startswith(("--train.", "--run.name="))]
-        self.run([TRAINRT, "-n", 2, *words, f"--run.name={name}", f"--train.library={library}", f"--train.function={function}",
+        self.run([TRAINRT, "-n", 2, *self.without_program(of_page), f"--run.name={name}", f"--train.library={library}", f"--train.function={function}",
                   "--failure.max_failures=0", *(f"--loop.{key}=2" for key in {"epochs", *re.findall(r'config<\w+>\("(\w+)"\)', text)})], f"{name}.cpp")
 
     # ---- Python ------------------------------------------------------------------------------------------------------------
@@ -204,7 +208,8 @@ class Page:
         program = self.folder / "block.py"
         program.write_text(prelude + shortened(text))
         is_alone = ".fit()" in text or not re.search(r"trainrt\.context\(\)|CheckpointReader|init_process_group|TRAINRT_FD", text)
-        launch = [] if is_alone else [TRAINRT, "-n", 2, "--run.name=block", "--failure.max_failures=0", "--"]
+        of_page = self.without_program(self.config) if self.config and "ctx.dataset(" in text else []
+        launch = [] if is_alone else [TRAINRT, "-n", 2, *of_page, "--run.name=block", "--failure.max_failures=0", "--"]
         try:
             self.run([*launch, PYTHON, program.name], text)
         except Failure as failure:

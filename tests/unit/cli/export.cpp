@@ -28,10 +28,11 @@ namespace {
 
 constexpr int writers = 3;
 
-/// Exports a checkpoint with every dtype in every placement.
+/// Exports a checkpoint with every dtype in every placement; with `rank`, the per_rank tensors of this rank.
 class Exported {
  public:
-  explicit Exported(const std::string& name, const std::vector<std::string>& patterns = {}) : path_(run_ / name) {
+  explicit Exported(const std::string& name, const std::vector<std::string>& patterns = {}, std::optional<int> rank = {})
+      : path_(run_ / name), rank_(rank) {
     save_on(writers, every_kind(), run_.path(), 0, 1);
     notes = write(path_, patterns);
   }
@@ -45,7 +46,7 @@ class Exported {
 
  private:
   std::vector<std::string> write(const std::string& path, const std::vector<std::string>& patterns) const {
-    const checkpoint::PieceReader reader(run_ / "checkpoint_000000");
+    const checkpoint::PieceReader reader(run_ / "checkpoint_000000", rank_);
     const auto selected = select_entries(reader, patterns);
     AtomicFile file(path, false);
     auto notes_of_export = find_exporter(path)->write(ExportSource(reader, selected.tensors, selected.values, {}), file);
@@ -55,6 +56,7 @@ class Exported {
 
   Scratch run_;
   std::string path_;
+  std::optional<int> rank_;
 };
 
 /// Returns all bytes of an exported tensor.
@@ -131,6 +133,25 @@ TEST_CASE("an HDF5 export has the exact values of every dtype in contiguous data
   std::int64_t found = 0;
   io::h5_check(H5Dread(steps, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &found), "read");
   CHECK(found == model.steps);
+}
+
+TEST_CASE("an export of one rank has its per_rank tensors without an additional axis") {
+  const Exported exported("rank.safetensors", {}, 1);
+  const auto bytes = io::read_file(exported.path());
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  const auto header = nlohmann::ordered_json::parse(bytes.substr(8, length));
+  const auto data = bytes.substr(8 + length);
+  for (const auto& spec : every_kind()) {
+    INFO(spec.name);
+    const auto& item = header.at(spec.name);
+    CHECK(item["shape"].get<Shape>() == spec.shape);
+    const std::uint64_t from = item["data_offsets"][0];
+    const std::uint64_t to = item["data_offsets"][1];
+    CHECK((data.substr(from, to - from) == whole_bytes(spec, 1, spec.placement == Placement::per_rank ? 1 : 0)));
+  }
+  CHECK_THAT(error_of([] { const Exported other("rank.npz", {}, writers); }),
+             Catch::Contains("no tensors of rank 3: it was saved by ranks 0 to 2"));
 }
 
 TEST_CASE("a safetensors export keeps the rules of the format and has the exact values of every dtype") {

@@ -76,6 +76,10 @@ TEST_CASE("nearest allows one edit in a short word, and two or more in a longer 
   CHECK(nearest("trian", names) == "train");
   CHECK(nearest("tarin", names) == "train");
   CHECK(nearest("chekpiont", names) == "checkpoint");
+  const std::vector<std::string> keys{"epochs", "lr", "weight_decay"};
+  CHECK(nearest("learning_rate", keys) == "lr");
+  CHECK(nearest("wd", keys) == "weight_decay");
+  CHECK(nearest("e", keys).empty());
 }
 
 TEST_CASE("the candidate with the fewest edits is the nearest one") {

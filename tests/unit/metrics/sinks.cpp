@@ -67,6 +67,11 @@ TEST_CASE("an unknown or repeated sink and an invalid option are errors that nam
   CHECK_THROWS_WITH(choose({"csv"}, {{"hdf5", wrong}}),
                     Contains("x.ini:3") && Contains("[sink.hdf5]") && Contains("interval"));
   CHECK_THROWS_WITH(choose({"csv"}, {{"hdf4", {}}}), Contains("'hdf4'") && Contains("did you mean 'hdf5'"));
+  CHECK_THROWS_WITH(choose({"mine"}), Contains("valid names: csv, hdf5, progress, prometheus, tensorboard. To use"));
+  Options misspelled;
+  misspelled.set("programm", {"cat", "x.ini:5"});
+  CHECK_THROWS_WITH(choose({}, {{"mine", misspelled}}),
+                    Catch::StartsWith("x.ini:5: unknown key 'programm' in [sink.mine]"));
 }
 
 TEST_CASE("metrics.h5 is written at most once per interval") {

@@ -20,8 +20,9 @@ class HostArray:
         try:
             view = memoryview(array)
         except (TypeError, ValueError, BufferError) as error:
+            advice = ". For modules and optimizers of torch, call load_state() and save_state() of trainrt.train.torch" if hasattr(array, "state_dict") else ""
             raise TypeError(f"{label} is a {type(array).__name__}; it must be a NumPy array, an array.array, another writable "
-                            f"buffer, or a torch tensor ({error})") from None
+                            f"buffer, or a torch tensor ({error}){advice}") from None
         layout = view.format.lstrip("@=" + ("<" if sys.byteorder == "little" else ">"))
         dtype = _BUFFER_DTYPES.get((layout, view.itemsize))
         if dtype is None:

@@ -14,6 +14,7 @@
 
 using namespace data_test;
 using Catch::Contains;
+using Catch::EndsWith;
 
 namespace {
 
@@ -52,6 +53,9 @@ TEST_CASE("a source without files is an error that quotes it") {
   CHECK_THROWS_WITH(data::list_data_files(" "), Contains("is empty"));
   CHECK_THROWS_WITH(data::list_data_files("/dev/null"), Contains("/dev/null") && Contains("is not a file"));
   CHECK_THROWS_AS(data::list_data_files(dir / "x.csv"), UsageError);
+  write(dir / "houses.csv", "x");
+  CHECK_THROWS_WITH(data::list_data_files(dir / "house.csv"), EndsWith("does not exist (did you mean 'houses.csv'?)"));
+  CHECK_THROWS_WITH(data::list_data_files(dir / "other.h5"), EndsWith("does not exist"));
 }
 
 TEST_CASE("a file that was changed after it was listed, or is truncated while it is read, is an error that names it") {

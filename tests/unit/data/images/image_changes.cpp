@@ -169,7 +169,8 @@ TEST_CASE("a resized crop of the complete image equals the resized image") {
 TEST_CASE("a change that does not fit the images is an error that names key and field") {
   const Scratch dir;
   const auto refused = [&](const std::string& key, const std::string& text, const std::string& why) {
-    CHECK_THROWS_WITH(with(dir, {{key, text}}), Contains("train.ini:7: " + key) && Contains("image") && Contains(why));
+    CHECK_THROWS_WITH(with(dir, {{key, text}}),
+                      Contains("train.ini:7: [data.train]: " + key) && Contains("image") && Contains(why));
   };
   refused("resize", "image: 0x4", "HEIGHTxWIDTH");
   refused("resize", "image: 70000x4", "HEIGHTxWIDTH");

@@ -137,6 +137,7 @@ TEST_CASE("images of several sizes without the key size are an error that names 
   const auto set = classes_in(dir);
   both_say({{"source", set}, {"format", "images"}}, "cat/z.jpg", "8 x 16");
   both_say({{"source", set}, {"format", "images"}}, "2 x 3", "size =");
+  both_say({{"source", set}, {"format", "images"}}, "heights are 2 to 8 and the widths 3 to 16", "--size=224x224");
   const auto dataset = open({{"source", set}, {"format", "images"}, {"size", "2x3"}});
   CHECK(gathered<std::uint8_t>(*dataset, 0, {0}) == pixels_2x3);  // an image of this size is not changed
 }

@@ -85,16 +85,17 @@ class Contents:
             if hasattr(part, "take"):
                 part.take(texts[f"{name}_state"])
 
-    def checked_values(self, things: dict[str, Any]) -> dict[str, Any]:
-        """Returns the bools, numbers and strings among `things`. Raises ValueError if load_state() was given another object under a name."""
+    def checked_values(self, things: dict[str, Any], function: str = "save_state") -> dict[str, Any]:
+        """Returns the bools, numbers and strings among `things`, which `function` was given. Raises ValueError if load_state() was given another object
+        under a name."""
         given = {name: thing for name, thing in things.items() if thing is not None}
         lacking = [name for name in given if name not in self._things]
         if lacking:
-            raise ValueError(f"save_state() was given '{lacking[0]}', which was not passed to load_state(): pass it to load_state(), too")
+            raise ValueError(f"{function}() was given '{lacking[0]}', which was not passed to load_state(): pass it to load_state(), too")
         for name, thing in given.items():
             known = self._things[name]
             if not isinstance(known, _VALUES) and _inner(thing) is not _inner(known):
-                raise ValueError(f"save_state() was given a '{name}' that is not the object given to load_state(): pass the same object to both, and "
+                raise ValueError(f"{function}() was given a '{name}' that is not the object given to load_state(): pass the same object to both, and "
                                  f"change it in place")
         return {name: thing for name, thing in given.items() if name in self.values}
 

@@ -133,18 +133,31 @@ def save_state(module: torch.nn.Module, optimizer: Any = None, scheduler: Any = 
     report(metrics or {})
 
 
-def save_point() -> None:
+def save_point(**parts: Any) -> None:
     """Marks the end of a step, at which the run may save a checkpoint, stop and later resume. Takes microseconds if no checkpoint is due. Collective.
+
+    Parameters
+    ----------
+    parts
+        Changed values by name, as in save_state(): for example, the number of the next batch in a script without prepare_data_loader().
 
     Examples
     --------
-    >>> from trainrt.train.torch import save_point
-    >>> save_point()
+    >>> import torch
+    >>> from trainrt.train.torch import load_state, save_point
+    >>> at = load_state(torch.nn.Linear(2, 1), batch=0)
+    >>> for batch in range(at["batch"], 3):
+    ...     save_point(batch=batch + 1)                 # after a restart, the loop continues with the next batch
     """
     ctx = _world.runtime()
+    loaded = _loaded[1] if _loaded is not None and _loaded[0] == _run(ctx) else None
+    if parts and loaded is None:
+        raise RuntimeError(f"save_point() was given '{next(iter(parts))}', but load_state() has not been called in this run: call it before the training")
+    if loaded is not None:
+        loaded.change(loaded.contents.checked_values(parts, "save_point"))
     if ctx is not None:
-        if _loaded is not None and _loaded[0] == _run(ctx):
-            _loaded[1].contents.exchange()
+        if loaded is not None:
+            loaded.contents.exchange()
         ctx.step()
 
 
