@@ -21,6 +21,19 @@ std::vector<OptionSpec> declared_options() {
   return options;
 }
 
+void require_section(const std::string& section, const std::string& origin) {
+  std::vector<std::string> names;
+  for (const auto* each : sections()) names.emplace_back(each->name);
+  names.insert(names.end(), {"loop", "data", "stop", "sink", "callback", "tune"});  // their keys are declared elsewhere
+  const auto end = std::min(section.find('.'), section.size());
+  const auto name = section.substr(0, end);
+  if (std::ranges::find(names, name) != names.end()) return;
+  const auto near = nearest(name, names);
+  throw UsageError(fmt::format("{}: unknown section [{}]{}; valid sections: {}", origin, section,
+                               near.empty() ? "" : fmt::format(" (did you mean [{}{}]?)", near, section.substr(end)),
+                               join(names)));
+}
+
 void refuse_key(const Options& options, std::string_view key, std::string_view text) {
   throw UsageError(fmt::format("{}: {} {}", options.find(key)->origin, key, text));
 }

@@ -45,6 +45,10 @@ std::vector<const Section*> sections();
 /// Returns the declared keys of all config sections, by ascending `order` of the section.
 std::vector<OptionSpec> declared_options();
 
+/// Throws UsageError if a config file cannot contain [section]. Compares only the part before the first dot: "data" of
+/// "data.train". The message names the most similar section. `origin`: file and line.
+void require_section(const std::string& section, const std::string& origin);
+
 /// Throws UsageError with the message "ORIGIN: KEY TEXT", where ORIGIN names the file and line, or the argument, that set
 /// `key`. `options` must contain the key.
 [[noreturn]] void refuse_key(const Options& options, std::string_view key, std::string_view text);

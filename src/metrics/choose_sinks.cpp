@@ -21,14 +21,21 @@ bool is_valid_in_file_name(std::string_view name) {
   return name.find_first_not_of(valid) == std::string_view::npos;
 }
 
+/// Returns the origin of the first key in a section, for the start of an error message.
+std::string origin_of(const Options* section) {
+  const auto keys = section == nullptr ? std::vector<std::string>() : section->keys();
+  return keys.empty() ? "" : section->find(keys.front())->origin + ": ";
+}
+
 const SinkKind& kind_of(const std::string& name, const Options* section) try {
   const bool is_program = section != nullptr && section->has(program) && !is_kind(name);
   if (is_program && !is_valid_in_file_name(name))
-    throw UsageError(fmt::format("invalid sink name '{}'; valid: letters, digits, _ and -", name));
+    throw UsageError(fmt::format("{}invalid sink name '{}'; valid: letters, digits, _ and -", origin_of(section), name));
   return find_plugin(sink_table(), is_program ? program : std::string_view(name), "sink");
 } catch (const UsageError& error) {
   if (is_kind(name) || (section != nullptr && section->has(program))) throw;
-  throw UsageError(fmt::format("{}. To use a program of your own, set [sink.{}] program = COMMAND", error.what(), name));
+  throw UsageError(fmt::format("{}{}. To use a program of your own, set [sink.{}] program = COMMAND", origin_of(section),
+                               error.what(), name));
 }
 
 }  // namespace

@@ -85,7 +85,33 @@ def an_unknown_key_is_refused_with_the_nearest_name_and_its_line():
 @test
 def an_unknown_section_is_refused():
     config, line = with_lines(linear_config(scratch(), "run", SHORT), "[chekpoint]", "num_to_keep = 3")
-    refused(config, ("chekpoint.num_to_keep", "did you mean 'checkpoint.num_to_keep'", f"{config}:{line}"))
+    refused(config, (f"{config}:{line - 1}: unknown section [chekpoint] (did you mean [checkpoint]?)",))
+
+
+@test
+def an_error_of_a_value_names_the_line_that_sets_it():
+    folder = scratch()
+    for section, line, words in (("checkpoint", "mirror = s4://x", "no such storage: 's4'"), ("scaling", "backend = mpii", "scaling.backend: unknown backend 'mpii' (did you mean 'mpi'"), ("data.test", "subset = x", "missing key format in [data.test]"), ("data.train", "subset = x", "[data.train]: subset: 'x' is not a range"),
+                                 ("metrics", "sinks = cvs", "did you mean 'csv'"), ("run", "callbacks = comand", "did you mean 'command'"),
+                                 ("run", "resume_from_checkpoint = nowhere", "cannot load from"), ("train", "library = no.so", "cannot load the library"),
+                                 ("program", "stage = nowhere", "program.stage"), ("data.test", "source = nowhere.csv", "[data.test]: source 'nowhere.csv' does not"),
+                                 ("sink.foo", "interval = 1", "no such sink"), ("callback.foo", "x = 1", "no such callback")):
+        config, number = with_lines(linear_config(folder, "run", SHORT), f"[{section}]", line)
+        check_refused(run([TRAINRT, "check", "--config", config]), config, (f"error: {config}:{number}: ", words))
+    config, number = with_lines(linear_config(folder, "run", SHORT), "[scaling]", "num_workers = 3")
+    check_refused(run([TRAINRT, "-n", "2", "--config", config]), config, (f"{config}:{number}: scaling.num_workers = 3, but 2 ranks were launched",))
+    job = run([TRAINRT, "check", "--config", linear_config(folder, "run", SHORT), "--train.function=linaer"])
+    check_refused(job, config, ("error: command line: train.function: unknown train function 'linaer' (did you mean 'linear'?)",))
+
+
+@test
+def a_misspelled_score_attribute_ends_the_run_at_the_first_save():
+    config, number = with_lines(linear_config(scratch(), "run", SHORT, None, {}), "score_attribute = losss")
+    job = run_ranks(RANKS, config)
+    check_refused(job, config, (f"{config}:{number}: checkpoint.score_attribute is 'losss', but the report has no number of that name; its numbers: epoch, loss",
+                                "did you mean 'loss'"))
+    equal(checkpoints(run_dir_of(config)), [], "checkpoints", job)
+    check_exit(run_ranks(RANKS, config, "--checkpoint.score_attribute=loss"), FINISHED)
 
 
 @test

@@ -77,7 +77,8 @@ def a_misspelled_word_is_an_error_that_suggests_the_word():
     for words, part in {"lst": "did you mean 'list'?", "help reslt": "did you mean 'result'?", "tune staus runs": "did you mean 'status'?",
                         "data inspet train.csv": "did you mean 'inspect'?", "--confg train.ini": "did you mean '--config'?",
                         "result runs/first --jsn": "did you mean '--json'?", "list chekpoint": "similar: checkpoint", "list --checkpoint.num_to_kep": "checkpoint.num_to_keep",
-                        "help nothing": "`trainrt --help` shows all commands"}.items():
+                        "help nothing": "`trainrt --help` shows all commands", "list --formats": "trainrt list formats",
+                        "list --config train.ini": "trainrt check --config train.ini", "loop.lr=0.1": "a config key is given as --loop.lr=0.1"}.items():
         refused(words, "", part)
 
 

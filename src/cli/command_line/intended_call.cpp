@@ -80,6 +80,19 @@ std::string declared_key(const std::string& name) {
   return "";
 }
 
+/// Returns the option that a config key without its dashes stands for: "--loop.lr=0.1" for "loop.lr=0.1" and for
+/// "lr=0.1". Returns "" for other words, such as the environment variable of "OMP_NUM_THREADS=4".
+std::string option_for_key(const std::string& word) {
+  const auto equals = word.find('=');
+  if (equals == std::string::npos || equals == 0 || std::islower(static_cast<unsigned char>(word.front())) == 0) return "";
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; };
+  const auto name = word.substr(0, equals);
+  if (!std::ranges::all_of(name, is_part)) return "";
+  auto key = name.find('.') == std::string::npos ? declared_key(name) : name;
+  if (key.empty()) key = "loop." + name;
+  return fmt::format("--{}={}", key, excerpt(word.substr(equals + 1), 60));
+}
+
 /// Returns advice for the words --NAME VALUE, if --section.key=value was probably meant. An undeclared NAME is probably
 /// a key of [loop]. Returns "" if NAME cannot be a key.
 std::string advice_for_key(const std::string& option, const std::string& next) {
@@ -106,6 +119,8 @@ const CommandOption* option_named(std::span<const CommandOption> options, const 
 /// Returns the message for `words[at]`, which is neither an option nor the value of one.
 std::string unexpected_operand(std::string_view command, std::span<const std::string> words, std::size_t at) {
   const auto shown = excerpt(words[at], 60);
+  if (const auto option = option_for_key(words[at]); !option.empty())
+    return fmt::format("unexpected argument '{}': a config key is given as {}", shown, shell_quoted(option));
   if (const auto call = call_of_run(command, words, at); !call.empty())
     return fmt::format("unexpected argument '{}'; {}", shown, meant_by(words[at], call));
   if (const auto advice = advice_for_word(words[at]); !advice.empty())
@@ -132,6 +147,8 @@ std::string_view first_name(std::string_view usage) { return usage.substr(0, usa
 std::string unknown_command(std::span<const std::string> words) {
   const auto& word = words.front();
   const auto shown = excerpt(word, 60);
+  if (const auto option = option_for_key(word); !option.empty())
+    return fmt::format("unknown command '{}': a config key is given as {}", shown, shell_quoted(option));
   if (const auto advice = advice_for_word(word); !advice.empty())
     return fmt::format("unknown command '{}': {}", shown, advice);
   if (is_config(word) || is_python_script(word))
@@ -173,6 +190,13 @@ std::string unknown_option(const std::string& option, const std::string& next, c
                        first_name(spec.usage), run_dir_of_config(config));
   }
   const auto similar = did_you_mean(name, known);
+  if (name == "--config" && similar.empty()) {
+    const auto config = option == name ? (next.starts_with("-") ? "" : next) : option.substr(name.size() + 1);
+    return fmt::format(
+        "unknown option '--config': this command reads no config. To validate a config: trainrt check --config {}; to show "
+        "a config with all keys: trainrt help config",
+        config.empty() ? "FILE" : shell_quoted(config));
+  }
   const auto key = spec.overrides && similar.empty() ? advice_for_key(option, next) : "";
   if (!key.empty()) return fmt::format("unknown option '{}': {}", shown, key);
   const bool is_name = spec.usage.find(' ') == std::string_view::npos;

@@ -21,7 +21,9 @@
 #include "cli/terminal/print.hpp"
 #include "cli/tune/sweep_check.hpp"
 #include "comm/backend.hpp"
+#include "comm/comm_error.hpp"
 #include "config/score_order.hpp"
+#include "config/value_origin.hpp"
 #include "core/environment.hpp"
 #include "core/files/shortage.hpp"
 #include "core/output/log.hpp"
@@ -133,6 +135,7 @@ bool is_sweep(const Options& given) {
 ExitCode check_sweep(const Options& given) {
   const tune::Sweep sweep(trainer::expanded_config(given, Environment::of_process()));
   check_trials(sweep);
+  log_direction(sweep);
   print_safely("config          ok\n");
   print_safely("sweep           {}: {}\n", sweep.directory(), counted(static_cast<std::int64_t>(sweep.trials()), "trial"));
   return ExitCode::finished;
@@ -162,11 +165,12 @@ ExitCode check_command(std::span<const std::string> words) {
   if (arguments.has("write-renamed")) return write_renamed(arguments);
   auto given = read_given_options(arguments, usage);
   if (is_sweep(given)) return check_sweep(given);
-  auto spec = run_spec_from(std::move(given), arguments, usage);
+  auto spec = run_spec_from(given, arguments, usage);
   const auto function = prepare_train_function(spec);
-  comm::find_backends(spec.scaling.backend);
+  config::with_origin<comm::UnknownBackend>(given, "scaling.backend",
+                                            [&] { return comm::find_backends(spec.scaling.backend); });
   check_run_dir(spec);
-  program::stage::require_source(spec.program.stage);
+  config::with_origin(given, "program.stage", [&] { program::stage::require_source(spec.program.stage); });
   const auto start = trainer::check_start(spec, function.call);
   print_safely("config          ok\n");
   constexpr int ranks = 1;  // the number of ranks of the start is unknown: a launcher is only a warning

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <trainrt/error.hpp>
 
 #include "cli/command_line/command.hpp"
 #include "cli/listing/catalog.hpp"
@@ -110,9 +111,21 @@ void print_all(std::span<const listing::Kind> kinds) {
   }
 }
 
+/// Throws UsageError for a name with dashes, such as --formats or --all, which `trainrt list` shows without them.
+void refuse_dashes(std::span<const std::string> words, std::span<const listing::Kind> kinds) {
+  for (const auto& word : words) {
+    if (!word.starts_with("--") || word.find_first_of(".=") != std::string::npos) continue;
+    const auto name = word.substr(2);
+    const bool is_kind = std::ranges::find(kinds, name, &listing::Kind::word) != kinds.end();
+    if (is_kind || name == "all")
+      throw UsageError(fmt::format("unknown option '{}': trainrt list {} shows them", word, name));
+  }
+}
+
 ExitCode list_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(words, {.max_operands = 1, .overrides = true, .usage = list_usage});
   const auto kinds = listing::catalog();
+  refuse_dashes(words, kinds);
+  const auto arguments = parse_arguments(words, {.max_operands = 1, .overrides = true, .usage = list_usage});
   const auto& names =
       arguments.overrides.empty() ? arguments.operands : arguments.overrides;  // --section.key is a name, too
   if (names.empty()) {

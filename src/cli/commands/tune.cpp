@@ -173,6 +173,7 @@ void begin(const tune::Sweep& sweep, int groups) {
   tune::repair_journal(sweep);
   if (const auto retried = tune::retry_failed(sweep); !retried.empty()) log::info(retried);
   warn_of_changed_code(sweep);
+  log_direction(sweep);
   log::info(fmt::format("sweep in {}: {}, {} at the same time", sweep.directory(),
                         counted(static_cast<std::int64_t>(sweep.trials()), "trial"), groups));
 }

@@ -11,6 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "config/renamed_keys.hpp"
+#include "config/section.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli {
@@ -51,9 +52,19 @@ std::string unreadable(const std::string& path, int error_number) {
   return fmt::format("cannot read the config '{}': {}{}", path, std::strerror(error_number), did_you_mean(path, configs));
 }
 
+/// Returns whether the double quote at `at` closes a quotation: it is the last character of `value`, or a blank, a bracket,
+/// an operator or a punctuation mark follows it.
+bool closes_quotation(const std::string& value, std::size_t at) {
+  constexpr std::string_view after_quotation = " \t,;:)]}=!<>&|";
+  return at + 1 == value.size() || after_quotation.find(value[at + 1]) != std::string_view::npos;
+}
+
+/// Returns the value without the pair of double quotes around it. Quotes of different pairs are kept: "a" == x or x == "b".
 std::string unquoted(const std::string& value) {
-  if (value.size() >= 2 && value.front() == '"' && value.back() == '"') return value.substr(1, value.size() - 2);
-  return value;
+  if (value.size() < 2 || value.front() != '"' || value.back() != '"') return value;
+  const auto second = value.find('"', 1);
+  if (second + 1 < value.size() && closes_quotation(value, second)) return value;
+  return value.substr(1, value.size() - 2);
 }
 
 /// Returns whether a file with the line "key = `written`" sets the key to `value`.
@@ -107,6 +118,7 @@ Options read_config_file_with_old_names(const std::string& path) {
       if (line.back() != ']' || trim(line.substr(1, line.size() - 2)).empty())
         throw UsageError(fmt::format("{}: '{}' does not have the form [section]", origin, line));
       section = trim(line.substr(1, line.size() - 2));
+      config::require_section(section, origin);
       continue;
     }
     const auto equals = line.find('=');

@@ -12,6 +12,7 @@
 #include "batch/signals.hpp"
 #include "cli/start/builtin_functions.hpp"
 #include "cli/start/requested_runs.hpp"
+#include "config/value_origin.hpp"
 #include "core/environment.hpp"
 #include "program/children/program_failed.hpp"
 #include "program/environments/join_framework.hpp"
@@ -91,7 +92,9 @@ watch::StartedProgram started_program(std::string stacks, std::string last_call)
 
 std::string check_declared_keys(config::RunSpec& spec) {
   if (!spec.train.program.empty()) return {};
-  const auto entry = trainer::find_function(builtin_functions(), spec.train.function, spec.train.library);
+  const auto find = [&] { return trainer::find_function(builtin_functions(), spec.train.function, spec.train.library); };
+  const auto* key = spec.train.library.empty() ? "train.function" : "train.library";
+  const auto entry = config::with_origin(spec.given, key, find);
   config::take_declared(entry.declared, entry.name, spec);
   return entry.name;
 }

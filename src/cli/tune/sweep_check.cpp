@@ -7,9 +7,11 @@
 
 #include "cli/start/load_run_spec.hpp"
 #include "cli/start/resolve_train_function.hpp"
+#include "core/output/log.hpp"
 #include "io/files/file.hpp"
 #include "trainer/run/start_check.hpp"
 #include "trainer/start/expanded_config.hpp"
+#include "tune/record/metric_direction.hpp"
 #include "tune/trials/common_error.hpp"
 
 namespace trainrt::cli {
@@ -36,6 +38,11 @@ std::string start_error(const tune::Sweep& sweep, std::uint64_t trial) try {
 }
 
 }  // namespace
+
+void log_direction(const tune::Sweep& sweep) {
+  const auto [text, is_warning] = tune::direction_notice(sweep);
+  if (!text.empty()) is_warning ? log::warning(text) : log::info(text);
+}
 
 void check_trials(const tune::Sweep& sweep) {
   constexpr std::uint64_t max_checked = 100;

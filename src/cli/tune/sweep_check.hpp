@@ -3,6 +3,10 @@
 
 namespace trainrt::cli {
 
+/// Logs which values of tune.metric are the best, unless tune.mode is set and agrees with the name of the metric
+/// (tune::direction_notice()).
+void log_direction(const tune::Sweep& sweep);
+
 /// Checks a sweep before its directory is created. Checks the configs of the first trials and, if the sweep is new, the
 /// start of its first trial (trainer::check_start()).
 ///

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -107,29 +109,41 @@ std::vector<std::string> words_in(std::string_view list) {
 
 namespace {
 
+/// Returns the optimal string alignment distance: the number of insertions, deletions, substitutions and transpositions of
+/// neighboring characters that change `a` into `b`. No part of the text is changed twice.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> before, above(b.size() + 1), row;
+  std::iota(above.begin(), above.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
+    row.assign(b.size() + 1, i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      const std::size_t substitute = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, substitute});
+      const bool is_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (is_swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    before = std::exchange(above, row);
   }
-  return row[b.size()];
+  return above[b.size()];
+}
+
+/// Returns the maximum distance of two words that are similar. It is smaller for short words, of which most have another
+/// word at distance 2.
+std::size_t max_similar_distance(std::string_view word, std::string_view candidate) {
+  constexpr std::size_t short_word = 3;
+  const auto length = std::min(word.size(), candidate.size());
+  return length <= short_word ? std::min<std::size_t>(1, word.size() - 1) : std::max<std::size_t>(2, word.size() / 3);
 }
 
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  if (word.empty()) return best;
+  auto best_distance = std::numeric_limits<std::size_t>::max();
   for (const auto& candidate : candidates) {
     const auto distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
+    if (distance < best_distance && distance <= max_similar_distance(word, candidate)) {
       best_distance = distance;
       best = candidate;
     }

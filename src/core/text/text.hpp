@@ -43,8 +43,9 @@ std::string first_line(std::string_view text);
 /// beginning and "... (N bytes)". No UTF-8 character is split.
 std::string excerpt(std::string_view text, std::size_t max_bytes = 300);
 
-/// Returns the candidate with the smallest edit distance (Levenshtein) to `word`, for a suggestion after a typing error; ""
-/// if all distances are too large.
+/// Returns the candidate with the smallest edit distance to `word`, for a suggestion after a typing error; "" if all
+/// distances are too large: more than 1 for words of up to 3 characters, otherwise more than 2 or a third of `word`. Two
+/// transposed characters are one edit.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// Quotes `word` for a POSIX shell, for commands that users are asked to type. Words of letters, digits and characters that

@@ -33,6 +33,18 @@ void require_mixable(const Options& options) {
 
 std::string section_of(const std::string& name) { return "[data." + name + "]"; }
 
+std::string located(const std::string& section, const Options& options, const std::string& message) {
+  const auto named = message.find(section) == std::string::npos ? section + ": " : "";
+  const OptionValue* value = options.find(options.has("source") ? "source" : "format");
+  for (const auto& key : options.keys()) {
+    const auto* each = options.find(key);
+    const auto origin = each->origin + ": ";
+    if (message.starts_with(origin)) return origin + named + message.substr(origin.size());
+    if (value == nullptr || message.starts_with(key + " ") || message.starts_with(key + ":")) value = each;
+  }
+  return (value == nullptr || value->origin.empty() ? "" : value->origin + ": ") + named + message;
+}
+
 const Format& format_named(const std::string& section, const OptionValue& given) try {
   return find_plugin(format_table(), given.text, "data format");
 } catch (const UsageError& error) {

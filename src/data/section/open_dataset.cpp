@@ -85,7 +85,7 @@ int threads_of(const Options& given, const Options& good, const Listing& listing
 /// Throws UsageError if the key subset chooses no samples, or samples that do not exist.
 void require_rows(const Listing& listing, std::uint64_t samples) {
   if (listing.rows.empty()) return;
-  const RowRanges rows(listing.rows);
+  const auto rows = in_section("subset", [&] { return RowRanges(listing.rows); });
   if (rows.size() == 0) throw UsageError("subset chooses no samples");
   if (rows.max() >= samples)
     throw UsageError(fmt::format("subset chooses sample {}, but there are {}, numbered from 0", rows.max(), samples));
@@ -106,7 +106,7 @@ void check_options(const std::string& name, const Options& options) {
 
 Listing list_dataset(const std::string& name, const Options& options) {
   const auto section = section_of(name);
-  return in_section(section, [&] {
+  const auto list = [&] {
     const auto& format = format_of(section, options);
     const auto good = checked_options(section, options, format);
     Listing listing{std::string(format.name), {}};
@@ -117,14 +117,21 @@ Listing list_dataset(const std::string& name, const Options& options) {
       throw UsageError("its files hold no samples" + (path.empty() ? "" : fmt::format(": '{}'", path)));
     }
     listing.preprocessor = preprocessor_of_key(good.text("preprocess"));
-    listing.rows = text_of_rows(good.text("subset"));
+    listing.rows = in_section("subset", [&] { return text_of_rows(good.text("subset")); });
     require_rows(listing, samples);
     if (!listing.files_of_sources.empty()) mixed_parts_of(listing, good);
     require_materializable(good, listing);
     const auto fields = transformed_fields(good, listing);
     if (!needs_preparation(good, listing)) augmented(fields, good);
     return listing;
-  });
+  };
+  try {
+    return list();
+  } catch (const UsageError& error) {
+    throw UsageError(located(section, options, error.what()));
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", section, error.what()), error.code());
+  }
 }
 
 std::optional<UnitLayout> shared_layout(const std::string& name, const Options& options, const Listing& listing) {

@@ -8,6 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "comm/agreement.hpp"
+#include "config/value_origin.hpp"
 #include "core/output/log.hpp"
 #include "core/process/stack_trace.hpp"
 #include "core/rank_zero.hpp"
@@ -26,14 +27,22 @@ std::string Callback::name() const { return demangled(typeid(*this).name()); }
 
 namespace trainrt::trainer {
 
-std::vector<ChosenCallback> chosen_callbacks(const config::RunSpec& spec) try {
-  for (const auto& [name, options] : spec.callback) {
-    const auto& kind = find_plugin(callback_table(), name, "callback");
-    static_cast<void>(checked(options, kind.options, "[callback." + name + "]"));
-  }
+namespace {
+
+const CallbackKind& kind_named(const std::string& name) { return find_plugin(callback_table(), name, "callback"); }
+
+/// Throws UsageError if the section [callback.NAME] is invalid.
+void check_section(const config::RunSpec& spec, const std::string& name, const Options& options) {
+  const auto section = "callback." + name;
+  const auto find = [&] { return &kind_named(name); };
+  const auto* kind = config::with_origin(spec.given, section + "." + options.keys().front(), find);
+  static_cast<void>(checked(options, kind->options, "[" + section + "]"));
+}
+
+std::vector<ChosenCallback> callbacks_of(const config::RunSpec& spec) try {
   std::vector<ChosenCallback> chosen;
   for (const auto& name : spec.run.callbacks) {
-    const auto& kind = find_plugin(callback_table(), name, "callback");
+    const auto& kind = kind_named(name);
     if (std::ranges::any_of(chosen, [&](const ChosenCallback& other) { return other.kind == &kind; }))
       throw UsageError("the callback '" + name + "' occurs twice");
     const auto section = spec.callback.find(name);
@@ -42,7 +51,15 @@ std::vector<ChosenCallback> chosen_callbacks(const config::RunSpec& spec) try {
   }
   return chosen;
 } catch (const UsageError& error) {
-  throw UsageError(fmt::format("run.callbacks = {}: {}", join(spec.run.callbacks), error.what()));
+  throw UsageError(fmt::format("{}run.callbacks = {}: {}", config::origin_prefix(spec.given, "run.callbacks"),
+                               join(spec.run.callbacks), error.what()));
+}
+
+}  // namespace
+
+std::vector<ChosenCallback> chosen_callbacks(const config::RunSpec& spec) {
+  for (const auto& [name, options] : spec.callback) check_section(spec, name, options);
+  return callbacks_of(spec);
 }
 
 Callbacks::Callbacks(const config::RunSpec& spec, const std::vector<std::shared_ptr<Callback>>& of_program, int rank)

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "comm/agreement.hpp"
+#include "config/value_origin.hpp"
 #include "io/storage.hpp"
 #include "rundir/storage/trust.hpp"
 #include "trainer/ending/advice.hpp"
@@ -22,7 +23,8 @@ std::string folder_of_mirror(const std::string& mirror) {
 
 void require_own(const config::RunSpec& spec, const std::string& record) {
   rundir::require_trusted_owner(spec.run_dir, record);
-  const auto folder = folder_of_mirror(spec.checkpoint.mirror);
+  const auto find = [&] { return folder_of_mirror(spec.checkpoint.mirror); };
+  const auto folder = config::with_origin(spec.given, "checkpoint.mirror", find);
   if (!folder.empty()) rundir::require_trusted_owner((std::filesystem::absolute(folder) / spec.run.name).string(), record);
 }
 

@@ -3,6 +3,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/load/load.hpp"
 #include "comm/agreement.hpp"
+#include "config/value_origin.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/storage/run_directory.hpp"
 #include "trainer/ending/advice.hpp"
@@ -21,7 +22,8 @@ std::string required_storage(const config::RunSpec& spec, Communicator& communic
 void require_origin(const config::RunSpec& spec, Communicator& communicator) {
   const auto require = [&] {
     if (spec.run.resume_from.empty() || checkpoint::highest_number(spec.run_dir) >= 0) return;
-    checkpoint::require_loadable(spec.run.resume_from);
+    config::with_origin(spec.given, "run.resume_from_checkpoint",
+                        [&] { checkpoint::require_loadable(spec.run.resume_from); });
   };
   comm::collectively_on_first(communicator, require, with_advice);
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "config/value_origin.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "metrics/autofill.hpp"
@@ -151,12 +152,18 @@ class FileReporter : public Reporter {
   OpenSinks sinks_;
 };
 
-}  // namespace
-
-std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec) try {
+std::vector<metrics::ChosenSink> sinks_of(const config::RunSpec& spec) try {
   return metrics::choose_sinks(spec.metrics.sinks, spec.sink);
 } catch (const UsageError& error) {
-  throw UsageError(fmt::format("metrics.sinks = {}: {}", join(spec.metrics.sinks), error.what()));
+  throw UsageError(fmt::format("{}metrics.sinks = {}: {}", config::origin_prefix(spec.given, "metrics.sinks"),
+                               join(spec.metrics.sinks), error.what()));
+}
+
+}  // namespace
+
+std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec) {
+  static_cast<void>(metrics::choose_sinks({}, spec.sink));  // throws for an invalid section, before sinks_of()
+  return sinks_of(spec);
 }
 
 std::unique_ptr<Reporter> make_silent_reporter() { return std::make_unique<SilentReporter>(); }

@@ -10,8 +10,10 @@
 #include <trainrt/error.hpp>
 
 #include "comm/agreement.hpp"
+#include "config/value_origin.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "metrics/aggregate.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempts/attempt_files.hpp"
@@ -144,15 +146,36 @@ void Observation::observe(std::string_view position, const Metrics& seen) {
   if (is_sync_due) synced_at_s_ = monotonic_seconds();
 }
 
-void Observation::warn_of_missing_score() {
+void Observation::check_score() {
   const auto& attribute = parts_.spec.checkpoint.score_attribute;
   if (attribute.empty()) return;
-  const auto found = last_metrics_.find(attribute);
-  const bool is_missing = found == last_metrics_.end();
-  if ((!is_missing && !std::isnan(found->second)) || std::exchange(has_warned_of_score_, true)) return;
+  if (const auto found = last_metrics_.find(attribute); found != last_metrics_.end()) {
+    if (std::isnan(found->second)) warn_of_score("it is NaN in this report");
+    return;
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, value] : last_metrics_)
+    if (!name.starts_with('_')) names.push_back(name);
+  const auto missing = fmt::format("the report has no number of that name; its numbers: {}{}",
+                                   names.empty() ? "none" : join(names), did_you_mean(attribute, names));
+  if (has_had_score_ || nearest(attribute, names).empty()) return warn_of_score(missing);
+  const auto refuse = [&] {
+    throw UsageError(fmt::format("{}checkpoint.score_attribute is '{}', but {}",
+                                 config::origin_prefix(parts_.spec.given, "checkpoint.score_attribute"), attribute,
+                                 missing));
+  };
+  comm::collectively(parts_.communicator, refuse, with_advice);
+}
+
+void Observation::warn_of_score(const std::string& why) {
+  if (std::exchange(has_warned_of_score_, true)) return;
   log::run_warning(fmt::format("checkpoint.score_attribute is '{}', but {}; checkpoints without this number rank last",
-                               attribute,
-                               is_missing ? "the report has no number of that name" : "it is NaN in this report"));
+                               parts_.spec.checkpoint.score_attribute, why));
+}
+
+void Observation::set_last_metrics(std::map<std::string, double> metrics) {
+  last_metrics_ = std::move(metrics);
+  if (last_metrics_.contains(parts_.spec.checkpoint.score_attribute)) has_had_score_ = true;
 }
 
 void Observation::end() {
@@ -162,9 +185,10 @@ void Observation::end() {
 }
 
 void Observation::note_numbers(const metrics::Record& record) {
-  last_metrics_.clear();
+  std::map<std::string, double> numbers;
   for (const auto& [key, value] : record.values)
-    if (const auto number = metrics::Record::real_of(value)) last_metrics_[key] = *number;
+    if (const auto number = metrics::Record::real_of(value)) numbers[key] = *number;
+  set_last_metrics(std::move(numbers));
 }
 
 /// Adds the number of samples that the datasets of all ranks have skipped in this attempt to `record`. Collective.

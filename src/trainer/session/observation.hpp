@@ -77,9 +77,11 @@ class Observation {
 
   /// Returns the numbers of the run's last report, which this attempt or an earlier attempt made.
   const std::map<std::string, double>& last_metrics() const { return last_metrics_; }
-  void set_last_metrics(std::map<std::string, double> metrics) { last_metrics_ = std::move(metrics); }
-  /// Logs a warning, once, if the last report has no number for config key checkpoint.score_attribute.
-  void warn_of_missing_score();
+  void set_last_metrics(std::map<std::string, double> metrics);
+  /// Must be called before the checkpoint of a report is saved. If the last report has no number for config key
+  /// checkpoint.score_attribute, logs a warning, once. Throws UsageError if the key is probably misspelled: no report had
+  /// this number, and the last report has a similar name. Collective.
+  void check_score();
 
   /// Completes the files of the metrics sinks. Not collective.
   void end();
@@ -89,6 +91,7 @@ class Observation {
 
  private:
   void note_numbers(const metrics::Record& record);
+  void warn_of_score(const std::string& why);
   void add_skipped_samples(metrics::Record& record);
   metrics::TimeSpent time_so_far() const;
   std::int64_t count_records_before(std::string_view key, double position);
@@ -98,7 +101,7 @@ class Observation {
   SpeedWatch speeds_;
   std::map<std::string, double> last_metrics_;
   bool has_begun_ = false;
-  bool has_warned_of_score_ = false;
+  bool has_had_score_ = false, has_warned_of_score_ = false;
   double synced_at_s_ = 0;  // monotonic_seconds() when observed records were last made durable
 };
 

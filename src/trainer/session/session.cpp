@@ -277,7 +277,7 @@ metrics::Record Session::complete_iteration(const Metrics& metrics, const Report
   auto record = observation_.combine(metrics, options);
   observation_.complete_iteration(record);
   const bool is_scored_now = reported ? reported->files.validation.empty() : saving_.saves_state();
-  if (is_scored_now) observation_.warn_of_missing_score();
+  if (is_scored_now) observation_.check_score();
   return record;
 }
 

@@ -8,8 +8,10 @@
 
 #include "batch/signals.hpp"
 #include "comm/agreement.hpp"
+#include "comm/comm_error.hpp"
 #include "comm/gpus.hpp"
 #include "config/run_name.hpp"
+#include "config/value_origin.hpp"
 #include "core/output/log.hpp"
 #include "core/rank_zero.hpp"
 #include "trainer/ending/advice.hpp"
@@ -41,12 +43,12 @@ ExitCode abort_with_code(ExitCode code, launch::Launch& launch) {
 void require_elastic_workers(const config::RunSpec& spec, int ranks) {
   const int min = spec.scaling.min_workers, max = spec.scaling.num_workers;
   if (ranks < min)
-    throw UsageError(
-        fmt::format("scaling.min_workers = {}, but only {}; start at least {} ranks", min, launched(ranks), min));
+    throw UsageError(fmt::format("{}scaling.min_workers = {}, but only {}; start at least {} ranks",
+                                 config::origin_prefix(spec.given, "scaling.min_workers"), min, launched(ranks), min));
   if (max > 0 && ranks > max)
     throw UsageError(
-        fmt::format("scaling.num_workers = {}, but {}; start {} to {} ranks (scaling.min_workers to scaling.num_workers)",
-                    max, launched(ranks), min, max));
+        fmt::format("{}scaling.num_workers = {}, but {}; start {} to {} ranks (scaling.min_workers to scaling.num_workers)",
+                    config::origin_prefix(spec.given, "scaling.num_workers"), max, launched(ranks), min, max));
 }
 
 }  // namespace
@@ -86,8 +88,9 @@ void require_workers(const config::RunSpec& spec, int ranks) {
   const int expected = spec.scaling.num_workers;
   if (expected > 0 && expected != ranks)
     throw UsageError(
-        fmt::format("scaling.num_workers = {}, but {}: start {} ranks (srun -n {}, mpiexec -n {} or trainrt -n {})",
-                    expected, launched(ranks), expected, expected, expected, expected));
+        fmt::format("{}scaling.num_workers = {}, but {}: start {} ranks (srun -n {}, mpiexec -n {} or trainrt -n {})",
+                    config::origin_prefix(spec.given, "scaling.num_workers"), expected, launched(ranks), expected, expected,
+                    expected, expected));
 }
 
 std::unique_ptr<launch::Launch> connect_to_launcher(const Environment& environment, const LoadedConfig& config) {
@@ -98,7 +101,9 @@ std::unique_ptr<launch::Launch> connect_to_launcher(const Environment& environme
 }
 
 std::unique_ptr<Communicator> connect_ranks(launch::Launch& launch, const LoadedConfig& config) {
-  auto communicator = comm::open_communicator(launch, comm_options_of(config));
+  const auto given = config.spec ? config.spec->given : Options();
+  const auto open = [&] { return comm::open_communicator(launch, comm_options_of(config)); };
+  auto communicator = config::with_origin<comm::UnknownBackend>(given, "scaling.backend", open);
   batch::install_stop_signals();  // repeated, since MPI_Init may have replaced the handler of SIGUSR1
   return communicator;
 }

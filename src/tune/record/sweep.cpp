@@ -9,6 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "config/run_spec.hpp"
+#include "config/value_origin.hpp"
 #include "core/text/text.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
@@ -79,11 +80,13 @@ Sweep::Sweep(const Options& config) : config_(config) {
   minimize_ = options.text("tune.mode") == "min";
   space_.emplace(parts.space);
   for (const auto& dimension : space_->dimensions()) check_dimension(dimension);
-  searcher_ = &find_plugin(searcher_table(), options.text("tune.searcher"), "searcher");
+  const auto find = [&] { return &find_plugin(searcher_table(), options.text("tune.searcher"), "searcher"); };
+  searcher_ = config::with_origin(config, "tune.searcher", find);
   searcher_program_ = options.text("tune.searcher_program");
   scheduler_ = options.text("tune.scheduler");
   seed_ = static_cast<std::uint64_t>(options.integer("tune.seed"));
   trials_ = static_cast<std::uint64_t>(options.integer("tune.num_samples")) * space_->grid_size();
+  config::with_origin(config, "tune.scheduler", [&] { static_cast<void>(scheduler_kind()); });
   static_cast<void>(scheduler());
   take_mutations(parts.mutations);
   workers_ = static_cast<int>(options.integer("tune.workers"));
@@ -91,8 +94,14 @@ Sweep::Sweep(const Options& config) : config_(config) {
   concurrent_ = static_cast<int>(options.integer("tune.max_concurrent_trials"));
   max_failures_ = static_cast<int>(options.integer("tune.max_failures"));
   fail_fast_ = options.boolean("tune.fail_fast");
-  if (metric_.empty() && (scheduler_ != "fifo" || !searcher_program_.empty()))
-    throw UsageError("tune.metric is missing: set it to the name of the reported number by which trials are compared");
+  const auto* needs_metric = scheduler_ != "fifo"         ? "tune.scheduler"
+                             : !searcher_program_.empty() ? "tune.searcher_program"
+                                                          : "";
+  if (metric_.empty() && *needs_metric != 0)
+    throw UsageError(
+        fmt::format("{}tune.metric is missing, which {} requires: set it to the name of the reported number by which "
+                    "trials are compared",
+                    config::origin_prefix(config, needs_metric), needs_metric));
 }
 
 void Sweep::take_mutations(const Options& mutations) {
@@ -110,6 +119,7 @@ void Sweep::take_mutations(const Options& mutations) {
   }
   if (clones && mutations_.empty())
     throw UsageError(
+        config::origin_prefix(config_, "tune.scheduler") +
         "tune.scheduler = pbt: no value of [tune.space] is drawn; list the keys that clones change in [tune.mutations]");
   for (const auto& mutation : mutations_) {
     if (is_condition(mutation.key))
@@ -129,8 +139,8 @@ bool Sweep::is_condition(const std::string& key) const {
 
 void Sweep::check_dimension(const SearchSpace::Dimension& dimension) const {
   if (dimension.key.starts_with("run."))
-    throw UsageError(
-        fmt::format("[tune.space] {}: trials cannot set keys of [run]; each has its own run directory", dimension.key));
+    throw UsageError(fmt::format("{}: [tune.space] {}: trials cannot set keys of [run]; each has its own run directory",
+                                 dimension.origin, dimension.key));
   auto program = trial_config_.text("train.program");
   if (dimension.condition && fill_in(program, dimension.key, ""))
     throw UsageError(fmt::format(

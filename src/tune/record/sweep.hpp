@@ -62,6 +62,7 @@ class Sweep {
   const std::string& metric() const { return metric_; }                      ///< "" if not set
   std::string metric_origin() const;  ///< file and line of tune.metric; "" if not set
   bool minimize() const { return minimize_; }
+  bool sets_mode() const { return config_.has("tune.mode"); }  ///< whether the config sets tune.mode
   double score_of(double metric) const;
   std::uint64_t seed() const { return seed_; }
   int workers() const { return workers_; }             ///< number of ranks of a trial

@@ -76,6 +76,16 @@ bool is_scheduler(const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+std::string unknown_section(const std::string& name, const std::string& origin) {
+  auto names = names_of(scheduler_table());
+  names.insert(names.end(), {"space", "mutations"});
+  const auto near = nearest(name, names);
+  return fmt::format(
+      "{}: unknown section [tune.{}]{}; valid sections: [tune.space], [tune.mutations], and [tune.NAME] for a "
+      "scheduler NAME: {}",
+      origin, name, near.empty() ? "" : fmt::format(" (did you mean [tune.{}]?)", near), join(names_of(scheduler_table())));
+}
+
 }  // namespace
 
 std::span<const OptionSpec> sweep_options() { return all_options; }
@@ -92,9 +102,7 @@ SortedConfig sorted_config(const Options& config) {
       found.mutations.set(key.substr(mutations_section.size()), value);
     } else if (const auto dot = key.find('.', section.size()); dot != std::string::npos) {
       const auto name = key.substr(section.size(), dot - section.size());
-      if (!is_scheduler(name))
-        throw UsageError(fmt::format("{}: unknown scheduler '{}' in [tune.{}]; valid are {}", value.origin, name, name,
-                                     join(names_of(scheduler_table()))));
+      if (!is_scheduler(name)) throw UsageError(unknown_section(name, value.origin));
       found.schedulers[name].set(key.substr(dot + 1), value);
     } else {
       found.sweep.set(key, value);

@@ -29,7 +29,9 @@ class Asha final : public Scheduler {
   Asha(const Options& options, std::uint64_t seed)
       : seed_(seed), factor_(options.real("reduction_factor")), max_(options.integer("max_t")) {
     const auto grace = options.integer("grace_period");
-    if (grace > max_) throw UsageError(fmt::format("[tune.asha]: grace_period = {} is more than max_t = {}", grace, max_));
+    if (grace > max_)
+      throw UsageError(fmt::format("{}: [tune.asha]: grace_period = {} is more than max_t = {}",
+                                   options.find("grace_period")->origin, grace, max_));
     for (std::int64_t bracket = 0; bracket < options.integer("brackets"); ++bracket) add_bracket(grace, bracket);
   }
 

@@ -34,7 +34,8 @@ class Pbt final : public Scheduler {
     for (const auto& word : words_in(options.text("perturbation_factors"))) {
       const auto factor = parse_real(word);
       if (!factor || *factor <= 0)
-        throw UsageError(fmt::format("[tune.pbt]: perturbation_factors has '{}', which is not a number above 0", word));
+        throw UsageError(fmt::format("{}: [tune.pbt]: perturbation_factors has '{}', which is not a number above 0",
+                                     options.find("perturbation_factors")->origin, word));
       factors_.push_back(*factor);
     }
   }

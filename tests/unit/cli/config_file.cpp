@@ -35,17 +35,37 @@ TEST_CASE("a comment sign starts a comment only at the start of a line or after 
   CHECK_THAT(options.find("loop.lr")->origin, Contains(":7"));
 }
 
+TEST_CASE("quotes around a value are removed only if they are one pair") {
+  const auto value = [](const std::string& written) {
+    return ConfigFile("[loop]\nkey = " + written + "  # a comment\n").read().text("loop.key");
+  };
+  CHECK(value(R"("x # y")") == "x # y");
+  CHECK(value(R"("")").empty());
+  for (const auto* written : {R"("a" == x or x == "b")", R"("a"==x or x=="b")", R"("a", "b")", R"("" == x or y == "")"})
+    CHECK(value(written) == written);
+  CHECK(value(R"(""whole"")") == R"("whole")");
+  CHECK(value(R"("label == "cat"")") == R"(label == "cat")");
+}
+
 TEST_CASE("a key that is set twice is an error that names both lines") {
-  CHECK_THROWS_WITH(ConfigFile("[a]\nx = 1\n[b]\ny = 2\n[a]\nx = 3\n").read(),
-                    Contains(":6") && Contains(":2") && Contains("a.x"));
+  CHECK_THROWS_WITH(ConfigFile("[loop]\nx = 1\n[stop]\ny = 2\n[loop]\nx = 3\n").read(),
+                    Contains(":6") && Contains(":2") && Contains("loop.x"));
 }
 
 TEST_CASE("an invalid line is an error that names the line and the valid form") {
-  CHECK_THROWS_WITH(ConfigFile("[a]\njust words\n").read(), Contains(":2") && Contains("key = value"));
+  CHECK_THROWS_WITH(ConfigFile("[loop]\njust words\n").read(), Contains(":2") && Contains("key = value"));
   CHECK_THROWS_WITH(ConfigFile("x = 1\n").read(), Contains(":1") && Contains("put it after a line [section]"));
   CHECK_THROWS_WITH(ConfigFile("[a\nx = 1\n").read(), Contains(":1") && Contains("[section]"));
   CHECK_THROWS_WITH(read_config_file("/no/such/file.ini"), Contains("/no/such/file.ini") && Contains("No such file"));
   CHECK_THROWS_AS(read_config_file("/tmp"), UsageError);
+}
+
+TEST_CASE("an unknown section is an error that names its line and the nearest section") {
+  CHECK_THROWS_WITH(ConfigFile("[run]\nname = n\n\n[trian]\nfunction = f\n").read(),
+                    Contains(":4: unknown section [trian] (did you mean [train]?); valid sections: run, train, "));
+  CHECK_THROWS_WITH(ConfigFile("[dta.train]\n").read(), Contains(":1: ") && Contains("(did you mean [data.train]?)"));
+  CHECK_THROWS_WITH(ConfigFile("[quux]\n").read(), Contains("unknown section [quux]; valid sections:"));
+  CHECK_NOTHROW(ConfigFile("[data.a]\nx = 1\n[sink.b]\n[callback.c]\n[tune.space]\n[loop]\n[stop]\n").read());
 }
 
 TEST_CASE("the command line overrides the file, once per key") {

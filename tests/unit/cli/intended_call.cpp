@@ -48,6 +48,25 @@ TEST_CASE("a config or a program before -- is an error that shows the call with 
   CHECK_NOTHROW(refuse_operands("", Words{"-n", "2", "--config", "a", "--config=a", "--a.b=c", "--", "x"}, run_like));
 }
 
+TEST_CASE("a config key without dashes is an error that shows its option") {
+  CHECK_THAT(error_of_run({"--config", "x", "loop.lr=0.1"}),
+             EndsWith("unexpected argument 'loop.lr=0.1': a config key is given as --loop.lr=0.1"));
+  CHECK_THAT(error_of_run({"lr=0.1"}), EndsWith(": a config key is given as --loop.lr=0.1"));
+  CHECK_THAT(error_of_run({"seed=7"}), EndsWith(": a config key is given as --run.seed=7"));
+  CHECK_THAT(unknown_command(Words{"checkpoint.every=2 steps"}),
+             EndsWith(": a config key is given as '--checkpoint.every=2 steps'"));
+  CHECK_THAT(error_of_run({"OMP_NUM_THREADS=4", "python3"}), !Contains("config key"));
+}
+
+TEST_CASE("a config for a command that reads no config is an error that shows the calls with a config") {
+  const ArgumentSpec list{.max_operands = 1, .overrides = true, .usage = "list [NAME | KIND | all]"};
+  CHECK_THAT(unknown_option("--config", "train.ini", list), Contains("this command reads no config") &&
+                                                                Contains("trainrt check --config train.ini;") &&
+                                                                EndsWith("trainrt help config"));
+  CHECK_THAT(unknown_option("--config=a b.ini", "", list), Contains("trainrt check --config 'a b.ini';"));
+  CHECK_THAT(unknown_option("--config", "", list), Contains("trainrt check --config FILE;"));
+}
+
 TEST_CASE("a misspelled command is an error that suggests the command") {
   CHECK_THAT(unknown_command(Words{"lst"}), Contains("unknown command 'lst' (did you mean 'list'?)"));
   CHECK_THAT(unknown_command(Words{"reslt", "runs"}), Contains("did you mean 'result'?"));

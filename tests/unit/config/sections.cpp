@@ -7,7 +7,9 @@
 #include <trainrt/error.hpp>
 
 #include "config/run_spec.hpp"
+#include "config/score_order.hpp"
 #include "config/section.hpp"
+#include "config/value_origin.hpp"
 
 using namespace trainrt;
 using namespace trainrt::config;
@@ -25,6 +27,24 @@ RunSpec spec_of(Texts more, Texts texts = {{"run.name", "n"}, {"run.storage_path
 }
 
 }  // namespace
+
+TEST_CASE("an error of a value gets the origin of the value and its key") {
+  Options given;
+  given.set("train.function", {"foo", "x.ini:4"});
+  given.set("run.seed", {"1", ""});
+  const auto fail = [] { throw UsageError("no such function"); };
+  CHECK_THROWS_WITH(with_origin(given, "train.function", fail), "x.ini:4: train.function: no such function");
+  CHECK_THROWS_WITH(with_origin(given, "run.seed", fail), "no such function");
+  CHECK_THROWS_WITH(with_origin(given, "run.name", fail), "no such function");
+  CHECK(with_origin_of(given, "train.function", "train.function: bad") == "x.ini:4: train.function: bad");
+}
+
+TEST_CASE("the name of a metric tells which values are better") {
+  for (const auto* name : {"loss", "val_loss", "TestLoss", "rmse", "valid-rmse", "error", "top1/err"})
+    CHECK(better_by_name(name) == Better::lower);
+  for (const auto* name : {"accuracy", "val_acc", "auc", "mean_reward"}) CHECK(better_by_name(name) == Better::higher);
+  for (const auto* name : {"epoch", "mseed", "terror_2x", "score", ""}) CHECK(better_by_name(name) == Better::unknown);
+}
 
 TEST_CASE("every key of the config sets its own member of the spec") {
   const Texts given = {{"run.name", "other"},

@@ -63,3 +63,23 @@ TEST_CASE("a short number has at most six significant digits, and other texts ar
     CHECK(short_number(text) == text);
   }
 }
+
+TEST_CASE("nearest allows one edit in a short word, and two or more in a longer one") {
+  const std::vector<std::string> names{"top", "csv", "h5", "train", "checkpoint"};
+  CHECK(nearest("foo", names).empty());
+  CHECK(nearest("foot", names).empty());  // a short candidate
+  CHECK(nearest("x", names).empty());     // one substitution would replace the whole word
+  CHECK(nearest("", names).empty());
+  CHECK(nearest("cvs", names) == "csv");
+  CHECK(nearest("tp", names) == "top");
+  CHECK(nearest("h6", names) == "h5");
+  CHECK(nearest("trian", names) == "train");
+  CHECK(nearest("tarin", names) == "train");
+  CHECK(nearest("chekpiont", names) == "checkpoint");
+}
+
+TEST_CASE("the candidate with the fewest edits is the nearest one") {
+  CHECK(nearest("trian", std::vector<std::string>{"trains", "trial", "train"}) == "trial");  // both have one edit
+  CHECK(nearest("trian", std::vector<std::string>{"trains", "train", "trial"}) == "train");
+  CHECK(nearest("losss", std::vector<std::string>{"acc", "loss", "losses"}) == "loss");
+}

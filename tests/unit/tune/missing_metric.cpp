@@ -3,6 +3,7 @@
 #include <trainrt/error.hpp>
 
 #include "support/cpp/scratch.hpp"
+#include "tune/record/metric_direction.hpp"
 #include "tune/record/sweep_history.hpp"
 #include "tune/run/sweep_run.hpp"
 #include "tune/trials/common_error.hpp"
@@ -25,7 +26,7 @@ Sweep sweep_in(const std::string& storage_path, const std::string& metric, const
                                                                      {"tune.seed", seed},
                                                                      {"tune.num_samples", "4"},
                                                                      {"tune.space.lr", "uniform(0, 1)"}})
-    config.set(key, {value, "sweep.ini:7"});
+    if (!value.empty()) config.set(key, {value, "sweep.ini:7"});
   return Sweep(config);
 }
 
@@ -156,4 +157,21 @@ TEST_CASE("the metric of a sweep may change while no trial has reported it") {
   CHECK(retry_failed(fixed).empty());
   CHECK_THROWS_WITH(sweep.begin(""), Contains("tune.metric was 'loss', now 'acc'"));
   CHECK_THROWS_WITH(sweep_in(dir.path(), "loss", "max").begin(""), Contains("tune.mode was 'min', now 'max'"));
+}
+
+TEST_CASE("a missing or doubtful tune.mode gives a notice with the best values and the other mode") {
+  const test::Scratch folder;
+  const auto notice = [&](const std::string& metric, const std::string& mode) {
+    return direction_notice(sweep_in(folder.path(), metric, mode));
+  };
+  CHECK(notice("loss", "").text ==
+        "sweep.ini:7: tune.metric = loss without mode, whose default is max: the trial with the highest loss is the best; "
+        "set mode = min in [tune] if lower values are better");
+  CHECK(notice("loss", "").is_warning);
+  CHECK_THAT(notice("score", "").text, Contains("the trial with the highest score is the best"));
+  CHECK_FALSE(notice("score", "").is_warning);
+  CHECK_THAT(notice("accuracy", "min").text, Contains("with mode = min") && Contains("set mode = max in [tune]"));
+  CHECK(notice("accuracy", "min").is_warning);
+  for (const auto& [metric, mode] : {std::pair{"loss", "min"}, {"accuracy", "max"}, {"score", "min"}, {"", ""}})
+    CHECK(notice(metric, mode).text.empty());
 }
