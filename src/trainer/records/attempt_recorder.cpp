@@ -62,7 +62,8 @@ void AttemptRecorder::begin_record(const config::RunSpec& spec, const std::strin
   if (evidence_.has_run_record) existing = rundir::read_seen_run_record(spec.run_dir);
   if (existing) existing->spec = config::with_new_names(existing->spec);
   const auto batch = global_batch(spec, existing, ranks);
-  const auto texts = compared_texts(spec);
+  if (existing) accept_program_of_fit(*existing, spec);
+  const auto texts = recorded_texts(spec);
   record_ = existing ? std::move(*existing) : rundir::new_run_record(spec.run.name, function, texts);
   for (const auto& change : rundir::take_changes(record_, texts, attempt_.number()))
     log::info(fmt::format("{} was {} and is {} from attempt {} on", change.key, quoted_or_unset(change.from),
