@@ -497,6 +497,9 @@ def contradictory_arguments_of_report_are_refused():
     raises(ValueError, "NO_UPLOAD", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_mode=CheckpointUploadMode.NO_UPLOAD))
     raises(ValueError, "checkpoint_upload_fn", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn=print))
     raises(ValueError, "validation", of=lambda: train.report({}, Checkpoint(folder), validation=True))
+    for value in (None, Checkpoint(folder)):
+        raises(TypeError, "report(chekpoint=", "did you mean checkpoint=?", of=lambda: train.report({}, chekpoint=value))
+    train.report(metric=0.5)  # similar to an argument, and a number
     check(folder.is_dir(), "a directory that was not reported was removed")
     train.report({}, Checkpoint(folder))
     check(folder.is_dir(), "a directory was removed without a request")

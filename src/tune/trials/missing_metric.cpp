@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "config/program_settings.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::tune {
@@ -33,8 +34,10 @@ std::string trial_error(const MissingMetric& missing) {
 }
 
 std::string sweep_error(const MissingMetric& missing, const std::string& origin) {
-  return fmt::format("{}{}[tune] metric = {}: the trials do not report it; they report: {}", origin,
-                     origin.empty() ? "" : ": ", missing.metric, numbers_in_words(missing));
+  const auto setting = origin.starts_with(config::origin_of_tuner) ? fmt::format("TuneConfig(metric='{}')", missing.metric)
+                                                                   : "[tune] metric = " + missing.metric;
+  return fmt::format("{}{}{}: the trials do not report it; they report: {}", origin, origin.empty() ? "" : ": ", setting,
+                     numbers_in_words(missing));
 }
 
 }  // namespace trainrt::tune
