@@ -563,7 +563,7 @@ except RuntimeError as error:
 @test
 def a_script_that_cannot_be_tuned_is_an_error():
     for text, *said in (("tuner(fails, metric='los', scheduler=ASHAScheduler()).fit()", "the Tuner in train.py: TuneConfig(metric='los'): the trials do not report it; they report:", "loss",
-                         "Set TuneConfig(metric=...) to the name"),
+                         "Set TuneConfig(metric=...) to a metric"),
                         ("tuner(metric=None, mode=None, scheduler=ASHAScheduler()).fit()", "tune.metric is missing")):
         made = Tuning(f"grid = {text}\nprint('errors', grid.num_errors, len(grid))", FAILS)
         job = made.run(timeout=60)

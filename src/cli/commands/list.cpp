@@ -124,8 +124,8 @@ void refuse_dashes(std::span<const std::string> words, std::span<const listing::
   }
 }
 
-/// Prints the train function of a library that the options name: --train.library=FILE.so, and perhaps --train.function=NAME.
-/// The operand may be the function's name. Returns false if the options name no library.
+/// Prints the train function of a library that the options name: --train.library=FILE.so, and perhaps
+/// --train.function=NAME. The operand may be the function's name. Returns false if the options name no library.
 bool print_function_of_library(const Arguments& arguments) {
   constexpr std::string_view library_option = "--train.library=", function_option = "--train.function=";
   std::string library, name = arguments.operands.empty() ? "" : arguments.operands.front();
@@ -146,7 +146,8 @@ ExitCode list_command(std::span<const std::string> words) {
   if (print_function_of_library(arguments)) return ExitCode::finished;
   if (!arguments.overrides.empty() && !arguments.operands.empty())
     throw UsageError(fmt::format("'{}' and '{}': `trainrt list` describes one name; usage: trainrt {}",
-                                 excerpt(arguments.overrides.front(), 60), excerpt(arguments.operands.front(), 60), list_usage));
+                                 excerpt(arguments.overrides.front(), 60), excerpt(arguments.operands.front(), 60),
+                                 list_usage));
   const auto& names =
       arguments.overrides.empty() ? arguments.operands : arguments.overrides;  // --section.key is a name, too
   if (names.empty()) {

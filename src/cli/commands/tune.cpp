@@ -20,7 +20,6 @@
 #include "cli/tune/sweep_check.hpp"
 #include "cli/tune/sweep_results.hpp"
 #include "cli/tune/tune_slices.hpp"
-#include "config/program_settings.hpp"
 #include "core/environment.hpp"
 #include "core/output/log.hpp"
 #include "core/process/child_environment.hpp"
@@ -34,6 +33,7 @@
 #include "tune/record/sweep_history.hpp"
 #include "tune/run/journal_repair.hpp"
 #include "tune/run/sweep_run.hpp"
+#include "tune/trials/missing_metric.hpp"
 #include "tune/trials/process_runner.hpp"
 
 namespace trainrt::cli::plugins {
@@ -128,10 +128,8 @@ void requeue_job(const Environment& environment, int max_requeues) {
 
 std::string in_words(ExitCode code, const tune::Sweep& sweep) {
   if (code == ExitCode::stopped) return "the sweep was stopped. Run the same command again to continue";
-  const bool is_of_tuner = sweep.metric_origin().starts_with(config::origin_of_tuner);
   if (code == ExitCode::usage && tune::lacks_metric(sweep, tune::history_of(sweep)))
-    return fmt::format("the sweep was stopped. Set {} to the name of a metric that the trials report, and run the same {} again",
-                       is_of_tuner ? "TuneConfig(metric=...)" : "tune.metric", is_of_tuner ? "script" : "command");
+    return "the sweep was stopped. " + tune::metric_advice(sweep.metric_origin());
   if (code == ExitCode::usage)
     return fmt::format(
         "the sweep has failed. Fix the error above and start a sweep with another run.name. Trials so far: trainrt tune "

@@ -129,7 +129,9 @@ std::string Entry::shown_name(const Key& key) const {
 }
 
 Kind function_of_library(const std::string& name, const std::string& library) {
-  return {"functions", "train functions", "train function",
+  return {"functions",
+          "train functions",
+          "train function",
           {entry_of(trainer::find_function(builtin_functions(), name, library))}};
 }
 

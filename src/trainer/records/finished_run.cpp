@@ -26,7 +26,8 @@ using Change = rundir::RunRecord::Change;
 
 constexpr std::size_t max_value_bytes = 120;
 constexpr std::size_t max_changes_listed = 10;
-constexpr std::string_view program_of_fit = "-m trainrt.train._fit._worker";  // end of the command with which fit() launches ranks
+/// End of the command with which fit() launches ranks.
+constexpr std::string_view program_of_fit = "-m trainrt.train._fit._worker";
 
 /// Returns the last component of a config key: "epochs" for "loop.train_loop_config.epochs".
 std::string last_part(const std::string& key) { return key.substr(key.find_last_of("./") + 1); }
@@ -155,7 +156,8 @@ rundir::ConfigTexts compared_texts(const config::RunSpec& spec) {
 
 rundir::ConfigTexts recorded_texts(const config::RunSpec& spec) {
   auto texts = compared_texts(spec);
-  for (const auto* key : {"checkpoint.num_to_keep", "checkpoint.score_attribute", "checkpoint.score_order", "failure.max_failures"})
+  for (const auto* key :
+       {"checkpoint.num_to_keep", "checkpoint.score_attribute", "checkpoint.score_order", "failure.max_failures"})
     texts.compared.emplace_back(key);
   return texts;
 }

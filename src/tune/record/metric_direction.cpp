@@ -17,12 +17,11 @@ DirectionNotice direction_notice(const Sweep& sweep) {
   const auto* other = minimizes ? "max" : "min";
   const auto setting = origin.starts_with(config::origin_of_tuner) ? fmt::format("TuneConfig(mode='{}')", other)
                                                                    : fmt::format("mode = {} in [tune]", other);
-  return {fmt::format(
-              "{}{}tune.metric = {}{}: the trial with the {} {} is the best; set {} if {} values are better",
-              origin, origin.empty() ? "" : ": ", sweep.metric(),
-              sweep.sets_mode() ? fmt::format(" with mode = {}", minimizes ? "min" : "max")
-                                : " without mode, whose default is max",
-              minimizes ? "lowest" : "highest", sweep.metric(), setting, minimizes ? "higher" : "lower"),
+  return {fmt::format("{}{}tune.metric = {}{}: the trial with the {} {} is the best; set {} if {} values are better",
+                      origin, origin.empty() ? "" : ": ", sweep.metric(),
+                      sweep.sets_mode() ? fmt::format(" with mode = {}", minimizes ? "min" : "max")
+                                        : " without mode, whose default is max",
+                      minimizes ? "lowest" : "highest", sweep.metric(), setting, minimizes ? "higher" : "lower"),
           is_doubtful};
 }
 

@@ -141,13 +141,6 @@ void Sweep::check_dimension(const SearchSpace::Dimension& dimension) const {
   if (dimension.key.starts_with("run."))
     throw UsageError(fmt::format("{}: [tune.space] {}: trials cannot set keys of [run]; each has its own run directory",
                                  dimension.origin, dimension.key));
-  if (const auto* fixed = trial_config_.find(dimension.key); fixed != nullptr && fixed->origin == command_line) {
-    const auto name = dimension.key.starts_with("loop.") ? dimension.key.substr(5) : dimension.key;
-    throw UsageError(fmt::format(
-        "command line: --{0}={1} has no effect, because trials take {2} from [tune.space] ({3}). Leave it out, or replace the "
-        "domain by --tune.space.{2}={1}",
-        dimension.key, fixed->text, name, dimension.origin));
-  }
   auto program = trial_config_.text("train.program");
   if (dimension.condition && fill_in(program, dimension.key, ""))
     throw UsageError(fmt::format(

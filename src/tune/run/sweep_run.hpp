@@ -42,7 +42,7 @@ class SweepRun {
   std::unique_ptr<FailureWatch> failures_;  ///< with tune.fail_fast
   std::string error_;
   std::atomic<bool> stopping_ = false;
-  std::mutex ends_;  ///< see TrialGroup
+  std::mutex ends_;               ///< see TrialGroup
   std::atomic<int> working_ = 0;  ///< number of groups that are running trials
 };
 

@@ -18,8 +18,8 @@ namespace trainrt::tune {
 class TrialGroup {
  public:
   /// `stopping`: shared by all groups of this process; any group may set it. `common_error`: an error that ends the sweep.
-  /// `ends`: shared by all groups of this process; a group holds it while it records and logs the end of a trial, so that the
-  /// logged numbers of done trials increase.
+  /// `ends`: shared by all groups of this process; a group holds it while it records and logs the end of a trial, so that
+  /// the logged numbers of done trials increase.
   TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping, const CommonError& common_error,
              std::mutex& ends);
 

@@ -161,7 +161,7 @@ class ResultGrid:
     def _failure_of_all(self) -> str:
         """Returns a description of the errors of the trials, which have all failed."""
         causes = list(dict.fromkeys(_PROGRAM.sub("", trial.get("why", "for an unknown reason")) for trial in self._trials))
-        path = self._results[0].path
+        path = self._trials[0]["path"]
         file = os.path.join(path, "error.txt")
         others = f"; {len(causes) - 1} other errors" if len(causes) > 1 else ""
         return (f"{'the only trial' if len(self) == 1 else f'all {len(self)} trials'} failed: {causes[0]}{others}. "
