@@ -11,6 +11,11 @@ namespace trainrt::config {
 /// Origin, as named in error messages, of a setting that the program requested at run time.
 inline constexpr std::string_view origin_of_program = "the program";
 
+/// Beginning of the origin, as named in error messages, of a value that a Tuner in a Python script has set. The Tuner
+/// passes it in the environment variable `variable_of_tuner`: "the Tuner in tune.py".
+inline constexpr std::string_view origin_of_tuner = "the Tuner in ";
+inline constexpr auto variable_of_tuner = "TRAINRT_TUNER_TITLE";
+
 /// A setting that a program requests and that differs from the config file or the command line.
 struct SettingChange {
   std::string key, from, to;

@@ -79,6 +79,19 @@ def values_that_ray_train_refuses_are_errors_that_name_them():
 
 
 @test
+def restore_keeps_the_mirror_of_a_record_that_this_user_wrote():
+    from trainrt.train._results import _trainer_record
+    run_dir = scratch("run")
+    (run_dir / "run.json").write_text(json.dumps({"format": "trainrt run 1", "config": {"checkpoint.mirror": "s3://b/x"}}))
+    _trainer_record.write(run_dir, DataParallelTrainer(len, run_config=RunConfig(storage_path="s3://b/x")))
+    found = DataParallelTrainer.restore(run_dir, len).settings()
+    equal((found["checkpoint.mirror"], found["run.storage_path"]), ("s3://b/x", str(run_dir.parent)), "mirror and storage path")
+    record = json.loads((run_dir / "trainer.json").read_text())
+    (run_dir / "trainer.json").write_text(json.dumps({**record, "mirror": {"checkpoint.mirror": "s3://other/x"}}))
+    check("checkpoint.mirror" not in DataParallelTrainer.restore(run_dir, len).settings(), "the mirror of a changed record is used")
+
+
+@test
 def an_object_store_as_storage_path_sets_the_mirror():
     def keys(**given):
         return _settings.settings(run=RunConfig(**given))
@@ -527,6 +540,9 @@ def contradictory_arguments_of_report_are_refused():
     raises(ValueError, "NO_UPLOAD", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_mode=CheckpointUploadMode.NO_UPLOAD))
     raises(ValueError, "checkpoint_upload_fn", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn=print))
     raises(ValueError, "validation", of=lambda: train.report({}, Checkpoint(folder), validation=True))
+    for value in (None, Checkpoint(folder)):
+        raises(TypeError, "report(chekpoint=", "did you mean checkpoint=?", of=lambda: train.report({}, chekpoint=value))
+    train.report(metric=0.5)  # similar to an argument, and a number
     check(folder.is_dir(), "a directory that was not reported was removed")
     train.report({}, Checkpoint(folder))
     check(folder.is_dir(), "a directory was removed without a request")

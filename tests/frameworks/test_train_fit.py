@@ -785,6 +785,55 @@ def a_run_is_restored_from_its_directory():
     equal(len(attempts(script.runs / "run")), 2, "attempts of the run", again)
 
 
+CONFIGS = """
+checkpoints = CheckpointConfig(num_to_keep=2, checkpoint_score_attribute="number", checkpoint_score_order="min")
+options = {"checkpoint_config": checkpoints, "failure_config": FailureConfig(max_failures=2), "verbose": 2,
+           "worker_runtime_env": {"env_vars": {"TOKEN": "do-not-write-this"}}}
+"""
+
+
+@test
+def restore_takes_the_configs_that_are_not_given_from_the_record():
+    script = Script(CONFIGS + MAIN + """    path = os.path.join(os.environ["RUNS"], "run")
+    if sys.argv[1] == "first":
+        trainer(run=options, ranks=1, config={"reports": 2}, dataset_config=DataConfig(["train"])).fit()
+    found = DataParallelTrainer.restore(path, count)
+    print("RESULT", json.dumps([found.run_config == RunConfig("run", os.environ["RUNS"], checkpoint_config=checkpoints, failure_config=FailureConfig(2),
+                                                              verbose=2), found.dataset_config.datasets_to_split]))
+    changed = DataParallelTrainer.restore(path, count, run_config=RunConfig(failure_config=FailureConfig(max_failures=5)), train_loop_config={"reports": 3, "epochs": 1})
+    print("RESULT", json.dumps([changed.run_config.failure_config.max_failures, changed.run_config.checkpoint_config == checkpoints]))
+    if sys.argv[1] == "change":
+        changed.fit()
+""")
+    job = script.run("first")
+    equal(result_of(job), [[True, ["train"]], [5, True]], "restored configs, and those with a new FailureConfig", job)
+    check("RunConfig(worker_runtime_env=...), which its record cannot hold" in job.err, "no note names the environment", job)
+    check("do-not-write-this" not in (script.runs / "run/trainer.json").read_text(), "the record has the value of an environment variable")
+    job = script.run("change")
+    equal(job.code, 0, "exit", job)
+    run = json.loads((script.runs / "run/run.json").read_text())
+    equal([(each["key"], each["from"], each["to"]) for each in run["changes"] if not each["key"].startswith("loop.")], [("failure.max_failures", "2", "5")], "changes", job)
+    check("failure.max_failures was '2' and is '5' from attempt 2 on" in job.err, "the change is not printed", job)
+    equal([run["config"][f"checkpoint.{key}"] for key in ("num_to_keep", "score_attribute", "score_order")], ["2", "number", "min"], "keys of the second start")
+    changed_record(script, run_config=None)
+    job = script.run("old")
+    equal(result_of(job), [[False, ["train"]], [5, True]], "configs by a record without them: those of run.json", job)
+
+
+@test
+def a_run_of_fit_continues_under_trainrt_and_stays_finished():
+    script = Script(MAIN + """    reports = int(sys.argv[1])
+    print("RESULT", len(trainer(ranks=1, config={"reports": 9, "pause": 0.1}, run={"stop": {"training_iteration": reports}}).fit().reports))
+""")
+    equal(script.run("2").code, 0, "exit of the script")
+    under = [TRAINRT, "--", PYTHON, script.path]
+    named = [TRAINRT, "--run.name=run", f"--run.storage_path={script.runs}", "--", PYTHON, script.path]
+    for command, words in ((under, "finished already"), (named, "finished already"), (under, "finished early"), (None, "finished already")):
+        job = script.run("2" if words == "finished already" and command else "4", command=command)
+        check(job.code == 0 and words in job.out + job.err, f"no {words!r} with {command}", job)
+        check("train.program was" not in job.err, "the program of fit() counts as a changed value", job)
+
+
 RESTORES = MAIN + """    if sys.argv[1] == "first":
         trainer(globals().get("function", count)).fit()
     else:

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -557,13 +558,27 @@ def numpy_numbers_are_accepted():
 
 
 @test
+def get_best_result_of_failed_trials_names_their_error():
+    _, job, _ = tuned("""
+grid = tuner(broken, num_samples=2).fit()
+try:
+    grid.get_best_result()
+except RuntimeError as error:
+    print("best:", error)
+""", "def broken(config):\n    {}['unit']\n")
+    check(re.search(r"best: get_best_result\(metric='loss'\): all 2 trials failed: KeyError: 'unit'\. See .*/sweep/trial_00000/error.txt", job.out), "the error of the trials", job)
+
+
+@test
 def a_script_that_cannot_be_tuned_is_an_error():
-    for text, *said in (("tuner(fails, metric='los', scheduler=ASHAScheduler()).fit()", "[tune] metric = los: the trials do not report it; they report:", "loss"),
+    for text, *said in (("tuner(fails, metric='los', scheduler=ASHAScheduler()).fit()", "the Tuner in train.py: TuneConfig(metric='los'): the trials do not report it; they report:", "loss",
+                         "Set TuneConfig(metric=...) to a metric"),
                         ("tuner(metric=None, mode=None, scheduler=ASHAScheduler()).fit()", "tune.metric is missing")):
         made = Tuning(f"grid = {text}\nprint('errors', grid.num_errors, len(grid))", FAILS)
         job = made.run(timeout=60)
         for word in said:
             check(word in job.err, f"the error lacks {word!r}", job)
+        check("sweep.ini" not in job.err, "the error names a file of the Tuner", job)
         equal(job.code, 1, "exit code", job)
     made = Tuning("tuner().fit()")
     job = made.run(command=[TRAINRT, "-n", 1, f"--run.storage_path={made.runs}", "--", PYTHON, made.path], timeout=60)

@@ -232,6 +232,8 @@ def a_users_own_train_function_declares_its_keys_and_datasets():
                 timeout=120)
     check(built.code == 0, "the module was not built", built)
     sections = {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": folder / "libmine.so"}}
+    listed = run([TRAINRT, "list", f"--train.library={folder}/libmine.so", "mine"])
+    check("train function mine:" in listed.out and "loop.steps" in listed.out, "the keys of the function", listed)
     data = {"data.train": {"format": "synthetic"}}
     for more, words in (({}, ("mine", "[data.train]")), ({**data, "loop": {"steps": 0}}, ("steps", "1 or more", "run.ini:")),
                         ({**data, "loop": {"step": 4}}, ("unknown key 'step'", "did you mean 'steps'"))):

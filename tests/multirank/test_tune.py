@@ -3,6 +3,7 @@
 repeated. The weights of a trial equal those of a run with the same config."""
 import json
 import random
+import re
 import shutil
 import signal
 import sys
@@ -62,6 +63,8 @@ def asha_stops_the_worse_trials_and_its_decisions_can_be_repeated():
                           asha={"max_t": 30, "grace_period": 1, "reduction_factor": 3})
     job = tune(config)
     check_exit(job, 0)
+    counts = [int(count) for count in re.findall(r"; (\d+) of 16 trials done", job.err)]
+    equal(counts, sorted(set(counts)), "numbers of done trials in the messages", job)
     trials = check_each_once(config, 16)
     equal(len({trial["config"]["loop.lr"] for trial in trials}), 16, "learning rates")
     check(sum(trial["training_iteration"] for trial in trials) < 0.8 * 16 * 9, "no trial was stopped early", job)
@@ -193,6 +196,9 @@ def a_failed_trial_is_retried_and_the_sweep_continues():
     check("trial_00001" in job.err and "failed" in job.err, "the failure is not reported", job)
     check_exit(tune(config, "--tune.max_failures=2"), 0)
     equal([trial["attempts"] for trial in trials_of(config)], [1, 3, 1], "attempts after one more failure was allowed")
+    table = run([TRAINRT, "tune", "status", run_dir_of(config)]).out
+    check("the program of rank" not in table and "exited with 1" in table, f"the table lacks the reason: {table}")
+    check(f"The complete error of trial_00001 is in {run_dir_of(config)}/trial_00001/error.txt" in table, f"the file with the error: {table}")
     check("lr is too large" in (run_dir_of(config) / "trial_00001.log").read_text(), "the output of the trial is lost", job)
 
 
@@ -453,6 +459,9 @@ def a_sweep_can_get_more_trials_but_no_other_space():
     job = tune(config, "--tune.space.lr=uniform(0, 1)")
     equal(job.code, 64, "exit", job)
     check("tune.space.lr was 'loguniform(1e-4, 0.3)', now 'uniform(0, 1)'" in job.err, "the change is not named", job)
+    job = tune(config, "--loop.lr=0.1")
+    equal(job.code, 64, "exit", job)
+    check(f"--loop.lr=0.1 has no effect, because trials take lr from [tune.space] ({config}:" in job.err, "the option without effect is not refused", job)
     job = tune(config, "--tune.num_samples=5")
     check_exit(job, 0)
     check("trials grows from 2 to 5" in job.err, "the change is not reported", job)

@@ -132,13 +132,15 @@ def list_shows_names_and_one_name_with_all_its_keys():
     check(len(names.splitlines()) < 70 and "num_to_keep" in names and "fashion_mnist" in names, f"trainrt list shows\n{names}")
     for name, parts in {"linear": ("loop.lr ", "default 0.01", "needs [data.train]"), "csv": ("data format csv: ", "sink csv: ", "delimiter"),
                         "checkpoint": ("checkpoint.num_to_keep ", "checkpoint.mirror "), "num_to_keep": ("num_to_keep = VALUE in [checkpoint]",),
-                        "--checkpoint.num_to_keep=3": ("--checkpoint.num_to_keep=VALUE",), "[failure]": ("failure.max_failures",), "formats": ("parquet ", "idx "),
+                        "--checkpoint.num_to_keep=3": ("--checkpoint.num_to_keep=VALUE",), "[failure]": ("failure.max_failures",), "loop": ("keys of the train function", "--train.library"), "formats": ("parquet ", "idx "),
                         "data.train.shuffle": ("--data.NAME.shuffle=VALUE",), "StandardScaler": ("columns ",), "random_crop": ("PADDING",), "torch": ("MASTER_ADDR",),
                         "h5": ("export format h5: ", "format of predictions h5: "), "pmix": ("launcher pmix: ",), "nccl": ("GPU backend nccl: ",), "asha": ("tune.asha.max_t",)}.items():
         job = run([TRAINRT, "list", name])
         check_exit(job, FINISHED)
         for part in parts:
             check(part in job.out, f"trainrt list {name} lacks {part!r}", job)
+    job = run([TRAINRT, "list", "--checkpoint.every=3", "linear"])
+    check(job.code == 64 and "describes one name" in job.err, "a second name is ignored", job)
 
 
 main()

@@ -104,12 +104,13 @@ ExitCode dispatch(std::vector<std::string> words) {
   const auto outcome = run_and_report(words);
   const bool lost = std::fflush(stdout) != 0;
   if (!lost && std::ferror(stdout) == 0) return outcome.code;
-  const auto text = lost_output_message(lost && outcome.output_error == 0 ? errno : outcome.output_error);
+  const int error_number = lost && outcome.output_error == 0 ? errno : outcome.output_error;
+  const auto text = lost_output_message(error_number);
   if (!outcome.output_is_result) {
     log::warning(text);
     return outcome.code;
   }
-  log::error(text);
+  if (error_number != EPIPE) log::error(text);  // the reader of a pipe, such as head, needs no more, so nothing is printed
   return outcome.code == ExitCode::finished ? ExitCode::failed : outcome.code;
 }
 

@@ -19,6 +19,7 @@ constexpr std::string_view list_usage = "list [NAME | KIND | all]";
 
 constexpr Example list_examples[] = {{"trainrt list", "the names of all plug-ins and keys"},
                                      {"trainrt list linear", "a train function with its keys"},
+                                     {"trainrt list --train.library=./libmine.so mine", "a train function of a library"},
                                      {"trainrt list checkpoint", "the keys of a config section"},
                                      {"trainrt list checkpoint.num_to_keep", "one key"},
                                      {"trainrt list formats", "all data formats with a description"}};
@@ -89,6 +90,7 @@ void print_names(std::span<const listing::Kind> kinds) {
   }
   print_safely("\nconfig sections and their keys\n");
   for (const auto& entry : kinds.back().entries) {
+    if (entry.keys.empty()) continue;
     std::vector<std::string> names;
     for (const auto& key : entry.keys) names.push_back(key.name);
     print_safely("{}", described_term(fmt::format("  [{}]", entry.name), join(names), names_column, default_list_width));
@@ -122,10 +124,30 @@ void refuse_dashes(std::span<const std::string> words, std::span<const listing::
   }
 }
 
+/// Prints the train function of a library that the options name: --train.library=FILE.so, and perhaps
+/// --train.function=NAME. The operand may be the function's name. Returns false if the options name no library.
+bool print_function_of_library(const Arguments& arguments) {
+  constexpr std::string_view library_option = "--train.library=", function_option = "--train.function=";
+  std::string library, name = arguments.operands.empty() ? "" : arguments.operands.front();
+  for (const auto& word : arguments.overrides) {
+    if (word.starts_with(library_option)) library = word.substr(library_option.size());
+    if (word.starts_with(function_option)) name = word.substr(function_option.size());
+  }
+  if (library.empty()) return false;
+  const auto kind = listing::function_of_library(name, library);
+  print_entry(kind, kind.entries.front());
+  return true;
+}
+
 ExitCode list_command(std::span<const std::string> words) {
   const auto kinds = listing::catalog();
   refuse_dashes(words, kinds);
   const auto arguments = parse_arguments(words, {.max_operands = 1, .overrides = true, .usage = list_usage});
+  if (print_function_of_library(arguments)) return ExitCode::finished;
+  if (!arguments.overrides.empty() && !arguments.operands.empty())
+    throw UsageError(fmt::format("'{}' and '{}': `trainrt list` describes one name; usage: trainrt {}",
+                                 excerpt(arguments.overrides.front(), 60), excerpt(arguments.operands.front(), 60),
+                                 list_usage));
   const auto& names =
       arguments.overrides.empty() ? arguments.operands : arguments.overrides;  // --section.key is a name, too
   if (names.empty()) {

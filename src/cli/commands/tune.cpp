@@ -34,6 +34,7 @@
 #include "tune/record/sweep_history.hpp"
 #include "tune/run/journal_repair.hpp"
 #include "tune/run/sweep_run.hpp"
+#include "tune/trials/missing_metric.hpp"
 #include "tune/trials/process_runner.hpp"
 
 namespace trainrt::cli::plugins {
@@ -130,8 +131,7 @@ void requeue_job(const Environment& environment, int max_requeues) {
 std::string in_words(ExitCode code, const tune::Sweep& sweep) {
   if (code == ExitCode::stopped) return "the sweep was stopped. Run the same command again to continue";
   if (code == ExitCode::usage && tune::lacks_metric(sweep, tune::history_of(sweep)))
-    return "the sweep was stopped. Set tune.metric to the name of a metric that the trials report, and run the same "
-           "command again";
+    return "the sweep was stopped. " + tune::metric_advice(sweep.metric_origin());
   if (code == ExitCode::usage)
     return fmt::format(
         "the sweep has failed. Fix the error above and start a sweep with another run.name. Trials so far: trainrt tune "
@@ -157,8 +157,7 @@ tune::Sweep sweep_of(const Arguments& arguments) {
 
 /// Warns if the code has changed since the sweep was begun.
 void warn_of_changed_code(const tune::Sweep& sweep) {
-  const auto run_dir = sweep.directory() + "/" + sweep.name_of(0);
-  const auto record = io::retried([&] { return rundir::read_run_record(run_dir); });
+  const auto record = io::retried([&] { return rundir::read_run_record(sweep.directory() + "/" + sweep.name_of(0)); });
   if (!record) return;
   const auto options = sweep.config_of(0, sweep.params_of(0));
   auto spec = config::make_run_spec(options);

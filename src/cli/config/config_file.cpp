@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "config/program_settings.hpp"
 #include "config/renamed_keys.hpp"
 #include "config/section.hpp"
+#include "core/environment.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli {
@@ -102,11 +104,12 @@ Options read_config_file_with_old_names(const std::string& path) {
   Options options;
   std::string section;
   std::string raw;
+  const auto tuner = Environment::of_process().text(config::variable_of_tuner);  // it wrote the file
   constexpr std::size_t max_line_bytes = 65536;
   for (int number = 1; std::getline(file, raw); ++number) {
     if (number == 1) drop_byte_order_mark(raw);
     const auto line = trim(without_comment(raw));
-    const auto origin = fmt::format("{}:{}", path, number);
+    const auto origin = tuner.value_or(fmt::format("{}:{}", path, number));
     if (!is_utf8(raw)) throw UsageError(origin + ": this line is not UTF-8 text");
     if (raw.find('\0') != std::string::npos)
       throw UsageError(origin + ": this line contains a NUL byte: is the file a config, in UTF-8?");

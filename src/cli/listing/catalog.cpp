@@ -40,13 +40,15 @@ std::vector<Key> keys_from(std::span<const OptionSpec> options, std::string_view
   return keys;
 }
 
+Entry entry_of(const trainer::FunctionEntry& function) {
+  const auto& datasets = function.declared.datasets;
+  return {function.name, function.help, "loop", keys_from(function.declared.loop),
+          datasets.empty() ? "" : "needs [data." + join(datasets, "], [data.") + "]"};
+}
+
 Kind train_functions() {
   Kind kind{"functions", "train functions", "train function", {}};
-  for (const auto& function : trainer::available_functions(builtin_functions())) {
-    const auto& datasets = function.declared.datasets;
-    kind.entries.push_back({function.name, function.help, "loop", keys_from(function.declared.loop),
-                            datasets.empty() ? "" : "needs [data." + join(datasets, "], [data.") + "]"});
-  }
+  for (const auto& function : trainer::available_functions(builtin_functions())) kind.entries.push_back(entry_of(function));
   return kind;
 }
 
@@ -62,6 +64,10 @@ Kind config_sections() {
   }
   add("stop", "limits that end the run before its train function returns", config::stop_options());
   add("data.NAME", "a dataset; each data format adds its own keys", data::common_options());
+  add("loop",
+      "the keys of the train function: `trainrt list functions` lists the functions, `trainrt list NAME` shows the keys of "
+      "one of them, and `trainrt list --train.library=FILE.so NAME` those of a function in your library",
+      {});
   add("tune", "hyperparameter search, for `trainrt tune` only", tune::sweep_options());
   return kind;
 }
@@ -120,6 +126,13 @@ Kind keys_of_data(std::string_view word, std::string_view title, std::string_vie
 
 std::string Entry::shown_name(const Key& key) const {
   return section.empty() || section == "data.NAME" ? key.name : section + "." + key.name;
+}
+
+Kind function_of_library(const std::string& name, const std::string& library) {
+  return {"functions",
+          "train functions",
+          "train function",
+          {entry_of(trainer::find_function(builtin_functions(), name, library))}};
 }
 
 std::vector<Kind> catalog() {

@@ -37,6 +37,10 @@ struct Kind {
 /// Returns the entries of all kinds. Reads the indexes of the modules.
 std::vector<Kind> catalog();
 
+/// Returns the train function `name` of a shared library, or its first function if `name` is "". Throws UsageError if the
+/// library cannot be loaded or has no such function.
+Kind function_of_library(const std::string& name, const std::string& library);
+
 /// The entries and keys that a name refers to.
 struct Found {
   const Kind* kind = nullptr;

@@ -38,10 +38,12 @@ bool has_finished(const config::RunSpec& spec) {
   return record && trainer::has_finished(*record, spec);
 }
 
-/// Returns whether `spec` describes a finished run that was not opened at the request of a program.
+/// Returns whether `spec` describes a finished run that was not opened at the request of a program, nor launched by fit():
+/// the script opens such a run.
 bool is_finished_run_of_config(const config::RunSpec& spec) {
   const auto record = rundir::read_run_record(spec.run_dir);
-  return record && !record->opened_by_program && trainer::has_finished(*record, spec);
+  return record && !record->opened_by_program && !trainer::was_launched_by_fit(*record) &&
+         trainer::has_finished(*record, spec);
 }
 
 void log_changes(const std::vector<config::SettingChange>& changes) {

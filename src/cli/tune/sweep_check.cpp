@@ -56,6 +56,20 @@ std::string list_advice(const tune::Sweep& sweep, const std::string& message) {
   return "";
 }
 
+/// Throws UsageError for a key on the command line that trials take from [tune.space], since it would have no effect.
+void refuse_fixed_dimensions(const tune::Sweep& sweep) {
+  for (const auto& dimension : sweep.space().dimensions()) {
+    const auto common = sweep.common_config();
+    const auto* fixed = common.find(dimension.key);
+    if (fixed == nullptr || fixed->origin != command_line) continue;
+    const auto name = dimension.key.starts_with("loop.") ? dimension.key.substr(5) : dimension.key;
+    throw UsageError(fmt::format(
+        "command line: --{0}={1} has no effect, because trials take {2} from [tune.space] ({3}). Leave it out, or "
+        "replace the domain: --tune.space.{2}={1}",
+        dimension.key, fixed->text, name, dimension.origin));
+  }
+}
+
 }  // namespace
 
 void log_direction(const tune::Sweep& sweep) {
@@ -64,6 +78,7 @@ void log_direction(const tune::Sweep& sweep) {
 }
 
 void check_trials(const tune::Sweep& sweep) {
+  refuse_fixed_dimensions(sweep);
   constexpr std::uint64_t max_checked = 100;
   for (std::uint64_t trial = 0; trial < std::min(sweep.trials(), max_checked); ++trial) {
     auto spec = spec_of_trial(sweep, trial);

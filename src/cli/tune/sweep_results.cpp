@@ -20,6 +20,8 @@
 #include "core/spreadsheet.hpp"
 #include "core/text/json_number.hpp"
 #include "core/text/text.hpp"
+#include "io/files/file.hpp"
+#include "rundir/records/run_state.hpp"
 
 namespace trainrt::cli {
 
@@ -57,6 +59,26 @@ Json as_json(const ResultGrid& grid, const TrialResult& trial) {
   return json;
 }
 
+/// Returns the reason for the end of a trial without its beginning "the program of rank 0 on n1 (train.program, process 7)
+/// failed: ", so that the error itself fits into the table.
+std::string cause_of(const TrialResult& trial) {
+  constexpr std::string_view place = " (train.program, process ", verb = "failed: ";
+  const auto at = trial.why.find(place);
+  const auto end = at == std::string::npos ? at : trial.why.find(") ", at + place.size());
+  if (!trial.why.starts_with("the program of rank ") || end == std::string::npos) return trial.why;
+  const auto cause = trial.why.substr(end + 2);
+  return cause.starts_with(verb) ? cause.substr(verb.size()) : cause;
+}
+
+/// Returns a line with the file that has the complete error of the first failed trial, or "".
+std::string error_file_line(const ResultGrid& grid) {
+  for (const auto& trial : grid)
+    if (const auto file = trial.path + "/error.txt";
+        trial.state == rundir::word_of(rundir::RunState::failed) && io::exists(file))
+      return fmt::format("The complete error of {} is in {}\n", trial.name, file);
+  return {};
+}
+
 std::string header_of(const ResultGrid& grid) {
   std::map<std::string, int> states;
   for (const auto& trial : grid) ++states[trial.state];
@@ -80,10 +102,10 @@ void print_table(const ResultGrid& grid) {
     cells.push_back(std::to_string(trial.training_iteration));
     cells.push_back(number_text(trial.last));
     cells.push_back(number_text(trial.best));
-    cells.push_back(excerpt(trial.why, 60));
+    cells.push_back(excerpt(cause_of(trial), 60));
     table.add(std::move(cells));
   }
-  print_safely("{}{}", header_of(grid), table.text(""));
+  print_safely("{}{}{}", header_of(grid), table.text(""), error_file_line(grid));
 }
 
 /// Returns a cell of a CSV table, quoted if necessary, that a spreadsheet does not interpret as a formula.

@@ -67,8 +67,9 @@ void AttemptRecorder::begin_record(const std::string& function, int ranks) {
   if (existing) existing->spec = config::with_new_names(existing->spec);
   batch_ = global_batch(spec_, existing, ranks);
   if (spec_.scaling.on_resize() == config::OnResize::keep_global_batch) workers_ = batch_.now;
+  if (existing) accept_program_of_fit(*existing, spec_);
   const bool may_be_refused = existing && !evidence_.checkpoints.empty();
-  record_ = existing ? std::move(*existing) : rundir::new_run_record(spec_.run.name, function, compared_texts(spec_));
+  record_ = existing ? std::move(*existing) : rundir::new_run_record(spec_.run.name, function, recorded_texts(spec_));
   if (may_be_refused)
     set_state(rundir::RunState::running);
   else
@@ -80,7 +81,7 @@ void AttemptRecorder::begin_record(const std::string& function, int ranks) {
 void AttemptRecorder::accept_config(bool is_resumed) {
   if (is_accepted_) return;
   is_accepted_ = true;
-  const auto texts = compared_texts(spec_);
+  const auto texts = recorded_texts(spec_);
   // The seed is the checkpoint's, since another one is refused. Older versions recorded the seed of refused starts.
   if (const auto seed = texts.rest.find("run.seed"); is_resumed && seed != texts.rest.end())
     record_.spec["run.seed"] = seed->second;

@@ -26,6 +26,8 @@ using Change = rundir::RunRecord::Change;
 
 constexpr std::size_t max_value_bytes = 120;
 constexpr std::size_t max_changes_listed = 10;
+/// End of the command with which fit() launches ranks.
+constexpr std::string_view program_of_fit = "-m trainrt.train._fit._worker";
 
 /// Returns the last component of a config key: "epochs" for "loop.train_loop_config.epochs".
 std::string last_part(const std::string& key) { return key.substr(key.find_last_of("./") + 1); }
@@ -132,14 +134,17 @@ std::string advice_to_continue(const rundir::RunRecord& record, const config::Ru
                   shell_quoted(spec.run_dir)));
 }
 
+bool has_values_of_trainer(const rundir::RunRecord& record) {
+  return std::ranges::any_of(record.loop, [](const auto& each) { return config::is_record_of_python(each.first); });
+}
+
 /// Removes changes of values of a Python Trainer from `changes` if `record` has no such values. Older versions of trainrt
 /// did not record these values.
 void ignore_unrecorded(const rundir::RunRecord& record, std::vector<Change>& changes) {
-  const auto is_of_python = [](const std::string& key) { return config::is_record_of_python(key); };
-  for (const auto& [key, value] : record.loop)
-    if (is_of_python(key)) return;
-  std::erase_if(changes, [&](const Change& change) {
-    return change.key.starts_with("loop.") && is_of_python(change.key.substr(std::string_view("loop.").size()));
+  if (has_values_of_trainer(record)) return;
+  std::erase_if(changes, [](const Change& change) {
+    return change.key.starts_with("loop.") &&
+           config::is_record_of_python(change.key.substr(std::string_view("loop.").size()));
   });
 }
 
@@ -149,10 +154,29 @@ rundir::ConfigTexts compared_texts(const config::RunSpec& spec) {
   return {spec.loop.texts(), spec.texts, spec.loop_defaults.texts(), {"data.", "stop.", "train.program", "run.seed"}};
 }
 
+rundir::ConfigTexts recorded_texts(const config::RunSpec& spec) {
+  auto texts = compared_texts(spec);
+  for (const auto* key :
+       {"checkpoint.num_to_keep", "checkpoint.score_attribute", "checkpoint.score_order", "failure.max_failures"})
+    texts.compared.emplace_back(key);
+  return texts;
+}
+
+bool was_launched_by_fit(const rundir::RunRecord& record) {
+  const auto program = record.spec.find("train.program");
+  return program != record.spec.end() && program->second.ends_with(program_of_fit) && has_values_of_trainer(record);
+}
+
+void accept_program_of_fit(rundir::RunRecord& record, const config::RunSpec& spec) {
+  const auto is_launched_by_fit = has_values_of_trainer(record) && spec.train.program.ends_with(program_of_fit);
+  if (is_launched_by_fit || was_launched_by_fit(record)) record.spec["train.program"] = spec.train.program;
+}
+
 bool has_finished(const rundir::RunRecord& record, const config::RunSpec& spec) {
   if (record.state != rundir::RunState::finished) return false;
   auto known = record;
   known.spec = config::with_new_names(record.spec);
+  accept_program_of_fit(known, spec);
   auto changes = rundir::changes_of(known, compared_texts(spec));
   ignore_unrecorded(record, changes);
   if (std::ranges::any_of(changes, requests_more)) return false;

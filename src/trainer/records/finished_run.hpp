@@ -9,6 +9,18 @@ namespace trainrt::trainer {
 /// Returns the config values of `spec` that must be compared with the values in run.json.
 rundir::ConfigTexts compared_texts(const config::RunSpec& spec);
 
+/// Returns the config values of `spec` whose changes are printed and recorded in run.json: compared_texts(), and keys that
+/// affect which checkpoints are kept and how often a failed run is restarted.
+rundir::ConfigTexts recorded_texts(const config::RunSpec& spec);
+
+/// Returns whether fit() in a Python script launched the last attempt of the run. The run's name and the values of its
+/// Trainer are then on the command line of the launch, which does not name the script.
+bool was_launched_by_fit(const rundir::RunRecord& record);
+
+/// Sets train.program of `record` to that of `spec` if fit() in a Python script launched the last attempt or this one, and
+/// the run is one of a Trainer. The Trainer's values are compared instead of the two commands, which always differ.
+void accept_program_of_fit(rundir::RunRecord& record, const config::RunSpec& spec);
+
 /// Returns whether the run of `record` has finished with the values of `spec`. Returns false if the run has not finished,
 /// or if `spec` makes the run longer: more epochs or steps in [loop], or a later rule in [stop]. Throws UsageError if the
 /// run has finished with other values. The message lists the differences and the possible commands.

@@ -104,6 +104,7 @@ SweepRun::~SweepRun() = default;
 void SweepRun::supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file) {
   Throttle others(journal_poll_interval), heartbeat(heartbeat_interval), line(progress_interval);
   bool has_stopped_groups = false;
+  std::pair<std::uint64_t, int> printed;  // what the last progress line said
   while (working_ > 0) {
     if (batch::stop_signal() != 0) stopping_ = true;
     if (stopping_ && !std::exchange(has_stopped_groups, true)) {
@@ -115,9 +116,11 @@ void SweepRun::supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups,
       if (failures_ && failures_->has_failures()) stopping_ = true;
     }
     if (!stop_file.empty() && others.has_passed() && io::exists(stop_file)) stopping_ = true;
-    if (stop_file.empty() && line.has_passed())
-      log::info(fmt::format("{} of {} trials done, running {} at a time", trials_done(sweep_, history_of(sweep_)),
-                            sweep_.trials(), working_.load()));
+    if (stop_file.empty() && line.has_passed()) {
+      const auto now = std::pair(trials_done(sweep_, history_of(sweep_)), working_.load());
+      if (std::exchange(printed, now) != now)
+        log::info(fmt::format("{} of {} trials done, running {} at a time", now.first, sweep_.trials(), now.second));
+    }
     std::this_thread::sleep_for(poll_interval);
   }
 }
@@ -125,7 +128,7 @@ void SweepRun::supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups,
 ExitCode SweepRun::run(const std::vector<std::unique_ptr<TrialRunner>>& runners) {
   std::vector<std::unique_ptr<TrialGroup>> groups;
   for (const auto& runner : runners)
-    groups.push_back(std::make_unique<TrialGroup>(sweep_, *runner, stopping_, common_error_));
+    groups.push_back(std::make_unique<TrialGroup>(sweep_, *runner, stopping_, common_error_, ends_));
   std::vector<std::exception_ptr> errors(groups.size());
   std::vector<std::thread> threads;
   const auto work = [&](std::size_t group) {
@@ -149,7 +152,7 @@ ExitCode SweepRun::run(const std::vector<std::unique_ptr<TrialRunner>>& runners)
 
 ExitCode SweepRun::run_here(TrialRunner& runner, const std::string& stop_file) {
   std::vector<std::unique_ptr<TrialGroup>> groups;
-  groups.push_back(std::make_unique<TrialGroup>(sweep_, runner, stopping_, common_error_));
+  groups.push_back(std::make_unique<TrialGroup>(sweep_, runner, stopping_, common_error_, ends_));
   const auto path = sweep_.journal() + "/" + stop_file;
   working_ = 1;
   auto watch = thread_without_signals([&] { supervise(groups, path); });

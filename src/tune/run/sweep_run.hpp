@@ -2,6 +2,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class SweepRun {
   std::unique_ptr<FailureWatch> failures_;  ///< with tune.fail_fast
   std::string error_;
   std::atomic<bool> stopping_ = false;
+  std::mutex ends_;               ///< see TrialGroup
   std::atomic<int> working_ = 0;  ///< number of groups that are running trials
 };
 

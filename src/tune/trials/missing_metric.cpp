@@ -4,11 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "config/program_settings.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::tune {
 
 namespace {
+
+bool is_of_tuner(const std::string& origin) { return origin.starts_with(config::origin_of_tuner); }
 
 std::string numbers_in_words(const MissingMetric& missing) {
   if (missing.reported.empty()) return "no numbers";
@@ -33,8 +36,16 @@ std::string trial_error(const MissingMetric& missing) {
 }
 
 std::string sweep_error(const MissingMetric& missing, const std::string& origin) {
-  return fmt::format("{}{}[tune] metric = {}: the trials do not report it; they report: {}", origin,
-                     origin.empty() ? "" : ": ", missing.metric, numbers_in_words(missing));
+  const auto setting =
+      is_of_tuner(origin) ? fmt::format("TuneConfig(metric='{}')", missing.metric) : "[tune] metric = " + missing.metric;
+  return fmt::format("{}{}{}: the trials do not report it; they report: {}", origin, origin.empty() ? "" : ": ", setting,
+                     numbers_in_words(missing));
+}
+
+std::string metric_advice(const std::string& origin) {
+  return fmt::format("Set {} to a metric that the trials report, and run the same {} again",
+                     is_of_tuner(origin) ? "TuneConfig(metric=...)" : "tune.metric",
+                     is_of_tuner(origin) ? "script" : "command");
 }
 
 }  // namespace trainrt::tune

@@ -15,7 +15,11 @@ std::optional<MissingMetric> missing_metric_in(const ReportedMetrics& report, co
 /// Returns the error of a trial with a report without tune.metric.
 std::string trial_error(const MissingMetric& missing);
 
-/// Returns the error that ends a sweep if its trials do not report tune.metric. `origin`: file and line of the key.
+/// Returns the error that ends a sweep if its trials do not report tune.metric. `origin`: file and line of the key, or
+/// the Tuner that set it.
 std::string sweep_error(const MissingMetric& missing, const std::string& origin);
+
+/// Returns what to do after sweep_error().
+std::string metric_advice(const std::string& origin);
 
 }  // namespace trainrt::tune

@@ -35,11 +35,12 @@ std::string params_in_words(const Params& params) {
 }  // namespace
 
 TrialGroup::TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping,
-                       const CommonError& common_error)
+                       const CommonError& common_error, std::mutex& ends)
     : sweep_(sweep),
       runner_(runner),
       stopping_(stopping),
       common_error_(common_error),
+      ends_(ends),
       writer_(JournalWriter::claimed(sweep_.journal())),
       reader_(sweep_.journal()),
       claims_(sweep_, writer_.number()) {
@@ -112,6 +113,7 @@ bool TrialGroup::has_checkpoint(std::uint64_t trial, int generation) const {
 }
 
 void TrialGroup::write_end(const TrialEnd& end, const Params& params) {
+  const std::lock_guard lock(ends_);
   writer_.append(end_record(end), true);
   catch_up();
   const auto now = history_.trial(end.trial);

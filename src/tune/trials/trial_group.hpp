@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 
 #include "tune/decisions/scheduler_feed.hpp"
 #include "tune/record/claims.hpp"
@@ -17,7 +18,10 @@ namespace trainrt::tune {
 class TrialGroup {
  public:
   /// `stopping`: shared by all groups of this process; any group may set it. `common_error`: an error that ends the sweep.
-  TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping, const CommonError& common_error);
+  /// `ends`: shared by all groups of this process; a group holds it while it records and logs the end of a trial, so that
+  /// the logged numbers of done trials increase.
+  TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping, const CommonError& common_error,
+             std::mutex& ends);
 
   /// Runs trials until all are done or the groups are stopping. Throws Error if the sweep's directory cannot be used.
   void work();
@@ -44,6 +48,7 @@ class TrialGroup {
   TrialRunner& runner_;
   std::atomic<bool>& stopping_;
   const CommonError& common_error_;
+  std::mutex& ends_;
   JournalWriter writer_;
   JournalReader reader_;
   History history_;

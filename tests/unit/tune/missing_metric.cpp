@@ -12,6 +12,8 @@
 using namespace trainrt;
 using namespace trainrt::tune;
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -80,6 +82,9 @@ TEST_CASE("a report without the metric names the numbers that it has") {
         "[tune] metric = los: the trial does not report it; it reports: epoch, loss (did you mean 'loss'?)");
   CHECK(sweep_error(*missing_metric_in(report, "acc"), "sweep.ini:7") ==
         "sweep.ini:7: [tune] metric = acc: the trials do not report it; they report: epoch, loss");
+  CHECK_THAT(sweep_error(*missing, "the Tuner in t.py"), StartsWith("the Tuner in t.py: TuneConfig(metric='"));
+  CHECK_THAT(metric_advice("the Tuner in t.py"),
+             Contains("TuneConfig(metric=...)") && EndsWith("run the same script again"));
   CHECK_THAT(trial_error(*missing_metric_in({}, "acc")), Contains("it reports: no numbers"));
 }
 

@@ -6,7 +6,7 @@ import os
 from typing import Any, Callable, Optional, Union
 
 from .._support import _script
-from ._config import _assignment, _datasets, _recorded_values, _settings
+from ._config import _assignment, _config_record, _datasets, _recorded_values, _settings
 from ._config._data import DataConfig
 from ._config._run import RunConfig
 from ._config._scaling import ScalingConfig
@@ -64,6 +64,7 @@ class DataParallelTrainer:
     trust_owner: Optional[str] = None  # users whose run fit() may continue, separated by commas
     _config_is_unknown = False  # restore() found no train_loop_config
     _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass
+    _mirror: dict[str, str] = {}  # keys of the mirror of a restored run
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[dict[str, Any]] = None,
                  backend_config: Optional[BackendConfig] = None, scaling_config: Optional[ScalingConfig] = None,
@@ -112,7 +113,10 @@ class DataParallelTrainer:
     @classmethod
     def restore(cls, path: Union[str, "os.PathLike[str]"], train_loop_per_worker: Optional[Callable[..., Any]] = None,
                 train_loop_config: Optional[dict[str, Any]] = None, *, trust_owner: Optional[str] = None, **arguments: Any) -> "DataParallelTrainer":
-        """Returns a Trainer that continues the run in a directory. Arguments that are not given are taken from the run's record.
+        """Returns a Trainer that continues the run in a directory.
+
+        Arguments that are not given are taken from the run's record, and so are options that a given RunConfig lacks. A note names the arguments that
+        the record cannot hold, such as datasets, callbacks and environment variables.
 
         Parameters
         ----------
@@ -126,7 +130,7 @@ class DataParallelTrainer:
         trust_owner : str, optional
             Users, separated by commas, whose run may be continued. Default: only this user's, and runs of the group in trust_group of trainrt.ini.
         **arguments
-            Other arguments of the Trainer.
+            Other arguments of the Trainer. `run_config` may set options only: the path sets the name and the directory of the run.
 
         Returns
         -------
@@ -156,7 +160,7 @@ class DataParallelTrainer:
 
     def settings(self) -> dict[str, str]:
         """Returns the configs as keys and values of trainrt's config. Writes datasets that are in memory to the storage path."""
-        found = _settings.settings(self.scaling_config, self.run_config)
+        found = {**_settings.settings(self.scaling_config, self.run_config), **self._mirror}
         if self.resume_from_checkpoint is not None and self.resume_from_checkpoint.is_native():
             found["run.resume_from_checkpoint"] = self.resume_from_checkpoint.path
         found.update(self._recorded_loop())
@@ -198,6 +202,10 @@ class DataParallelTrainer:
         if getattr(function, "__module__", "").startswith("trainrt."):  # the function of a trainer for another framework
             return f"{type(self).__name__} of {script}"
         return f"train function {getattr(function, '__name__', type(function).__name__)} of {script}"
+
+    def config_record(self) -> dict[str, Any]:
+        """Returns the configs as fields of trainer.json, for restore()."""
+        return _config_record.record_of(self)
 
     def _recorded_loop(self):
         """Returns the name of the train function and its config as keys of [loop], which a later start of the run is compared with. Returns {} if

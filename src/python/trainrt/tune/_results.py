@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 import subprocess
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,9 @@ from ._trainable import FunctionTrainer, merged, trial_number
 
 if TYPE_CHECKING:
     import pandas
+
+
+_PROGRAM = re.compile(r"^the program of rank \d+ on \S+ \(train\.program, process \d+\) (?:failed: )?")  # before the error of a rank
 
 
 def trials_of(path: str) -> list[dict[str, Any]]:
@@ -144,12 +149,23 @@ class ResultGrid:
                       if _is_number(report.get(metric)) and (filter_nan_and_inf or math.isnan(report[metric])))
         ignored = f"{count} reports have {'NaN or infinity' if filter_nan_and_inf else 'NaN'}" if count else ""
         if not scored:
+            if self.num_errors == len(self) > 0 and not any(result.reports for result in self._results):
+                raise RuntimeError(f"get_best_result(metric={metric!r}): {self._failure_of_all()}")
             names = sorted({name for result in self._results for name in result.metrics if not _auto_metrics.is_added(name)})
             raise RuntimeError(f"get_best_result(metric={metric!r}): no trial has reported it as a number{ignored and f' ({ignored})'}; they have: "
                                f"{', '.join(names) or 'no metrics'}")
         if ignored:
             _notes.say(f"get_best_result({metric!r}): {ignored} and were ignored")
         return max(scored, key=lambda each: each[0])[1]
+
+    def _failure_of_all(self) -> str:
+        """Returns a description of the errors of the trials, which have all failed."""
+        causes = list(dict.fromkeys(_PROGRAM.sub("", trial.get("why", "for an unknown reason")) for trial in self._trials))
+        path = self._trials[0]["path"]
+        file = os.path.join(path, "error.txt")
+        others = f"; {len(causes) - 1} other errors" if len(causes) > 1 else ""
+        return (f"{'the only trial' if len(self) == 1 else f'all {len(self)} trials'} failed: {causes[0]}{others}. "
+                f"See {file if os.path.exists(file) else path + '.log'}")
 
     def _asked(self, metric: str | None, mode: str | None) -> tuple[str, str]:
         metric, mode = metric or self._metric, mode or self._mode

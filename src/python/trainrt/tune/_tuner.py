@@ -161,6 +161,7 @@ class Tuner:
     def _run(self, config: str, exchange: Exchange) -> tuple[Any, bool]:
         """Runs `trainrt tune`. Returns how it ended, and whether time_budget_s was exceeded."""
         environment = {**os.environ, **_cluster.env_vars(), **exchange.variables()}
+        environment["TRAINRT_TUNER_TITLE"] = f"the Tuner in {os.path.basename(_script.of_this_process()['path'] or 'this program')}"
         environment["PYTHONPATH"] = os.pathsep.join([_PACKAGES, *filter(None, [environment.get("PYTHONPATH")])])
         cpus = self._trainable.scaling.num_cpus_per_worker
         if cpus:

@@ -20,6 +20,7 @@ from ._trainable import TrialSession
 def main() -> None:
     texts = dict(word.split("=", 1) for word in sys.argv[1:])
     script = ExchangeClient.from_environment()
+    os.environ.pop("TRAINRT_TUNER_TITLE", None)
     _call_place.name_stage("the start of the train function")
     runtime = _client.context()  # first, so that later failures are reported with the rank
     try:

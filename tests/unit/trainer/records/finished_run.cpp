@@ -87,3 +87,14 @@ TEST_CASE("a value that equals the default is not a change") {
 TEST_CASE("values of a Python Trainer are not compared with a record of an older version, which lacks them") {
   CHECK(stays({}, {{"loop.train_loop_config.lr", "2"}, {"loop.train_loop_per_worker", "train"}}));
 }
+
+TEST_CASE("the command with which fit() launched the ranks is not compared with the command of a script") {
+  const Texts launched = {{"train.program", "/usr/bin/python3 -m trainrt.train._fit._worker"},
+                          {"loop.train_loop_per_worker", "train"}};
+  const Texts script = {{"train.program", "python3 train.py"}, {"loop.train_loop_per_worker", "train"}};
+  CHECK(stays(launched, script));
+  CHECK(stays(script, launched));
+  CHECK_THROWS_WITH(stays(launched, {{"train.program", "true"}}), Contains("train_loop_per_worker was 'train'"));
+  CHECK_THROWS_WITH(stays(script, {{"train.program", "python3 other.py"}, {"loop.train_loop_per_worker", "train"}}),
+                    Contains("train.program was 'python3 train.py'"));
+}

@@ -3,7 +3,8 @@
 import os
 from dataclasses import fields, replace
 
-from .._config import _paths
+from ..._support import _notes
+from .._config import _config_record, _paths
 from .._config._run import RunConfig
 from .._config._scaling import ScalingConfig
 from .._results import _run_directory, _trainer_record
@@ -18,22 +19,30 @@ def can_restore(path):
 def restored(kind, path, function, config, arguments):
     """Returns a Trainer of class `kind` for the run in `path`.
 
-    `function`, `config` and `arguments` replace the recorded ones, if they are given. Raises ValueError if `path` is not a run directory, or an argument is
-    needed that the record lacks.
+    `function`, `config` and `arguments` replace the recorded ones, if they are given; a RunConfig replaces the options that it has. Prints a note for each
+    argument of the run that its record cannot hold. Raises ValueError if `path` is not a run directory, or an argument is needed that the record lacks.
     """
     run_dir = _absolute(path)
     if not can_restore(run_dir):
         raise ValueError(f"{kind.__name__}.restore({run_dir!r}): no run found{_run_directory.similar_run(run_dir)}; give a run "
                          "directory, storage_path/name")
     record = _trainer_record.read(run_dir)
-    given = arguments.pop("run_config", None) or RunConfig()
-    run_config = replace(given, stop=given.stop if given.stop is not None else _recorded_stop(run_dir), name=os.path.basename(run_dir),
-                         storage_path=_paths.ExpandedPath(os.path.dirname(run_dir)))
-    given = {"scaling_config": _recorded_scaling(record), "metadata": record.get("metadata") or None}
-    given.update((name, value) for name, value in arguments.items() if value is not None)
-    trainer = kind(function or _recorded_function(kind, run_dir, record), run_config=run_config,
-                   train_loop_config=config if config is not None else _recorded_config(kind, run_dir, record), **given)
+    run_config = arguments.pop("run_config", None) or RunConfig()
+    given = {"scaling_config": _recorded_scaling(record), "metadata": record.get("metadata") or None,
+             "dataset_config": _config_record.recorded_dataset_config(record)}
+    passed = {name: value for name, value in arguments.items() if value is not None}
+    trainer = kind(function or _recorded_function(kind, run_dir, record), run_config=_restored_run_config(run_dir, run_config, record),
+                   train_loop_config=config if config is not None else _recorded_config(kind, run_dir, record), **{**given, **passed})
     trainer._config_is_unknown = trainer.train_loop_config is None
+    missing = _config_record.missing_arguments(record, passed, run_config)
+    if not any(name.endswith("_config") and name not in given for name in passed):  # torch_config=..., for example
+        backend_config = _config_record.with_recorded_backend(trainer.backend_config, record)
+        missing += ["backend_config=..."] if backend_config is None else []
+        trainer.backend_config = backend_config or trainer.backend_config
+    trainer._mirror = _recorded_mirror(run_dir, run_config, record, missing)
+    for text in missing:
+        _notes.say(f"{kind.__name__}.restore({run_dir!r}): the run was started with {text}, which its record cannot hold. If the run needs it, give it again: "
+                   f"restore(..., {text})")
     return trainer
 
 
@@ -48,6 +57,33 @@ def _recorded_config(kind, run_dir, record):
         raise ValueError(f"{kind.__name__}.restore({run_dir!r}): the train_loop_config is not in the run's record: {reason}. Give it again: "
                          f"restore(..., train_loop_config=...)")
     return config
+
+
+def _restored_run_config(run_dir, given, record):
+    try:
+        merged = _config_record.merged_run_config(given, record, _run_texts(run_dir))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{run_dir}: the recorded options of the run are invalid: {error}. Give them again: restore(..., run_config=RunConfig(...))") from None
+    return replace(merged, stop=given.stop if given.stop is not None else _recorded_stop(run_dir), name=os.path.basename(run_dir),
+                   storage_path=_paths.ExpandedPath(os.path.dirname(run_dir)), storage_filesystem=None)
+
+
+def _recorded_mirror(run_dir, given, record, missing):
+    """Returns the keys of the mirror of the run. Appends to `missing` if the run has a mirror that the record does not prove to be this user's choice."""
+    settings = _config_record.mirror_of(given)
+    if settings:
+        return settings
+    url = _run_texts(run_dir).get("checkpoint.mirror")
+    if record.get("mirror") and _trainer_record.reason_against(record) is None:
+        return record["mirror"]
+    if url and ("run_config" not in record or record.get("mirror")):
+        missing.append(f"run_config=RunConfig(storage_path={url!r})")
+    return {}
+
+
+def _run_texts(run_dir):
+    """Returns the keys of the run's last start, as texts."""
+    return (_run_directory.run_record(run_dir) or {}).get("config", {})
 
 
 def _recorded_stop(run_dir):

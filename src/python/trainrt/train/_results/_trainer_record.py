@@ -23,7 +23,7 @@ def write(run_dir, trainer):
     function = _function_name(trainer.train_loop_per_worker)
     record = {"format": "trainrt trainer 1", "trainer": type(trainer).__name__, "function": function,
               "program": file_of_module(function["module"]) if function else None, **_config_fields(trainer.train_loop_config),
-              "scaling_config": _json_or_none(scaling), "metadata": _json_or_none(trainer.metadata)}
+              "scaling_config": _json_or_none(scaling), "metadata": _json_or_none(trainer.metadata), **trainer.config_record()}
     record["program_digest"] = _file_digest(record["program"])
     record["worker"] = {"attempt": _run_directory.last_attempt(run_dir).get("attempt"), **_this_process.facts()}
     text = json.dumps({**record, _CODE: _user_key.code_of(_signed_bytes(record))}, indent=2)

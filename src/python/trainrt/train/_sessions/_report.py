@@ -1,5 +1,7 @@
 """`report()`, `get_checkpoint()`, `get_all_reported_checkpoints()` and `get_dataset_shard()` of a train function."""
 
+import difflib
+import inspect
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
@@ -111,6 +113,7 @@ def report(metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkp
     """
     mode = _checked_mode(checkpoint_upload_mode)
     _check_checkpoint(checkpoint, checkpoint_upload_fn, validation)
+    _check_names(more_metrics)
     flat = flat_metrics({**(metrics or {}), **more_metrics} if metrics is None or isinstance(metrics, dict) else metrics)
     removes_by_default = mode is CheckpointUploadMode.ASYNC
     removes = removes_by_default if delete_local_checkpoint_after_upload is None else bool(delete_local_checkpoint_after_upload)
@@ -203,6 +206,16 @@ def get_dataset_shard(dataset_name: str = "train") -> "Optional[DataIterator]":
     None
     """
     return _shards.shard(_current.session(), dataset_name)
+
+
+def _check_names(more_metrics):
+    """Raises TypeError for a metric that looks like a misspelled argument of report(): its name is similar, and its value is no number."""
+    arguments = [name for name, each in inspect.signature(report).parameters.items() if each.kind is not each.VAR_KEYWORD]
+    for name, value in more_metrics.items():
+        similar = difflib.get_close_matches(name, arguments, 1, 0.85)
+        if similar and (value is None or isinstance(value, (bool, Checkpoint, ValidationTaskConfig, CheckpointUploadMode))):
+            raise TypeError(f"report({name}={value!r}): unknown argument; did you mean {similar[0]}=? To report a metric of this name, pass it in the dict: "
+                            f"report({{{name!r}: ...}})")
 
 
 def _checked_mode(given):

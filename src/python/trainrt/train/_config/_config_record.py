@@ -1,0 +1,115 @@
+"""The configs of a Trainer in the run's record trainer.json, and the configs that `restore()` takes from the record."""
+
+from dataclasses import fields, is_dataclass, replace
+
+from ..._support import _value_json
+from . import _settings, _storage
+from ._checkpoint import CheckpointConfig
+from ._data import DataConfig
+from ._failure import FailureConfig
+from ._run import RunConfig
+from ._sync import SyncConfig
+
+_KINDS = {"checkpoint_config": CheckpointConfig, "failure_config": FailureConfig, "sync_config": SyncConfig}
+_NOT_FROM_RECORD = ("name", "storage_path", "storage_filesystem", "local_dir", "stop")  # the run directory and run.json have them
+_SECRET = ("worker_runtime_env",)  # environment variables may hold passwords, which no file of the run may hold
+
+
+def record_of(trainer):
+    """Returns the configs of `trainer` as fields of trainer.json. The field `not_recorded` names the arguments that the record cannot hold."""
+    missing = [f"{name}=..." for name in ("datasets", "validation_config") if getattr(trainer, name)]
+    run = trainer.run_config or RunConfig()
+    return {"run_config": _run_fields(run, missing), "mirror": mirror_of(run) or trainer._mirror or None,
+            "dataset_config": None if trainer.dataset_config is None else {"datasets_to_split": trainer.dataset_config.datasets_to_split},
+            "backend_config": _backend_fields(trainer.backend_config, missing), "not_recorded": missing}
+
+
+def merged_run_config(given, record, run_texts):
+    """Returns the RunConfig of a restored Trainer: options that `given` lacks are taken from `record`, the content of trainer.json. Records of older versions
+    lack them: then those of `run_texts` are taken, the keys of the run's last start. Raises ValueError if a recorded value is invalid."""
+    recorded = record.get("run_config")
+    if not isinstance(recorded, dict):
+        found = _from_keys(run_texts)
+    else:
+        found = {name: _decoded_option(name, value) for name, value in recorded.items()}
+    return replace(given, **{each.name: found[each.name] for each in fields(RunConfig)
+                             if each.name not in _NOT_FROM_RECORD and getattr(given, each.name) == each.default and found.get(each.name) is not None})
+
+
+def mirror_of(run):
+    """Returns the keys of the mirror that a RunConfig sets, or `None`."""
+    if not _storage.is_object_store(run.storage_path):
+        return None
+    found = _settings.settings(run=RunConfig(storage_path=run.storage_path, storage_filesystem=run.storage_filesystem))
+    return {key: text for key, text in found.items() if key == "checkpoint.mirror" or key.startswith("storage.")}
+
+
+def recorded_dataset_config(record):
+    """Returns the recorded DataConfig, or `None`."""
+    recorded = record.get("dataset_config")
+    return DataConfig(recorded["datasets_to_split"]) if isinstance(recorded, dict) else None
+
+
+def with_recorded_backend(config, record):
+    """Returns the default config of a backend with the recorded values, or `None` if the record has a config of another class."""
+    recorded = record.get("backend_config")
+    if not isinstance(recorded, dict):
+        return config
+    if recorded.get("class") != type(config).__name__:
+        return None
+    values = recorded.get("values") or {}
+    return replace(config, **{each.name: _value_json.decoded(values[each.name]) for each in fields(config) if each.init and each.name in values}) \
+        if values else config
+
+
+def missing_arguments(record, given, run_config):
+    """Returns texts of the arguments that the run was started with and the record cannot hold, and that neither the names in `given` nor `run_config` have."""
+    texts = record.get("not_recorded")
+    names = {*given, *(f"run_config=RunConfig({each.name}" for each in fields(RunConfig) if getattr(run_config, each.name) != each.default)}
+    return [text for text in texts if text.rpartition("=...")[0] not in names] if isinstance(texts, list) else []
+
+
+def _run_fields(run, missing):
+    found = {}
+    for each in fields(RunConfig):
+        value = getattr(run, each.name)
+        if each.name in _NOT_FROM_RECORD or value == each.default:
+            continue
+        try:
+            if each.name in _SECRET:
+                raise _value_json.NotRecordable
+            found[each.name] = _encoded(value) if each.name in _KINDS else _value_json.encoded(value)
+        except _value_json.NotRecordable:
+            missing.append(f"run_config=RunConfig({each.name}=...)")
+    return found
+
+
+def _backend_fields(config, missing):
+    name = type(config).__name__
+    try:
+        return {"class": name, "values": _encoded(config) if is_dataclass(config) else None}
+    except _value_json.NotRecordable:
+        missing.append("backend_config=...")
+        return {"class": name, "values": None}
+
+
+def _encoded(config):
+    return {each.name: _value_json.encoded(getattr(config, each.name)) for each in fields(config) if each.init}
+
+
+def _decoded_option(name, value):
+    plain = _value_json.decoded(value)
+    if name not in _KINDS or not isinstance(plain, dict):
+        return plain
+    known = {each.name for each in fields(_KINDS[name])}
+    return _KINDS[name](**{key: inner for key, inner in plain.items() if key in known})
+
+
+def _from_keys(texts):
+    """Returns the options of a RunConfig in the keys of a run: those of the checkpoints and failures."""
+    kept, attribute, failures = (texts.get(key) for key in ("checkpoint.num_to_keep", "checkpoint.score_attribute", "failure.max_failures"))
+    checkpoints = CheckpointConfig(num_to_keep=int(kept) if kept and int(kept) > 0 else None, checkpoint_score_attribute=attribute or None,
+                                   checkpoint_score_order=texts.get("checkpoint.score_order") or "max")
+    limit = int(failures) if failures else None
+    return {"checkpoint_config": checkpoints,
+            "failure_config": None if limit is None else FailureConfig(max_failures=-1 if limit == _settings.NO_LIMIT else limit)}
