@@ -14,6 +14,7 @@
 #include "core/host.hpp"
 #include "core/version.hpp"
 #include "io/files/file.hpp"
+#include "rundir/attempts/progress.hpp"
 #include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
@@ -259,6 +260,22 @@ TEST_CASE("an attempt of a program is silent until its first API call, also if i
   meter.stepped(1);
   attempt.end("finished", 0, 1);
   CHECK_FALSE(now().silent);
+}
+
+TEST_CASE("a program is not silent in a run that has reported before, even without a call") {
+  RunFolder run;
+  CHECK_FALSE(has_reporting_attempt(run.path()));
+  for (const bool calls : {false, true, false}) {
+    INFO("the program calls trainrt in this attempt: " << calls);
+    Meter meter(monotonic_seconds(), true);
+    if (has_reporting_attempt(run.path())) meter.note_reporting_run();
+    Attempt attempt(run.path(), 2, {"a"}, meter);
+    if (calls) meter.note_api_call();
+    attempt.end("stopped by SIGTERM", 75, 0);
+  }
+  const auto attempts = read_attempts(run.path());
+  REQUIRE(attempts.size() == 3);
+  CHECK((attempts[0].silent && !attempts[1].silent && !attempts[2].silent));
 }
 
 TEST_CASE("an end written by another process keeps the attempt silent; older records are not silent") {
