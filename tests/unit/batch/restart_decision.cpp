@@ -269,6 +269,15 @@ TEST_CASE("each way in which an attempt and its job can end leads to the right a
   }
 }
 
+TEST_CASE("the advice after exit code 64 does not blame the config, since the run may be running in another job") {
+  Situation situation;
+  situation.exit_code = static_cast<int>(trainrt::ExitCode::usage);
+  const auto decision = decide(situation, usual);
+  CHECK(decision.action == Action::give_up);
+  CHECK(decision.why == "a restart would end with the same error");
+  CHECK(decision.advice == "Do what the error above advises, and submit the job again");
+}
+
 TEST_CASE("a decision mentions no checkpoint if the program does not report progress") {
   auto failed_for_good = with(after(70), &Situation::failures, 4);
   for (auto situation : {after(75), after(75, JobEnding::requeued), after(75, JobEnding::cancelled), failed_for_good,
