@@ -72,7 +72,7 @@ TEST_CASE("each way in which an attempt and its job can end leads to the right a
   const std::vector<Row> rows = {
       {"finished", after(0), usual, Action::done, 0, {}, 0, "done"},
       {"finished during a cancellation", after(0, JobEnding::cancelled), usual, Action::done, 0, {}, 0, "done"},
-      {"a config that cannot work", after(64), usual, Action::give_up, 64, {}, 0, "cannot run"},
+      {"a config that cannot work", after(64), usual, Action::give_up, 64, {}, 0, "the same error"},
       {"no progress, detected by the run", after(76), usual, Action::give_up, 76, {}, 0, "no progress"},
       {"it failed", after(70), usual, Action::restart, 0, {}, 0, "restart 1 of 3", Limit::max_failures},
       {"a rank was killed", after(137), usual, Action::restart, 0, {}, 0, "its reason", Limit::max_failures},
