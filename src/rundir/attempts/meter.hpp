@@ -70,7 +70,9 @@ class Meter {
   void committed(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void training_ended();
   double stalled_s() const;  ///< seconds that the train thread has waited for saves so far, including a present wait
-  bool is_silent() const { return silent_.load(std::memory_order_relaxed) && !run_reports_.load(std::memory_order_relaxed); }
+  bool is_silent() const {
+    return silent_.load(std::memory_order_relaxed) && !run_reports_.load(std::memory_order_relaxed);
+  }
   /// true after the attempt's first step or report
   bool has_stepped() const { return steps_at_s_.load(std::memory_order_relaxed) >= 0; }
   /// Returns the earliest time at which the first step could begin, as a value of monotonic_seconds(); a negative number if
@@ -111,7 +113,7 @@ class Meter {
   const std::function<double()> program_ready_s_;
   std::atomic<std::int64_t> first_step_{0}, last_step_{0}, saved_step_{-1}, saved_checkpoint_{-1};
   std::atomic<std::int64_t> first_iteration_{0}, saved_iteration_{-1}, iteration_{0};
-  std::atomic<bool> silent_, observed_;     // `silent_`: a program that has made no API call in this attempt
+  std::atomic<bool> silent_, observed_;  // `silent_`: a program that has made no API call in this attempt
   std::atomic<bool> run_reports_{false};
   std::atomic<double> position_{-1};                                         // < 0: position unknown
   std::atomic<double> began_at_s_{-1}, restored_at_s_{-1}, ended_at_s_{-1};  // negative before the event

@@ -40,7 +40,7 @@ void share_values(AttemptSetup& setup, rundir::Meter& meter, Communicator& commu
     const auto& callbacks = setup.callbacks.presence();
     listed = records.checkpoints();
     numbers = {records.number(), records.workers(),   records.next_checkpoint(), static_cast<std::int64_t>(listed.size()),
-               callbacks.any,    callbacks.all_ranks, callbacks.may_stop,     !meter.is_silent()};
+               callbacks.any,    callbacks.all_ranks, callbacks.may_stop,        !meter.is_silent()};
   }
   communicator.broadcast(Buffer{numbers.data(), numbers.size(), DType::i64}, 0, "number of the attempt");
   setup.number = static_cast<int>(numbers[0]);
