@@ -22,7 +22,7 @@ constexpr std::array stop_signals = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP};
 
 std::atomic<int> first_signal{0};
 std::atomic<bool> acknowledges{false};
-constexpr std::string_view default_notice = "trainrt: asked to stop; saving at the next step\n";
+constexpr std::string_view default_notice = "trainrt: asked to stop; saving at the next step or report\n";
 std::atomic<const std::string_view*> notice{&default_notice};
 /// Bit i is set if stop_signals[i] was ignored before the handlers were first installed.
 std::atomic<unsigned> kept_ignored{0};

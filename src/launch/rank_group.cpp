@@ -173,6 +173,7 @@ class RankGroup::Impl {
   }
 
   GroupEnd end() const { return aborted_.load().rank >= 0 ? aborted_.load() : first_; }
+  int killed_rank() const { return killed_; }
 
  private:
   void start(const std::vector<std::string>& command, int number, const Descriptor& input) {
@@ -243,19 +244,25 @@ class RankGroup::Impl {
     int status = 0;
     if (waitpid(rank.pid, &status, WNOHANG) != rank.pid) return;
     rank.code = shell_exit_code(status);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !has_killed_ && killed_ < 0) killed_ = number;
     if (*rank.code != 0 && first_.exit_code == 0) first_ = {*rank.code, number};
     if (rank.finalized) return;
     exchange_.close(fmt::format("rank {} has ended", number));
     kill_at_ = std::min(kill_at_, monotonic_seconds() + grace_s);
   }
 
-  void kill_all() const { signal(SIGKILL); }
+  void kill_all() {
+    has_killed_ = true;
+    signal(SIGKILL);
+  }
 
   RankExchange exchange_;
   std::vector<RankProcess> ranks_;
   GroupEnd first_;  ///< exit code and number of the first rank that exited with an error
   std::atomic<GroupEnd> aborted_{GroupEnd{}};
   double kill_at_ = 1e300;
+  int killed_ = -1;          ///< result of killed_rank()
+  bool has_killed_ = false;  ///< this process has sent SIGKILL to the ranks
 };
 
 RankGroup::RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input)
@@ -264,5 +271,6 @@ RankGroup::~RankGroup() = default;
 void RankGroup::signal(int number) const { impl_->signal(number); }
 bool RankGroup::ended() { return impl_->ended(); }
 GroupEnd RankGroup::end() const { return impl_->end(); }
+int RankGroup::killed_rank() const { return impl_->killed_rank(); }
 
 }  // namespace trainrt::launch

@@ -48,6 +48,8 @@ class RankGroup {
   /// whether all ranks have exited. Does not block. Must be called every 100 ms, and after SIGCHLD.
   bool ended();
   GroupEnd end() const;  ///< returns the result of the group; requires that ended() has returned true
+  /// Returns the number of the first rank that another process has ended by SIGKILL; -1 if there is none.
+  int killed_rank() const;
 
  private:
   class Impl;

@@ -108,4 +108,25 @@ def changed_code_of_fit_is_a_warning():
     check("train.py has changed since the run in" in job.err, "changed code is not reported", job)
 
 
+@test
+def a_restart_after_the_last_report_finishes_the_run_with_all_its_reports():
+    script = Script("""
+def function(config):
+    checkpoint = train.get_checkpoint()
+    for number in range(0 if checkpoint is None else 4, 4):
+        with Folder() as folder:
+            open(os.path.join(folder, "state"), "w").write(str(number))
+            train.report({"number": number}, checkpoint=train.Checkpoint.from_directory(folder))
+    if checkpoint is None:
+        raise RuntimeError("after the last report")
+
+""" + MAIN + "    trainer(function, run_config=RunConfig(name='run', storage_path=os.environ['RUNS'])).fit()\n")
+    check_exit(here(script), FAILED)
+    job = here(script)
+    check_exit(job, FINISHED)
+    check("finished: 4 iterations" in job.err, "the last line", job)
+    shown = run([TRAINRT, "result", script.runs / "run"])
+    check("not reported" not in shown.out and "unknown" not in shown.out, "the progress of the run is shown as unknown", shown)
+
+
 main()

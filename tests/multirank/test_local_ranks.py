@@ -61,6 +61,8 @@ def after_a_rank_is_killed_all_ranks_are_started_again():
     kill([ranks_of(job)[1]])
     ended_with(job, FINISHED)
     check("restart 1 of 3 (failure.max_failures)" in job.err, "the restart is not printed", job)
+    for text in (next(line for line in job.err.splitlines() if "restart 1 of 3" in line), attempts(run_dir_of(config))[0]["why"]):
+        check("rank 1" in text and "SIGKILL" in text, f"the killed rank is not named: {text}", job)
     equal(len(attempts(run_dir_of(config))), 2, "attempts", job)
     check(attempts(run_dir_of(config))[1]["first_step"] > 0, "the second attempt started at step 0", job)
     announced = attempts(run_dir_of(config))[0]["next_start"]

@@ -89,6 +89,15 @@ def a_sink_that_hangs_or_fails_is_named_and_does_not_change_the_run():
 
 
 @test
+def a_sink_that_exits_at_the_end_without_its_reports_is_reported_as_exited():
+    folder = scratch()
+    config = linear_config(folder, "run", {"epochs": 3}, metrics={"sinks": "mine"}, **{"sink.mine": {"program": "sleep 0.7; exit 3"}})
+    job = run_ranks(1, config)
+    check_exit(job, FINISHED)
+    check("sink.mine has not kept the last 3 reports, because its program has exited. result.json has them" in job.err, "the message", job)
+
+
+@test
 def two_sinks_get_the_same_reports_and_have_separate_logs():
     folder = scratch()
     sinks = {f"sink.{name}": {"program": f"echo I am {name} >&2; cat > {folder}/{name}"} for name in ("one", "two")}

@@ -73,9 +73,10 @@ std::vector<std::string> find_runs_of_job(const std::string& job, const std::vec
   runs.erase(std::ranges::unique(runs).begin(), runs.end());
   if (runs.empty())
     throw UsageError(fmt::format(
-        "found no run of job {} in {}{}, {} levels deep. A job that waits in the queue or has just started has no open run "
-        "yet: a program opens its run when it connects to trainrt, and a Python program that does not connect, after a "
-        "minute. If the run is in another folder, name it: trainrt top --job {} STORAGE_PATH",
+        "found no run of job {} in {}{}, {} levels deep. If the run is in another folder, name it: trainrt top --job {} "
+        "STORAGE_PATH. If the job waits in the queue or has just started, try again later: the run appears when the "
+        "program "
+        "calls trainrt, or after one minute if it is a Python program that does not",
         job, join(folders), finder.is_incomplete() ? fmt::format(" (the first {} folders)", max_folders) : "", max_depth,
         job));
   std::vector<std::string> run_dirs;

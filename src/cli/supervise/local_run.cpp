@@ -83,6 +83,7 @@ class LocalRun {
       }
     }
     run_.end_start();
+    killed_rank_ = group.killed_rank();
     return group.end();
   }
 
@@ -106,6 +107,11 @@ class LocalRun {
                                : fmt::format("failed: rank {} exited with {}", end.rank, end.exit_code);
     const auto attempt = run_.begun_attempt();
     if (!attempt) return why + " before an attempt had begun" + (end.exit_code == 0 ? "" : low_limits_text());
+    if (!attempt->end.empty() && killed_rank_ >= 0) {  // another rank has recorded the consequence of the kill
+      const auto cause = fmt::format("rank {} was ended by SIGKILL", killed_rank_);
+      rundir::append_cause(run_.spec().run_dir, attempt->number, cause);
+      return fmt::format("attempt {}: {}; then {}", attempt->number, cause, first_line(attempt->why));
+    }
     if (!attempt->end.empty()) return fmt::format("attempt {}: {}", attempt->number, first_line(attempt->why));
     rundir::close_attempt(run_.spec().run_dir, attempt->number, why, end.exit_code);
     return fmt::format("attempt {}: {}", attempt->number, why);
@@ -128,6 +134,7 @@ class LocalRun {
   std::string how_;  ///< how the last attempt ended
   int failures_ = 0;
   int stop_signal_ = 0;
+  int killed_rank_ = -1;  ///< RankGroup::killed_rank() of the last attempt
 };
 
 }  // namespace

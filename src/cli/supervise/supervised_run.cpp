@@ -120,6 +120,8 @@ void SupervisedRun::record_end(rundir::RunState state) const {
   try {
     auto record = rundir::read_run_record(spec_.run_dir);
     if (!record || record->state != rundir::RunState::running) return;
+    const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
+    if (!attempts.empty() && rundir::attempt_is_alive(spec_.run_dir, attempts.back())) return;  // it runs in another job
     record->state = state;
     // Writes with the rights of the attempt that was killed. The write then fails if a newer attempt has begun.
     const auto attempt_directory = rundir::private_directory(spec_.run_dir, newest_number());

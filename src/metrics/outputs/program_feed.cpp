@@ -73,8 +73,11 @@ void ProgramFeed::end(std::string last_line) {
   if (is_given_up_) return;
   const auto missing = static_cast<std::int64_t>(lines_.size());
   if (missing > 0)
-    log::warning(fmt::format("{} has not kept the last {} within {:.3g} s; it gets them if the run continues", setup_.name,
-                             counted(missing, "report"), setup_.wait_s));
+    log::warning(fmt::format(
+        "{} has not kept the last {}{}. result.json has them, and the program gets them when the run is continued; a "
+        "finished run is continued by more epochs",
+        setup_.name, counted(missing, "report"),
+        has_exited_at_end_ ? ", because its program has exited" : fmt::format(" within {:.3g} s", setup_.wait_s)));
   if (dropped_ > 0) log::warning(fmt::format("{} did not get {}", setup_.name, counted(dropped_, "report")));
 }
 
@@ -219,6 +222,7 @@ void ProgramFeed::take_exit(int exit_code) {
   }
   confirm_read_lines();
   program_.reset();
+  has_exited_at_end_ = has_last_line_;
   if (has_last_line_ && exit_code == 0) return;
   is_given_up_ = exit_code == do_not_restart;
   if (kept_ > kept_at_start_) pause_s_ = min_pause_s;

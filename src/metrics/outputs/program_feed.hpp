@@ -99,6 +99,7 @@ class ProgramFeed {
   std::string answer_;              ///< last line of the program's output, while it has no newline yet
   std::string last_error_;
   bool answers_ = false, has_last_line_ = false, is_given_up_ = false, has_warned_ = false;
+  bool has_exited_at_end_ = false;  ///< the program has exited after it was sent `last_line_`; also read by end()
   double start_at_ = 0, pause_s_, noted_at_ = 0;
   std::int64_t noted_kept_, noted_dropped_ = 0;
 

@@ -39,6 +39,7 @@ ProgramProtocol::End ProgramProtocol::serve(Message first) {
     const auto call = inbox_.take_call();
     if (!call.body.contains("left") && !call.body.contains("stage")) stacks_.note_call(call_place(call));
     answer(call);
+    has_trained_ = has_trained_ || call.op == "step" || call.op == "report";
   }
   return requests_.is_closed() ? End::of_run : End::of_programs;
 }
@@ -57,7 +58,20 @@ bool ProgramProtocol::align() {
   }
 }
 
+/// Waits at most 2 s until no program computes, unless the programs have made a step or report. Before that, the other
+/// programs may be about to fail in the same way; if all of them have failed, the runtime can find out whether a restart
+/// fails in the same way. Collective.
+void ProgramProtocol::await_other_failures() {
+  constexpr double poll_s = 0.1;
+  constexpr int max_polls = 20;
+  for (int polls = has_trained_ ? max_polls : 0; polls < max_polls; ++polls) {
+    const bool computes = inbox_.wait(poll_s).kind == ProgramState::Kind::computing;
+    if (ctx_.communicator().all_reduced(computes ? 1 : 0, Op::max) == 0) return;
+  }
+}
+
 void ProgramProtocol::fail_together() {
+  await_other_failures();
   auto& communicator = ctx_.communicator();
   const auto exits = gather_rank_exits(communicator, child_, inbox_.failure());
   const int first = first_failed(exits);

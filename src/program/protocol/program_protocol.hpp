@@ -33,6 +33,7 @@ class ProgramProtocol {
 
  private:
   bool align();
+  void await_other_failures();
   [[noreturn]] void fail_together();
   void answer(const Message& message);
   Json request_values();
@@ -45,6 +46,7 @@ class ProgramProtocol {
   ProgramRequests requests_;
   ProgramInbox inbox_;
   Lockstep lockstep_;
+  bool has_trained_ = false;   ///< the programs have made a step or report
   bool awaits_state_ = false;  ///< the program was asked for its State and must send it as its next message
 };
 

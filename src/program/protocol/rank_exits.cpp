@@ -78,8 +78,11 @@ void add_cause(RankExit& mine, const Child& child) {
   if (!has_failed(mine)) return;
   auto output = failure_output(child.output_tail());
   if (mine.failure.is_reported) output.exception = first_line(mine.failure.text).substr(reported.size());
-  mine.cause = fmt::format("{}: {} {:x}", mine.status.in_words(), output.exception, stable_hash(output.lines));
+  // Without an exception, the output is the only cause. With one, numbers in the output may differ between two starts, and
+  // a program that has reported an exception may still be running.
   const bool is_explained = !output.exception.empty() || !output.lines.empty();
+  mine.cause = output.exception.empty() ? fmt::format("{}: {:x}", mine.status.in_words(), stable_hash(output.lines))
+                                        : output.exception;
   if (mine.status.signal != 0 || !is_explained) mine.cause.clear();  // another start may end in another way
   mine.is_permanent = is_permanent(mine.status, output.exception);
 }

@@ -133,12 +133,15 @@ class ProgramRun {
   /// Collective.
   [[noreturn]] void stop_or_fail() {
     constexpr double signal_delay_s = 0.5;  // programs and ranks get signals at about the same time
+    constexpr double poll_s = 0.25;
     await_stop(signal_delay_s);
     auto exits = gather_rank_exits(ctx_.communicator(), child());
     int first = first_failed(exits);
-    if (first >= 0 && exits[static_cast<std::size_t>(first)].is_permanent && !all_failed(exits)) {
-      constexpr double import_delay_s = 3;  // the other programs may fail in the same way, but import more slowly
-      await_stop(import_delay_s);
+    // the other programs may fail in the same way, but import more slowly
+    const bool is_kill = first >= 0 && exits[static_cast<std::size_t>(first)].status.is_kill();
+    const bool is_permanent = first >= 0 && exits[static_cast<std::size_t>(first)].is_permanent;
+    for (double left_s = is_permanent ? 3 : 1; left_s > 0 && !is_kill && !all_failed(exits); left_s -= poll_s) {
+      await_stop(poll_s);
       exits = gather_rank_exits(ctx_.communicator(), child());
       first = first_failed(exits);
     }

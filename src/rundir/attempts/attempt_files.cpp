@@ -146,7 +146,7 @@ bool was_killed(const std::string& run_dir, const std::vector<AttemptRecord>& at
 }
 
 void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step,
-                 const std::string& blamed_node) {
+                 std::int64_t iteration, const std::string& blamed_node) {
   auto record = attempt_record_from(io::read_file(record_path(run_dir, number)));
   if (!record.end.empty()) return;  // the rank that failed first has written the end
   merge_heartbeat(record, run_dir);
@@ -155,6 +155,7 @@ void mark_failed(const std::string& run_dir, int number, const std::string& why,
   record.exit_code = exit_code;
   record.blamed_node = blamed_node;
   record.last_step = std::max(record.last_step, last_step);
+  record.iteration = std::max(record.iteration, iteration);  // the heartbeat may be older than the failure
   write_end(io::FencedDirectory(run_dir, private_directory(run_dir, number)), record);
 }
 

@@ -30,9 +30,9 @@ bool was_killed(const std::string& run_dir, const std::vector<AttemptRecord>& at
 
 /// Writes the failure of an attempt into its record, unless the record has an end. A rank that failed may call
 /// mark_failed() before it ends the Slurm job step. The arguments are stored in the fields of AttemptRecord with the same
-/// names.
+/// names; `last_step` and `iteration` were reached at the same time.
 void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step,
-                 const std::string& blamed_node = "");
+                 std::int64_t iteration, const std::string& blamed_node = "");
 
 /// Completes the record of a killed attempt, which could not write its own end: adds the end, and the progress of the last
 /// heartbeat. Does nothing if the record has an end or does not exist.

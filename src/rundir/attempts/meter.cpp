@@ -19,7 +19,7 @@ Meter::Meter(double started_s, bool silent, bool observed, std::function<double(
 
 void Meter::train_function_began() {
   began_at_s_.store(monotonic_seconds(), relaxed);
-  if (is_silent()) notify();
+  if (silent_.load(relaxed)) notify();
 }
 
 void Meter::state_restored() { restored_at_s_.store(monotonic_seconds(), relaxed); }
@@ -135,8 +135,8 @@ Meter::Reading Meter::read() const {
   const double ended = ended_at_s_.load(relaxed);
   const double train_end = ended < 0 ? now : std::min(ended, now);
   // Before the first step or report, a train function that has not restored its State may still do so: until then, its time
-  // counts as start-up.
-  const bool is_known = reading.silent || has_stepped() || restored_at_s_.load(relaxed) >= 0;
+  // counts as start-up. The time of a program counts as steps until its first call.
+  const bool is_known = silent_.load(relaxed) || has_stepped() || restored_at_s_.load(relaxed) >= 0;
   const double begun = is_known ? steps_begin_s() : -1;
   const double steps_begin = begun < 0 ? train_end : std::min(begun, train_end);
   auto& timing = reading.timing;

@@ -38,7 +38,7 @@ class Meter {
   /// All times are values of monotonic_seconds().
   /// - `started_s`: start of the attempt.
   /// - `silent`: the attempt runs a program that may not use trainrt's API. The program counts as silent until it restores,
-  ///   steps or reports.
+  ///   steps or reports, unless note_reporting_run() is called.
   /// - `observed`: progress is read from the output of such a program.
   /// - `program_ready_s`: function that returns the time at which the program was started, or at which it later opened its
   ///   run; a negative number before that. May be called on any thread. Empty if the attempt runs no program.
@@ -50,6 +50,9 @@ class Meter {
   void state_restored();  ///< records that the State was restored; the first step begins after this call
   bool train_function_has_begun() const { return began_at_s_.load(std::memory_order_relaxed) >= 0; }
   void note_api_call();  ///< records a call of restore, step or report, so that the program is not silent
+  /// Records that earlier attempts of the run used trainrt's API, so that the program is not silent even before its first
+  /// call.
+  void note_reporting_run() { run_reports_.store(true, std::memory_order_relaxed); }
   /// Records the step and iteration at which the attempt begins. `checkpoint` is the number of the run's checkpoint from
   /// which they were restored; -1 if they were restored from another run's checkpoint.
   void restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
@@ -67,7 +70,9 @@ class Meter {
   void committed(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void training_ended();
   double stalled_s() const;  ///< seconds that the train thread has waited for saves so far, including a present wait
-  bool is_silent() const { return silent_.load(std::memory_order_relaxed); }
+  bool is_silent() const {
+    return silent_.load(std::memory_order_relaxed) && !run_reports_.load(std::memory_order_relaxed);
+  }
   /// true after the attempt's first step or report
   bool has_stepped() const { return steps_at_s_.load(std::memory_order_relaxed) >= 0; }
   /// Returns the earliest time at which the first step could begin, as a value of monotonic_seconds(); a negative number if
@@ -108,7 +113,8 @@ class Meter {
   const std::function<double()> program_ready_s_;
   std::atomic<std::int64_t> first_step_{0}, last_step_{0}, saved_step_{-1}, saved_checkpoint_{-1};
   std::atomic<std::int64_t> first_iteration_{0}, saved_iteration_{-1}, iteration_{0};
-  std::atomic<bool> silent_, observed_;
+  std::atomic<bool> silent_, observed_;  // `silent_`: a program that has made no API call in this attempt
+  std::atomic<bool> run_reports_{false};
   std::atomic<double> position_{-1};                                         // < 0: position unknown
   std::atomic<double> began_at_s_{-1}, restored_at_s_{-1}, ended_at_s_{-1};  // negative before the event
   std::atomic<double> steps_at_s_{-1};  // value of steps_begin_s() at the first step or report; negative before that

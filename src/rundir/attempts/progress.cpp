@@ -55,6 +55,11 @@ bool last_attempt_was_silent(const std::string& run_dir) {
   return !attempts.empty() && attempts.back().silent;
 }
 
+bool has_reporting_attempt(const std::string& run_dir) {
+  const auto attempts = read_attempts(run_dir, 1);  // its record also covers the earlier attempts
+  return !attempts.empty() && !attempts.back().silent;
+}
+
 void require_progress(const std::string& run_dir, int max_no_progress) {
   const auto job_id = this_owner().job_id;
   if (max_no_progress == 0 || job_id.empty()) return;

@@ -22,6 +22,9 @@ int attempts_without_progress(std::span<const AttemptRecord> attempts, const std
 /// Returns whether the newest attempt ran a program that did not use trainrt's API, so that its saved progress is unknown.
 bool last_attempt_was_silent(const std::string& run_dir);
 
+/// Returns whether the newest attempt or an earlier one restored, stepped or reported through trainrt.
+bool has_reporting_attempt(const std::string& run_dir);
+
 /// Throws NoProgress if the last `max_no_progress` attempts in this Slurm job have made no progress; 0 disables the check.
 /// Does nothing outside Slurm. Called by one rank before it starts an attempt.
 void require_progress(const std::string& run_dir, int max_no_progress);

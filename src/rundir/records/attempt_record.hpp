@@ -58,8 +58,8 @@ struct AttemptRecord {
   Timing timing;
   /// time of the last heartbeat, UTC, at which the progress and times were written; "" if no heartbeat was written
   std::string seen;
-  /// True if the program has not called trainrt's restore, step or report, so that the runtime does not know its progress.
-  /// Such a program is called silent.
+  /// True if the program has not called trainrt's restore, step or report in this attempt or an earlier one, so that the
+  /// runtime does not know its progress. Such a program is called silent.
   bool silent = false;
   /// For a program that does not use trainrt's API, if its output is read: the last step, iteration or epoch that the
   /// output mentions; -1 if it has mentioned no number yet.

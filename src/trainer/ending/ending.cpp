@@ -66,7 +66,8 @@ std::string stopped_state(const Ending& ending) {
                        ending.has_checkpoint ? "where this one began, at the last checkpoint" : "at step 0");
   if (ending.silent)
     return reason +
-           "; the program does not report progress. It starts again, and must itself continue from files that it saved";
+           " before the program called trainrt. The program starts again; if it does not use trainrt's functions, it must "
+           "itself continue from files that it saved";
   if (!ending.saved)
     return fmt::format(
         "{} at {}. The train function saves only the directories that it reports: the run resumes from {}, and later work "

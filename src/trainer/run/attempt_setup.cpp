@@ -32,21 +32,22 @@ void open_records(const RunArguments& run, rundir::Meter& meter, AttemptSetup& s
 }
 
 /// Sends the values that rank 0 has read from the run directory to all ranks. Collective.
-void share_values(AttemptSetup& setup, Communicator& communicator) {
-  std::array<std::int64_t, 7> numbers{};
+void share_values(AttemptSetup& setup, rundir::Meter& meter, Communicator& communicator) {
+  std::array<std::int64_t, 8> numbers{};
   auto& listed = setup.earlier.listed;
   if (setup.records) {
     const auto& records = *setup.records;
     const auto& callbacks = setup.callbacks.presence();
     listed = records.checkpoints();
     numbers = {records.number(), records.workers(),   records.next_checkpoint(), static_cast<std::int64_t>(listed.size()),
-               callbacks.any,    callbacks.all_ranks, callbacks.may_stop};
+               callbacks.any,    callbacks.all_ranks, callbacks.may_stop,        !meter.is_silent()};
   }
   communicator.broadcast(Buffer{numbers.data(), numbers.size(), DType::i64}, 0, "number of the attempt");
   setup.number = static_cast<int>(numbers[0]);
   setup.workers = static_cast<int>(numbers[1]);
   setup.earlier.next = numbers[2];
   setup.callbacks.set_presence({numbers[4] != 0, numbers[5] != 0, numbers[6] != 0});
+  if (numbers[7] != 0) meter.note_reporting_run();
   listed.resize(static_cast<std::size_t>(numbers[3]));
   setup.run_id = communicator.broadcast_text(setup.records ? setup.records->run_id() : "", 0);
   if (!listed.empty())
@@ -79,10 +80,13 @@ void claim_run(const RunArguments& run, rundir::Meter& meter, AttemptSetup& setu
   const auto claim = [&] {
     rank_zero.run([&] { rundir::require_progress(spec.run_dir, spec.failure.max_no_progress); });
     setup.callbacks = Callbacks(spec, run.function.callbacks, run.communicator.rank());
-    rank_zero.run([&] { open_records(run, meter, setup); });
+    rank_zero.run([&] {
+      if (run.function.may_be_silent && rundir::has_reporting_attempt(spec.run_dir)) meter.note_reporting_run();
+      open_records(run, meter, setup);
+    });
   };
   comm::collectively(run.communicator, claim, with_advice);
-  share_values(setup, run.communicator);
+  share_values(setup, meter, run.communicator);
   setup.shares = share_datasets(spec, setup.found.datasets, run.launch.world(), run.communicator);
 }
 

@@ -91,7 +91,7 @@ void record_failure(const RunningAttempt& attempt, const Failure& failure) {
   const auto text = printable_text(utc_now() + " " + failure.text + "\n" + failure.details);
   if (!attempt.files.create("error.txt", text)) return;
   rundir::mark_failed(run_dir, attempt.number, "failed: " + failure.text, static_cast<int>(failure.code), failure.step,
-                      failure.blamed_node);
+                      failure.iteration, failure.blamed_node);
   // The state is `finished` if the attempt was to continue a finished run, and failed before it loaded a checkpoint.
   if (auto record = rundir::read_run_record(run_dir); record && record->state != rundir::RunState::finished) {
     record->state = rundir::RunState::failed;
@@ -134,7 +134,8 @@ void fail_all_ranks(const RunningAttempt& attempt, const Session& session, launc
     if (leaves_nothing(attempt, session, error))
       rundir::discard_run_directory(attempt.files, attempt.number, attempt.there_before);
     else
-      record_failure(attempt, {text, details, error.code(), session.step_count(), session.is_silent(), blamed_node()});
+      record_failure(attempt, {text, details, error.code(), session.step_count(), session.last_iteration(),
+                               session.is_silent(), blamed_node()});
   } catch (const std::exception& second) {
     log::error(std::string("the failure could not be recorded: ") + with_advice(second));
   }

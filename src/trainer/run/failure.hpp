@@ -16,6 +16,7 @@ struct Failure {
   std::string details;  ///< further lines, written to error.txt only
   ExitCode code = ExitCode::failed;
   std::int64_t step = 0;
+  std::int64_t iteration = 0;
   bool silent = false;           ///< the attempt ran a program that has reported no progress
   std::string blamed_node = {};  ///< AttemptRecord::blamed_node
 };

@@ -36,7 +36,8 @@ watch::HangWatch watch_for_hangs(const RunningAttempt& attempt, const TrainCall&
           {.program = function.program,
            .write_down =
                [&attempt, &session](const std::string& why, const watch::HangVerdict& verdict) {
-                 record_failure(attempt, {why, "", ExitCode::failed, verdict.step, session.is_silent(), verdict.node});
+                 record_failure(attempt, {why, "", ExitCode::failed, verdict.step, session.last_iteration(),
+                                          session.is_silent(), verdict.node});
                },
            .end_step =
                [&launch] {

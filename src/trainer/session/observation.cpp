@@ -80,7 +80,11 @@ void Observation::begin(const Begin& begin) {
   has_begun_ = true;
 }
 
-void Observation::begin_without_progress() { begin({.iteration = count_records_before({}, 0)}); }
+void Observation::begin_without_progress() {
+  const auto iteration = count_records_before({}, 0);
+  if (!parts_.attempt.meter.is_silent()) parts_.progress.set_iteration(iteration);
+  begin({.iteration = iteration});
+}
 
 void Observation::expect_iterations(std::int64_t total) {
   parts_.attempt.meter.expect(static_cast<double>(total));

@@ -42,8 +42,8 @@ class Progress {
   void set_observed_step(double position) { step_ = static_cast<std::int64_t>(position); }
   /// Records that a program without trainrt's API completed iteration number `iteration` at step `position`.
   void complete_observation(double position, std::int64_t iteration);
-  /// Sets the number of completed iterations to `iteration`, read from the records of earlier attempts. For programs that
-  /// do not use trainrt's API.
+  /// Sets the number of completed iterations to `iteration`, read from the records of earlier attempts. For attempts in
+  /// which the train function has not restored, stepped or reported.
   void set_iteration(std::int64_t iteration) { iteration_ = iteration; }
 
   /// Records in life() that the train thread is alive, and optionally the phase of the thread's work.

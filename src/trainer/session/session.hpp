@@ -45,7 +45,7 @@ struct SessionSetup {
 /// Implements Context for one attempt of a run on one rank; Context documents the functions of the same names. A Session
 /// uses Progress, Restoring, Observation and Saving, and decides together with all ranks when the run stops.
 ///
-/// Must be used on the train thread. Any thread may call life() and is_silent().
+/// Must be used on the train thread. Any thread may call life(), is_silent() and last_iteration().
 class Session {
  public:
   explicit Session(SessionSetup setup);
@@ -108,6 +108,7 @@ class Session {
   std::int64_t iteration() const { return progress_.iteration(); }
   /// Returns whether the train function is a program that has not restored, stepped or reported so far.
   bool is_silent() const { return attempt_.meter.is_silent(); }
+  std::int64_t last_iteration() const { return attempt_.meter.read().iteration; }  ///< number of completed iterations
   /// Returns whether the run has made a step or report, or had a checkpoint when this attempt began.
   bool has_trained() const { return progress_.has_begun() || !attempt_.earlier.listed.empty(); }
 

@@ -32,10 +32,10 @@ void Session::close() {
   progress_.stay_alive(Phase::finishing);
   // If the attempt was stopped before a restore, the reports of earlier attempts must stay unchanged.
   if (!observation_.has_begun() && stopped_by_ == batch::no_stop) {
-    if (is_silent())
-      observation_.begin_without_progress();
-    else
+    if (has_begun)
       observation_.begin({});
+    else
+      observation_.begin_without_progress();
   }
   const auto complete_files = [&] {
     saving_.drain();

@@ -55,7 +55,8 @@ GlobalBatch global_batch(const config::RunSpec& spec, const std::optional<rundir
 std::string in_words(const config::RunSpec& spec, int workers) {
   const auto each = samples_per_worker(spec);
   const auto share = fmt::format("for each of {} worker{}", workers, workers == 1 ? "" : "s");
-  return each > 0 ? fmt::format("{} samples ({} {})", each * workers, each, share) : "the batch of a rank " + share;
+  if (each > 0) return fmt::format("{} samples ({} {})", each * workers, each, share);
+  return workers == 1 ? "the batch of one worker" : fmt::format("the batches of {} workers together", workers);
 }
 
 void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch) {

@@ -37,14 +37,19 @@ void end_if_killed(RunSummary& run) {
   last.why = rundir::why_without_end(last.owner, {});
 }
 
-/// Raises the iteration of the newest attempt to the iteration of the last report. The report may be newer than the
-/// heartbeat of the attempt.
+/// Raises the iteration of the newest attempt to the iteration of the last report, which may be newer than the heartbeat of
+/// the attempt. If the attempt counts steps and the report has no "_step", does nothing, since iteration and step must
+/// belong to the same time.
 void take_last_report(RunSummary& run) {
   if (run.reports.empty() || run.attempts.empty() || run.attempts.back().start.empty()) return;
   auto& newest = run.attempts.back();
   const auto& last = run.reports.back();
   const double began_s = seconds_between("1970-01-01T00:00:00Z", newest.start);
-  if (last.number("_timestamp").value_or(0) >= began_s) newest.iteration = std::max(newest.iteration, last.iteration);
+  if (last.number("_timestamp").value_or(0) < began_s || last.iteration <= newest.iteration) return;
+  const auto step = last.number("_step");
+  if (newest.last_step > 0 && !step) return;
+  newest.iteration = last.iteration;
+  if (step) newest.last_step = std::max(newest.last_step, static_cast<std::int64_t>(*step));
 }
 
 Json as_json(const rundir::TimeAccount& account) {

@@ -72,7 +72,7 @@ TEST_CASE("each way in which an attempt and its job can end leads to the right a
   const std::vector<Row> rows = {
       {"finished", after(0), usual, Action::done, 0, {}, 0, "done"},
       {"finished during a cancellation", after(0, JobEnding::cancelled), usual, Action::done, 0, {}, 0, "done"},
-      {"a config that cannot work", after(64), usual, Action::give_up, 64, {}, 0, "cannot run"},
+      {"a config that cannot work", after(64), usual, Action::give_up, 64, {}, 0, "the same error"},
       {"no progress, detected by the run", after(76), usual, Action::give_up, 76, {}, 0, "no progress"},
       {"it failed", after(70), usual, Action::restart, 0, {}, 0, "restart 1 of 3", Limit::max_failures},
       {"a rank was killed", after(137), usual, Action::restart, 0, {}, 0, "its reason", Limit::max_failures},
@@ -267,6 +267,15 @@ TEST_CASE("each way in which an attempt and its job can end leads to the right a
     CHECK(decision.limit == row.limit);
     CHECK(decision.advice.empty() == (decision.action != Action::give_up));
   }
+}
+
+TEST_CASE("the advice after exit code 64 does not blame the config, since the run may be running in another job") {
+  Situation situation;
+  situation.exit_code = static_cast<int>(trainrt::ExitCode::usage);
+  const auto decision = decide(situation, usual);
+  CHECK(decision.action == Action::give_up);
+  CHECK(decision.why == "a restart would end with the same error");
+  CHECK(decision.advice == "Do what the error above advises, and submit the job again");
 }
 
 TEST_CASE("a decision mentions no checkpoint if the program does not report progress") {

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/host.hpp"
+#include "rundir/attempts/attempt.hpp"
 #include "rundir/storage/opened_run.hpp"
 #include "unit/cli/run_records.hpp"
 
@@ -68,6 +70,16 @@ TEST_CASE("the run that the program opens is supervised with its own limits") {
   rundir::forget_opened_run(runs.run_dir());
   run.end_start();
   CHECK(run.spec().run_dir == runs.run_dir());
+}
+
+TEST_CASE("the end of a start does not change the state of a run whose newest attempt is alive") {
+  const RunRecords runs;
+  runs.write_run(a_run_record("run"));
+  rundir::Meter meter(monotonic_seconds());
+  const rundir::Attempt other_job(runs.run_dir(), 1, {"a"}, meter);
+  const SupervisedRun run(spec_of(runs));
+  run.record_end(rundir::RunState::failed);
+  CHECK(rundir::read_run_record(runs.run_dir())->state == rundir::RunState::running);
 }
 
 TEST_CASE("a run has finished only if a readable run.json states it") {

@@ -14,6 +14,7 @@
 #include "core/host.hpp"
 #include "core/version.hpp"
 #include "io/files/file.hpp"
+#include "rundir/attempts/progress.hpp"
 #include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
@@ -199,13 +200,26 @@ TEST_CASE("an end written by another process is kept, with the numbers of the la
   leave_killed(run, 1, "17", 0);
   close_attempt(run.path(), 1, "killed: rank 3 ran out of memory", 137);
   close_attempt(run.path(), 1, "something else", 1);
-  mark_failed(run.path(), 1, "something else", 1, 9);
+  mark_failed(run.path(), 1, "something else", 1, 9, 9);
   const auto record = read_attempts(run.path()).at(0);
   check_heartbeat_taken(record);
   CHECK(record.why == "killed: rank 3 ran out of memory");
   CHECK(record.exit_code == 137);
   CHECK(state_of(record) == RunState::killed);
   CHECK_FALSE(std::filesystem::exists(run.file("000001.pulse")));
+}
+
+TEST_CASE("the record of a failure has the step and the iteration of the failure, not those of the last heartbeat") {
+  RunFolder run;
+  Meter meter(monotonic_seconds());
+  const Attempt attempt(run.path(), 2, {"a", "b"}, meter);
+  meter.stepped(32);
+  meter.reported(1);
+  REQUIRE(comes_true([&] { return read_attempts(run.path()).at(0).last_step == 32; }));
+  mark_failed(run.path(), 1, "failed: rank 1 was killed", 70, 352, 11);
+  const auto record = read_attempts(run.path()).at(0);
+  CHECK(record.last_step == 352);
+  CHECK(record.iteration == 11);
 }
 
 TEST_CASE("the blamed node of an attempt is recorded, and a known node is not replaced") {
@@ -279,6 +293,22 @@ TEST_CASE("an attempt of a program is silent until its first API call, also if i
   meter.stepped(1);
   attempt.end("finished", 0, 1);
   CHECK_FALSE(now().silent);
+}
+
+TEST_CASE("a program is not silent in a run that has reported before, even without a call") {
+  RunFolder run;
+  CHECK_FALSE(has_reporting_attempt(run.path()));
+  for (const bool calls : {false, true, false}) {
+    INFO("the program calls trainrt in this attempt: " << calls);
+    Meter meter(monotonic_seconds(), true);
+    if (has_reporting_attempt(run.path())) meter.note_reporting_run();
+    Attempt attempt(run.path(), 2, {"a"}, meter);
+    if (calls) meter.note_api_call();
+    attempt.end("stopped by SIGTERM", 75, 0);
+  }
+  const auto attempts = read_attempts(run.path());
+  REQUIRE(attempts.size() == 3);
+  CHECK((attempts[0].silent && !attempts[1].silent && !attempts[2].silent));
 }
 
 TEST_CASE("an end written by another process keeps the attempt silent; older records are not silent") {
