@@ -39,17 +39,27 @@ double claim_age_s(const std::string& path) try { return io::age_seconds(path); 
   return removed;
 }
 
-/// Throws RunIsOwned if the owner of a claim at `path` is alive. Another step of the same job with rank 0 on another host
+std::string claim_path(const std::string& run_dir) {
+  auto run = fs::absolute(run_dir).lexically_normal();
+  if (run.filename().empty()) run = run.parent_path();
+  return (run.parent_path() / (".starting-" + run.filename().string())).string();
+}
+
+/// Returns whether the owner of the claim at `path` is alive. Another step of the same job with rank 0 on another host
 /// does not count: that step may have ended with its node, and supervise starts the next one at once.
-void refuse_if_claimed(const std::string& run_dir, const std::string& path) {
-  const auto claim = read_claim(path);
-  if (!claim) return;
-  const auto &owner = claim->owner, me = this_owner();
-  if (!me.job_id.empty() && owner.job_id == me.job_id && owner.host != me.host) return;
+bool is_claim_alive(const AttemptRecord& claim, const std::string& path) {
+  const auto me = this_owner();
+  if (!me.job_id.empty() && claim.owner.job_id == me.job_id && claim.owner.host != me.host) return false;
   const OwnerFacts facts{.start_time_of = process_start_time,
                          .job_is_alive = slurm_job_is_alive,
                          .heartbeat_age_s = claim_age_s(path)};
-  if (!is_alive(owner, me, facts)) return;
+  return is_alive(claim.owner, me, facts);
+}
+
+void refuse_if_claimed(const std::string& run_dir, const std::string& path) {
+  const auto claim = read_claim(path);
+  if (!claim || !is_claim_alive(*claim, path)) return;
+  const auto& owner = claim->owner;
   throw RunIsOwned(
       fmt::format("the run in {} is already being started by {}process {} on {}, since {}. Wait for it to end, or stop it",
                   run_dir, owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host, claim->start));
@@ -76,10 +86,14 @@ void send_heartbeats(const std::stop_token& stop, const std::string& path) {
 
 }  // namespace
 
-StartClaim::StartClaim(const std::string& run_dir) {
-  const fs::path run(run_dir);
-  storage_path_ = run.parent_path().string();
-  path_ = (run.parent_path() / (".starting-" + run.filename().string())).string();
+bool is_being_started(const std::string& run_dir) {
+  const auto path = claim_path(run_dir);
+  const auto claim = read_claim(path);
+  return claim && is_claim_alive(*claim, path);
+}
+
+StartClaim::StartClaim(const std::string& run_dir)
+    : storage_path_(fs::path(run_dir).parent_path().string()), path_(claim_path(run_dir)) {
   if (const auto numbers = numbers_of_attempts(run_dir); !numbers.empty())
     if (const auto last = read_record(run_dir, numbers.back())) refuse_if_alive(run_dir, *last);
   existing_ = existing_part(storage_path_);

@@ -4,6 +4,9 @@
 
 namespace trainrt::rundir {
 
+/// Returns whether a live process has claimed the run, so that the run is being started (StartClaim).
+bool is_being_started(const std::string& run_dir);
+
 /// The claim of a process, rank 0, on a run that it starts, from the start of its program until the run is open. Meanwhile
 /// no other process can start this run. Once the run is open, its Attempt is the owner (attempt.hpp).
 ///
