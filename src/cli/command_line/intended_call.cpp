@@ -186,8 +186,9 @@ void require_existing(const std::string& path) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(path, error))) return;
   if (!path.empty() && rundir::is_being_started(path))
-    throw UsageError(fmt::format("'{}' does not exist yet: the run is being started, but its program has not opened it. Try again later",
-                                 excerpt(path)));
+    throw UsageError(
+        fmt::format("'{}' does not exist yet: the run is being started, but its program has not opened it. Try again later",
+                    excerpt(path)));
   const auto in_runs = fs::path("runs") / path;
   const bool is_run = !path.empty() && !fs::path(path).is_absolute() && fs::exists(in_runs / "run.json", error);
   throw UsageError(fmt::format("'{}' does not exist{}", excerpt(path),

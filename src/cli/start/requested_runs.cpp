@@ -217,7 +217,7 @@ class RequestedRuns {
   /// Returns the outcome of a stop while no run is open. This rank itself may not have received the signal.
   trainer::RunOutcome stopped() const {
     const int signal = batch::stop_signal();
-    const auto cause = signal != 0                           ? batch::signal_name(signal)
+    const auto cause = signal != 0                       ? batch::signal_name(signal)
                        : job_time_ && job_time_->is_up() ? batch::describe(batch::time_is_up)
                                                          : std::string("a signal");
     return {
@@ -234,7 +234,7 @@ class RequestedRuns {
   const std::function<void(const config::RunSpec&)>& require_;
   std::optional<rundir::StartClaim> claim_;  ///< claim of the run of the config; on rank 0, until a run is open
   std::optional<JobTime> job_time_;          ///< on rank 0, until a run is open
-  config::RunKeys last_run_;  ///< the last run that the program opened; without a name before the first
+  config::RunKeys last_run_;                 ///< the last run that the program opened; without a name before the first
 };
 
 }  // namespace

@@ -24,7 +24,9 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 6> words_of_users = {"trainrt",    "sys.path", "importlib",
                                                             "__import__", "runpy",    "exec("};
 
-bool is_name_character(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_name_character(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 std::vector<std::string> names_in(std::string_view line) {
   std::vector<std::string> names;

@@ -22,9 +22,9 @@ struct AwaitedRun {
 };
 
 struct AwaitRunOptions {
-  bool is_between_runs = false;           ///< the programs have requested and closed a run before
-  double max_silent_s = 60;  ///< maximum wait for a Python program that may use the client, but has not imported it
-  double contact_timeout_s = 0;           ///< maximum time that a requesting program waits for the other ranks
+  bool is_between_runs = false;  ///< the programs have requested and closed a run before
+  double max_silent_s = 60;      ///< maximum wait for a Python program that may use the client, but has not imported it
+  double contact_timeout_s = 0;  ///< maximum time that a requesting program waits for the other ranks
   std::function<bool()> is_stop_asked{};  ///< returns whether this rank was asked to stop; may be empty
 };
 

@@ -50,9 +50,8 @@ std::string claim_path(const std::string& run_dir) {
 bool is_claim_alive(const AttemptRecord& claim, const std::string& path) {
   const auto me = this_owner();
   if (!me.job_id.empty() && claim.owner.job_id == me.job_id && claim.owner.host != me.host) return false;
-  const OwnerFacts facts{.start_time_of = process_start_time,
-                         .job_is_alive = slurm_job_is_alive,
-                         .heartbeat_age_s = claim_age_s(path)};
+  const OwnerFacts facts{
+      .start_time_of = process_start_time, .job_is_alive = slurm_job_is_alive, .heartbeat_age_s = claim_age_s(path)};
   return is_alive(claim.owner, me, facts);
 }
 

@@ -97,6 +97,8 @@ class StopReasons {
   /// Records a stop point, a point at which the run may stop. The stop margin includes the maximum time between two stop
   /// points.
   void note_point();
+  /// Logs a warning once if the stop margin is long compared to the job (StopMargin::warning_for()).
+  void warn_of_margin();
   StopMargin& margin() { return margin_; }
 
   /// Returns this rank's cause for a stop, or batch::no_stop. If there are several causes, returns the cause with the

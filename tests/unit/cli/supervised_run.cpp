@@ -90,9 +90,7 @@ TEST_CASE("the state of a run is not changed while an attempt of another start i
   rundir::AttemptRecord attempt;
   attempt.number = 1;
   attempt.start = "2026-11-21T12:00:00Z";
-  const auto write_attempt = [&] {
-    io::replace_file(runs.run_dir() + "/attempts/000001.json", rundir::to_text(attempt));
-  };
+  const auto write_attempt = [&] { io::replace_file(runs.run_dir() + "/attempts/000001.json", rundir::to_text(attempt)); };
   io::make_directories(runs.run_dir() + "/.attempt_000001");
   const SupervisedRun run(spec_of(runs));
   attempt.owner = rundir::this_owner();
