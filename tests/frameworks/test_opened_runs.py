@@ -167,6 +167,55 @@ def much_output_before_the_run_is_open_is_logged():
     for rank in (0, 1):
         equal((run_dir_of(config) / f"logs/rank-{rank:05}.log").read_text().count("x" * 99), 30000, f"lines of rank {rank}", job)
 
+PLAIN = 'import os, time\nprint("rank", os.environ["RANK"], flush=True)\ntime.sleep(60)\n'
+
+
+def result_of(config):
+    return run([TRAINRT, "result", run_dir_of(config)]).out
+
+
+@test
+def a_second_start_of_an_unchanged_script_is_refused_before_its_program_starts():
+    config = program_config(f"{PYTHON} {program_file(PLAIN)}", "dup")
+    job = start_program(2, config)
+    wait_until(lambda: (run_dir_of(config) / "logs/rank-00000.log").exists() or job.ended(), 20, "the log of the run", job)
+    equal(run_state(run_dir_of(config)), "running", "the state in the first seconds", job)
+    second = run([TRAINRT, "-n", 2, "--config", config], timeout=20)
+    check_exit(second, USAGE)
+    check("is already running: attempt 1" in second.err and "rank 0\n" not in second.out, "the second start", second)
+    check(re.search(r"^state +running$", result_of(config), re.M) and re.search(r"^ +1 +running", result_of(config), re.M), result_of(config), job)
+    equal(run_state(run_dir_of(config)), "running", "the state after a refused start", job)
+    kill(job.ranks().values(), signal.SIGTERM)
+    check_exit_of_stopped(job)
+
+
+def check_exit_of_stopped(job):
+    job.code = job.wait(30)
+    check_exit(job, STOPPED)
+
+
+@test
+def a_run_that_has_not_opened_is_claimed_until_the_program_opens_another():
+    """A script that imports the client late waits for its run. Two starts of one config may open different runs."""
+    config = program_config(f"{PYTHON} {program_file(f'import time; time.sleep(1.5){chr(10)}{TRAIN}' + 'train(sys.argv[1], lambda ctx: time.sleep(0.1))')} {{}}")
+    text = config.read_text()
+    config.write_text(text.replace("{}", "first"))
+    job = start_program(1, config)
+    claim = run_dir_of(config).parent / ".starting-run"
+    wait_until(lambda: claim.exists() or job.ended(), 20, "the claim of the run", job)
+    second = run_program(1, config)
+    check_exit(second, USAGE)
+    check("is already being started by process" in second.err and "or set another run.name" in second.err, "the second start", second)
+    shown = run([TRAINRT, "result", run_dir_of(config)])
+    check(shown.code == USAGE and "does not exist yet: the run is being started" in shown.err, "the run that is not open", shown)
+    wait_until(lambda: run_dir(config, "first").exists() or job.ended(), 20, "the run of the program", job)
+    wait_until(lambda: not claim.exists() or job.ended(), 20, "the end of the claim", job)
+    config.write_text(text.replace("{}", "second"))
+    check_exit(run_program(1, config), FINISHED)
+    job.code = job.wait(30)
+    check_exit(job, FINISHED)
+    equal(names_of_runs(config), ["first", "second"], "runs", job)
+
 
 if __name__ == "__main__":
     main()

@@ -90,6 +90,29 @@ def a_job_shorter_than_stop_before_end_runs_for_half_its_time():
 
 
 @test
+def an_unchanged_script_stops_in_time_in_a_job_of_one_minute():
+    folder = scratch()
+    script = folder / "train.py"
+    script.write_text("import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\ntime.sleep(60)\n")
+    env, _ = fake_squeue("echo '0:47 1:00'")
+    job = run([TRAINRT, f"--run.storage_path={folder}", "--run.name=plain", "--", "/usr/bin/python3", script], env=env, timeout=30)
+    check_exit(job, STOPPED)
+    equal(attempts(folder / "plain")[-1]["why"], "stopped by the end of the job's time", "reason of the end", job)
+    check("failure.stop_before_end = auto requires 45 s (of which train.stop_timeout = 30 s) of the job's 60 s, so that only 15 s are left for training "
+          "in each job. Ask for a longer job" in job.err, "the warning is missing", job)
+
+
+@test
+def a_program_that_has_not_opened_its_run_stops_in_time():
+    folder = scratch()
+    env, _ = fake_squeue("sleep 1; echo '0:40 10:00'")
+    job = run([TRAINRT, f"--run.storage_path={folder}", "--run.name=late", "--", "/usr/bin/python3", "-c", "import trainrt, time; time.sleep(60)"], env=env, timeout=30)
+    check_exit(job, STOPPED)
+    check("stopped by the end of the job's time while the program had no open run" in job.err, "the reason", job)
+    check(not (folder / "late").exists(), "a run exists", job)
+
+
+@test
 def a_save_longer_than_the_notice_of_a_preemption_gives_one_warning():
     folder = scratch("bin")
     for name, answer in (("squeue", "echo 10:00:00"), ("scontrol", '[ "$2" = config ] && echo "KillWait = 0 sec" || echo " GraceTime=0 Hidden=NO"')):

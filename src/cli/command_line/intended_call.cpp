@@ -15,6 +15,7 @@
 #include "core/environment.hpp"
 #include "core/files/similar_directory.hpp"
 #include "core/text/text.hpp"
+#include "rundir/attempts/start_claim.hpp"
 
 namespace trainrt::cli {
 
@@ -222,6 +223,10 @@ std::string unknown_option(const std::string& option, const std::string& next, c
 void require_existing(const std::string& path) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(path, error))) return;
+  if (!path.empty() && rundir::is_being_started(path))
+    throw UsageError(
+        fmt::format("'{}' does not exist yet: the run is being started, but its program has not opened it. Try again later",
+                    excerpt(path)));
   const auto similar = similar_run(path);
   throw UsageError(fmt::format("'{}' does not exist{}", excerpt(path),
                                similar.empty() ? "" : fmt::format("; did you mean '{}'?", similar)));

@@ -242,7 +242,7 @@ const Command result{
         "    stopped    saved and stopped on purpose; the same command continues it\n"
         "    failed     ended by an error\n"
         "    killed     its processes ended without recording why\n"
-        "    starting   no attempt has begun\n"
+        "    starting   its program has been started, but has not opened the run\n"
         "    waiting, paused   a trial of a sweep that has not started, or is saved for now\n",
     .exit_codes = result_exit_codes,
     .run = result_command};

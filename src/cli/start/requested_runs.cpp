@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "batch/lease.hpp"
 #include "batch/signals.hpp"
+#include "batch/stop_cause.hpp"
 #include "comm/agreement.hpp"
 #include "config/program_settings.hpp"
 #include "config/run_name.hpp"
@@ -19,6 +21,7 @@
 #include "core/text/text.hpp"
 #include "program/run/program_host.hpp"
 #include "rundir/attempts/attempt_files.hpp"
+#include "rundir/attempts/start_claim.hpp"
 #include "rundir/records/run_record.hpp"
 #include "rundir/storage/opened_run.hpp"
 #include "trainer/ending/advice.hpp"
@@ -26,6 +29,7 @@
 #include "trainer/records/finished_run.hpp"
 #include "trainer/records/preparation.hpp"
 #include "trainer/run/restarts.hpp"
+#include "trainer/stops/stop_reasons.hpp"
 
 namespace trainrt::cli {
 
@@ -46,6 +50,22 @@ bool is_finished_run_of_config(const config::RunSpec& spec) {
          trainer::has_finished(*record, spec);
 }
 
+/// Watches on rank 0, while no run is open, how much time the Slurm job has left.
+class JobTime {
+ public:
+  explicit JobTime(const config::RunSpec& spec)
+      : lease_(batch::ask_slurm(Environment::of_process())), margin_(trainer::stop_margin(spec)) {}
+  bool is_up() const {
+    const auto left = lease_.remaining();
+    const auto needed = margin_.seconds(lease_.length());
+    return left && needed && *left < *needed;
+  }
+
+ private:
+  batch::Lease lease_;
+  trainer::StopMargin margin_;
+};
+
 void log_changes(const std::vector<config::SettingChange>& changes) {
   for (const auto& change : changes) log::info(config::in_words(change));
 }
@@ -62,6 +82,7 @@ class RequestedRuns {
       return run_config();
     log_run_name();
     trainer::try_storage(base_, communicator_);  // reports bad storage early, because the program may request a run late
+    begin_wait();
     trainer::Restarts restarts(base_, communicator_);
     for (trainer::RunOutcome last;;) {
       const auto next = next_run();
@@ -78,7 +99,33 @@ class RequestedRuns {
   }
 
  private:
-  trainer::RunOutcome run_config() { return trainer::run(base_, function_.call, launch_, communicator_); }
+  trainer::RunOutcome run_config() { return trainer::run(base_, opening_call(), launch_, communicator_); }
+
+  /// Claims the run of the config on rank 0, before the program starts, and begins to watch the time of the job.
+  void begin_wait() {
+    const auto begin = [&] {
+      claim_.emplace(base_.run_dir);
+      job_time_.emplace(base_);
+    };
+    comm::collectively_on_first(communicator_, begin, trainer::with_advice);
+  }
+
+  void end_wait() {
+    claim_.reset();
+    job_time_.reset();
+  }
+
+  /// Returns the call of the train function, which first ends the wait: the run is open, so that its attempt is its owner.
+  trainer::TrainCall opening_call() {
+    auto call = function_.call;
+    call.train = [this, train = call.train](Context& ctx) {
+      end_wait();
+      train(ctx);
+    };
+    return call;
+  }
+
+  bool must_stop() const { return batch::stop_signal() != 0 || (job_time_ && job_time_->is_up()); }
 
   /// Logs the directory of a run with a generated name, before the program shows whether it uses this run.
   void log_run_name() const {
@@ -94,10 +141,11 @@ class RequestedRuns {
   /// the programs may be restarted; they may then request another run.
   std::optional<trainer::RunOutcome> record_failure(trainer::Restarts& restarts) {
     try {
-      return trainer::run_once(base_, function_.call, launch_, communicator_);
+      return trainer::run_once(base_, opening_call(), launch_, communicator_);
     } catch (const trainer::FailedTogether& failure) {
       restarts.count(failure);
     }
+    begin_wait();
     if (is_stopped_within(restarts.pause_s())) return stopped();
     return std::nullopt;
   }
@@ -114,7 +162,7 @@ class RequestedRuns {
   }
 
   AwaitedRun next_run() try {
-    return function_.host->next_run(known(), communicator_, [] { return batch::stop_signal() != 0; });
+    return function_.host->next_run(known(), communicator_, [this] { return must_stop(); });
   } catch (const UsageError& error) {
     throw comm::AgreedError(trainer::with_advice(error), ExitCode::usage);
   } catch (const Error& error) {
@@ -141,7 +189,8 @@ class RequestedRuns {
     }
     log_changes(changes);
     log::info(fmt::format("the program opens the run '{}' in {}", spec.run.name, spec.run_dir));
-    auto outcome = trainer::run(spec, function_.call, launch_, communicator_);
+    if (spec.run_dir != base_.run_dir) end_wait();
+    auto outcome = trainer::run(spec, opening_call(), launch_, communicator_);
     if (outcome.code == ExitCode::finished && function_.host->is_between_runs()) {
       log::info(outcome.message);
       function_.host->answer_closed();
@@ -172,14 +221,16 @@ class RequestedRuns {
     return finished != 0 && trainer::holds_its_end(spec.run_dir, communicator_);
   }
 
-  /// Returns the outcome after a stop signal. This rank itself may not have received the signal.
+  /// Returns the outcome of a stop while no run is open. This rank itself may not have received the signal.
   trainer::RunOutcome stopped() const {
     RankZero(launch_.world().rank).run([&] { rundir::announce_start(base_.run_dir, std::nullopt); });
     const int signal = batch::stop_signal();
+    const auto cause = signal != 0                       ? batch::signal_name(signal)
+                       : job_time_ && job_time_->is_up() ? batch::describe(batch::time_is_up)
+                                                         : std::string("a signal");
     const bool is_supervised = Environment::of_process().has(supervised_variable);
     return {ExitCode::stopped,
-            fmt::format("stopped by {} while the program had no open run; nothing is lost{} (exit {})",
-                        signal == 0 ? "a signal" : batch::signal_name(signal),
+            fmt::format("stopped by {} while the program had no open run; nothing is lost{} (exit {})", cause,
                         is_supervised ? "" : fmt::format(". Run the same command {} to continue", config::again(last_run_)),
                         static_cast<int>(ExitCode::stopped))};
   }
@@ -189,7 +240,9 @@ class RequestedRuns {
   launch::Launch& launch_;
   Communicator& communicator_;
   const std::function<void(const config::RunSpec&)>& require_;
-  config::RunKeys last_run_;  ///< the last run that the program opened; without a name before the first
+  std::optional<rundir::StartClaim> claim_;  ///< claim of the run of the config; on rank 0, until a run is open
+  std::optional<JobTime> job_time_;          ///< on rank 0, until a run is open
+  config::RunKeys last_run_;                 ///< the last run that the program opened; without a name before the first
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -48,6 +49,14 @@ class LocalRun {
       : run_(spec), ranks_(ranks), command_(std::move(command)) {}
 
   ExitCode run() {
+    const auto code = run_until_end();
+    // The next start begins with the run of the config.
+    if (!run_.is_of_other_start()) rundir::forget_opened_run(run_.config().run_dir);
+    return code;
+  }
+
+ private:
+  ExitCode run_until_end() {
     for (;;) {
       const auto end = run_ranks();
       const auto decision = decide_after(end);
@@ -64,7 +73,6 @@ class LocalRun {
     }
   }
 
- private:
   /// Starts the ranks, and forwards stop signals to them until they have ended.
   launch::GroupEnd run_ranks() {
     run_.begin_start(failures_);
@@ -105,7 +113,7 @@ class LocalRun {
     const bool is_signal = end.exit_code > 128 && end.exit_code <= 128 + SIGRTMAX;
     const auto why = is_signal ? fmt::format("killed: signal {} ended rank {}", end.exit_code - 128, end.rank)
                                : fmt::format("failed: rank {} exited with {}", end.rank, end.exit_code);
-    const auto attempt = run_.begun_attempt();
+    const auto attempt = run_.is_of_other_start() ? std::nullopt : run_.begun_attempt();
     if (!attempt) return why + " before an attempt had begun" + (end.exit_code == 0 ? "" : low_limits_text());
     if (!attempt->end.empty() && killed_rank_ >= 0) {  // another rank has recorded the consequence of the kill
       const auto cause = fmt::format("rank {} was ended by SIGKILL", killed_rank_);
@@ -144,9 +152,7 @@ ExitCode run_on_this_node(const config::RunSpec& spec, int ranks, const std::vec
   command.insert(command.end(), words.begin(), words.end());
   // Restarted ranks must inherit a generated name, because it contains the time.
   if (spec.run.is_name_default) setenv(config::run_name_variable, spec.run.name.c_str(), 1);
-  const auto code = LocalRun(spec, ranks, std::move(command)).run();
-  rundir::forget_opened_run(spec.run_dir);  // the next start begins with the run of the config
-  return code;
+  return LocalRun(spec, ranks, std::move(command)).run();
 }
 
 }  // namespace trainrt::cli

@@ -79,6 +79,11 @@ std::optional<rundir::AttemptRecord> SupervisedRun::begun_attempt() const {
   return std::move(attempts.back());
 }
 
+bool SupervisedRun::is_of_other_start() const {
+  const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
+  return !attempts.empty() && rundir::attempt_is_alive(spec_.run_dir, attempts.back());
+}
+
 int SupervisedRun::restarts_by_ranks() const { return std::max(0, newest_number() - number_before_ - 1); }
 
 bool SupervisedRun::is_silent() const { return rundir::last_attempt_was_silent(spec_.run_dir); }
@@ -119,9 +124,7 @@ void SupervisedRun::retract_restart() const { rundir::announce_start(spec_.run_d
 void SupervisedRun::record_end(rundir::RunState state) const {
   try {
     auto record = rundir::read_run_record(spec_.run_dir);
-    if (!record || record->state != rundir::RunState::running) return;
-    const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
-    if (!attempts.empty() && rundir::attempt_is_alive(spec_.run_dir, attempts.back())) return;  // it runs in another job
+    if (!record || record->state != rundir::RunState::running || is_of_other_start()) return;
     record->state = state;
     // Writes with the rights of the attempt that was killed. The write then fails if a newer attempt has begun.
     const auto attempt_directory = rundir::private_directory(spec_.run_dir, newest_number());

@@ -28,6 +28,9 @@ class SupervisedRun {
 
   /// Returns the newest attempt, if the ranks began it; nullopt if they ended before they began an attempt.
   std::optional<rundir::AttemptRecord> begun_attempt() const;
+  /// Returns whether the newest attempt is still running. Called after the ranks have ended, on the node of their rank 0:
+  /// then the attempt belongs to another start of the run, and its records must not be changed.
+  bool is_of_other_start() const;
   /// Returns how many times the ranks of the last start failed and restarted in the same processes.
   int restarts_by_ranks() const;
   /// Returns whether the last attempt reported no progress (rundir::last_attempt_was_silent()).
@@ -49,7 +52,8 @@ class SupervisedRun {
   /// Removes the announcement of a restart that does not take place.
   void retract_restart() const;
 
-  /// Writes the state of the run into run.json, if it is still "running" there because the ranks were killed.
+  /// Writes the state of the run into run.json, if it is still "running" there because the ranks were killed. Writes
+  /// nothing if the newest attempt is still running.
   /// Logs a warning if this fails.
   void record_end(rundir::RunState state) const;
 

@@ -174,6 +174,13 @@ bool is_python(pid_t process) {
   return fs::read_symlink(fmt::format("/proc/{}/exe", process), gone).filename().string().starts_with("python");
 }
 
+std::vector<std::string> command_words(pid_t process) {
+  std::istringstream text(content_of(fmt::format("/proc/{}/cmdline", process)));
+  std::vector<std::string> words;
+  for (std::string word; std::getline(text, word, '\0');) words.push_back(word);
+  return words;
+}
+
 std::string command_text(pid_t process) {
   auto text = content_of(fmt::format("/proc/{}/cmdline", process));
   std::ranges::replace(text, '\0', ' ');

@@ -53,8 +53,9 @@ Json RunService::open_run(const Json& body) {
   if (run.is_finished) return finished_fields(rendezvous_of(ctx_), run);
   throw UsageError(fmt::format(
       "train.program: the program requests the run '{}' ({}), but the run '{}' ({}) is already open. A run opens "
-      "at the first call of trainrt.context(), or when the program has sent nothing for a minute or printed "
-      "more than 1 MiB. Call fit() earlier, or start with --run.name={} --run.storage_path=...",
+      "at the first call of trainrt.context(), when the program has printed more than 1 MiB, or when it has sent nothing "
+      "for a minute (a second if its script and the modules next to it do not mention trainrt). Import trainrt at the "
+      "beginning of the script, or start with --run.name={} --run.storage_path=...",
       run.name, run.run_dir, ctx_.run_name(), ctx_.run_dir(), run.name));
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include "core/host.hpp"
 #include "core/output/output_tee.hpp"
 #include "core/process/processes.hpp"
+#include "program/children/client_use.hpp"
 #include "program/protocol/fields.hpp"
 #include "program/protocol/rank_calls.hpp"
 #include "program/protocol/rank_exits.hpp"
@@ -20,7 +23,7 @@ namespace trainrt::program {
 namespace {
 
 constexpr double max_silent_with_client_s = 600;
-constexpr double max_silent_other_s = 1;  // limit for programs that are not Python
+constexpr double max_silent_other_s = 1;  // limit for programs that cannot use the Python client
 
 class RunWait {
  public:
@@ -86,12 +89,20 @@ class RunWait {
     return census;
   }
 
-  /// Returns how long the program may send no message before it gets the run of the config. Python programs get more
-  /// time, since imports may take long before the first message.
+  /// Returns how long the program may send no message before it gets the run of the config. Python programs that may use
+  /// the client get more time, since imports may take long before the first message.
   double max_silent_s() {
     if (program_.uses_client()) return max_silent_with_client_s;
-    is_python_ = is_python_ || std::ranges::any_of(with_descendants(program_.child().pid()), is_python);
-    return is_python_ ? options_.max_silent_s : max_silent_other_s;
+    if (!may_use_client_) search_code();
+    return may_use_client_ ? options_.max_silent_s : max_silent_other_s;
+  }
+
+  /// Sets may_use_client_ if the code of a Python process of the program may use the client. Reads the code of each process
+  /// once.
+  void search_code() {
+    for (const pid_t process : with_descendants(program_.child().pid()))
+      if (is_python(process) && searched_.emplace(process, command_text(process)).second && may_use_client(process))
+        may_use_client_ = true;
   }
 
   bool is_missing() { return !program_.first && !program_.child().exit_status(); }
@@ -159,7 +170,8 @@ class RunWait {
   bool some_wait_ = false;
   double waited_since_s_ = 0;
   FailureReport failure_;
-  bool is_python_ = false;
+  bool may_use_client_ = false;
+  std::set<std::pair<pid_t, std::string>> searched_;  ///< Python processes whose code has been read, with their commands
 };
 
 }  // namespace

@@ -19,7 +19,6 @@
 #include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/attempts/attempt_files.hpp"
-#include "rundir/records/run_error.hpp"
 #include "rundir/storage/run_directory.hpp"
 
 namespace trainrt::rundir {
@@ -29,16 +28,6 @@ namespace {
 /// Returns the seconds until the next heartbeat of an attempt that began `age_s` seconds ago. A young attempt writes
 /// heartbeats more often, so that its progress is known even if it is killed soon.
 double heartbeat_interval_s(double age_s) { return std::clamp(age_s / 4, 1.0, 10.0); }
-
-void refuse_if_alive(const AttemptRecord& last, const std::string& run_dir) {
-  if (!attempt_is_alive(run_dir, last)) return;
-  const auto& owner = last.owner;
-  throw RunIsOwned(
-      fmt::format("the run in {} is already running: attempt {}, {}process {} on {}, last heartbeat {:.0f} s ago. Wait for "
-                  "it to end, or stop it",
-                  run_dir, last.number, owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host,
-                  std::max(0.0, heartbeat_age_s(run_dir, last.number))));
-}
 
 /// Writes an end into the record of the earlier attempt `gone`, unless the record has an end. Called by the next attempt,
 /// `me`.
@@ -144,7 +133,7 @@ std::optional<AttemptRecord> Attempt::claim() {
     const auto numbers = io::retried([&] { return numbers_of_attempts(run_dir); });
     const int last = numbers.empty() ? 0 : numbers.back();
     auto before = last > 0 ? read_record(run_dir, last) : std::nullopt;
-    if (before) refuse_if_alive(*before, run_dir);
+    if (before) refuse_if_alive(run_dir, *before);
     const int started = io::retried([&] { return newest_private_directory(run_dir); });
     if (started > last && is_being_claimed(private_directory(run_dir, started), record_path(run_dir, started))) continue;
     record_.number = std::max(last, started) + 1;

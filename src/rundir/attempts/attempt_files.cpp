@@ -19,6 +19,7 @@
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
+#include "rundir/records/run_error.hpp"
 #include "rundir/storage/run_directory.hpp"
 
 namespace trainrt::rundir {
@@ -133,6 +134,16 @@ bool attempt_is_alive(const std::string& run_dir, const AttemptRecord& attempt) 
                          .job_is_alive = slurm_job_is_alive,
                          .heartbeat_age_s = heartbeat_age_s(run_dir, attempt.number)};
   return is_alive(attempt.owner, this_owner(), facts);
+}
+
+void refuse_if_alive(const std::string& run_dir, const AttemptRecord& attempt) {
+  if (!attempt_is_alive(run_dir, attempt)) return;
+  const auto& owner = attempt.owner;
+  throw RunIsOwned(
+      fmt::format("the run in {} is already running: attempt {}, {}process {} on {}, last heartbeat {:.0f} s ago. Wait for "
+                  "it to end, or stop it",
+                  run_dir, attempt.number, owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host,
+                  std::max(0.0, heartbeat_age_s(run_dir, attempt.number))));
 }
 
 bool was_killed(const std::string& run_dir, const AttemptRecord& attempt) {

@@ -21,6 +21,8 @@ std::vector<AttemptRecord> read_attempts(const std::string& run_dir,
 
 /// Returns whether an attempt is still running: its record has no end, and its owner is alive (is_alive()).
 bool attempt_is_alive(const std::string& run_dir, const AttemptRecord& attempt);
+/// Throws RunIsOwned if `attempt` is still running (attempt_is_alive()).
+void refuse_if_alive(const std::string& run_dir, const AttemptRecord& attempt);
 
 /// Returns whether an attempt was killed: its processes no longer run, and its record has no end. The record is read again,
 /// because the end may have been written after `attempt` was read.

@@ -14,7 +14,9 @@ std::optional<RunState> state_from(std::string_view word) {
 
 RunState state_of(const RunFacts& facts) {
   const bool has_open_attempt = facts.newest != nullptr && facts.newest->end.empty();
-  if (has_open_attempt) return facts.newest_is_alive ? RunState::running : RunState::killed;
+  if (has_open_attempt && facts.newest_is_alive) return RunState::running;
+  if (facts.is_being_started) return RunState::starting;
+  if (has_open_attempt) return RunState::killed;
   if (facts.recorded == RunState::finished) return facts.lacks_end ? RunState::stopped : RunState::finished;
   if (facts.recorded != RunState::running) return facts.recorded;
   return facts.newest != nullptr ? state_of(*facts.newest) : RunState::starting;

@@ -12,7 +12,7 @@ struct AttemptRecord;
 /// and JSON output of commands, and in Python. The guide src/view/README.md explains each state.
 enum class RunState : std::uint8_t {
   waiting,   ///< only trials: the trial has not begun
-  starting,  ///< only runs: the first attempt has not written its record yet
+  starting,  ///< only runs: the first attempt has not written its record yet, or a program waits to open its run again
   running,
   paused,    ///< only trials: the trial is saved and waits until it may continue; its run is `stopped`
   finished,  ///< the training is complete, or was ended early by a stop rule, the train function or a scheduler
@@ -45,6 +45,8 @@ struct RunFacts {
   /// true if processes of the newest attempt are running; used only if its record has no end
   bool newest_is_alive = false;
   bool lacks_end = false;  ///< true if the run finished, but its last checkpoint is missing (missing_end())
+  /// true if a process has claimed the run and has not begun an attempt yet (StartClaim)
+  bool is_being_started = false;
 };
 
 /// Returns the state of a run. The state in run.json alone is not sufficient, because a killed process cannot update that

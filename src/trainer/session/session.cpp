@@ -171,6 +171,7 @@ void Session::step() {
 void Session::stop_point() {
   throw_if_stopped();
   progress_.stay_alive();
+  stops_.warn_of_margin();
   const auto outcome = vote_.finish();
   saving_.advance(outcome.saves);
   obey(outcome, false);

@@ -22,13 +22,17 @@ std::optional<double> StopMargin::seconds(std::optional<double> job_s) const {
 
 std::string StopMargin::warning_for(double job_s) const {
   const auto wanted = wanted_seconds();
-  if (!wanted || *wanted < job_s) return {};
+  if (!wanted || 2 * *wanted <= job_s) return {};
   const bool is_given = option_.kind == config::LimitOption::Kind::seconds;
-  return fmt::format(
-      "failure.stop_before_end = {} requires {:.0f} s, but the job has only {:.0f} s. The run stops {:.0f} s before the "
-      "end of the job. {}",
-      is_given ? fmt::format("{:g} s", option_.seconds) : "auto", *wanted, job_s, job_s / 2,
-      is_given ? "Set a shorter time, or ask for a longer job" : "Ask for a longer job");
+  const auto key = fmt::format("failure.stop_before_end = {} requires {:.0f} s",
+                               is_given ? fmt::format("{:g} s", option_.seconds) : "auto", *wanted);
+  const auto part = !is_given && end_s_ > 0 ? fmt::format(" (of which train.stop_timeout = {:g} s)", end_s_) : "";
+  const auto* advice = is_given ? "Set a shorter time, or ask for a longer job" : "Ask for a longer job";
+  if (*wanted >= job_s)
+    return fmt::format("{}{}, but the job has only {:.0f} s. The run stops {:.0f} s before the end of the job. {}", key,
+                       part, job_s, job_s / 2, advice);
+  return fmt::format("{}{} of the job's {:.0f} s, so that only {:.0f} s are left for training in each job. {}", key, part,
+                     job_s, job_s - *wanted, advice);
 }
 
 std::optional<double> StopMargin::wanted_seconds() const {
@@ -63,10 +67,14 @@ double expected_save_seconds(const State& state) {
 
 }  // namespace
 
+StopMargin stop_margin(const config::RunSpec& spec) {
+  return StopMargin(spec.failure.stop_before_end, spec.train.program.empty() ? 0 : spec.train.stop_timeout_s);
+}
+
 StopReasons::StopReasons(const config::RunSpec& spec, const batch::Lease* lease, std::vector<std::string> hosts)
     : lease_(lease),
       rules_(spec.stop, settings_text(spec)),
-      margin_(spec.failure.stop_before_end, spec.train.program.empty() ? 0 : spec.train.stop_timeout_s),
+      margin_(stop_margin(spec)),
       slow_nodes_({spec.failure.exclude_slow, spec.failure.exclude_slow_after_s}, std::move(hosts), refusal_to_exclude()) {}
 
 void StopReasons::take_restored(const State& state) {
@@ -90,6 +98,10 @@ void StopReasons::note_point() {
   const auto now = monotonic_seconds();
   if (last_point_s_ > 0) margin_.note_gap(now - last_point_s_);
   last_point_s_ = now;
+  warn_of_margin();
+}
+
+void StopReasons::warn_of_margin() {
   const auto job_s = has_warned_of_margin_ ? std::nullopt : job_seconds();
   if (!job_s) return;
   const auto warning = margin_.warning_for(*job_s);
@@ -120,8 +132,8 @@ bool StopReasons::agree_on_end(Communicator& communicator) {
 
 void StopReasons::log_time_left() const {
   if (const auto left = lease_ != nullptr ? lease_->remaining() : std::nullopt)
-    log::info(fmt::format("{:.0f} s left in the job; saving and stopping may take {:.0f} s; stopping now", *left,
-                          margin_.seconds(job_seconds()).value_or(0)));
+    log::info(fmt::format("{:.0f} s left in the job; saving and stopping may take {:.0f} s; stopping now",
+                          std::max(0.0, *left), margin_.seconds(job_seconds()).value_or(0)));
 }
 
 std::string StopReasons::describe(batch::StopCause cause) const {

@@ -39,7 +39,8 @@ class StopMargin {
   double max_save_s() const { return saves_.empty() ? expected_save_s_ : saves_.max(); }
   /// Returns the margin in seconds, at most half of the job's length `job_s`; nullopt if failure.stop_before_end is off.
   std::optional<double> seconds(std::optional<double> job_s = std::nullopt) const;
-  /// Returns a warning if the margin is reduced, since the job's length `job_s` (seconds) is too short; otherwise "".
+  /// Returns a warning if the job's length `job_s` (seconds) is less than twice the wanted margin, so that the margin is
+  /// longer than the time for training; otherwise "".
   std::string warning_for(double job_s) const;
 
  private:
@@ -63,6 +64,9 @@ class StopMargin {
   Recent saves_;
   Recent gaps_;
 };
+
+/// Returns the stop margin of a run before its first save.
+StopMargin stop_margin(const config::RunSpec& spec);
 
 /// Decides whether this rank wants the run to stop, and for which reason: a signal, the end of the job's time, a slow node,
 /// a rule of config section [stop], or request(). A vote of all ranks then decides whether the run stops. Must be used on
@@ -93,6 +97,8 @@ class StopReasons {
   /// Records a stop point, a point at which the run may stop. The stop margin includes the maximum time between two stop
   /// points.
   void note_point();
+  /// Logs a warning once if the stop margin is long compared to the job (StopMargin::warning_for()).
+  void warn_of_margin();
   StopMargin& margin() { return margin_; }
 
   /// Returns this rank's cause for a stop, or batch::no_stop. If there are several causes, returns the cause with the

@@ -19,6 +19,7 @@
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/completion.hpp"
 #include "rundir/attempts/run_evidence.hpp"
+#include "rundir/attempts/start_claim.hpp"
 #include "rundir/records/rank_status.hpp"
 #include "view/summary/attempt_texts.hpp"
 #include "view/summary/purge.hpp"
@@ -31,7 +32,8 @@ namespace {
 
 /// Sets the end of the last attempt if the attempt was killed. A killed attempt cannot record its end.
 void end_if_killed(RunSummary& run) {
-  if (run.state != rundir::RunState::killed || !run.attempts.back().end.empty()) return;
+  const bool was_killed = run.state == rundir::RunState::killed || run.state == rundir::RunState::starting;
+  if (!was_killed || run.attempts.empty() || !run.attempts.back().end.empty()) return;
   auto& last = run.attempts.back();
   last.end = last.seen.empty() ? last.start : last.seen;
   last.why = rundir::why_without_end(last.owner, {});
@@ -184,7 +186,8 @@ RunSummary summary_of(const std::string& run_dir) {
   run.state = rundir::state_of({.recorded = run.record.state,
                                 .newest = run.attempts.empty() ? nullptr : &run.attempts.back(),
                                 .newest_is_alive = !rundir::was_killed(run_dir, run.attempts),
-                                .lacks_end = !run.missing_end.empty()});
+                                .lacks_end = !run.missing_end.empty(),
+                                .is_being_started = rundir::is_being_started(run_dir)});
   end_if_killed(run);
   take_last_report(run);
   run.mirror = rundir::read_mirror_status(run_dir);

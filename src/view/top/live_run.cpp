@@ -14,6 +14,7 @@
 #include "metrics/result_log.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/completion.hpp"
+#include "rundir/attempts/start_claim.hpp"
 #include "view/summary/attempt_texts.hpp"
 
 namespace trainrt::view {
@@ -114,9 +115,10 @@ void LiveRun::set_state(LiveStatus& now) {
   now.state = rundir::state_of({.recorded = now.record.state,
                                 .newest = newest,
                                 .newest_is_alive = has_open_attempt && is_alive(*newest, now.now),
-                                .lacks_end = !missing.empty()});
+                                .lacks_end = !missing.empty(),
+                                .is_being_started = rundir::is_being_started(run_dir_)});
   if (newest == nullptr) return;
-  if (has_open_attempt && now.state == rundir::RunState::killed) {
+  if (has_open_attempt && now.state != rundir::RunState::running) {
     newest->end = newest->seen.empty() ? newest->start : newest->seen;
     newest->why = rundir::why_without_end(newest->owner, {});
   }

@@ -95,3 +95,24 @@ TEST_CASE("a run has finished only if a readable run.json states it") {
   io::replace_file(runs.run_dir() + "/run.json", "{");
   CHECK_FALSE(run.has_finished());
 }
+
+TEST_CASE("the state of a run is not changed while an attempt of another start is running") {
+  const RunRecords runs;
+  runs.write_run(a_run_record("run"));
+  rundir::AttemptRecord attempt;
+  attempt.number = 1;
+  attempt.start = "2026-11-21T12:00:00Z";
+  const auto write_attempt = [&] { io::replace_file(runs.run_dir() + "/attempts/000001.json", rundir::to_text(attempt)); };
+  io::make_directories(runs.run_dir() + "/.attempt_000001");
+  const SupervisedRun run(spec_of(runs));
+  attempt.owner = rundir::this_owner();
+  write_attempt();
+  CHECK(run.is_of_other_start());
+  run.record_end(rundir::RunState::failed);
+  CHECK(rundir::read_run_record(runs.run_dir())->state == rundir::RunState::running);
+  attempt.owner.pid_start_time = 1;  // the process has ended
+  write_attempt();
+  CHECK_FALSE(run.is_of_other_start());
+  run.record_end(rundir::RunState::failed);
+  CHECK(rundir::read_run_record(runs.run_dir())->state == rundir::RunState::failed);
+}

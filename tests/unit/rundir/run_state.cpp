@@ -49,6 +49,13 @@ const Row table[] = {
     {"finished, and the last checkpoint is missing",
      {RunState::finished, &finished_attempt, false, true},
      RunState::stopped},
+    {"a program waits to open its run again",
+     {RunState::stopped, &stopped_attempt, false, false, true},
+     RunState::starting},
+    {"a program waits to open a run whose last attempt was killed",
+     {RunState::running, &open_attempt, false, false, true},
+     RunState::starting},
+    {"a program has opened its run", {RunState::running, &open_attempt, true, false, true}, RunState::running},
 };
 
 }  // namespace

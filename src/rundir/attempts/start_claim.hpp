@@ -1,0 +1,33 @@
+#pragma once
+#include <string>
+#include <thread>
+
+namespace trainrt::rundir {
+
+/// Returns whether a live process has claimed the run, so that the run is being started (StartClaim).
+bool is_being_started(const std::string& run_dir);
+
+/// The claim of a process, rank 0, on a run that it starts, from the start of its program until the run is open. Meanwhile
+/// no other process can start this run. Once the run is open, its Attempt is the owner (attempt.hpp).
+///
+/// The claim is the file ".starting-NAME" next to the run directory. A thread sets its modification time (mtime) to now
+/// every 10 s. A claim of a process that no longer runs is replaced. Two processes that replace the same file at the same
+/// moment may both succeed; then Attempt refuses one of them.
+class StartClaim {
+ public:
+  /// Throws RunIsOwned if the owner of the run's last attempt, or of another claim, is alive; StorageError.
+  explicit StartClaim(const std::string& run_dir);
+  /// Removes the claim, and the folders that the constructor created, if they are empty.
+  ~StartClaim();
+  StartClaim(const StartClaim&) = delete;
+  StartClaim& operator=(const StartClaim&) = delete;
+
+ private:
+  std::string storage_path_;
+  std::string existing_;  ///< the part of storage_path_ that existed before
+  std::string path_;
+  std::string text_;  ///< content of the file
+  std::jthread heartbeats_;
+};
+
+}  // namespace trainrt::rundir
