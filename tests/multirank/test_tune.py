@@ -517,7 +517,7 @@ def later_trials_of_optuna_are_better_than_the_first_ones():
 @test
 def status_and_best_of_a_folder_without_a_sweep_are_errors():
     folder = scratch()
-    for words, part in ((["status", folder], "is not a sweep"), (["best", folder / "none"], "is not a sweep"), (["state", folder], "usage"), ([], "missing option: --config FILE")):
+    for words, part in ((["status", folder], "is not a sweep"), (["best", folder / "none"], "does not exist"), (["state", folder], "usage"), ([], "missing option: --config FILE")):
         job = run([TRAINRT, "tune", *words])
         equal(job.code, 64, f"exit code of {words}", job)
         check(part in job.err, f"the message lacks {part!r}", job)

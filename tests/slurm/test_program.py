@@ -123,7 +123,7 @@ def a_cancelled_job_names_the_option_that_continues_its_run_in_another_job():
     (folder / "linear.ini").write_text("".join(line for line in Path(program).read_text().splitlines(True) if not line.startswith("name")))
     job = CLUSTER.sbatch(ALLOCATION, folder / "linear.ini", cwd=folder)
     runs = run_dir_of(program).parent
-    wait_until(lambda: runs.exists() and any(report_count(path) > 1 for path in runs.iterdir()), 60, "a report", job)
+    wait_until(lambda: runs.exists() and any(report_count(path) > 1 for path in runs.glob("[!.]*")), 60, "a report", job)
     (run_dir,) = runs.iterdir()
     job.cancel()
     words = f"will not be requeued. Submit it again with --run.name={run_dir.name} (before --); it continues from its last checkpoint"

@@ -222,7 +222,7 @@ def attempts_without_progress_end_with_76_under_supervise_and_without_it():
 
 @test
 def an_invalid_config_is_not_started_again():
-    gives_up(config_of(loop={"optimizer": "none"}), USAGE, 0, "Fix the error above")
+    gives_up(config_of(loop={"optimizer": "none"}), USAGE, 0, "Do what the error above advises")
 
 
 @test

@@ -57,8 +57,8 @@ void Saver::drain() {
       "waiting for the storage to write the combined view of the last checkpoint or to delete old checkpoints");
   if (!writer_.workers().drain_within(options_.writer.stuck_s))
     throw SaveStalled(
-        "the work after the commit of a checkpoint (state.h5, deletions of old ones) makes no progress: the storage does "
-        "not respond. The checkpoint itself is complete. Run the same command again when the storage works",
+        "the work after the commit of a checkpoint (writing state.h5, deleting old checkpoints) makes no progress: the "
+        "storage does not respond. The checkpoint itself is complete. Run the same command again when the storage works",
         options_.writer.stuck_s);
 }
 

@@ -22,7 +22,7 @@ struct Problem {
   std::string text;
 };
 
-/// The results of a probe on all ranks, or on the lowest rank of each node. The same on every rank.
+/// The results of a probe that ran on all ranks, or on the lowest rank of each node. Each rank has all results.
 struct Answers {
   std::vector<int> ranks;         ///< the rank of each value, ascending
   std::vector<Json> values;       ///< null if the probe failed on that rank

@@ -17,7 +17,7 @@ namespace trainrt::cli::doctor {
 
 namespace {
 
-/// Flushes: the next check may block.
+/// Prints a line, and flushes the output, because the next check may block.
 void print_line(std::string line) {
   std::ranges::replace(line, '\n', ' ');
   print_text(line + "\n");

@@ -11,8 +11,8 @@ namespace trainrt::comm {
 namespace {
 
 constexpr std::size_t short_exchange_bytes = 16384;
-/// Number of consecutive reductions with different MPI tags. Each uses two tags; the MPI standard guarantees tags up to
-/// 32767.
+/// After this number of reductions, the MPI tags are used again. Each reduction uses two tags, and the MPI standard
+/// guarantees only tags up to 32767.
 constexpr int rounds_in_tags = 16000;
 
 std::vector<std::vector<int>> ranks_of_nodes(std::span<const int> node_of_rank) {

@@ -107,7 +107,7 @@ struct KnownNpy {
 void put_npy_entry(std::span<const std::byte> entry, const std::string& what, const Dataset::Field& field, std::byte* out) {
   const auto header = npy_of_entry(entry, what);
   if (header.shape != field.sample_shape || dtype_of_npy(header, what) != field.dtype)
-    throw UsageError(fmt::format("{} is an array {}{}, but that of the first sample is {}{}", what,
+    throw UsageError(fmt::format("{} is an array {}{}, but the array of the first sample is {}{}", what,
                                  name_of(dtype_of_npy(header, what)), to_string(header.shape), name_of(field.dtype),
                                  to_string(field.sample_shape)));
   std::memcpy(out, entry.data() + header.header_bytes, header.data_bytes);

@@ -47,9 +47,9 @@ TarField tar_field(const std::string& word) {
   const bool has_empty =
       field.name.empty() || std::ranges::any_of(field.extensions, [](const auto& e) { return e.empty(); });
   if (has_empty)
-    throw UsageError(
-        fmt::format("fields: '{}' is not a valid field; valid are EXTENSION, NAME=EXTENSION, NAME=EXTENSION;EXTENSION, {}",
-                    excerpt(word), key_field));
+    throw UsageError(fmt::format(
+        "fields: '{}' is not a valid field; valid forms: 'EXTENSION', 'NAME=EXTENSION', 'NAME=EXTENSION;EXTENSION', '{}'",
+        excerpt(word), key_field));
   field.kind = kind_of_extension(field.extensions.front());
   for (const auto& extension : field.extensions)
     if (kind_of_extension(extension) != field.kind)

@@ -36,7 +36,7 @@ struct RankExit {
   double age_s = 0;           ///< time since the program exited or failed, measured at the same moment on all ranks
 };
 
-/// Returns the exits of the programs of all ranks, in the order of the ranks. Collective.
+/// Returns how the program of each rank exited, in the order of the ranks. Collective.
 std::vector<RankExit> gather_rank_exits(Communicator& communicator, Child& child, const FailureReport& failure = {});
 
 /// Returns the rank of the program that failed first and caused the other failures, or -1 if no program has failed. A

@@ -56,7 +56,7 @@ RunRecord read_seen_run_record(const std::string& run_dir);
 /// Replaces the file run.json by `record`, atomically and durably. Throws StorageError.
 void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record);
 
-/// The config of a run: by key, the value of each key as text.
+/// The config of a run: maps of each key to its value as text.
 struct ConfigTexts {
   std::map<std::string, std::string> loop;  ///< the keys of section [loop] that the config sets, without the prefix "loop."
   std::map<std::string, std::string> rest;  ///< keys of all other sections, with the section's name: "checkpoint.every"

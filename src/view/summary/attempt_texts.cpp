@@ -32,10 +32,12 @@ std::string phase_of(const rundir::RankStatus& rank, const rundir::AttemptRecord
 const rundir::AttemptRecord* announcing_attempt(rundir::RunState state, std::span<const rundir::AttemptRecord> attempts,
                                                 const std::string& now) {
   if (state == rundir::RunState::finished) return nullptr;
-  const auto ended = attempts.size() - std::min<std::size_t>(attempts.size(), rundir::is_over(state) ? 1 : 2);
+  // In the pause before a restart, the state is over, or "starting" if the processes of the last attempt start the next.
+  const bool has_ended = rundir::is_over(state) || (!attempts.empty() && !attempts.back().end.empty());
+  const auto ended = attempts.size() - std::min<std::size_t>(attempts.size(), has_ended ? 1 : 2);
   if (ended == attempts.size() || !attempts[ended].next_start) return nullptr;
   const auto& attempt = attempts[ended];
-  const bool waits = rundir::is_over(state) || seconds_between(attempt.next_start->time, now) < 0;
+  const bool waits = has_ended || seconds_between(attempt.next_start->time, now) < 0;
   return waits ? &attempt : nullptr;
 }
 

@@ -130,7 +130,7 @@ void LightgbmNetwork::reduce_scatter(const char* in, int value_bytes, std::span<
   communicator_.reduce_scatter(Buffer{const_cast<char*>(in), total, *type}, counts_, out, Op::sum, "LightGBM's histograms");
 }
 
-/// Reduces the part of one rank after another, in chunks, which limits the memory.
+/// Reduces the array in parts, one for each rank, and each part in chunks, to limit the memory that is used.
 void LightgbmNetwork::reduce_in_rank_order(const char* in, int value_bytes, std::span<const std::int32_t> bytes, char* out,
                                            Reduce* reduce) {
   const auto ranks = bytes.size(), own = static_cast<std::size_t>(communicator_.rank());

@@ -20,9 +20,9 @@ struct LightgbmSample {
   std::vector<std::vector<int>> row_lists;  ///< memory of `value_rows`
 };
 
-/// Reads the rows that LightGBM itself would draw from a matrix with the same number of rows. If no features are bundled,
-/// the values of the columns for which this rank computes bins are sorted, NaN last, since LightGBM's sort is slow for
-/// other data.
+/// Reads the rows from which bins are computed: those that LightGBM itself would draw from a matrix with the same number
+/// of rows. If no features are bundled, sorts the values of each column for which this rank computes bins, NaN last,
+/// because LightGBM sorts unsorted values slowly. Bundles need the order of the rows.
 LightgbmSample sample_of(const LightgbmRun& run, TableRows& rows);
 
 }  // namespace trainrt::frameworks::trees
