@@ -13,7 +13,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/retention.hpp"
-#include "cli/command_line/intended_call.hpp"
+#include "cli/command_line/existing_path.hpp"
 #include "core/files/guarded_tree.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"

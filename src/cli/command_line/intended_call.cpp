@@ -13,9 +13,7 @@
 #include "cli/config/config_file.hpp"
 #include "config/section.hpp"
 #include "core/environment.hpp"
-#include "core/files/similar_directory.hpp"
 #include "core/text/text.hpp"
-#include "rundir/attempts/start_claim.hpp"
 
 namespace trainrt::cli {
 
@@ -143,18 +141,6 @@ std::string run_dir_of_config(const std::string& path) try {
   return "RUN_DIR";
 }
 
-/// Returns the directory of a run, a sweep, a checkpoint or a folder of runs that `path` may mean: runs/PATH if it exists,
-/// or else a directory with a similar name, also in ./runs. Returns "" if there is none.
-std::string similar_run(const std::string& path) {
-  std::error_code error;
-  if (path.empty()) return "";
-  const auto in_runs = (fs::path("runs") / path).string();
-  const bool is_relative = fs::path(path).is_relative();
-  if (is_relative && fs::exists(fs::path(in_runs) / "run.json", error)) return in_runs;
-  const auto similar = similar_directory(path, run_markers);
-  return similar.empty() && is_relative ? similar_directory(in_runs, run_markers) : similar;
-}
-
 std::string_view first_name(std::string_view usage) { return usage.substr(0, usage.find(' ')); }
 
 }  // namespace
@@ -218,18 +204,6 @@ std::string unknown_option(const std::string& option, const std::string& next, c
   const auto more = is_name ? fmt::format("`trainrt {} --help` shows all options", spec.usage.empty() ? "run" : spec.usage)
                             : fmt::format("usage: trainrt {}", spec.usage);
   return fmt::format("unknown option '{}'{}; {}", shown, similar, more);
-}
-
-void require_existing(const std::string& path) {
-  std::error_code error;
-  if (fs::exists(fs::symlink_status(path, error))) return;
-  if (!path.empty() && rundir::is_being_started(path))
-    throw UsageError(
-        fmt::format("'{}' does not exist yet: the run is being started, but its program has not opened it. Try again later",
-                    excerpt(path)));
-  const auto similar = similar_run(path);
-  throw UsageError(fmt::format("'{}' does not exist{}", excerpt(path),
-                               similar.empty() ? "" : fmt::format("; did you mean '{}'?", similar)));
 }
 
 }  // namespace trainrt::cli

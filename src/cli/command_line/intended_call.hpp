@@ -21,8 +21,4 @@ void refuse_operands(std::string_view command, std::span<const std::string> word
 /// word that follows it, or "".
 std::string unknown_option(const std::string& option, const std::string& next, const ArgumentSpec& spec);
 
-/// Throws UsageError if `path`, an argument of a command, does not exist. The message suggests
-/// runs/PATH if that is a run, or the run, sweep or checkpoint with the most similar path.
-void require_existing(const std::string& path);
-
 }  // namespace trainrt::cli

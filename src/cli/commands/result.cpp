@@ -13,7 +13,7 @@
 #include "checkpoint/format/names.hpp"
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
-#include "cli/command_line/intended_call.hpp"
+#include "cli/command_line/existing_path.hpp"
 #include "cli/runs/comparison_table.hpp"
 #include "cli/runs/read_runs.hpp"
 #include "cli/runs/usage_table.hpp"

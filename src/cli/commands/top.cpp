@@ -8,7 +8,7 @@
 
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
-#include "cli/command_line/intended_call.hpp"
+#include "cli/command_line/existing_path.hpp"
 #include "cli/runs/job_runs.hpp"
 #include "cli/terminal/full_screen.hpp"
 #include "core/environment.hpp"

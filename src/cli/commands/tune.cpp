@@ -14,7 +14,7 @@
 #include "batch/slurm_job.hpp"
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
-#include "cli/command_line/intended_call.hpp"
+#include "cli/command_line/existing_path.hpp"
 #include "cli/config/config_file.hpp"
 #include "cli/start/load_run_spec.hpp"
 #include "cli/start/slurm_environment.hpp"

@@ -13,7 +13,7 @@
 #include "checkpoint/other_files.hpp"
 #include "cli/command_line/arguments.hpp"
 #include "cli/command_line/command.hpp"
-#include "cli/command_line/intended_call.hpp"
+#include "cli/command_line/existing_path.hpp"
 #include "cli/terminal/print.hpp"
 #include "cli/terminal/progress_line.hpp"
 #include "core/files/guarded_tree.hpp"

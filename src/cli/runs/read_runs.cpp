@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "cli/command_line/intended_call.hpp"
+#include "cli/command_line/existing_path.hpp"
 #include "core/output/log.hpp"
 #include "core/text/byte_size.hpp"
 #include "io/files/file.hpp"

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/command_line/command.hpp"
+#include "cli/command_line/existing_path.hpp"
 #include "cli/command_line/foreign_words.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/error_of.hpp"
