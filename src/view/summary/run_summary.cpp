@@ -40,8 +40,7 @@ void end_if_killed(RunSummary& run) {
 }
 
 /// Raises the iteration of the newest attempt to the iteration of the last report, which may be newer than the heartbeat of
-/// the attempt. If the attempt counts steps and the report has no "_step", does nothing, since iteration and step must
-/// belong to the same time.
+/// the attempt. The step is raised, too, if the report has the metric "_step".
 void take_last_report(RunSummary& run) {
   if (run.reports.empty() || run.attempts.empty() || run.attempts.back().start.empty()) return;
   auto& newest = run.attempts.back();
@@ -49,7 +48,6 @@ void take_last_report(RunSummary& run) {
   const double began_s = seconds_between("1970-01-01T00:00:00Z", newest.start);
   if (last.number("_timestamp").value_or(0) < began_s || last.iteration <= newest.iteration) return;
   const auto step = last.number("_step");
-  if (newest.last_step > 0 && !step) return;
   newest.iteration = last.iteration;
   if (step) newest.last_step = std::max(newest.last_step, static_cast<std::int64_t>(*step));
 }

@@ -8,7 +8,16 @@ from typing import Any
 
 from .._support import _notes
 
-NodeIdStr = str  # type of the elements of `worker_node_ids` of DataConfig.configure(), for annotations
+
+class NodeIdStr(str):
+    """Type of the elements of `worker_node_ids` in `DataConfig.configure()`, for annotations. The runtime passes `None`, since it has no node ids.
+
+    Examples
+    --------
+    >>> from trainrt.data import NodeIdStr
+    >>> NodeIdStr("node-1") == "node-1"
+    True
+    """
 
 
 @dataclass
