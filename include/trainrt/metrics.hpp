@@ -19,7 +19,7 @@ struct Number {
   Reduce reduce = Reduce::mean;
   double weight = 1;  ///< weight of this rank's number in the mean, 0 or more
   /// The number as an integer, if it was given as an integer. The sum, minimum or maximum of such numbers is reported as an
-  /// integer, and so is their mean if it has no fraction.
+  /// integer; a mean is always reported as a real number.
   std::optional<std::int64_t> whole = {};
 };
 

@@ -53,20 +53,19 @@ std::string describe(const Sorted& by_key) {
   return lines;
 }
 
+void encode_mean(std::string_view key, const Number& number, Encoded& out) {
+  if (!std::isfinite(number.weight) || number.weight < 0)
+    bad_key(std::string(key), "has weight " + std::to_string(number.weight) + "; a weight must be finite and at least 0");
+  out.sums.push_back(number.weight > 0 ? number.value * number.weight : 0.0);
+  out.sums.push_back(number.weight);
+}
+
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Exclusive upper limit for exact sums of integers in double: the sum of the integers' magnitudes must be below it.
 constexpr double exact_below = static_cast<double>(max_exact_integer);
 
 double magnitude(const Number& number) { return number.whole ? std::abs(number.value) : infinity; }
-
-void encode_mean(std::string_view key, const Number& number, Encoded& out) {
-  if (!std::isfinite(number.weight) || number.weight < 0)
-    bad_key(std::string(key), "has weight " + std::to_string(number.weight) + "; a weight must be finite and at least 0");
-  out.sums.push_back(number.weight > 0 ? number.value * number.weight : 0.0);
-  out.sums.push_back(number.weight);
-  out.sums.push_back(magnitude(number));
-}
 
 void encode_sum(const Number& number, Encoded& out) {
   out.sums.push_back(number.value);
@@ -93,7 +92,7 @@ class Decoder {
     const auto second = reduced_.sums.at(sum_++);
     switch (reduce) {
       case Reduce::mean:
-        return mean(first, second, reduced_.sums.at(sum_++));
+        return second > 0 ? first / second : nan;
       case Reduce::sum:
         return of_kind(first, second);
       case Reduce::max:
@@ -106,10 +105,6 @@ class Decoder {
 
  private:
   static constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
-  static Record::Value mean(double sum, double weight, double magnitudes) {
-    const auto value = weight > 0 ? sum / weight : nan;
-    return value == std::floor(value) ? of_kind(value, magnitudes) : Record::Value(value);
-  }
   static double pick(double nan_count, double value) { return nan_count > 0 ? nan : value; }
   static Record::Value of_kind(double value, double magnitudes) {
     return magnitudes < exact_below ? Record::Value(static_cast<std::int64_t>(value)) : Record::Value(value);

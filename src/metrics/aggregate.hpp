@@ -31,7 +31,6 @@ Encoded encode(const Metrics& metrics);
 ///
 /// - A mean is sum(value * weight) / sum(weight). Values with weight 0 are ignored; if all weights are 0, the mean is NaN.
 /// - If any rank reports NaN with a weight above 0, the result is NaN, also for a minimum or maximum.
-/// - A mean is an integer if it has no fraction, all ranks reported integers and their magnitudes add up to less than 2^53.
 /// - A minimum or maximum is an integer if all ranks reported integers with magnitudes below 2^53. A sum is an integer if
 ///   all ranks reported integers and their magnitudes add up to less than 2^53.
 Record decode(const Metrics& metrics, const Encoded& reduced, std::int64_t iteration);
