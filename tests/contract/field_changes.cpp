@@ -115,9 +115,9 @@ TEST_CASE("invalid arguments of a field change are an error that names key, fiel
     const auto value = row.invalid.substr(row.invalid.rfind(' ') + 1);
     CHECK_THROWS_AS(open(keys_of(dir, row)), UsageError);
     CHECK_THROWS_WITH(open(keys_of(dir, row)),
-                      Contains("train.ini:7: " + row.name) && Contains("image") && Contains(value + "'"));
+                      Contains("train.ini:7: [data.train]: " + row.name) && Contains("image") && Contains(value + "'"));
     row.arguments = "";
-    CHECK_THROWS_WITH(open(keys_of(dir, row)), Contains("train.ini:7: " + row.name) && Contains("image"));
+    CHECK_THROWS_WITH(open(keys_of(dir, row)), Contains("train.ini:7: [data.train]: " + row.name) && Contains("image"));
   }
 }
 
@@ -127,9 +127,10 @@ TEST_CASE("an unknown field of a field change is an error that lists the valid f
     INFO(row.name);
     auto keys = keys_of(dir, row);
     keys[row.name] = "picture: " + row.arguments;
-    CHECK_THROWS_WITH(open(keys), Contains("train.ini:7: " + row.name) && Contains("'picture'") && Contains("image"));
+    CHECK_THROWS_WITH(open(keys),
+                      Contains("train.ini:7: [data.train]: " + row.name) && Contains("'picture'") && Contains("image"));
     keys[row.name] = row.arguments;
-    CHECK_THROWS_WITH(open(keys), Contains("train.ini:7: " + row.name) && Contains("FIELD: "));
+    CHECK_THROWS_WITH(open(keys), Contains("train.ini:7: [data.train]: " + row.name) && Contains("FIELD: "));
   }
 }
 

@@ -28,8 +28,8 @@ constexpr std::string_view export_file_usage =
     "export CHECKPOINT|RUN_DIR -o FILE.h5|FILE.safetensors|FILE.npz|FILE [OPTION...]";
 
 constexpr Example export_examples[] = {
-    {"trainrt export runs/first -o model.safetensors", "the newest checkpoint of a run"},
-    {"trainrt export runs/first --best -o best.npz --tensors 'model/*' --rank 0", "only the model, as rank 0 has it"}};
+    {"trainrt export runs/first -o model.safetensors", "the newest checkpoint"},
+    {"trainrt export runs/first -o model.npz --tensors 'model/*' --rank 0", "the model of rank 0"}};
 
 constexpr CommandOption export_options[] = {
     {"output", "FILE", "file to write (required). The extension selects the format: .h5, .safetensors or .npz"},

@@ -66,6 +66,7 @@ const std::map<std::string, Row> rows = {
     {"FailedTogether", row<trainer::FailedTogether>(true, "its exit code is that of the failure")},
     {"GpuStalled", row<device::GpuStalled>(true, "the GPU may respond again")},
     {"GpusRefused", row<device::GpusRefused>(false, "the same GPUs are requested again")},
+    {"FilesDiffer", row<checkpoint::FilesDiffer>(true, "files with the time of their creation may be equal this time")},
     {"PathNotShared", row<rundir::PathNotShared>(false, "the path is not on a shared file system")},
     {"PathNotWritable", row<rundir::PathNotWritable>(false, "the permissions remain")},
     {"RunIsOwned", row<rundir::RunIsOwned>(false, "another process runs the run")},
