@@ -5,10 +5,12 @@ import dataclasses
 import json
 import math
 import os
+import resource
 import socket
 import stat
 import sys
 import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -21,7 +23,7 @@ import trainrt  # noqa: E402
 from trainrt._client.metrics import metrics_for_message  # noqa: E402
 from trainrt import train  # noqa: E402
 from trainrt.train import *  # noqa: E402,F403
-from trainrt._support import _plain_tree, _private_folder  # noqa: E402
+from trainrt._support import _exchange, _exchange_client, _plain_tree, _private_folder  # noqa: E402
 from trainrt._support._exchange import Exchange  # noqa: E402
 from trainrt._support._exchange_client import ExchangeClient, ScriptUnreachable  # noqa: E402
 from trainrt.train._config import _settings  # noqa: E402
@@ -660,6 +662,75 @@ def values_are_not_exchanged_without_the_key():
         equal(exchange.get("function"), b"data", "the value")
 
 
+def port_of(exchange):
+    return int(exchange.variables()["TRAINRT_FIT"].split("tcp:")[1].split(":")[0])
+
+
+@test
+def values_are_exchanged_again_after_too_many_open_files_and_threads():
+    start, (soft, hard) = threading.Thread.start, resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def no_thread(thread):
+        threading.Thread.start = start
+        raise RuntimeError("can't start new thread")
+
+    with Exchange(has_other_nodes=True) as exchange:
+        exchange.put("function", b"data")
+        threading.Thread.start = no_thread
+        equal(client_of(exchange, "tcp").get("function"), b"data", "the value after a thread could not start")
+        others = [socket.socket() for _ in range(2)]
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+            for other in others:  # accept() reserves a descriptor before it waits, so that only its next call fails
+                other.connect(("127.0.0.1", port_of(exchange)))
+            time.sleep(0.3)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        equal(client_of(exchange, "tcp").get("function"), b"data", "the value after accept() failed")
+        for other in others:
+            other.close()
+
+
+@test
+def a_connection_that_sends_nothing_is_closed_and_blocks_no_rank():
+    limits = _exchange._MAX_UNPROVEN, _exchange._FIRST_REQUEST_S
+    _exchange._MAX_UNPROVEN, _exchange._FIRST_REQUEST_S = 2, 0.3
+    try:
+        with Exchange(has_other_nodes=True) as exchange:
+            exchange.put("function", b"data")
+            silent = [socket.create_connection(("127.0.0.1", port_of(exchange)), 5) for _ in range(3)]
+            silent[2].settimeout(0.1)
+            raises(TimeoutError, of=lambda: silent[2].recv(32))  # the greeting comes when one of the others is closed
+            equal(client_of(exchange, "tcp").get("function"), b"data", "the value")
+            equal([len(silent[0].recv(32)), silent[0].recv(1)], [32, b""], "the greeting, and the end of the connection")
+            for each in silent:
+                each.close()
+    finally:
+        _exchange._MAX_UNPROVEN, _exchange._FIRST_REQUEST_S = limits
+
+
+@test
+def a_rank_does_not_wait_forever_for_a_full_queue_of_connections():
+    timeout_s, _exchange_client._CONNECT_TIMEOUT_S = _exchange_client._CONNECT_TIMEOUT_S, 0.3
+    found, name = [], f"trainrt-test-{os.getpid()}"
+
+    def put():
+        try:
+            ExchangeClient([f"unix:{name}"], bytes(32))._request({"op": "names"}, tries_s=0)
+        except ScriptUnreachable as error:
+            found.append(str(error))
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as first:
+        listener.bind("\0" + name)
+        listener.listen(0)
+        first.connect("\0" + name)
+        thread = threading.Thread(target=put, daemon=True)
+        thread.start()
+        thread.join(5)
+    _exchange_client._CONNECT_TIMEOUT_S = timeout_s
+    check(found and "this machine: " in found[0], f"errors {found}")
+
+
 class Recorder(threading.Thread):
     """Listens on a socket, and records what a client sends there."""
 
@@ -690,8 +761,7 @@ def a_recorded_message_of_a_rank_is_not_valid_in_another_connection():
         sending.start()
         recorder.join(10)
         check(len(recorder.data) > 100, "nothing was recorded")
-        port = exchange.variables()["TRAINRT_FIT"].split("tcp:")[1].split(":")[0]
-        with socket.create_connection(("127.0.0.1", int(port)), 5) as connected:
+        with socket.create_connection(("127.0.0.1", port_of(exchange)), 5) as connected:
             connected.sendall(recorder.data)
             equal(len(connected.recv(4096)), 32, "bytes of the greeting")
             try:
