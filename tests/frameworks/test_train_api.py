@@ -23,11 +23,11 @@ import trainrt  # noqa: E402
 from trainrt._client.metrics import metrics_for_message  # noqa: E402
 from trainrt import train  # noqa: E402
 from trainrt.train import *  # noqa: E402,F403
-from trainrt._support import _exchange, _exchange_client, _plain_tree, _private_folder  # noqa: E402
+from trainrt._support import _exchange, _exchange_client, _notes, _plain_tree, _private_folder, _user_key  # noqa: E402
 from trainrt._support._exchange import Exchange  # noqa: E402
 from trainrt._support._exchange_client import ExchangeClient, ScriptUnreachable  # noqa: E402
 from trainrt.train._config import _settings  # noqa: E402
-from trainrt.train._results import _run_directory, _validation_file  # noqa: E402
+from trainrt.train._results import _run_directory, _trainer_record, _validation_file  # noqa: E402
 from trainrt.train._sessions import _newest_intact  # noqa: E402
 
 
@@ -466,6 +466,57 @@ def a_table_of_the_reports_requires_pandas():
         raises(ImportError, "pandas", "Result.reports", of=lambda: result.metrics_dataframe)
     else:
         equal(list(result.metrics_dataframe["loss"]), [1.5, 0.5, 0.5, 1.5], "the table")
+
+
+@dataclasses.dataclass
+class LimitConfig(BackendConfig):
+    limit: int = 1
+
+
+class LimitTrainer(DataParallelTrainer):
+    def __init__(self, function, limit_config=None, **arguments):
+        super().__init__(function, backend_config=limit_config or LimitConfig(), **arguments)
+
+
+def recorded_run(trainer):
+    """Returns a directory with the records of a run of `trainer` that was signed with a new key, and whose last start had max_failures 3."""
+    os.environ["XDG_STATE_HOME"] = str(scratch())
+    folder = scratch()
+    (folder / "run.json").write_text(json.dumps({"format": "trainrt run 1", "config": {"failure.max_failures": "3"}}))
+    _trainer_record.write(str(folder), trainer)
+    return folder
+
+
+def changed_record(folder, is_signed, **options):
+    """Adds options of the RunConfig to trainer.json."""
+    record = json.loads((folder / "trainer.json").read_text())
+    record["run_config"].update(options)
+    if is_signed:
+        record["code"] = _user_key.code_of(_trainer_record._signed_bytes(record))
+    (folder / "trainer.json").write_text(json.dumps(record))
+
+
+@test
+def restore_uses_options_of_a_record_only_with_a_valid_code_and_never_its_environment():
+    notes, say = [], _notes.say
+    folder = recorded_run(LimitTrainer(print, LimitConfig(7), train_loop_config={"x": 1}, run_config=RunConfig(failure_config=FailureConfig(max_failures=9), verbose=2)))
+    _notes.say = notes.append
+    try:
+        for is_signed, expected in ((True, (None, 9, 2, 7)), (False, (None, 3, None, 1))):
+            changed_record(folder, is_signed, worker_runtime_env={"env_vars": {"LD_PRELOAD": f"/evil-{is_signed}.so"}})
+            found = LimitTrainer.restore(folder, print)
+            run_config = found.run_config
+            equal((run_config.worker_runtime_env, run_config.failure_config.max_failures, run_config.verbose, found.backend_config.limit), expected, f"{is_signed}")
+            equal("run_config=RunConfig(...), backend_config=..." in "".join(notes), not is_signed, f"whether a note names the options: {notes}")
+    finally:
+        _notes.say = say
+
+
+@test
+def restore_with_a_validation_config_keeps_the_recorded_backend():
+    folder = recorded_run(LimitTrainer(print, LimitConfig(7), train_loop_config={"x": 1}))
+    equal(LimitTrainer.restore(folder, print, validation_config=ValidationConfig(print)).backend_config.limit, 7, "with validation_config")
+    equal(LimitTrainer.restore(folder, print, limit_config=LimitConfig(8)).backend_config.limit, 8, "with another config of the backend")
 
 
 # ---- without ranks -----------------------------------------------------------------------------------------------------------
