@@ -8,6 +8,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.train_scripts import *  # noqa: E402,F403
 
+sys.path.insert(0, str(SOURCE / "src/python"))
+from trainrt.train._results import _auto_metrics  # noqa: E402
+
 # The function fails once, after the second checkpoint, so that the results are read from rewritten files.
 KINDS = """
 def function(config):
@@ -69,6 +72,18 @@ def reports_of_a_result_have_the_metrics_of_ray_tune_and_count_on_after_a_restar
     equal([second["done"], second["iterations_since_restore"], second["should_checkpoint"]], [False, 2, False], "the report before the failure")
     times = [each["_time_this_iter_s"] for each in (first, second, last)]
     check(abs(last["time_total_s"] - sum(times)) < 1e-9 and abs(second["time_since_restore"] - sum(times[:2])) < 1e-9, f"times {times} in {last}")
+
+
+@test
+def reports_are_not_attributed_to_an_attempt_that_failed_before_them():
+    def attempt(number, first, last, end="2026-01-01T00:00:00Z"):
+        return {"attempt": number, "first_iteration": first, "iteration": last, "end": end, "nodes": [f"n{number}"], "owner": {"pid": number}}
+
+    for label, attempts, expected in (("failed at once", [attempt(1, 0, 3), attempt(2, 0, 0)], "n1 n1 n1"),
+                                      ("continued", [attempt(1, 0, 2), attempt(2, 0, 0), attempt(3, 2, 3, end=None)], "n1 n1 n3"),
+                                      ("killed before its record had all reports", [attempt(1, 0, 1), attempt(2, 2, 3)], "n1 n1 n2")):
+        reports = _auto_metrics.completed([{"_training_iteration": number} for number in (1, 2, 3)], "id", {}, False, attempts)
+        equal(" ".join(each["hostname"] for each in reports), expected, label)
 
 
 @test
