@@ -674,6 +674,20 @@ def folders_of_scripts_are_private():
     equal(stat.S_IMODE(folder.stat().st_mode), 0o700, "mode of the folder")
 
 
+@test
+def only_folders_of_killed_scripts_of_the_same_pid_namespace_are_removed():
+    storage = scratch()
+    made, no_process = Path(_private_folder.make(str(storage))).name, 2**22 + 1
+    killed = made.replace(f"-{os.getpid()}-", f"-{no_process}-")
+    namespace = os.readlink("/proc/self/ns/pid")[5:-1]
+    check(f"-{namespace}-" in made, f"{made} does not name the PID namespace {namespace}")
+    elsewhere = killed.replace(f"-{namespace}-", "-1-")
+    for name in (killed, elsewhere):
+        (storage / name).mkdir()
+    last = Path(_private_folder.make(str(storage))).name
+    equal(sorted(path.name for path in storage.iterdir()), sorted([made, elsewhere, last]), "folders that are left")
+
+
 # ---- values that a script and its ranks exchange -----------------------------------------------------------------------------------
 
 
