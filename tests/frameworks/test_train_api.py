@@ -5,10 +5,12 @@ import dataclasses
 import json
 import math
 import os
+import resource
 import socket
 import stat
 import sys
 import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -21,11 +23,11 @@ import trainrt  # noqa: E402
 from trainrt._client.metrics import metrics_for_message  # noqa: E402
 from trainrt import train  # noqa: E402
 from trainrt.train import *  # noqa: E402,F403
-from trainrt._support import _plain_tree, _private_folder  # noqa: E402
+from trainrt._support import _exchange, _exchange_client, _notes, _plain_tree, _private_folder, _user_key  # noqa: E402
 from trainrt._support._exchange import Exchange  # noqa: E402
 from trainrt._support._exchange_client import ExchangeClient, ScriptUnreachable  # noqa: E402
 from trainrt.train._config import _settings  # noqa: E402
-from trainrt.train._results import _run_directory, _validation_file  # noqa: E402
+from trainrt.train._results import _run_directory, _trainer_record, _validation_file  # noqa: E402
 from trainrt.train._sessions import _newest_intact  # noqa: E402
 
 
@@ -466,6 +468,57 @@ def a_table_of_the_reports_requires_pandas():
         equal(list(result.metrics_dataframe["loss"]), [1.5, 0.5, 0.5, 1.5], "the table")
 
 
+@dataclasses.dataclass
+class LimitConfig(BackendConfig):
+    limit: int = 1
+
+
+class LimitTrainer(DataParallelTrainer):
+    def __init__(self, function, limit_config=None, **arguments):
+        super().__init__(function, backend_config=limit_config or LimitConfig(), **arguments)
+
+
+def recorded_run(trainer):
+    """Returns a directory with the records of a run of `trainer` that was signed with a new key, and whose last start had max_failures 3."""
+    os.environ["XDG_STATE_HOME"] = str(scratch())
+    folder = scratch()
+    (folder / "run.json").write_text(json.dumps({"format": "trainrt run 1", "config": {"failure.max_failures": "3"}}))
+    _trainer_record.write(str(folder), trainer)
+    return folder
+
+
+def changed_record(folder, is_signed, **options):
+    """Adds options of the RunConfig to trainer.json."""
+    record = json.loads((folder / "trainer.json").read_text())
+    record["run_config"].update(options)
+    if is_signed:
+        record["code"] = _user_key.code_of(_trainer_record._signed_bytes(record))
+    (folder / "trainer.json").write_text(json.dumps(record))
+
+
+@test
+def restore_uses_options_of_a_record_only_with_a_valid_code_and_never_its_environment():
+    notes, say = [], _notes.say
+    folder = recorded_run(LimitTrainer(print, LimitConfig(7), train_loop_config={"x": 1}, run_config=RunConfig(failure_config=FailureConfig(max_failures=9), verbose=2)))
+    _notes.say = notes.append
+    try:
+        for is_signed, expected in ((True, (None, 9, 2, 7)), (False, (None, 3, None, 1))):
+            changed_record(folder, is_signed, worker_runtime_env={"env_vars": {"LD_PRELOAD": f"/evil-{is_signed}.so"}})
+            found = LimitTrainer.restore(folder, print)
+            run_config = found.run_config
+            equal((run_config.worker_runtime_env, run_config.failure_config.max_failures, run_config.verbose, found.backend_config.limit), expected, f"{is_signed}")
+            equal("run_config=RunConfig(...), backend_config=..." in "".join(notes), not is_signed, f"whether a note names the options: {notes}")
+    finally:
+        _notes.say = say
+
+
+@test
+def restore_with_a_validation_config_keeps_the_recorded_backend():
+    folder = recorded_run(LimitTrainer(print, LimitConfig(7), train_loop_config={"x": 1}))
+    equal(LimitTrainer.restore(folder, print, validation_config=ValidationConfig(print)).backend_config.limit, 7, "with validation_config")
+    equal(LimitTrainer.restore(folder, print, limit_config=LimitConfig(8)).backend_config.limit, 8, "with another config of the backend")
+
+
 # ---- without ranks -----------------------------------------------------------------------------------------------------------
 
 
@@ -621,6 +674,20 @@ def folders_of_scripts_are_private():
     equal(stat.S_IMODE(folder.stat().st_mode), 0o700, "mode of the folder")
 
 
+@test
+def only_folders_of_killed_scripts_of_the_same_pid_namespace_are_removed():
+    storage = scratch()
+    made, no_process = Path(_private_folder.make(str(storage))).name, 2**22 + 1
+    killed = made.replace(f"-{os.getpid()}-", f"-{no_process}-")
+    namespace = os.readlink("/proc/self/ns/pid")[5:-1]
+    check(f"-{namespace}-" in made, f"{made} does not name the PID namespace {namespace}")
+    elsewhere = killed.replace(f"-{namespace}-", "-1-")
+    for name in (killed, elsewhere):
+        (storage / name).mkdir()
+    last = Path(_private_folder.make(str(storage))).name
+    equal(sorted(path.name for path in storage.iterdir()), sorted([made, elsewhere, last]), "folders that are left")
+
+
 # ---- values that a script and its ranks exchange -----------------------------------------------------------------------------------
 
 
@@ -660,6 +727,75 @@ def values_are_not_exchanged_without_the_key():
         equal(exchange.get("function"), b"data", "the value")
 
 
+def port_of(exchange):
+    return int(exchange.variables()["TRAINRT_FIT"].split("tcp:")[1].split(":")[0])
+
+
+@test
+def values_are_exchanged_again_after_too_many_open_files_and_threads():
+    start, (soft, hard) = threading.Thread.start, resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def no_thread(thread):
+        threading.Thread.start = start
+        raise RuntimeError("can't start new thread")
+
+    with Exchange(has_other_nodes=True) as exchange:
+        exchange.put("function", b"data")
+        threading.Thread.start = no_thread
+        equal(client_of(exchange, "tcp").get("function"), b"data", "the value after a thread could not start")
+        others = [socket.socket() for _ in range(2)]
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+            for other in others:  # accept() reserves a descriptor before it waits, so that only its next call fails
+                other.connect(("127.0.0.1", port_of(exchange)))
+            time.sleep(0.3)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        equal(client_of(exchange, "tcp").get("function"), b"data", "the value after accept() failed")
+        for other in others:
+            other.close()
+
+
+@test
+def a_connection_that_sends_nothing_is_closed_and_blocks_no_rank():
+    limits = _exchange._MAX_UNPROVEN, _exchange._FIRST_REQUEST_S
+    _exchange._MAX_UNPROVEN, _exchange._FIRST_REQUEST_S = 2, 0.3
+    try:
+        with Exchange(has_other_nodes=True) as exchange:
+            exchange.put("function", b"data")
+            silent = [socket.create_connection(("127.0.0.1", port_of(exchange)), 5) for _ in range(3)]
+            silent[2].settimeout(0.1)
+            raises(TimeoutError, of=lambda: silent[2].recv(32))  # the greeting comes when one of the others is closed
+            equal(client_of(exchange, "tcp").get("function"), b"data", "the value")
+            equal([len(silent[0].recv(32)), silent[0].recv(1)], [32, b""], "the greeting, and the end of the connection")
+            for each in silent:
+                each.close()
+    finally:
+        _exchange._MAX_UNPROVEN, _exchange._FIRST_REQUEST_S = limits
+
+
+@test
+def a_rank_does_not_wait_forever_for_a_full_queue_of_connections():
+    timeout_s, _exchange_client._CONNECT_TIMEOUT_S = _exchange_client._CONNECT_TIMEOUT_S, 0.3
+    found, name = [], f"trainrt-test-{os.getpid()}"
+
+    def put():
+        try:
+            ExchangeClient([f"unix:{name}"], bytes(32))._request({"op": "names"}, tries_s=0)
+        except ScriptUnreachable as error:
+            found.append(str(error))
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as first:
+        listener.bind("\0" + name)
+        listener.listen(0)
+        first.connect("\0" + name)
+        thread = threading.Thread(target=put, daemon=True)
+        thread.start()
+        thread.join(5)
+    _exchange_client._CONNECT_TIMEOUT_S = timeout_s
+    check(found and "this machine: " in found[0], f"errors {found}")
+
+
 class Recorder(threading.Thread):
     """Listens on a socket, and records what a client sends there."""
 
@@ -690,8 +826,7 @@ def a_recorded_message_of_a_rank_is_not_valid_in_another_connection():
         sending.start()
         recorder.join(10)
         check(len(recorder.data) > 100, "nothing was recorded")
-        port = exchange.variables()["TRAINRT_FIT"].split("tcp:")[1].split(":")[0]
-        with socket.create_connection(("127.0.0.1", int(port)), 5) as connected:
+        with socket.create_connection(("127.0.0.1", port_of(exchange)), 5) as connected:
             connected.sendall(recorder.data)
             equal(len(connected.recv(4096)), 32, "bytes of the greeting")
             try:

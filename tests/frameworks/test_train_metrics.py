@@ -3,10 +3,18 @@
 import functools
 import re
 import sys
+import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.train_scripts import *  # noqa: E402,F403
+
+sys.path.insert(0, str(SOURCE / "src/python"))
+from trainrt._support import _new_file, _notes  # noqa: E402
+from trainrt.train import SyncConfig  # noqa: E402
+from trainrt.train._results import _auto_metrics  # noqa: E402
+from trainrt.train._sessions._artifacts import Artifacts  # noqa: E402
 
 # The function fails once, after the second checkpoint, so that the results are read from rewritten files.
 KINDS = """
@@ -72,6 +80,18 @@ def reports_of_a_result_have_the_metrics_of_ray_tune_and_count_on_after_a_restar
 
 
 @test
+def reports_are_not_attributed_to_an_attempt_that_failed_before_them():
+    def attempt(number, first, last, end="2026-01-01T00:00:00Z"):
+        return {"attempt": number, "first_iteration": first, "iteration": last, "end": end, "nodes": [f"n{number}"], "owner": {"pid": number}}
+
+    for label, attempts, expected in (("failed at once", [attempt(1, 0, 3), attempt(2, 0, 0)], "n1 n1 n1"),
+                                      ("continued", [attempt(1, 0, 2), attempt(2, 0, 0), attempt(3, 2, 3, end=None)], "n1 n1 n3"),
+                                      ("killed before its record had all reports", [attempt(1, 0, 1), attempt(2, 2, 3)], "n1 n1 n2")):
+        reports = _auto_metrics.completed([{"_training_iteration": number} for number in (1, 2, 3)], "id", {}, False, attempts)
+        equal(" ".join(each["hostname"] for each in reports), expected, label)
+
+
+@test
 def params_json_has_the_config_and_tensorboard_shows_the_reports():
     _, run_dir = finished()
     equal(json.loads((run_dir / "params.json").read_text()), {"train_loop_config": {"reports": 3}}, "params.json")
@@ -134,6 +154,42 @@ def new_files_in_the_working_directory_are_kept_with_sync_artifacts():
     job = script.run()
     equal(result_of(job), [{"of-0.txt": "xx", "of-1.txt": "xx", "1.png": ""}], "artifacts", job)
     check((script.runs / "run/artifacts/pictures/1.png").exists(), "the folder is not kept", job)
+
+
+@test
+def ranks_that_share_a_working_directory_copy_each_file_once_and_note_files_that_fail():
+    copied, notes, before = [], [], (os.getcwd(), _new_file.replace, _notes.say)
+
+    def replace(folder, name, write):
+        copied.append(name)
+        time.sleep(0.1)
+        if name.startswith("bad"):
+            raise OSError(28, "No space left on device")
+        before[1](folder, name, write)
+
+    folder, run_dir = scratch(), scratch()
+    (run_dir / "artifacts").mkdir()
+    os.chdir(folder)
+    _new_file.replace, _notes.say = replace, notes.append
+    try:
+        of_ranks = [Artifacts(str(run_dir), SyncConfig(sync_artifacts=True)) for _ in range(2)]
+        for each in of_ranks:
+            each.begin()
+        (folder / "x").write_text("1")
+        threads = [threading.Thread(target=each.copy) for each in of_ranks]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal((copied, notes), (["x"], []), "copies of a file by two ranks, and notes")
+        for names in (("bad1", "bad2"), ("bad3",), ()):
+            for name in names:
+                (folder / name).write_text("1")
+            of_ranks[0].copy()
+    finally:
+        os.chdir(before[0])
+        _new_file.replace, _notes.say = before[1:]
+    equal([[word in note for word in ("bad1 cannot", "1 more files", "bad3 cannot")] for note in notes], [[True, True, False], [False, False, True]], f"{notes}")
 
 
 @test

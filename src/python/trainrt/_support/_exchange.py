@@ -18,7 +18,10 @@ from ._signed_frames import KEY_BYTES, NotSigned, SignedConnection
 
 ADDRESS, KEY = "TRAINRT_FIT", "TRAINRT_FIT_KEY"  # environment variables
 _TIMEOUT_S = 60.0
+_FIRST_REQUEST_S = 10.0  # how long a connection may wait for data before it has proved that it has the key
+_MAX_UNPROVEN = 256  # connections of one socket that have not proved it; further ones wait in the queue of the socket
 _BACKLOG = 4096
+_PAUSE_S = 0.1
 
 
 class Exchange:
@@ -31,6 +34,7 @@ class Exchange:
     def __init__(self, has_other_nodes: bool) -> None:
         self._values: dict[str, bytes] = {}
         self._lock = threading.Lock()
+        self._closed = threading.Event()
         self._key = secrets.token_bytes(KEY_BYTES)
         name = f"trainrt-fit-{os.getpid()}-{secrets.token_hex(16)}"
         local = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -52,6 +56,7 @@ class Exchange:
 
     def close(self) -> None:
         """Stops listening. Ranks that are still running cannot send any more."""
+        self._closed.set()
         for listener in self._listeners:
             try:
                 listener.shutdown(socket.SHUT_RDWR)  # wakes accept()
@@ -80,23 +85,39 @@ class Exchange:
     # ---- requests of ranks ----
 
     def _accept(self, listener: socket.socket) -> None:
-        while True:
+        unproven = threading.BoundedSemaphore(_MAX_UNPROVEN)
+        while not self._closed.is_set():
+            unproven.acquire()
             try:
                 connected, _ = listener.accept()
-            except OSError:
-                return  # close() was called
-            threading.Thread(target=self._serve, args=(connected,), daemon=True).start()
+            except OSError:  # close() was called, or, for example, this process has too many open files
+                unproven.release()
+                self._closed.wait(_PAUSE_S)
+                continue
+            try:
+                threading.Thread(target=self._serve, args=(connected, unproven), daemon=True).start()
+            except RuntimeError:  # too many threads; the rank tries again
+                connected.close()
+                unproven.release()
+                self._closed.wait(_PAUSE_S)
 
-    def _serve(self, connected: socket.socket) -> None:
+    def _serve(self, connected: socket.socket, unproven: threading.BoundedSemaphore) -> None:
         with connected:
             try:
-                connected.settimeout(_TIMEOUT_S)
-                connection = SignedConnection(connected, self._key, is_server=True)
-                request = json.loads(connection.receive())
+                connection, request = self._first_request(connected, unproven)
+                connection.settimeout(_TIMEOUT_S)
                 data = self._answer(connection, request["op"], request.get("name", ""))
                 connection.send(b"" if data is None else b"+" + data)
             except (OSError, EOFError, NotSigned):
                 pass  # not a rank of this fit(), or a rank that has exited
+
+    def _first_request(self, connected: socket.socket, unproven: threading.BoundedSemaphore) -> tuple[SignedConnection, dict[str, Any]]:
+        try:
+            connected.settimeout(_FIRST_REQUEST_S)
+            connection = SignedConnection(connected, self._key, is_server=True)
+            return connection, json.loads(connection.receive())
+        finally:
+            unproven.release()
 
     def _answer(self, connection: SignedConnection, op: str, name: str) -> bytes | None:
         if op == "put":

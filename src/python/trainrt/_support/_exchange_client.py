@@ -93,8 +93,22 @@ class ExchangeClient:
 def _connected_locally(name: str) -> socket.socket:
     connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connected.connect("\0" + name)
+        connected.settimeout(_CONNECT_TIMEOUT_S)
+        until_s = time.monotonic() + _CONNECT_TIMEOUT_S
+        while not _is_connected(connected, name, until_s):
+            time.sleep(0.05)
     except OSError:
         connected.close()
         raise
     return connected
+
+
+def _is_connected(connected: socket.socket, name: str, until_s: float) -> bool:
+    """Tries to connect. Returns False if the queue of the listening socket is full; after `until_s`, this raises BlockingIOError."""
+    try:
+        connected.connect("\0" + name)
+    except BlockingIOError:  # unlike a TCP socket, a Unix socket with a timeout does not wait here
+        if time.monotonic() >= until_s:
+            raise
+        return False
+    return True

@@ -18,12 +18,12 @@ _ADVICE = {errno.EFBIG: "raise the limit of file sizes (ulimit -f)",
            errno.ENOSPC: "free space or inodes there",
            errno.EDQUOT: "your quota there is used up",
            errno.EMFILE: "raise the limit of open files (ulimit -n)"}
-_NAME = re.compile(r"\.fit-(.+)-(\d+)-[0-9a-f]{16}$")
+_NAME = re.compile(r"\.fit-(.+)-(\d+)-[0-9a-f]{16}$")  # the place, and the process ID there
 
 
 def make(storage: str) -> str:
     """Makes a folder in `storage`, and returns its path. Folders of killed scripts of this machine are removed."""
-    folder = os.path.join(storage, f".fit-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(8)}")
+    folder = os.path.join(storage, f".fit-{_place()}-{os.getpid()}-{secrets.token_hex(8)}")
     with _explained_errors(storage):
         os.makedirs(storage, exist_ok=True)
         _remove_abandoned(storage)
@@ -41,10 +41,19 @@ def _explained_errors(folder: str) -> Iterator[None]:
         raise OSError(error.errno, f"cannot write in '{folder}': {error.strerror}; {advice}") from None
 
 
+def _place() -> str:
+    """Returns the host name and the number of the PID namespace. Containers may have the same host name, but each has process IDs of its own."""
+    try:
+        namespace = os.readlink("/proc/self/ns/pid")  # such as pid:[4026531836]
+    except OSError:
+        namespace = ""
+    return f"{socket.gethostname()}-{re.sub('[^0-9]', '', namespace) or '0'}"
+
+
 def _remove_abandoned(storage: str) -> None:
     for name in os.listdir(storage):
         match = _NAME.fullmatch(name)
-        if match and match[1] == socket.gethostname() and not os.path.exists(f"/proc/{match[2]}"):
+        if match and match[1] == _place() and not os.path.exists(f"/proc/{match[2]}"):
             remove(os.path.join(storage, name))
 
 

@@ -116,7 +116,8 @@ class DataParallelTrainer:
         """Returns a Trainer that continues the run in a directory.
 
         Arguments that are not given are taken from the run's record, and so are options that a given RunConfig lacks. A note names the arguments that
-        the record cannot hold, such as datasets, callbacks and environment variables.
+        the record cannot hold, such as datasets, callbacks and environment variables. Options of a RunConfig or a backend are taken from the record only if
+        processes of this user wrote it.
 
         Parameters
         ----------

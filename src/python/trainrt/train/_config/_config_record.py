@@ -33,7 +33,16 @@ def merged_run_config(given, record, run_texts):
     else:
         found = {name: _decoded_option(name, value) for name, value in recorded.items()}
     return replace(given, **{each.name: found[each.name] for each in fields(RunConfig)
-                             if each.name not in _NOT_FROM_RECORD and getattr(given, each.name) == each.default and found.get(each.name) is not None})
+                             if each.name not in _NOT_FROM_RECORD + _SECRET and getattr(given, each.name) == each.default and found.get(each.name) is not None})
+
+
+def without_options(record):
+    """Returns `record` without the options of the RunConfig and of the backend, and texts that name those that it had."""
+    run, backend = record.get("run_config"), record.get("backend_config")
+    values = backend.get("values") if isinstance(backend, dict) else None
+    found = ["run_config=RunConfig(...)"] if run else []
+    found += ["backend_config=..."] if values else []
+    return {**record, "run_config": None, "backend_config": {**backend, "values": None} if values else backend}, found
 
 
 def mirror_of(run):

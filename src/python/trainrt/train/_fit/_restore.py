@@ -30,13 +30,14 @@ def restored(kind, path, function, config, arguments):
     run_config = arguments.pop("run_config", None) or RunConfig()
     given = {"scaling_config": _recorded_scaling(record), "metadata": record.get("metadata") or None,
              "dataset_config": _config_record.recorded_dataset_config(record)}
+    trusted = _trusted_options(kind, run_dir, record)
     passed = {name: value for name, value in arguments.items() if value is not None}
-    trainer = kind(function or _recorded_function(kind, run_dir, record), run_config=_restored_run_config(run_dir, run_config, record),
+    trainer = kind(function or _recorded_function(kind, run_dir, record), run_config=_restored_run_config(run_dir, run_config, trusted),
                    train_loop_config=config if config is not None else _recorded_config(kind, run_dir, record), **{**given, **passed})
     trainer._config_is_unknown = trainer.train_loop_config is None
     missing = _config_record.missing_arguments(record, passed, run_config)
-    if not any(name.endswith("_config") and name not in given for name in passed):  # torch_config=..., for example
-        backend_config = _config_record.with_recorded_backend(trainer.backend_config, record)
+    if not any(name.endswith("_config") and name not in (*given, "validation_config") for name in passed):  # torch_config=..., for example
+        backend_config = _config_record.with_recorded_backend(trainer.backend_config, trusted)
         missing += ["backend_config=..."] if backend_config is None else []
         trainer.backend_config = backend_config or trainer.backend_config
     trainer._mirror = _recorded_mirror(run_dir, run_config, record, missing)
@@ -44,6 +45,18 @@ def restored(kind, path, function, config, arguments):
         _notes.say(f"{kind.__name__}.restore({run_dir!r}): the run was started with {text}, which its record cannot hold. If the run needs it, give it again: "
                    f"restore(..., {text})")
     return trainer
+
+
+def _trusted_options(kind, run_dir, record):
+    """Returns the record; if its code is not valid, without the options that decide how ranks start. Prints a note if it has such options."""
+    reason = _trainer_record.reason_against(record)
+    if reason is None:
+        return record
+    trusted, names = _config_record.without_options(record)
+    if names:
+        _notes.say(f"{kind.__name__}.restore({run_dir!r}): {run_dir}/trainer.json is not trusted: {reason}. Of its options, num_to_keep, the score and "
+                   f"max_failures are taken from the run's last start; give the others again, if the run needs them: restore(..., {', '.join(names)})")
+    return trusted
 
 
 def _absolute(path):

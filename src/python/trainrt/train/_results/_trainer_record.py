@@ -1,7 +1,7 @@
 """trainer.json of a run directory: the arguments of the Trainer, as far as JSON can hold them. `restore()` reads it.
 
 The record has a code that only processes of this user can compute (`_user_key`), over its complete content. Without a valid code
-`restore()` takes no function from it.
+`restore()` takes from it no function, no options of the RunConfig or the backend, and no mirror.
 """
 
 import hashlib

@@ -1,11 +1,16 @@
 """Copies files that the ranks write into their working directory into the folder artifacts/ of the run (`SyncConfig(sync_artifacts=True)`)."""
 
+import contextlib
+import hashlib
 import os
 import shutil
+import socket
 import stat
 import time
 
 from ..._support import _new_file, _notes
+
+_TURN_S = 60.0  # how long a rank waits for the copies of other ranks; then it copies what is missing
 
 
 def folder_of(run_dir):
@@ -15,7 +20,7 @@ def folder_of(run_dir):
 
 class Artifacts:
     """Copies the files and folders at the top level of the working directory that are new since begin(), and those that an earlier start copied.
-    Links are not followed, and names that begin with a dot are left out. A file that cannot be copied causes a note, and no failure.
+    Links are not followed, and names that begin with a dot are left out. Files that cannot be copied cause a note, and no failure.
 
     `run_dir`: run directory, which is never copied. `config`: SyncConfig.
     """
@@ -26,7 +31,7 @@ class Artifacts:
         self._source = None  # working directory of the ranks; `None`: nothing to copy
         self._before: set[str] = set()  # names in the working directory that are not copied
         self._copied_s = time.monotonic()
-        self._has_noted = False
+        self._failed: dict[str, OSError] = {}  # paths that could not be copied
 
     def begin(self):
         """Notes which files exist in the working directory. Called before the train function."""
@@ -47,9 +52,18 @@ class Artifacts:
         if self._source is None:
             return
         self._copied_s = time.monotonic()
-        for name in sorted(set(_names_in(self._source)) - self._before):
-            if not name.startswith(".") and name != "__pycache__":
-                self._copy_tree(os.path.join(self._source, name), os.path.join(self._target, name))
+        known = len(self._failed)
+        with _turn_on_this_node(self._skipped):
+            for name in sorted(set(_names_in(self._source)) - self._before):
+                if not name.startswith(".") and name != "__pycache__":
+                    self._copy_tree(os.path.join(self._source, name), os.path.join(self._target, name))
+        self._note_failures(list(self._failed.items())[known:])
+
+    def _note_failures(self, failures):
+        if failures:
+            (path, error), more = failures[0], len(failures) - 1
+            rest = f"; the same holds for {more} more files or folders" if more else ""
+            _notes.say(f"SyncConfig(sync_artifacts=True): {path} cannot be copied into {self._target}: {error}{rest}")
 
     def _copy_tree(self, source, target):
         try:
@@ -63,9 +77,24 @@ class Artifacts:
             elif stat.S_ISREG(status.st_mode):
                 _copy_file(source, target, status)
         except OSError as error:
-            if not self._has_noted and os.path.lexists(source):
-                self._has_noted = True
-                _notes.say(f"SyncConfig(sync_artifacts=True): {source} cannot be copied into {self._target}: {error}")
+            if os.path.lexists(source):
+                self._failed.setdefault(source, error)
+
+
+@contextlib.contextmanager
+def _turn_on_this_node(run_dir):
+    """Context manager that the ranks of a node enter one after the other, so that each changed file of a working directory that they share is copied once.
+    At the end of the train function every rank copies, since a rank cannot know whether the others have written all their files."""
+    name = hashlib.sha256(f"{os.getuid()} {run_dir}".encode()).hexdigest()
+    until_s = time.monotonic() + _TURN_S
+    with socket.socket(socket.AF_UNIX) as turn:
+        while time.monotonic() < until_s:
+            try:
+                turn.bind(f"\0trainrt-artifacts-{name}")  # a name without a file; the kernel frees it with the process
+                break
+            except OSError:
+                time.sleep(0.02)
+        yield
 
 
 def _copy_file(source, target, status):
