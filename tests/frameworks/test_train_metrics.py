@@ -74,7 +74,7 @@ def reports_of_a_result_have_the_metrics_of_ray_tune_and_count_on_after_a_restar
 @test
 def params_json_has_the_config_and_tensorboard_shows_the_reports():
     _, run_dir = finished()
-    equal(json.loads((run_dir / "params.json").read_text()), {"train_loop_config": {"reports": 3}}, "params.json")
+    equal(json.loads((run_dir / "params.json").read_text()), {"train_loop_config": {"reports": 3}}, "params.json after a restart")
     check(b"epoch" in (run_dir / "events.out.tfevents.trainrt").read_bytes(), "the event file lacks a metric")
     script = Script(FIT)
     check_exit(here(script, "--metrics.sinks=csv"), FINISHED)
