@@ -94,7 +94,7 @@ def reports_are_not_attributed_to_an_attempt_that_failed_before_them():
 @test
 def params_json_has_the_config_and_tensorboard_shows_the_reports():
     _, run_dir = finished()
-    equal(json.loads((run_dir / "params.json").read_text()), {"train_loop_config": {"reports": 3}}, "params.json")
+    equal(json.loads((run_dir / "params.json").read_text()), {"train_loop_config": {"reports": 3}}, "params.json after a restart")
     check(b"epoch" in (run_dir / "events.out.tfevents.trainrt").read_bytes(), "the event file lacks a metric")
     script = Script(FIT)
     check_exit(here(script, "--metrics.sinks=csv"), FINISHED)

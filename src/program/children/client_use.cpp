@@ -21,8 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Words in code that uses the client, or of which it is unknown what it imports.
-constexpr std::array<std::string_view, 6> words_of_users = {"trainrt",    "sys.path", "importlib",
-                                                            "__import__", "runpy",    "exec("};
+constexpr std::array<std::string_view, 12> words_of_users = {"trainrt",  "sys.path",       "importlib",  "__import__",
+                                                             "runpy",    "exec(",          "subprocess", "os.exec",
+                                                             "os.spawn", "os.posix_spawn", "os.system",  "os.popen"};
 
 bool is_name_character(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -40,6 +41,14 @@ std::vector<std::string> names_in(std::string_view line) {
   return names;
 }
 
+/// Returns whether the code calls Python's function eval(). A method of that name, as of PyTorch's modules, does not count.
+bool calls_eval(std::string_view text) {
+  constexpr std::string_view call = "eval(";
+  for (auto at = text.find(call); at != std::string_view::npos; at = text.find(call, at + 1))
+    if (at == 0 || (text[at - 1] != '.' && !is_name_character(text[at - 1]))) return true;
+  return false;
+}
+
 /// Reads the code of a Python program, and the modules that it imports, until it finds a use of the client.
 class CodeSearch {
  public:
@@ -48,7 +57,7 @@ class CodeSearch {
   /// Each function returns whether the code may use the client.
   bool in_text(const std::string& text) {
     const auto is_in_text = [&](std::string_view word) { return text.find(word) != std::string::npos; };
-    if (std::ranges::any_of(words_of_users, is_in_text)) return true;
+    if (std::ranges::any_of(words_of_users, is_in_text) || calls_eval(text)) return true;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
       if (line.find("import") == std::string::npos) continue;
@@ -69,13 +78,14 @@ class CodeSearch {
     return !file || in_text(text.str());
   }
 
-  /// Searches the module or package `name`, if one of the folders contains it.
+  /// Searches the module or package `name`, if one of the folders contains it. If a folder has both, Python imports one of
+  /// them, depending on the files in the package; both are searched.
   bool in_module(const std::string& name) {
     if (!modules_.insert(name).second) return false;
     std::error_code ignored;
     return std::ranges::any_of(folders_, [&](const fs::path& folder) {
       const auto path = folder / name;
-      if (fs::is_directory(path, ignored)) return in_package(path);
+      if (fs::is_directory(path, ignored) && in_package(path)) return true;
       return fs::exists(path.string() + ".py", ignored) && in_file(path.string() + ".py");
     });
   }
@@ -100,11 +110,17 @@ class CodeSearch {
   std::set<std::string> modules_;
 };
 
-std::vector<fs::path> split_path(std::string_view python_path) {
+/// Returns the path of a file or folder of a process with the working directory `folder`.
+fs::path resolved(const std::string& path, const std::string& folder, const std::string& root) {
+  return path.starts_with('/') ? fs::path(root + path) : fs::path(folder) / path;
+}
+
+/// Returns the folders of PYTHONPATH. An empty part is the working directory, as in Python.
+std::vector<fs::path> split_path(std::string_view python_path, const std::string& folder, const std::string& root) {
   std::vector<fs::path> folders;
-  std::istringstream parts{std::string(python_path)};
-  for (std::string part; std::getline(parts, part, ':');)
-    if (part.starts_with('/')) folders.emplace_back(part);
+  if (python_path.empty()) return folders;
+  std::istringstream parts{std::string(python_path) + ':'};
+  for (std::string part; std::getline(parts, part, ':');) folders.push_back(resolved(part, folder, root));
   return folders;
 }
 
@@ -119,7 +135,7 @@ std::optional<std::pair<std::string, std::string>> code_option(const std::vector
 
 bool may_use_client(const std::vector<std::string>& words, const std::string& folder, const std::string& root,
                     std::string_view python_path) {
-  auto folders = split_path(python_path);
+  auto folders = split_path(python_path, folder, root);
   if (const auto option = code_option(words)) {
     folders.emplace_back(folder);
     CodeSearch search(std::move(folders));
@@ -131,7 +147,7 @@ bool may_use_client(const std::vector<std::string>& words, const std::string& fo
     return !is_here || search.in_module(module);
   }
   const auto script = script_of(words);
-  const auto path = script.starts_with('/') ? fs::path(root + script) : fs::path(folder) / script;
+  const auto path = resolved(script, folder, root);
   std::error_code ignored;
   if (!script.ends_with(".py") || fs::is_symlink(path, ignored)) return true;
   folders.push_back(path.parent_path());

@@ -130,9 +130,9 @@ std::vector<AttemptRecord> read_attempts(const std::string& run_dir, std::size_t
 
 bool attempt_is_alive(const std::string& run_dir, const AttemptRecord& attempt) {
   if (!attempt.end.empty()) return false;
-  const OwnerFacts facts{.start_time_of = process_start_time,
-                         .job_is_alive = slurm_job_is_alive,
-                         .heartbeat_age_s = heartbeat_age_s(run_dir, attempt.number)};
+  const OwnerFacts facts{.start_time_of = process_start_time, .job_is_alive = slurm_job_is_alive, .heartbeat_age_s = [&] {
+                           return heartbeat_age_s(run_dir, attempt.number);
+                         }};
   return is_alive(attempt.owner, this_owner(), facts);
 }
 

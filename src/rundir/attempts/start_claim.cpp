@@ -1,11 +1,14 @@
 #include "rundir/attempts/start_claim.hpp"
 
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -14,6 +17,7 @@
 #include "core/process/processes.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
+#include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/records/run_error.hpp"
@@ -25,18 +29,31 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns the content of the claim at `path`; nullopt if it does not exist or is invalid.
+constexpr double age_of_removed_s = 1e9;
+
+/// Returns the content of the claim at `path`; nullopt if it does not exist or is invalid. Throws StorageError if it cannot
+/// be read.
 std::optional<AttemptRecord> read_claim(const std::string& path) try {
-  if (!io::exists(path)) return std::nullopt;
   return attempt_record_from(io::read_file(path));
+} catch (const io::StorageError& error) {
+  if (error.error_number() == ENOENT || error.error_number() == ENOTDIR) return std::nullopt;
+  throw;
 } catch (const std::exception&) {
   return std::nullopt;
 }
 
 /// Returns the seconds since the last heartbeat of the claim at `path`; a large number if the claim was just removed.
-double claim_age_s(const std::string& path) try { return io::age_seconds(path); } catch (const std::exception&) {
-  constexpr double removed = 1e9;
-  return removed;
+double claim_age_s(const std::string& path) try { return io::age_seconds(path); } catch (const io::StorageError&) {
+  if (io::exists(path)) throw;
+  return age_of_removed_s;
+}
+
+/// Returns the same as claim_age_s(), by the clock of this host.
+double local_claim_age_s(const std::string& path) {
+  std::error_code gone;
+  const auto modified = fs::last_write_time(path, gone);
+  if (gone) return age_of_removed_s;
+  return std::chrono::duration<double>(fs::file_time_type::clock::now() - modified).count();
 }
 
 std::string claim_path(const std::string& run_dir) {
@@ -45,19 +62,18 @@ std::string claim_path(const std::string& run_dir) {
   return (run.parent_path() / (".starting-" + run.filename().string())).string();
 }
 
-/// Returns whether the owner of the claim at `path` is alive. Another step of the same job with rank 0 on another host
+/// Returns whether the owner of a claim is alive. Another step of the same job with rank 0 on another host
 /// does not count: that step may have ended with its node, and supervise starts the next one at once.
-bool is_claim_alive(const AttemptRecord& claim, const std::string& path) {
+bool is_claim_alive(const AttemptRecord& claim, const JobCheck& job_is_alive, const std::function<double()>& age_s) {
   const auto me = this_owner();
   if (!me.job_id.empty() && claim.owner.job_id == me.job_id && claim.owner.host != me.host) return false;
-  const OwnerFacts facts{
-      .start_time_of = process_start_time, .job_is_alive = slurm_job_is_alive, .heartbeat_age_s = claim_age_s(path)};
-  return is_alive(claim.owner, me, facts);
+  return is_alive(claim.owner, me, {process_start_time, job_is_alive, age_s});
 }
 
 void refuse_if_claimed(const std::string& run_dir, const std::string& path) {
-  const auto claim = read_claim(path);
-  if (!claim || !is_claim_alive(*claim, path)) return;
+  const auto claim = io::retried([&] { return read_claim(path); });
+  const auto age_s = [&] { return io::retried([&] { return claim_age_s(path); }); };
+  if (!claim || !is_claim_alive(*claim, slurm_job_is_alive, age_s)) return;
   const auto& owner = claim->owner;
   throw RunIsOwned(
       fmt::format("the run in {} is already being started by {}process {} on {}, since {}. Wait for it to end, or stop it",
@@ -85,10 +101,12 @@ void send_heartbeats(const std::stop_token& stop, const std::string& path) {
 
 }  // namespace
 
-bool is_being_started(const std::string& run_dir) {
+bool is_being_started(const std::string& run_dir, const JobCheck& job_is_alive) try {
   const auto path = claim_path(run_dir);
   const auto claim = read_claim(path);
-  return claim && is_claim_alive(*claim, path);
+  return claim && is_claim_alive(*claim, job_is_alive, [&] { return local_claim_age_s(path); });
+} catch (const io::StorageError&) {
+  return false;
 }
 
 StartClaim::StartClaim(const std::string& run_dir)

@@ -2,17 +2,21 @@
 #include <string>
 #include <thread>
 
+#include "rundir/records/owner.hpp"
+
 namespace trainrt::rundir {
 
-/// Returns whether a live process has claimed the run, so that the run is being started (StartClaim).
-bool is_being_started(const std::string& run_dir);
+/// Returns whether a live process has claimed the run, so that the run is being started (StartClaim). Writes nothing: the
+/// age of a heartbeat is measured by this host's clock. Returns false if the claim cannot be read. `job_is_alive` asks
+/// Slurm about the job of the claim.
+bool is_being_started(const std::string& run_dir, const JobCheck& job_is_alive = slurm_job_is_alive);
 
 /// The claim of a process, rank 0, on a run that it starts, from the start of its program until the run is open. Meanwhile
 /// no other process can start this run. Once the run is open, its Attempt is the owner (attempt.hpp).
 ///
 /// The claim is the file ".starting-NAME" next to the run directory. A thread sets its modification time (mtime) to now
-/// every 10 s. A claim of a process that no longer runs is replaced. Two processes that replace the same file at the same
-/// moment may both succeed; then Attempt refuses one of them.
+/// every 10 s. A claim of a process that no longer runs, or with invalid content, is replaced. Two processes that replace
+/// the same file at the same moment may both succeed; then Attempt refuses one of them.
 class StartClaim {
  public:
   /// Throws RunIsOwned if the owner of the run's last attempt, or of another claim, is alive; StorageError.

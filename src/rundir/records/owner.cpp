@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <utility>
 
 #include <unistd.h>
 
@@ -32,7 +34,7 @@ bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts) {
     return facts.start_time_of(other.pid) == other.pid_start_time;
   if (!other.job_id.empty() && !same_job)
     if (const auto alive = facts.job_is_alive(other.job_id)) return *alive;
-  return facts.heartbeat_age_s < fresh_s;
+  return facts.heartbeat_age_s() < fresh_s;
 }
 
 std::optional<bool> slurm_job_is_alive(const std::string& job_id) {
@@ -48,6 +50,20 @@ std::optional<bool> slurm_job_is_alive(const std::string& job_id) {
                             "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE", "REQUEUED"})
     if (state == ended) return false;
   return std::nullopt;
+}
+
+JobCheck reusing_answers(JobCheck check, double seconds) {
+  struct Answer {
+    std::optional<bool> is_alive;
+    double time_s = 0;  // monotonic_seconds()
+  };
+  return [check = std::move(check), seconds, answers = std::map<std::string, Answer>()](const std::string& job) mutable {
+    const auto known = answers.find(job);
+    if (known != answers.end() && monotonic_seconds() - known->second.time_s <= seconds) return known->second.is_alive;
+    const auto is_alive = check(job);
+    answers[job] = {is_alive, monotonic_seconds()};
+    return is_alive;
+  };
 }
 
 }  // namespace trainrt::rundir

@@ -19,14 +19,16 @@ struct Owner {
 /// Returns the Slurm job, host and process number of this process, as the owner of a run directory.
 Owner this_owner();
 
+/// Returns whether a Slurm job is alive; nothing if Slurm does not know.
+using JobCheck = std::function<std::optional<bool>(const std::string& job)>;
+
 /// The sources of information with which is_alive() decides whether an owner is alive. The functions are called only if
 /// needed.
 struct OwnerFacts {
   /// returns the start time of a process on this host; 0 if the process does not exist
   std::function<unsigned long long(int pid)> start_time_of;
-  /// returns whether a Slurm job is alive; nothing if Slurm does not know
-  std::function<std::optional<bool>(const std::string& job)> job_is_alive;
-  double heartbeat_age_s = 0;  ///< seconds since the owner's last heartbeat
+  JobCheck job_is_alive;
+  std::function<double()> heartbeat_age_s;  ///< returns the number of seconds since the owner's last heartbeat
 };
 
 /// Returns whether the owner `other` is alive, so that the process `me` must not take over its run. The first rule that
@@ -39,5 +41,9 @@ bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts);
 
 /// Returns whether a Slurm job is alive, according to the command squeue; nothing if squeue fails or its answer is unclear.
 std::optional<bool> slurm_job_is_alive(const std::string& job_id);
+
+/// Returns a check with the answers of `check`, which it calls again only if its last call for this job was more than
+/// `seconds` ago. Not thread-safe.
+JobCheck reusing_answers(JobCheck check, double seconds);
 
 }  // namespace trainrt::rundir

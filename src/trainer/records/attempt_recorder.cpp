@@ -94,7 +94,8 @@ void AttemptRecorder::accept_config(bool is_resumed) {
   record_.opened_by_program = spec_.run.is_opened_by_program;
   if (batch_.changes()) log_changed_batch(spec_, batch_, attempt_.number());
   set_state(rundir::RunState::running);
-  io::retried([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
+  if (!has_values_of_trainer(record_))  // for a Python Trainer, the worker of rank 0 writes params.json
+    io::retried([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
 }
 
 void AttemptRecorder::end(rundir::RunState state, const std::string& why, ExitCode code, std::int64_t step,

@@ -40,9 +40,9 @@ class AttemptRecorder {
   int workers() const { return workers_; }  ///< number of workers for which global batches are made; 0: the number of ranks
   const io::FencedDirectory& files() const { return attempt_.files(); }
 
-  /// Logs changes of the config, and writes the config of this attempt to run.json and params.json. Called when a
-  /// checkpoint can no longer refuse the config, because it was loaded. `is_resumed` is true if it is a checkpoint of this
-  /// run. Only the first call has an effect.
+  /// Logs changes of the config, and writes the config of this attempt to run.json and params.json. The Python package
+  /// writes params.json in runs of a Trainer. Called when a checkpoint can no longer refuse the config, because it was
+  /// loaded. `is_resumed` is true if it is a checkpoint of this run. Only the first call has an effect.
   void accept_config(bool is_resumed);
 
   /// Records the end of the attempt in the attempt's record and in run.json. A finished run remains finished in run.json if

@@ -134,10 +134,6 @@ std::string advice_to_continue(const rundir::RunRecord& record, const config::Ru
                   shell_quoted(spec.run_dir)));
 }
 
-bool has_values_of_trainer(const rundir::RunRecord& record) {
-  return std::ranges::any_of(record.loop, [](const auto& each) { return config::is_record_of_python(each.first); });
-}
-
 /// Removes changes of values of a Python Trainer from `changes` if `record` has no such values. Older versions of trainrt
 /// did not record these values.
 void ignore_unrecorded(const rundir::RunRecord& record, std::vector<Change>& changes) {
@@ -152,6 +148,10 @@ void ignore_unrecorded(const rundir::RunRecord& record, std::vector<Change>& cha
 
 rundir::ConfigTexts compared_texts(const config::RunSpec& spec) {
   return {spec.loop.texts(), spec.texts, spec.loop_defaults.texts(), {"data.", "stop.", "train.program", "run.seed"}};
+}
+
+bool has_values_of_trainer(const rundir::RunRecord& record) {
+  return std::ranges::any_of(record.loop, [](const auto& each) { return config::is_record_of_python(each.first); });
 }
 
 rundir::ConfigTexts recorded_texts(const config::RunSpec& spec) {

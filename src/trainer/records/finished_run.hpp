@@ -13,6 +13,9 @@ rundir::ConfigTexts compared_texts(const config::RunSpec& spec);
 /// affect which checkpoints are kept and how often a failed run is restarted.
 rundir::ConfigTexts recorded_texts(const config::RunSpec& spec);
 
+/// Returns whether the run is one of a Python Trainer or of a trial of a Python Tuner: its record has values of theirs.
+bool has_values_of_trainer(const rundir::RunRecord& record);
+
 /// Returns whether fit() in a Python script launched the last attempt of the run. The run's name and the values of its
 /// Trainer are then on the command line of the launch, which does not name the script.
 bool was_launched_by_fit(const rundir::RunRecord& record);

@@ -10,7 +10,6 @@
 #include <trainrt/error.hpp>
 
 #include "comm/agreement.hpp"
-#include "config/value_origin.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
@@ -160,15 +159,8 @@ void Observation::check_score() {
   std::vector<std::string> names;
   for (const auto& [name, value] : last_metrics_)
     if (!name.starts_with('_')) names.push_back(name);
-  const auto missing = fmt::format("the report has no number of that name; its numbers: {}{}",
-                                   names.empty() ? "none" : join(names), did_you_mean(attribute, names));
-  if (has_had_score_ || nearest(attribute, names).empty()) return warn_of_score(missing);
-  const auto refuse = [&] {
-    throw UsageError(fmt::format("{}checkpoint.score_attribute is '{}', but {}",
-                                 config::origin_prefix(parts_.spec.given, "checkpoint.score_attribute"), attribute,
-                                 missing));
-  };
-  comm::collectively(parts_.communicator, refuse, with_advice);
+  warn_of_score(fmt::format("the report has no number of that name; its numbers: {}{}",
+                            names.empty() ? "none" : join(names), did_you_mean(attribute, names)));
 }
 
 void Observation::warn_of_score(const std::string& why) {
@@ -177,10 +169,7 @@ void Observation::warn_of_score(const std::string& why) {
                                parts_.spec.checkpoint.score_attribute, why));
 }
 
-void Observation::set_last_metrics(std::map<std::string, double> metrics) {
-  last_metrics_ = std::move(metrics);
-  if (last_metrics_.contains(parts_.spec.checkpoint.score_attribute)) has_had_score_ = true;
-}
+void Observation::set_last_metrics(std::map<std::string, double> metrics) { last_metrics_ = std::move(metrics); }
 
 void Observation::end() {
   if (!has_begun_) return;

@@ -79,8 +79,8 @@ class Observation {
   const std::map<std::string, double>& last_metrics() const { return last_metrics_; }
   void set_last_metrics(std::map<std::string, double> metrics);
   /// Must be called before the checkpoint of a report is saved. If the last report has no number for config key
-  /// checkpoint.score_attribute, logs a warning, once. Throws UsageError if the key is probably misspelled: no report had
-  /// this number, and the last report has a similar name. Collective.
+  /// checkpoint.score_attribute, logs a warning, once. The warning contains the names of the report's numbers and the most
+  /// similar name.
   void check_score();
 
   /// Completes the files of the metrics sinks. Not collective.
@@ -101,7 +101,7 @@ class Observation {
   SpeedWatch speeds_;
   std::map<std::string, double> last_metrics_;
   bool has_begun_ = false;
-  bool has_had_score_ = false, has_warned_of_score_ = false;
+  bool has_warned_of_score_ = false;
   double synced_at_s_ = 0;  // monotonic_seconds() when observed records were last made durable
 };
 

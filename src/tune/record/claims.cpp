@@ -124,7 +124,7 @@ bool Claims::is_alive(const History& history, int writer) const {
   if (owner == history.writers().end() || !io::exists(file)) return !is_silent(file);
   const rundir::OwnerFacts facts{.start_time_of = process_start_time,
                                  .job_is_alive = rundir::slurm_job_is_alive,
-                                 .heartbeat_age_s = io::age_seconds(file)};
+                                 .heartbeat_age_s = [&] { return io::age_seconds(file); }};
   return rundir::is_alive(owner->second, rundir::this_owner(), facts);
 }
 

@@ -50,7 +50,9 @@ RecentProgress ProgressWindow::take(const rundir::AttemptRecord& attempt) {
 }
 
 LiveRun::LiveRun(std::string run_dir)
-    : run_dir_(std::move(run_dir)), results_(run_dir_ + "/" + metrics::result_log_name, max_report_bytes) {}
+    : run_dir_(std::move(run_dir)),
+      results_(run_dir_ + "/" + metrics::result_log_name, max_report_bytes),
+      job_is_alive_(rundir::reusing_answers(rundir::slurm_job_is_alive, check_interval_s)) {}
 
 LiveStatus LiveRun::read() {
   const GuardedTree guarded(run_dir_);
@@ -116,7 +118,7 @@ void LiveRun::set_state(LiveStatus& now) {
                                 .newest = newest,
                                 .newest_is_alive = has_open_attempt && is_alive(*newest, now.now),
                                 .lacks_end = !missing.empty(),
-                                .is_being_started = rundir::is_being_started(run_dir_)});
+                                .is_being_started = rundir::is_being_started(run_dir_, job_is_alive_)});
   if (newest == nullptr) return;
   if (has_open_attempt && now.state != rundir::RunState::running) {
     newest->end = newest->seen.empty() ? newest->start : newest->seen;

@@ -9,6 +9,7 @@
 #include "io/files/line_tail.hpp"
 #include "metrics/record.hpp"
 #include "rundir/records/attempt_record.hpp"
+#include "rundir/records/owner.hpp"
 #include "rundir/records/run_record.hpp"
 #include "rundir/usage/forecast.hpp"
 #include "view/curves/step_windows.hpp"
@@ -103,6 +104,7 @@ class LiveRun {
 
   std::string run_dir_;
   io::LineTail results_;
+  rundir::JobCheck job_is_alive_;  ///< for the job that starts the run
   std::deque<metrics::Record> reports_;
   std::map<int, rundir::AttemptRecord> ended_;  ///< finished attempts before the newest, by number
   int attempt_ = 0;                             ///< number of the attempt that the members below belong to

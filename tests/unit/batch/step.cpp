@@ -1,47 +1,18 @@
 #include <catch2/catch.hpp>
 
 #include <array>
-#include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <string>
-#include <system_error>
 
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
 #include "batch/step.hpp"
+#include "support/cpp/captured_errors.hpp"
 
 using namespace trainrt::batch;
 
 namespace {
-
-/// Captures the standard error of this process while this object lives.
-class CapturedErrors {
- public:
-  CapturedErrors() : captured_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
-    if (captured_ == nullptr || before_ < 0 || dup2(fileno(captured_), STDERR_FILENO) < 0)
-      throw std::system_error(errno, std::generic_category(), "cannot capture standard error");
-  }
-  ~CapturedErrors() {
-    dup2(before_, STDERR_FILENO);
-    close(before_);
-    std::fclose(captured_);
-  }
-  CapturedErrors(const CapturedErrors&) = delete;
-  CapturedErrors& operator=(const CapturedErrors&) = delete;
-
-  std::string text() const {
-    std::string all;
-    std::rewind(captured_);
-    for (int c = std::fgetc(captured_); c != EOF; c = std::fgetc(captured_)) all += static_cast<char>(c);
-    return all;
-  }
-
- private:
-  std::FILE* captured_;
-  int before_;
-};
 
 /// Runs a shell script in place of srun.
 StepEnd run(const std::string& script, SignalQueue& signals, bool needs_whole_allocation = false) {
@@ -91,7 +62,7 @@ TEST_CASE("the death of a task is noticed after a long progress bar without line
   for (const auto* end_of_bar : {"\r", ""}) {
     std::string bars;
     for (int step = 0; step < 1000; ++step) bars += "step " + std::to_string(step) + " of many |####      |" + end_of_bar;
-    const CapturedErrors errors;
+    const trainrt::test::CapturedErrors errors;
     const auto end = run(std::string("end='") + end_of_bar + "'; i=0; while [ $i -lt 1000 ]; do " +
                              "printf 'step %d of many |####      |%s' $i \"$end\" >&2; i=$((i+1)); done; " +
                              "echo 'srun: error: n2: task 1: Killed' >&2; exit 137",

@@ -31,6 +31,11 @@ class ProgramFiles {
   test::Scratch folder_;
 };
 
+bool script_may_use_client(const std::string& text) {
+  const std::map<std::string, std::string> files = {{"run.py", text}};
+  return ProgramFiles(files).may_use_client({"python3", "run.py"});
+}
+
 }  // namespace
 
 TEST_CASE("a script uses the client if its code or a module next to it mentions the client") {
@@ -61,6 +66,31 @@ TEST_CASE("modules in the folders of PYTHONPATH belong to the code of a program"
   const ProgramFiles files({{"a/train.py", "import helper\n"}, {"b/helper.py", "import trainrt\n"}});
   CHECK_FALSE(files.may_use_client({"python3", "a/train.py"}));
   CHECK(files.may_use_client({"python3", "a/train.py"}, "/nothing:" + files.path("b")));
+  CHECK(files.may_use_client({"python3", "a/train.py"}, "/nothing:b"));
+  CHECK_FALSE(files.may_use_client({"python3", "a/train.py"}, ":a"));
+}
+
+TEST_CASE("an empty part of PYTHONPATH is the working directory, and absolute parts are below the root") {
+  const ProgramFiles files(
+      {{"a/train.py", "import helper\n"}, {"helper.py", "import trainrt\n"}, {"b/deep/helper.py", "import trainrt\n"}});
+  CHECK(files.may_use_client({"python3", "a/train.py"}, "/nothing:"));
+  CHECK(program::may_use_client({"python3", "train.py"}, files.path("a"), files.path("b"), "/deep"));
+}
+
+TEST_CASE("a module is searched although a folder has its name") {
+  const ProgramFiles files({{"train.py", "import data\n"}, {"data.py", "import trainrt\n"}, {"data/numbers.csv", "1\n"}});
+  CHECK(files.may_use_client({"python3", "train.py"}));
+}
+
+TEST_CASE("a script that starts other programs may use the client") {
+  const std::vector<std::string> starting = {"import subprocess as s\ns.run(['python3', 'train.py'])\n",
+                                             "os.execv(program, words)\n", "os.system('python3 train.py')\n",
+                                             "os.spawnv(os.P_WAIT, program, words)\n", "print(eval(text))\n"};
+  for (const auto& text : starting) {
+    CAPTURE(text);
+    CHECK(script_may_use_client(text));
+  }
+  CHECK_FALSE(script_may_use_client("model.eval()\nmodel_eval(1)\n"));
 }
 
 TEST_CASE("a program of which the code is unknown may use the client") {

@@ -95,9 +95,23 @@ TEST_CASE("a run is refused to other processes only while its owner is known to 
     INFO(row.story);
     const OwnerFacts facts{.start_time_of = [&](int) { return row.process_start; },
                            .job_is_alive = [&](const std::string&) { return row.slurm; },
-                           .heartbeat_age_s = row.heartbeat_age_s};
+                           .heartbeat_age_s = [&] { return row.heartbeat_age_s; }};
     CHECK(is_alive(row.other, row.me, facts) == row.alive);
   }
+}
+
+TEST_CASE("an answer about a job is reused for some seconds") {
+  int calls = 0;
+  const auto ask = [&](const std::string& job) -> std::optional<bool> {
+    ++calls;
+    return job == "7" ? std::optional(true) : std::nullopt;
+  };
+  const auto check = reusing_answers(ask, 60);
+  for (int i = 0; i < 3; ++i) CHECK((check("7") == true && check("8") == std::nullopt));
+  CHECK(calls == 2);
+  const auto fresh = reusing_answers(ask, -1);
+  CHECK((fresh("7") == true && fresh("7") == true));
+  CHECK(calls == 4);
 }
 
 TEST_CASE("the record of this process is recognized as alive") {

@@ -1,12 +1,15 @@
 #include "rundir/attempts/start_claim.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <catch2/catch.hpp>
 
 #include "core/host.hpp"
 #include "io/files/file.hpp"
+#include "io/storage_error.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/records/run_error.hpp"
 #include "support/cpp/scratch.hpp"
@@ -54,6 +57,39 @@ TEST_CASE("a claim of a process that no longer runs, or an invalid claim, is rep
   io::replace_file(file, "{");
   CHECK_NOTHROW(StartClaim(folder / "dup"));
   CHECK_FALSE(io::exists(file));
+}
+
+TEST_CASE("a claim that cannot be read is not replaced") {
+  const test::Scratch folder;
+  const std::string file = folder / ".starting-dup";
+  std::filesystem::create_symlink(".starting-dup", file);
+  CHECK_THROWS_AS(StartClaim(folder / "dup"), io::StorageError);
+  CHECK(io::exists(file));
+  CHECK_FALSE(is_being_started(folder / "dup"));
+}
+
+TEST_CASE("a viewer asks for the job of a claim of another host, and writes nothing") {
+  const test::Scratch folder;
+  AttemptRecord claim;
+  claim.number = 1;
+  claim.owner = {.job_id = "987654321", .host = "elsewhere", .pid_scope = "elsewhere", .pid = 1};
+  const std::string file = folder / ".starting-dup";
+  io::replace_file(file, to_text(claim));
+  const auto before = std::filesystem::last_write_time(folder.path());
+  std::optional<bool> answer;
+  int calls = 0;
+  const auto ask = [&](const std::string& job) {
+    calls += job == "987654321" ? 1 : 0;
+    return answer;
+  };
+  CHECK(is_being_started(folder / "dup", ask));  // the heartbeat is recent
+  answer = false;
+  CHECK_FALSE(is_being_started(folder / "dup", ask));
+  answer = std::nullopt;
+  std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(2));
+  CHECK_FALSE(is_being_started(folder / "dup", ask));
+  CHECK(calls == 3);
+  CHECK(std::filesystem::last_write_time(folder.path()) == before);
 }
 
 TEST_CASE("a run whose last attempt is running cannot be claimed") {
