@@ -50,7 +50,7 @@ class ExecutionResources:
 
 @dataclass
 class ExecutionOptions:
-    """Options of Ray Data's execution. None has an effect: `preserve_order` is always fulfilled, and for each other option that is set to a value
+    """Options of Ray Data's execution. No option has an effect: `preserve_order` is always fulfilled, and for each other option that is set to a value
     other than its default, a note is printed.
 
     Examples
