@@ -44,8 +44,8 @@ def pythons():
 
 def start(script, way, python):
     folder = scratch(f"{script.stem}-{way}")
-    env = {"PYTHONPATH": BUILD / "python", "PATH": f"{Path(python).parent}:{BUILD}:{os.environ['PATH']}", "HOME": folder, "OMP_NUM_THREADS": 1,
-           "HF_HUB_OFFLINE": 1, "WANDB_MODE": "offline", "TF_CPP_MIN_LOG_LEVEL": 3}
+    env = {"PYTHONPATH": BUILD / "python", "PATH": f"{Path(python).parent}:{BUILD}:{os.environ['PATH']}", "HOME": folder, "TMPDIR": folder,
+           "OMP_NUM_THREADS": 1, "HF_HUB_OFFLINE": 1, "WANDB_MODE": "offline", "TF_CPP_MIN_LOG_LEVEL": 3}
     return Job([*WAYS[way], python, script], cwd=folder, env=env)
 
 
