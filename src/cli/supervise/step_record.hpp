@@ -12,8 +12,9 @@ namespace trainrt::cli {
 /// - If the ranks were killed and recorded no end, records the end, and the node that caused it.
 /// - If Slurm ended the job (`ending`), appends Slurm's reason.
 ///
-/// `attempt` is nullopt if the step ended before it began an attempt. Logs a warning if the record cannot be written.
-/// Returns a phrase for messages: "attempt 3: killed: rank 1 on n2 by SIGKILL (srun exit 137)".
+/// `attempt` is nullopt if the step ended before it began an attempt. A running attempt of another start of the same job
+/// is not changed. Logs a warning if the record cannot be written. Returns a phrase for messages:
+/// "attempt 3: killed: rank 1 on n2 by SIGKILL (srun exit 137)".
 std::string record_step_end(const std::string& run_dir, const std::optional<rundir::AttemptRecord>& attempt,
                             const batch::StepEnd& end, batch::JobEnding ending);
 

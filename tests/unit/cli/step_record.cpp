@@ -66,6 +66,14 @@ TEST_CASE("the end of a step before an attempt changes no record and is describe
   CHECK(run.newest().why == "failed: x");
 }
 
+TEST_CASE("a step that was refused does not end the running attempt of another start") {
+  const RunRecords run;
+  run.write_attempt(1);
+  const auto how = record_step_end(run.run_dir(), run.newest(), step_end(64), batch::JobEnding::none);
+  CHECK_THAT(how, Contains("before an attempt had begun"));
+  CHECK(run.newest().end.empty());
+}
+
 TEST_CASE("an attempt that was killed when its job was requeued is closed by the next start of the job") {
   const RunRecords run;
   run.write_attempt(1);
