@@ -167,7 +167,7 @@ RestartDecision after_failure(const Situation& situation, const RestartLimits& l
   const double wait_s = std::min(max_wait_s, std::exp2(std::clamp(situation.failures, 1, 10) - 1));
   return {.action = Action::restart,
           .wait_s = wait_s,
-          .why = fmt::format("{}: restarting the step in {:.0f} s, restart {} of {}{}", situation.how, wait_s,
+          .why = fmt::format("{}: restarting the run in {:.0f} s, restart {} of {}{}", situation.how, wait_s,
                              situation.failures, limits.max_failures, note_of_used(situation, limits)),
           .limit = Limit::max_failures};
 }
@@ -179,7 +179,7 @@ RestartDecision after_slow_node(const Situation& situation, const RestartLimits&
   if (auto decision = without_excluded(situation, limits)) return *decision;
   return {.action = Action::restart,
           .wait_s = 1,
-          .why = fmt::format("{}: restarting the step{}", situation.how, note_of_used(situation, limits))};
+          .why = fmt::format("{}: restarting the run{}", situation.how, note_of_used(situation, limits))};
 }
 
 /// Returns the action to take if Slurm or the user ends the job, or if a stop was requested; nullopt if the job continues.

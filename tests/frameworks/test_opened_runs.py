@@ -106,7 +106,7 @@ def restarted_local_ranks_find_the_opened_run():
     check_exit(job, FINISHED)
     equal(names_of_runs(config), ["mine"], "runs in the storage path", job)
     equal(len(attempts(run_dir(config, "mine"))), 2, "attempts", job)
-    check("warning: attempt 1: " in job.err and "restarting the step" in job.err, "the killed attempt is not reported", job)
+    check("warning: attempt 1: " in job.err and "restarting the run" in job.err, "the killed attempt is not reported", job)
     check_same_bits(run_dir(config, "mine"), undisturbed_run(2))
 
 

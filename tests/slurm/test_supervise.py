@@ -86,7 +86,7 @@ def killed_rank(shape, signal_number, how):
     equal(len(whys), 2, "number of attempts", job)
     check(re.fullmatch(how, whys[0]), f"another reason of the first attempt: {whys[0]}", job)
     equal(whys[1], "finished", "reason of the second attempt", job)
-    check(re.search(r"trainrt supervise: attempt 1: .*: restarting the step in 1 s, restart 1 of 3", job.text), "the restart is not reported", job)
+    check(re.search(r"trainrt supervise: attempt 1: .*: restarting the run in 1 s, restart 1 of 3", job.text), "the restart is not reported", job)
     check_complete(run_dir, job)
     check(whole != run_dir, "both runs have the same directory")
 
@@ -195,7 +195,7 @@ def gives_up(config, code, attempts_made, last_word):
 def a_train_function_that_always_fails_is_given_up_after_max_failures():
     config = trouble_config({"trouble": "throw"}, failure={"max_failures": 1})
     job = gives_up(config, FAILED, 2, r"no such luck.*restarted 1 time in this allocation \(failure.max_failures\).*submit the job again")
-    check("restarting the step in 1 s, restart 1 of 1" in job.text, "the restart is not reported", job)
+    check("restarting the run in 1 s, restart 1 of 1" in job.text, "the restart is not reported", job)
     equal(run_state(run_dir_of(config)), "failed", "state of the run", job)
     equal([why[:8] for why in reasons(run_dir_of(config))], ["failed: "] * 2, "reasons of the attempts", job)
 

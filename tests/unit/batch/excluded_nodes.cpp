@@ -207,8 +207,8 @@ TEST_CASE("a restart avoids excluded nodes if it can, and uses them otherwise") 
        Action::restart,
        {},
        0,
-       "restarting the step; n2 should be left out, but is used"},
-      {"a slow node that was not excluded", 75, true, {}, {}, "", 0, 0, 6, Action::restart, {}, 0, "restarting the step"},
+       "restarting the run; n2 should be left out, but is used"},
+      {"a slow node that was not excluded", 75, true, {}, {}, "", 0, 0, 6, Action::restart, {}, 0, "restarting the run"},
       {"a stop for another reason", 75, false, {"n2"}, {}, "", 0, 4, 6, Action::requeue, {}, 0, "requeueing"},
       {"the run has finished", 0, false, {"n2"}, {}, "", 0, 4, 6, Action::done, {}, 0, "done"}};
   for (const auto& row : rows) check(row, decide(situation_of(row), limits_of(row)));
