@@ -33,6 +33,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from . import _ray_names
 from ._client import Context, Number, State, Stop, context, ratio
 from ._cluster import available_resources, cluster_resources, init, is_initialized, shutdown
 from ._version import __version__
@@ -47,10 +48,11 @@ def _open_shard(ctx: Context, *arguments: Any) -> Any:
 
 
 Context._open_shard = _open_shard
+_ray_names.add_ray_modules()
 _MODULES = ("actor", "air", "data", "train", "tune")  # imported at their first use
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return _ray_names.attribute_of("", name)

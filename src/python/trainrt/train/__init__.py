@@ -16,6 +16,7 @@
 
 import importlib
 
+from .._ray_names import attribute_of
 from . import collective
 from ._config._checkpoint import CheckpointConfig
 from ._config._data import DataConfig
@@ -46,16 +47,18 @@ from .errors import ControllerError, RunStopped, TrainingFailedError, WorkerGrou
 
 __all__ = ["Backend", "BackendConfig", "Callback", "Checkpoint", "CheckpointConfig", "CheckpointConsistencyMode", "CheckpointStrategy",
            "CheckpointUploadMode", "ControllerError", "DataConfig", "DataParallelTrainer", "FailureConfig", "JsonLoggerCallback",
-           "ReportedCheckpoint", "Result", "RunConfig", "RunStopped", "ScalingConfig", "StorageContext", "SyncConfig", "TrainContext", "Trainer",
-           "TrainingCallback", "TrainingFailedError", "TrainingIterator", "UserCallback", "ValidationConfig", "ValidationTaskConfig",
+           "ReportedCheckpoint", "Result", "RunConfig", "RunStopped", "ScalingConfig", "StorageContext", "SyncConfig", "TRAIN_DATASET_KEY",
+           "TrainContext", "Trainer", "TrainingCallback", "TrainingFailedError", "TrainingIterator", "UserCallback", "ValidationConfig", "ValidationTaskConfig",
            "WorkerGroupError", "collective",
            "get_all_reported_checkpoints", "get_checkpoint", "get_context", "get_dataset_shard", "load_checkpoint", "local_rank", "report",
            "save_checkpoint", "world_rank", "world_size"]
 
-_FRAMEWORKS = ("horovod", "huggingface", "jax", "keras", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")  # imported at first use
+TRAIN_DATASET_KEY = "train"  # name of the dataset that a trainer reads when only one is given
+# Imported at their first use.
+_FRAMEWORKS = ("horovod", "huggingface", "jax", "keras", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")
 
 
 def __getattr__(name):
     if name in _FRAMEWORKS:
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return attribute_of("train", name)

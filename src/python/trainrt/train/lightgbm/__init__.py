@@ -15,8 +15,10 @@ same bits: LightGBM starts from the sum of the saved model's predictions, in ano
 trainer's older form, with `params` and `datasets`, computes the same trees in any case. Metrics are those of rank 0's rows. No port is opened.
 """
 
+from ..._ray_names import names_of
 from ._callback import RayTrainReportCallback
 from ._network import get_network_params
 from ._trainer import LightGBMConfig, LightGBMTrainer
 
 __all__ = ["LightGBMConfig", "LightGBMTrainer", "RayTrainReportCallback", "get_network_params"]
+__getattr__ = names_of(__name__)

@@ -21,11 +21,13 @@ tf_keras). In the example, an epoch that was interrupted is repeated from its st
 shuffles: seed it by the epoch, or take the batches from `get_dataset_shard()`.
 """
 
+from ..._ray_names import names_of
 from ._library import tensorflow
 from ._state import load_state, save_point, save_state
 from ._trainer import TensorflowConfig, TensorflowTrainer
 
 __all__ = ["TensorflowConfig", "TensorflowTrainer", "load_state", "prepare_dataset_shard", "save_point", "save_state"]
+__getattr__ = names_of(__name__)
 
 
 def prepare_dataset_shard(tf_dataset_shard: "tensorflow.data.Dataset") -> "tensorflow.data.Dataset":

@@ -23,6 +23,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ..._ray_names import attribute_of
 from . import _process_group
 from ._amp import accelerate, backward, prepare_optimizer
 from ._exact import NotExact, check_exact
@@ -43,7 +44,7 @@ _OF_DCP = {"CheckpointReader": "_dcp_reader", "CheckpointWriter": "_dcp_writer"}
 
 def __getattr__(name: str) -> Any:
     if name not in _OF_DCP:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return attribute_of("train.torch", name)
     return getattr(_dcp_module(name), name)
 
 

@@ -15,7 +15,9 @@ train function gets other trees after a restart, since XGBoost draws new random 
 computes the same trees in any case.
 """
 
+from ..._ray_names import names_of
 from ._callback import RayTrainReportCallback
 from ._trainer import XGBoostConfig, XGBoostTrainer
 
 __all__ = ["RayTrainReportCallback", "XGBoostConfig", "XGBoostTrainer"]
+__getattr__ = names_of(__name__)

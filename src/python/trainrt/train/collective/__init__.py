@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from ._sessions import _current
+from .._sessions import _current
 
 T = TypeVar("T")
 

@@ -1,0 +1,105 @@
+"""Names of ray.tune."""
+
+_SEARCH = "Use OptunaSearch, BayesOptSearch or the random search of TuneConfig(search_alg=None)."
+_RESOURCES = "Slurm allocates the resources of a trial: use ScalingConfig of the Trainer, or tune.with_resources()."
+_SCHEDULER = "Use ASHAScheduler, HyperBandScheduler, MedianStoppingRule or PopulationBasedTraining."
+_REPORTER = "`trainrt tune status` and the output of fit() show the trials."
+_EXPERIMENT = "Use tune.Tuner, or tune.run() with the same arguments."
+_INTERNAL = "It is an internal of Ray Tune; ResultGrid and `trainrt tune status` describe the trials."
+
+HOMES = {
+    "tune.callback": "tune",
+    "tune.context": "tune",
+    "tune.execution.placement_groups": "tune",
+    "tune.experiment.experiment": "tune",
+    "tune.experiment.trial": "tune.experiment",
+    "tune.progress_reporter": "tune",
+    "tune.registry": "tune",
+    "tune.syncer": "tune",
+    "tune.tune": "tune",
+    "tune.trainable.trainable": "tune.trainable",
+    "tune.trainable.function_trainable": "tune.trainable",
+    "tune.trainable.trainable_fn_utils": "tune",
+    "tune.trainable.util": "tune",
+    "tune.logger.aim": "tune.logger",
+    "tune.logger.csv": "tune.logger",
+    "tune.logger.json": "tune.logger",
+    "tune.logger.logger": "tune.logger",
+    "tune.logger.tensorboardx": "tune.logger",
+    "tune.schedulers.hb_bohb": "tune.schedulers",
+    "tune.schedulers.resource_changing_scheduler": "tune.schedulers",
+    "tune.search.ax.ax_search": "tune.search.ax",
+    "tune.search.bohb.bohb_search": "tune.search.bohb",
+    "tune.search.hebo.hebo_search": "tune.search.hebo",
+    "tune.search.hyperopt.hyperopt_search": "tune.search.hyperopt",
+    "tune.search.nevergrad.nevergrad_search": "tune.search.nevergrad",
+    "tune.search.optuna.optuna_search": "tune.search.optuna",
+    "tune.search.repeater": "tune.search",
+    "tune.search.search_algorithm": "tune.search",
+    "tune.search.search_generator": "tune.search",
+    "tune.search.variant_generator": "tune.search",
+    "tune.search.zoopt.zoopt_search": "tune.search.zoopt",
+    "tune.stopper.experiment_plateau": "tune.stopper",
+    "tune.stopper.function_stopper": "tune.stopper",
+    "tune.stopper.maximum_iteration": "tune.stopper",
+    "tune.stopper.noop": "tune.stopper",
+    "tune.stopper.stopper": "tune.stopper",
+    "tune.stopper.timeout": "tune.stopper",
+    "tune.stopper.trial_plateau": "tune.stopper",
+    "tune.utils.util": "tune.utils",
+    "tune.utils.log": "tune.utils",
+}
+ALIASES = {
+    "tune.SyncConfig": "train.SyncConfig",
+    "tune.TuneContext": "train.TrainContext",
+}
+UNSUPPORTED = {
+    "tune": {
+        "PlacementGroupFactory": _RESOURCES,
+        "resource_dict_to_pg_factory": _RESOURCES,
+        "ResumeConfig": "Tuner.restore(path, trainable, resume_errored=, restart_errored=) chooses the trials to continue.",
+        "register_env": "Create the environment in the train function.",
+        "register_input": "Read the data in the train function.",
+        "CallbackList": _INTERNAL,
+        "ProgressReporter": _REPORTER,
+    },
+    "tune.experiment": {"Experiment": _EXPERIMENT},
+    "tune.resources": {"Resources": _RESOURCES, "json_to_resources": _RESOURCES, "resources_to_json": _RESOURCES},
+    "tune.logger": {"AimLoggerCallback": "Log to Aim in the train function, or read the metrics from TensorBoard events."},
+    "tune.schedulers": {
+        "PopulationBasedTrainingReplay": "Give the schedule of hyperparameters to the train function by its config.",
+        "HyperBandForBOHB": _SCHEDULER,
+        "ResourceChangingScheduler": _RESOURCES,
+        "DistributeResources": _RESOURCES,
+        "DistributeResourcesToTopJob": _RESOURCES,
+    },
+    "tune.schedulers.pb2": {"PB2": "Use PopulationBasedTraining."},
+    "tune.search": {
+        "SearchAlgorithm": _SEARCH,
+        "SearchGenerator": _SEARCH,
+        "UNDEFINED_METRIC_MODE": _INTERNAL,
+        "UNDEFINED_SEARCH_SPACE": _INTERNAL,
+        "UNRESOLVED_SEARCH_SPACE": _INTERNAL,
+    },
+    "tune.search.ax": {"AxSearch": _SEARCH},
+    "tune.search.bohb": {"BOHB": _SEARCH, "TuneBOHB": _SEARCH},
+    "tune.search.hebo": {"HEBOSearch": _SEARCH},
+    "tune.search.hyperopt": {"HyperOptSearch": _SEARCH},
+    "tune.search.nevergrad": {"NevergradSearch": _SEARCH},
+    "tune.search.zoopt": {"ZOOptSearch": _SEARCH},
+    "tune.trainable": {
+        "FunctionTrainable": "Pass the function itself to tune.Tuner().",
+        "wrap_function": "Pass the function itself to tune.Tuner().",
+    },
+    "tune.utils": {
+        "UtilMonitor": "`trainrt result RUN_DIR` shows the use of CPUs, memory and GPUs.",
+        "diagnose_serialization": "fit() names the object that cannot be pickled.",
+        "validate_save_restore": "Stop and restart the run: `trainrt result RUN_DIR` names the checkpoint that it continued from.",
+        "validate_warmstart": _SEARCH,
+        "wait_for_gpu": "Slurm starts a trial when its GPUs are free.",
+        "warn_if_slow": _INTERNAL,
+        "Verbosity": "RunConfig(verbose=2) prints every report.",
+        "set_verbosity": "RunConfig(verbose=2) prints every report.",
+        "has_verbosity": "RunConfig(verbose=2) prints every report.",
+    },
+}
