@@ -330,6 +330,56 @@ def cpp_and_python_fit_and_transform_to_the_same_bits_on_1_2_and_3_ranks():
         equal(prep.Preprocessor.from_dict(metadata["preprocessor"]).to_json(), fitted[-1].to_json(), "the preprocessor in the checkpoint's metadata")
 
 
+
+class Halved(prep.Preprocessor):
+    """A preprocessor that is written as one of Ray."""
+
+    def _fit(self, dataset):
+        self.maximum = max(row["a"] for row in dataset.iter_rows())
+
+    def _transform_numpy(self, batch):
+        return {**batch, "a": batch["a"] / self.maximum}
+
+
+@test
+def a_preprocessor_with_the_methods_of_rays_class_is_fitted_and_applied():
+    dataset = data.from_items([{"a": 1.0}, {"a": 4.0}])
+    equal([row["a"] for row in Halved().fit_transform(dataset).iter_rows()], [0.25, 1.0], "transformed rows")
+
+
+@test
+def transforms_of_torchvision_are_applied_to_each_image_or_to_a_batch():
+    try:
+        import torch
+    except ImportError:
+        skip("PyTorch is not installed (package python3-torch)")
+    images = numpy.arange(24, dtype=numpy.float32).reshape(2, 3, 4, 1)
+
+    def to_tensor(image):
+        if isinstance(image, torch.Tensor):
+            raise TypeError("takes arrays only")
+        return torch.from_numpy(image).permute(2, 0, 1)
+
+    made = prep.TorchVisionPreprocessor(["image"], to_tensor).transform_batch({"image": images, "y": numpy.arange(2)})
+    check(numpy.array_equal(made["image"], images.transpose(0, 3, 1, 2)), f"images of shape {made['image'].shape}")
+    both = prep.TorchVisionPreprocessor(["image"], lambda batch: batch * 2, output_columns=["doubled"], batched=True).transform_batch({"image": images})
+    check(numpy.array_equal(both["doubled"], images * 2) and both["image"] is not None, "columns of a batch")
+    raises(ValueError, "one output column", of=lambda: prep.TorchVisionPreprocessor(["image"], to_tensor, output_columns=["a", "b"]))
+
+
+@test
+def a_checkpoint_of_a_model_holds_its_preprocessor():
+    try:
+        import xgboost
+    except ImportError:
+        skip("XGBoost is not installed (package python3-xgboost)")
+    from trainrt.train.xgboost import XGBoostCheckpoint
+    fitted = prep.StandardScaler(["a", "b"]).fit(data.from_numpy(numbers()))
+    booster = xgboost.train({}, xgboost.DMatrix(numpy.arange(8.0).reshape(8, 1), label=numpy.arange(8.0)), 2)
+    checkpoint = XGBoostCheckpoint.from_model(booster, preprocessor=fitted)
+    equal(checkpoint.get_preprocessor().to_json(), fitted.to_json(), "preprocessor")
+    equal(checkpoint.get_model().num_boosted_rounds(), 2, "rounds")
+
 @test
 def all_ranks_of_a_program_fit_a_shard_together():
     folder, columns = scratch(), mixed()
@@ -597,7 +647,7 @@ def shown_default(facts):
 def every_preprocessor_of_the_table_has_a_python_class_with_its_arguments_defaults_and_docs():
     rows = table()
     check(len(rows) >= 18, f"only {len(rows)} preprocessors were found")
-    equal(sorted(rows), sorted(set(prep.__all__) - {"Chain", "Preprocessor", "PreprocessorNotFittedException", "Tokenizer"}), "classes")
+    equal(sorted(rows), sorted(set(prep.__all__) - {"Chain", "Preprocessor", "PreprocessorNotFittedException", "Tokenizer", "TorchVisionPreprocessor"}), "classes")
     for name, (text, parameters) in rows.items():
         kind = getattr(prep, name)
         docs = " ".join(inspect.getdoc(kind).split())

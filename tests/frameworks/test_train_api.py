@@ -590,17 +590,42 @@ def integers_beyond_64_bits_become_floats():
 def contradictory_arguments_of_report_are_refused():
     folder = folder_with(model="")
     raises(TypeError, "Checkpoint.from_directory", of=lambda: train.report({}, checkpoint=str(folder)))
-    raises(ValueError, "NO_UPLOAD", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_mode=CheckpointUploadMode.NO_UPLOAD))
-    raises(ValueError, "checkpoint_upload_fn", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn=print))
+    raises(TypeError, "checkpoint_upload_fn", "must be a function", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn="s3"))
+    raises(TypeError, "checkpoint_upload_fn", "must return a Checkpoint", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn=lambda *given: folder))
     raises(ValueError, "validation", of=lambda: train.report({}, Checkpoint(folder), validation=True))
     for value in (None, Checkpoint(folder)):
         raises(TypeError, "report(chekpoint=", "did you mean checkpoint=?", of=lambda: train.report({}, chekpoint=value))
     train.report(metric=0.5)  # similar to an argument, and a number
     check(folder.is_dir(), "a directory that was not reported was removed")
     train.report({}, Checkpoint(folder))
+    train.report({}, Checkpoint(folder), checkpoint_upload_mode=CheckpointUploadMode.NO_UPLOAD, delete_local_checkpoint_after_upload=True)
     check(folder.is_dir(), "a directory was removed without a request")
     train.report({}, Checkpoint(folder), checkpoint_upload_mode=CheckpointUploadMode.ASYNC)
     check(not folder.exists(), "ASYNC did not remove the directory")
+
+
+@test
+def the_checkpoint_that_an_upload_function_returns_is_reported():
+    folder, converted = folder_with(model=""), folder_with(converted="")
+    train.report({}, Checkpoint(folder), checkpoint_dir_name="best", checkpoint_upload_fn=lambda checkpoint, name: Checkpoint(converted) if name == "best" else None)
+    with train.get_checkpoint().as_directory() as path:
+        equal(os.listdir(path), ["converted"], "reported files")
+
+
+@test
+def a_torch_checkpoint_holds_the_weights_of_a_model():
+    import torch
+    from trainrt.train.torch import TorchCheckpoint
+    model = torch.nn.Linear(2, 1)
+    wrapped = {f"module.{name}": value for name, value in model.state_dict().items()}
+    checkpoint = TorchCheckpoint.from_state_dict(wrapped)
+    check(torch.equal(checkpoint.get_model(torch.nn.Linear(2, 1)).weight, model.weight), "weights")
+    equal(checkpoint.get_preprocessor(), None, "preprocessor")
+    raises(RuntimeError, "Pass the model", of=checkpoint.get_model)
+    raises(FileNotFoundError, "model.pt", of=lambda: TorchCheckpoint(folder_with(other="")).get_model(model))
+    harmful = folder_with()
+    torch.save(os.system, harmful / "model.pt")
+    raises(ValueError, "cannot be loaded", of=lambda: TorchCheckpoint(harmful).get_model(model))
 
 
 @test

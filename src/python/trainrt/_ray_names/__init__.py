@@ -31,17 +31,17 @@ class _StubType(type):
         raise AttributeError(cls.__doc__ if not name.startswith("__") else name)
 
 
-def _refuse_subclass(cls: type, **_options: Any) -> None:
-    raise NotImplementedError(cls.__doc__)
-
-
 @functools.cache
 def _stub(path: str, name: str) -> Any:
     """Returns the stub of the unsupported name `name` of module `trainrt.PATH`. Stubs of errors may be named in an `except` clause."""
     module = ".".join(filter(None, ("trainrt", path)))
     text = f"{module}.{name} is not supported. {UNSUPPORTED[path][name]}"
+
+    def refuse_subclass(cls: type, **_options: Any) -> None:
+        raise NotImplementedError(text)
+
     bases = (Exception,) if name.endswith("Error") else ()
-    return _StubType(name, bases, {"__module__": module, "__doc__": text, "__init_subclass__": classmethod(_refuse_subclass)})
+    return _StubType(name, bases, {"__module__": module, "__doc__": text, "__init_subclass__": classmethod(refuse_subclass)})
 
 
 def attribute_of(path: str, name: str) -> Any:

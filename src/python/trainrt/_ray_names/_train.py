@@ -5,7 +5,7 @@ _PREEMPTION = "After a preemption signal, report() and step() save a checkpoint 
 _XLA = "TPUs and Trainium are not supported. Use TorchTrainer on CPUs or NVIDIA GPUs."
 
 HOMES = {
-    "train.error": "train.errors",
+    "train.error": "train",
     "train.checkpoint": "train",
     "train.collective.collectives": "train.collective",
     "train.horovod.config": "train.horovod",
@@ -46,13 +46,14 @@ HOMES = {
     "train.v2.xgboost.xgboost_trainer": "train.xgboost",
     "train.torch.xla.config": "train.torch.xla",
 }
-ALIASES: dict = {}
+ALIASES = {"train.v2.api.validation_config.ValidationFn": "train._sessions._validation.ValidationFn"}
 UNSUPPORTED = {
     "train": {
         "PreemptionError": _PREEMPTION,
         "PreemptionInfo": _PREEMPTION,
         "get_preemption_info": _PREEMPTION,
         "NCCLHangError": "A run whose ranks make no progress ends after failure.hang_timeout, with a report of the ranks that hang.",
+        "SessionMisuseError": "Functions of trainrt.train also work outside of a train function.",
         "RayTrainCallback": "Use UserCallback (after_report, after_exception).",
         "DistributedTrainContext": "get_context() returns a TrainContext.",
         "LocalTrainContext": "get_context() returns a TrainContext, also with ScalingConfig(num_workers=0).",
@@ -63,7 +64,8 @@ UNSUPPORTED = {
                     "TorchWorkerProfiler": "Use torch.profiler in the train function."},
     "train.tensorflow": {"TensorflowPredictor": _PREDICT},
     "train.xgboost": {"XGBoostPredictor": _PREDICT},
-    "train.lightgbm": {"LightGBMPredictor": _PREDICT},
+    "train.lightgbm": {"LightGBMPredictor": _PREDICT,
+                       "normalize_pandas_for_lightgbm": "Frames of trainrt.data have NumPy columns, which LightGBM takes as they are."},
     "train.sklearn": {
         "SklearnTrainer": "Fit the scikit-learn model in the train function of a DataParallelTrainer with one worker.",
         "SklearnCheckpoint": "Write the model into a directory, and report it by Checkpoint.from_directory().",

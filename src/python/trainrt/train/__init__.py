@@ -21,6 +21,7 @@ from . import collective
 from ._config._checkpoint import CheckpointConfig
 from ._config._data import DataConfig
 from ._config._failure import FailureConfig
+from ._config._logging import LoggingConfig
 from ._config._run import RunConfig
 from ._config._scaling import ScalingConfig
 from ._config._sync import SyncConfig
@@ -28,14 +29,12 @@ from ._results._checkpoint import Checkpoint
 from ._results._result import Result
 from ._sessions._callbacks import Callback, UserCallback
 from ._sessions._context import StorageContext, TrainContext, get_context
-from ._sessions._report import (
+from ._sessions._report import get_all_reported_checkpoints, get_checkpoint, get_dataset_shard, report
+from ._sessions._reported_checkpoint import (
     CheckpointConsistencyMode,
     CheckpointUploadMode,
     ReportedCheckpoint,
-    get_all_reported_checkpoints,
-    get_checkpoint,
-    get_dataset_shard,
-    report,
+    ReportedCheckpointStatus,
 )
 from ._sessions._validation import ValidationConfig, ValidationTaskConfig
 from ._v1._callbacks import JsonLoggerCallback, TrainingCallback
@@ -47,9 +46,9 @@ from .errors import ControllerError, RunStopped, TrainingFailedError, WorkerGrou
 
 __all__ = ["Backend", "BackendConfig", "Callback", "Checkpoint", "CheckpointConfig", "CheckpointConsistencyMode", "CheckpointStrategy",
            "CheckpointUploadMode", "ControllerError", "DataConfig", "DataParallelTrainer", "FailureConfig", "JsonLoggerCallback",
-           "ReportedCheckpoint", "Result", "RunConfig", "RunStopped", "ScalingConfig", "StorageContext", "SyncConfig", "TRAIN_DATASET_KEY",
-           "TrainContext", "Trainer", "TrainingCallback", "TrainingFailedError", "TrainingIterator", "UserCallback", "ValidationConfig", "ValidationTaskConfig",
-           "WorkerGroupError", "collective",
+           "LoggingConfig", "ReportedCheckpoint", "ReportedCheckpointStatus", "Result", "RunConfig", "RunStopped", "ScalingConfig",
+           "StorageContext", "SyncConfig", "TRAIN_DATASET_KEY", "TrainContext", "Trainer", "TrainingCallback", "TrainingFailedError",
+           "TrainingIterator", "UserCallback", "ValidationConfig", "ValidationTaskConfig", "WorkerGroupError", "collective",
            "get_all_reported_checkpoints", "get_checkpoint", "get_context", "get_dataset_shard", "load_checkpoint", "local_rank", "report",
            "save_checkpoint", "world_rank", "world_size"]
 

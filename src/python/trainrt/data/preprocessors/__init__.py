@@ -10,6 +10,7 @@ The build generates the module _generated from the C++ table of preprocessors (s
 """
 
 from ._preprocessor import Chain, Preprocessor, PreprocessorNotFittedException, Tokenizer
+from ._torchvision import TorchVisionPreprocessor
 
 try:
     from ._generated import *  # noqa: F403
@@ -20,4 +21,4 @@ except ModuleNotFoundError as error:
     raise ImportError("the module trainrt.data.preprocessors._generated does not exist in this folder: it is written by the build. Use the package "
                       "in build/python after `make`, an installation, or the wheel of `make wheel`") from None
 
-__all__ = ["Chain", "Preprocessor", "PreprocessorNotFittedException", "Tokenizer", *_generated_names]
+__all__ = ["Chain", "Preprocessor", "PreprocessorNotFittedException", "Tokenizer", "TorchVisionPreprocessor", *_generated_names]

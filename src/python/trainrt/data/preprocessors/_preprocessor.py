@@ -18,15 +18,28 @@ class PreprocessorNotFittedException(RuntimeError):
 
 
 class Preprocessor:
-    """Base class of preprocessors, which transform columns. A user's subclass must define transform_columns()."""
+    """Base class of preprocessors, which transform columns.
+
+    A user's subclass defines one of transform_columns(), _transform_numpy() and _transform_pandas(), and _fit() if the transformation needs
+    statistics of a dataset. The methods with underscores are those of Ray's class: _transform_numpy() takes and returns {name: array},
+    _transform_pandas() a DataFrame.
+    """
 
     def transform_columns(self, columns):
         """Return all columns after the transformation. `columns` is {name: array} of some samples. If transform_batch() calls, missing strings are
         `None`."""
-        raise NotImplementedError(f"{type(self).__name__} does not define transform_columns()")
+        if hasattr(self, "_transform_numpy"):
+            return self._transform_numpy(dict(columns))
+        if hasattr(self, "_transform_pandas"):
+            import pandas
+            frame = pandas.DataFrame({name: column if column.ndim == 1 else list(column) for name, column in columns.items()})
+            return columns_of(self._transform_pandas(frame), f"{type(self).__name__}._transform_pandas()", "returned", has_missing=True)
+        raise NotImplementedError(f"{type(self).__name__} does not define transform_columns(), _transform_numpy() or _transform_pandas()")
 
     def fit(self, ds):
-        """Compute the statistics of the dataset that the transformation needs, and return self. The base class needs no statistics."""
+        """Compute the statistics of the dataset that the transformation needs, and return self. Call _fit() if a user's subclass defines it."""
+        if hasattr(self, "_fit"):
+            self._fit(ds)
         return self
 
     def fit_transform(self, ds):

@@ -7,6 +7,7 @@ from .._sessions._callbacks import UserCallback
 from . import _storage
 from ._checkpoint import CheckpointConfig
 from ._failure import FailureConfig
+from ._logging import LoggingConfig
 from ._sync import SyncConfig
 
 
@@ -28,7 +29,7 @@ class RunConfig:
     failure_config : FailureConfig, optional
     checkpoint_config : CheckpointConfig, optional
     sync_config : SyncConfig, optional
-    progress_reporter, log_to_file
+    progress_reporter, log_to_file, logging_config
         Have no effect except a note.
     verbose : int, optional
         2 prints every report.
@@ -65,6 +66,7 @@ class RunConfig:
     log_to_file: Union[bool, str, tuple] = False
     worker_runtime_env: Optional[dict[str, Any]] = None
     local_dir: Optional[str] = None
+    logging_config: Optional[LoggingConfig] = None
 
     def __post_init__(self):
         if self.name is not None and not _is_valid_name(self.name):
@@ -76,7 +78,8 @@ class RunConfig:
             self.storage_path = _storage.path_in_filesystem(self.storage_path, self.storage_filesystem)
         if self.storage_path is not None:
             self.storage_path = _storage.checked_storage_path(self.storage_path)
-        for name, kind in (("failure_config", FailureConfig), ("checkpoint_config", CheckpointConfig), ("sync_config", SyncConfig)):
+        for name, kind in (("failure_config", FailureConfig), ("checkpoint_config", CheckpointConfig), ("sync_config", SyncConfig),
+                           ("logging_config", LoggingConfig)):
             value = getattr(self, name)
             if value is not None and not isinstance(value, kind):
                 raise TypeError(f"RunConfig({name}={value!r}): must be a trainrt.train.{kind.__name__}")

@@ -91,6 +91,8 @@ def _scaling_notes(scaling):
 def _run_notes(run):
     if run.sync_config is not None and not run.sync_config.sync_artifacts:
         yield "RunConfig(sync_config=...) changes nothing without sync_artifacts=True: the ranks write into the run directory"
+    if run.logging_config is not None:
+        yield "RunConfig(logging_config=...) changes nothing: messages of trainrt have no levels"
     if run.progress_reporter is not None:
         yield "RunConfig(progress_reporter=...) changes nothing: trainrt prints the progress (verbose=2 prints every report)"
     if run.log_to_file:

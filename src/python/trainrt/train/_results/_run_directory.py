@@ -197,6 +197,11 @@ def validated_metrics(path, manifest):
     return (_validation_file.read(path) or {}) if manifest.get("validation") is not None else {}
 
 
+def status(path, manifest):
+    """Returns the state of a reported checkpoint, a name of ReportedCheckpointStatus."""
+    return "COMMITTED" if manifest.get("validation") is None else _validation_file.status(path)
+
+
 def _has_all_files(checkpoint):
     try:
         manifest = manifest_of(checkpoint)

@@ -9,9 +9,10 @@ NAME = "validation.json"
 _FORMAT = {"format": "trainrt validation", "version": 1}
 
 
-def write(checkpoint, metrics, error=None):
-    """Writes the result. `metrics`: numbers, strings and bools by name. Returns False if the checkpoint no longer exists."""
-    text = json.dumps({**_FORMAT, "metrics": _metric_json.encoded(metrics), "error": error}, indent=1)
+def write(checkpoint, metrics, error=None, timed_out=False):
+    """Writes the result. `metrics`: numbers, strings and bools by name; `timed_out`: the error is that the validation took too long. Returns False if
+    the checkpoint no longer exists."""
+    text = json.dumps({**_FORMAT, "metrics": _metric_json.encoded(metrics), "error": error, "timed_out": timed_out}, indent=1)
     try:
         _new_file.replace(checkpoint, NAME, lambda file: file.write(text.encode()), may_be_link=False)
     except FileNotFoundError:
@@ -21,6 +22,21 @@ def write(checkpoint, metrics, error=None):
 
 def read(checkpoint):
     """Returns the metrics; {} if the validation failed. Returns `None` if the file is missing or damaged: the checkpoint must be validated."""
+    found = _content(checkpoint)
+    return None if found is None else _metric_json.decoded(found["metrics"])
+
+
+def status(checkpoint):
+    """Returns the state of a checkpoint whose validation was requested, a name of ReportedCheckpointStatus."""
+    found = _content(checkpoint)
+    if found is None:
+        return "PENDING_VALIDATION"
+    if found.get("timed_out"):
+        return "VALIDATION_TIMEOUT"
+    return "VALIDATED" if found.get("error") is None else "VALIDATION_FAILED"
+
+
+def _content(checkpoint):
     try:
         with open(os.path.join(checkpoint, NAME), encoding="utf-8") as file:
             found = json.load(file)
@@ -28,4 +44,4 @@ def read(checkpoint):
         return None
     if not isinstance(found, dict) or any(found.get(key) != value for key, value in _FORMAT.items()) or not isinstance(found.get("metrics"), dict):
         return None
-    return _metric_json.decoded(found["metrics"])
+    return found

@@ -2,66 +2,16 @@
 
 import difflib
 import inspect
-from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from .._results._checkpoint import Checkpoint
 from . import _current, _shards
 from ._metrics import flat_metrics, has_reductions
+from ._reported_checkpoint import CheckpointConsistencyMode, CheckpointUploadMode, ReportedCheckpoint, ReportedCheckpointStatus
 from ._validation import ValidationTaskConfig
 
 if TYPE_CHECKING:
     from ...data import DataIterator
-
-
-class CheckpointUploadMode(Enum):
-    """How `report()` stores a checkpoint.
-
-    With SYNC and ASYNC, `report()` returns after the files are copied or linked, and the commit follows in the background. ASYNC also removes the reported
-    directory after the commit, unless `delete_local_checkpoint_after_upload` is False. NO_UPLOAD is not supported.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from trainrt import train
-    >>> from trainrt.train import Checkpoint, CheckpointUploadMode
-    >>> checkpoint = Checkpoint.from_directory(tempfile.mkdtemp())
-    >>> train.report({"loss": 0.5}, checkpoint, checkpoint_upload_mode=CheckpointUploadMode.ASYNC)
-    """
-
-    SYNC = "SYNC"
-    ASYNC = "ASYNC"
-    NO_UPLOAD = "NO_UPLOAD"
-
-
-class CheckpointConsistencyMode(Enum):
-    """Which metrics `get_all_reported_checkpoints()` returns: those of the reports (COMMITTED), or also those of validations, for which it waits (VALIDATED).
-
-    Examples
-    --------
-    >>> from trainrt import train
-    >>> from trainrt.train import CheckpointConsistencyMode
-    >>> checkpoints = train.get_all_reported_checkpoints(CheckpointConsistencyMode.COMMITTED)
-    """
-
-    COMMITTED = "COMMITTED"
-    VALIDATED = "VALIDATED"
-
-
-@dataclass(frozen=True)
-class ReportedCheckpoint:
-    """A checkpoint and the metrics that were reported with it.
-
-    Examples
-    --------
-    >>> from trainrt.train import Checkpoint, ReportedCheckpoint
-    >>> ReportedCheckpoint(Checkpoint("/tmp/model"), {"loss": 0.5}).metrics
-    {'loss': 0.5}
-    """
-
-    checkpoint: Checkpoint
-    metrics: dict[str, Any]
 
 
 def report(metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkpoint] = None, checkpoint_dir_name: Optional[str] = None,
@@ -83,11 +33,12 @@ def report(metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkp
     checkpoint_dir_name : str, optional
         Name stored with the checkpoint as `checkpoint_dir_name`.
     checkpoint_upload_mode : CheckpointUploadMode, optional
-        SYNC (default) or ASYNC.
+        SYNC (default), ASYNC or NO_UPLOAD.
     delete_local_checkpoint_after_upload : bool, optional
         Whether to remove the directory after the commit. Default: only with ASYNC. A directory of a run is not removed.
-    checkpoint_upload_fn : None
-        Not supported; other values than `None` raise an error.
+    checkpoint_upload_fn : callable, optional
+        Called on this rank with `checkpoint` and `checkpoint_dir_name`, for example to convert or upload the files. The Checkpoint that it returns is
+        reported instead; `None` reports `checkpoint` itself.
     validation : bool or ValidationTaskConfig, default False
         Whether the function of the Trainer's `validation_config` evaluates the checkpoint during the training. Its metrics are added to those of the
         checkpoint. All ranks pass the same value.
@@ -112,11 +63,14 @@ def report(metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkp
     ...     train.report({"loss": 0.5}, checkpoint=train.Checkpoint.from_directory(directory))
     """
     mode = _checked_mode(checkpoint_upload_mode)
-    _check_checkpoint(checkpoint, checkpoint_upload_fn, validation)
+    _check_checkpoint(checkpoint, validation)
     _check_names(more_metrics)
     flat = flat_metrics({**(metrics or {}), **more_metrics} if metrics is None or isinstance(metrics, dict) else metrics)
     removes_by_default = mode is CheckpointUploadMode.ASYNC
     removes = removes_by_default if delete_local_checkpoint_after_upload is None else bool(delete_local_checkpoint_after_upload)
+    removes = removes and mode is not CheckpointUploadMode.NO_UPLOAD
+    if checkpoint is not None and checkpoint_upload_fn is not None:
+        checkpoint = _uploaded(checkpoint, checkpoint_upload_fn, checkpoint_dir_name)
     session = _current.session()
     aggregate = session.aggregates if aggregate is None else aggregate
     session.report(flat, checkpoint, checkpoint_dir_name, aggregate or has_reductions(flat), checkpoint is not None and removes,
@@ -178,7 +132,7 @@ def get_all_reported_checkpoints(consistency_mode: CheckpointConsistencyMode = C
     session = _current.session()
     if consistency_mode is CheckpointConsistencyMode.VALIDATED:
         session.wait_until_validated(timeout_s)
-    return [ReportedCheckpoint(checkpoint, metrics) for checkpoint, metrics in session.reported_checkpoints()]
+    return [ReportedCheckpoint(checkpoint, metrics, ReportedCheckpointStatus(status)) for checkpoint, metrics, status in session.reported_checkpoints()]
 
 
 def get_dataset_shard(dataset_name: str = "train") -> "Optional[DataIterator]":
@@ -222,18 +176,22 @@ def _checked_mode(given):
     mode = given if isinstance(given, CheckpointUploadMode) else CheckpointUploadMode.SYNC if given is None else None
     if mode is None:
         raise ValueError(f"report(checkpoint_upload_mode={given!r}): must be a trainrt.train.CheckpointUploadMode")
-    if mode is CheckpointUploadMode.NO_UPLOAD:
-        raise ValueError("report(checkpoint_upload_mode=NO_UPLOAD) is not supported: a checkpoint counts after its files are in the run directory and "
-                         "verified. Leave out the mode and report the directory")
     return mode
 
 
-def _check_checkpoint(checkpoint, upload_fn, validation):
+def _uploaded(checkpoint, upload_fn, directory_name):
+    """Returns the checkpoint to report: the one that the user's function returns, or else `checkpoint`."""
+    if not callable(upload_fn):
+        raise TypeError(f"report(checkpoint_upload_fn={upload_fn!r}): must be a function of a checkpoint and a directory name")
+    returned = upload_fn(checkpoint, directory_name)
+    if returned is not None and not isinstance(returned, Checkpoint):
+        raise TypeError(f"report(checkpoint_upload_fn=...): the function returned {returned!r}; it must return a Checkpoint, or None")
+    return checkpoint if returned is None else returned
+
+
+def _check_checkpoint(checkpoint, validation):
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         raise TypeError(f"report(checkpoint={checkpoint!r}): must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
-    if upload_fn is not None:
-        raise ValueError("report(checkpoint_upload_fn=...) is not supported: trainrt copies the files into the run directory and verifies them. Write "
-                         "the files into a directory and report that")
     if validation and checkpoint is None:
         raise ValueError("report(validation=...) validates a checkpoint, and checkpoint= is missing; pass both")
 

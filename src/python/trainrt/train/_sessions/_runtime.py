@@ -166,11 +166,11 @@ class RuntimeSession:
         return has_started
 
     def reported_checkpoints(self):
-        """Returns [(Checkpoint, metrics)] of the kept checkpoints, oldest first."""
+        """Returns [(Checkpoint, metrics, name of a ReportedCheckpointStatus)] of the kept checkpoints, oldest first."""
         self._wait_for_commit()
         metrics = _run_directory.own_metrics(self.run_dir)
         return [(Checkpoint(path), {**(metrics.get(manifest.get("iteration")) or _run_directory.metrics_in(manifest)),
-                                    **_run_directory.validated_metrics(path, manifest)})
+                                    **_run_directory.validated_metrics(path, manifest)}, _run_directory.status(path, manifest))
                 for path, manifest in _run_directory.reported(self.run_dir) if path not in self._damaged]
 
     # ---- validation of checkpoints during the training ----

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Union
 
+ValidationFn = Callable[..., dict[str, Any]]  # fn(checkpoint, **fn_kwargs) returns metrics
+
 
 @dataclass
 class ValidationTaskConfig:
@@ -74,7 +76,7 @@ class ValidationConfig:
     >>> config = ValidationConfig(evaluate)
     """
 
-    def __init__(self, fn: Callable[..., dict[str, Any]], task_config: Optional[ValidationTaskConfig] = None,
+    def __init__(self, fn: ValidationFn, task_config: Optional[ValidationTaskConfig] = None,
                  ray_remote_kwargs: Optional[dict[str, Any]] = None):
         if not callable(fn):
             raise TypeError(f"ValidationConfig(fn={fn!r}): must be a function")

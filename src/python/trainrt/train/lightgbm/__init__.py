@@ -17,8 +17,9 @@ trainer's older form, with `params` and `datasets`, computes the same trees in a
 
 from ..._ray_names import names_of
 from ._callback import RayTrainReportCallback
+from ._checkpoint import LightGBMCheckpoint
 from ._network import get_network_params
 from ._trainer import LightGBMConfig, LightGBMTrainer
 
-__all__ = ["LightGBMConfig", "LightGBMTrainer", "RayTrainReportCallback", "get_network_params"]
+__all__ = ["LightGBMCheckpoint", "LightGBMConfig", "LightGBMTrainer", "RayTrainReportCallback", "get_network_params"]
 __getattr__ = names_of(__name__)

@@ -22,11 +22,12 @@ shuffles: seed it by the epoch, or take the batches from `get_dataset_shard()`.
 """
 
 from ..._ray_names import names_of
+from ._checkpoint import TensorflowCheckpoint
 from ._library import tensorflow
 from ._state import load_state, save_point, save_state
 from ._trainer import TensorflowConfig, TensorflowTrainer
 
-__all__ = ["TensorflowConfig", "TensorflowTrainer", "load_state", "prepare_dataset_shard", "save_point", "save_state"]
+__all__ = ["TensorflowCheckpoint", "TensorflowConfig", "TensorflowTrainer", "load_state", "prepare_dataset_shard", "save_point", "save_state"]
 __getattr__ = names_of(__name__)
 
 

@@ -26,6 +26,7 @@ from typing import Any
 from ..._ray_names import attribute_of
 from . import _process_group
 from ._amp import accelerate, backward, prepare_optimizer
+from ._checkpoint import TorchCheckpoint
 from ._exact import NotExact, check_exact
 from ._loader import prepare_data_loader
 from ._prepare import prepare_model
@@ -34,8 +35,8 @@ from ._state import load_state, save_point, save_state
 from ._trainer import TorchConfig, TorchTrainer
 from ._transfer import get_device, get_devices
 
-__all__ = ["NotExact", "TorchConfig", "TorchTrainer", "accelerate", "backward", "check_exact", "enable_reproducibility", "get_device",
-           "get_devices", "load_state", "prepare_data_loader", "prepare_model", "prepare_optimizer", "save_point", "save_state"]
+__all__ = ["NotExact", "TorchCheckpoint", "TorchConfig", "TorchTrainer", "accelerate", "backward", "check_exact", "enable_reproducibility",
+           "get_device", "get_devices", "load_state", "prepare_data_loader", "prepare_model", "prepare_optimizer", "save_point", "save_state"]
 
 _process_group.register()
 

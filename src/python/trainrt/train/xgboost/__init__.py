@@ -17,7 +17,8 @@ computes the same trees in any case.
 
 from ..._ray_names import names_of
 from ._callback import RayTrainReportCallback
+from ._checkpoint import XGBoostCheckpoint
 from ._trainer import XGBoostConfig, XGBoostTrainer
 
-__all__ = ["RayTrainReportCallback", "XGBoostConfig", "XGBoostTrainer"]
+__all__ = ["RayTrainReportCallback", "XGBoostCheckpoint", "XGBoostConfig", "XGBoostTrainer"]
 __getattr__ = names_of(__name__)
