@@ -67,7 +67,7 @@ def names_of(module: str) -> Callable[[str], Any]:
 
 
 class RayModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds the module paths of Ray which have no file in trainrt, and loads them as modules whose names come from attribute_of()."""
+    """Finds the module paths of Ray that have no file in trainrt, and loads them as modules that take their names from attribute_of()."""
 
     def __init__(self) -> None:
         paths = [*HOMES, *UNSUPPORTED, *(alias.rpartition(".")[0] for alias in ALIASES)]

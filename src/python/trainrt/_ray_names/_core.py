@@ -18,5 +18,5 @@ UNSUPPORTED = {"": {
     "timeline": "`trainrt result RUN_DIR` shows where the time went.",
     "serve": "`trainrt predict` computes predictions of a checkpoint for a dataset.",
     "rllib": "A train function may use any library for reinforcement learning.",
-    "workflow": "jobs/chains has scripts of dependent Slurm jobs.",
+    "workflow": "Use dependent Slurm jobs; jobs/chains has scripts.",
 }}

@@ -27,7 +27,7 @@ def read(checkpoint):
 
 
 def status(checkpoint):
-    """Returns the state of a checkpoint whose validation was requested, a name of ReportedCheckpointStatus."""
+    """Returns the state of a requested validation, a name of ReportedCheckpointStatus."""
     found = _content(checkpoint)
     if found is None:
         return "PENDING_VALIDATION"

@@ -66,7 +66,7 @@ class TorchCheckpoint(ModelCheckpoint):
             If the file has objects other than tensors and plain values.
         """
         if model is None:
-            raise RuntimeError("TorchCheckpoint.get_model(): the checkpoint has a state_dict only. Pass the model whose weights are loaded: get_model(Net())")
+            raise RuntimeError("TorchCheckpoint.get_model(): the checkpoint has a state_dict only. Pass a model, into which they are loaded: get_model(Net())")
         path = self._file(self.MODEL_FILENAME)
         try:
             state = torch.load(path, map_location="cpu", weights_only=True)
