@@ -11,7 +11,7 @@
 
 namespace trainrt::cli {
 
-/// The groups of commands in `trainrt --help`, in the order of their titles (group_title()).
+/// The groups of commands in `trainrt --help`, in the order in which the help lists them.
 enum class CommandGroup { run, view, checkpoints, data, search, machine, help };
 
 /// An example call of a command, shown in its help.

@@ -158,7 +158,8 @@ void print_excluded_nodes(const std::vector<rundir::ExcludedNode>& excluded) {
 void print_warnings(const view::RunSummary& summary) {
   if (!summary.purge_warning.empty()) print_safely("WARNING     {}\n", summary.purge_warning);
   if (!summary.contradiction.empty())
-    print_safely("WARNING     {}: the run cannot be continued until they are restored\n", summary.contradiction);
+    print_safely("WARNING     {}: the run cannot be continued until the missing files are restored\n",
+                 summary.contradiction);
   else if (!summary.missing_end.empty())
     print_safely("WARNING     {}. The run is not finished; run the same command again to continue it\n",
                  summary.missing_end);

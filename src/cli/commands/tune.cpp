@@ -79,7 +79,7 @@ void require_subcommand(const std::vector<std::string>& operands) {
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-/// The tasks and nodes of the Slurm job, which the trials share; no tasks outside a job.
+/// Numbers of tasks and nodes of the Slurm job, which the trials share. Outside a job, `tasks` is 0.
 struct JobSize {
   int tasks = 0, nodes = 1;
   int groups(int workers) const { return tasks == 0 ? 1 : std::max(tasks / workers, 1); }
@@ -165,7 +165,7 @@ void warn_of_changed_code(const tune::Sweep& sweep) {
   trainer::warn_of_changed_code(*record, spec, fmt::format("the sweep in {} was started", sweep.directory()));
 }
 
-/// Prepares the sweep before its first trial here. `groups`: number of trials that run at the same time.
+/// Prepares the sweep before this process starts trials. `groups`: number of trials that run at the same time.
 void begin(const tune::Sweep& sweep, int groups) {
   check_trials(sweep);
   io::set_storage_timeout(config::make_run_spec(sweep.common_config()).failure.storage_timeout_s);
@@ -202,7 +202,7 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
   return run_in_slices({load, begin, end_here}, environment);
 }
 
-/// Replaces this process by srun, which starts one job step with as many slices as the job has tasks for.
+/// Replaces this process by srun. srun starts one job step with the ranks of all slices that fit into the job's tasks.
 [[noreturn]] void become_srun(const tune::Sweep& sweep, const JobSize& job, std::span<const std::string> words) {
   std::vector<std::string> command{"srun", fmt::format("--ntasks={}", job.groups(sweep.workers()) * sweep.workers())};
   for (const auto& word : added_srun_words(Environment::of_process())) command.push_back(word);
@@ -225,7 +225,7 @@ void advise_more_trials(const tune::Sweep& sweep, const JobSize& job) {
                         fitting, fitting));
 }
 
-/// Runs each trial in processes of its own: job steps, or outside Slurm processes of this node.
+/// Runs each trial in its own processes: in a job step, or outside Slurm in processes of this node.
 ExitCode run_in_steps(const tune::Sweep& sweep, const JobSize& job, const Environment& environment) {
   const auto wanted = sweep.concurrent() > 0
                           ? std::min(sweep.concurrent(), job.tasks > 0 ? job.groups(sweep.workers()) : sweep.concurrent())

@@ -13,7 +13,7 @@ struct Limit {
 /// Value of a resource that is not limited.
 constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 
-/// The resource limits that training programs can reach. A program inherits the limits of its rank.
+/// Resource limits that may be too low for training programs. A program inherits the limits of its rank.
 struct ProcessLimits {
   Limit open_files;     ///< ulimit -n
   Limit processes;      ///< ulimit -u: processes and threads of this user on this node

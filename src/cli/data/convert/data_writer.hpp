@@ -19,7 +19,7 @@ struct RowBlock {
   std::vector<data::Column> columns;
 };
 
-/// Rows that RowWriter::prepare() has encoded and that are not written yet.
+/// Rows that RowWriter::prepare() has encoded and RowWriter::append() has not written yet.
 struct PreparedRows {
   virtual ~PreparedRows() = default;
 };
@@ -46,7 +46,7 @@ struct WriterJob {
   bool checksums = false;         ///< write checksums
   bool escapes_formulas = false;  ///< put an apostrophe before texts that a spreadsheet would take for a formula
 
-  /// Returns the shape of all samples of a field together.
+  /// Returns the shape of an array with all samples of a field.
   Shape shape_of(const Dataset::Field& field) const;
 };
 
@@ -54,7 +54,7 @@ struct WriterJob {
 /// cli/data/writers.
 struct DataWriter {
   std::string_view name;
-  std::string_view extension;  ///< ".h5": file names that end so choose the writer
+  std::string_view extension;  ///< ".h5": extension of the files that it writes
   std::string_view help;
   std::vector<std::string_view> compressions;  ///< names of compressions that it supports
   /// Throws UsageError if the writer does not support a type, a field that varies in length, or a name.

@@ -61,7 +61,7 @@ void append_as(std::string& line, const std::byte* value) {
   fmt::format_to(std::back_inserter(line), "{}", number);  // the shortest text that gives the same floating-point value
 }
 
-/// Appends a value of a type that is not widened.
+/// Appends a value. Values of f16, bf16 and f8 must have been converted to f32.
 void append_value(std::string& line, DType dtype, const std::byte* value) {
   switch (dtype) {
     case DType::f64:
