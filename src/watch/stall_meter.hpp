@@ -8,10 +8,10 @@ namespace trainrt::watch {
 ///
 /// The limit depends on the config key hang_timeout:
 /// - "auto": the first step() or report() may take the collective timeout plus a margin, so that a collective that waits
-///   too long reports its own error first. After the second one the limit is 600 s, or 20 times the maximum time between
-///   two updates if that is longer. A rank that computes, rather than waits for others, gets at least the collective
-///   timeout, because the first evaluation may be long. If one rank is lost, the other ranks, which wait, raise the
-///   alarm.
+///   too long reports its own error first. After the second step() or report(), the limit is 600 s, or 20 times the maximum
+///   time between two updates if that is longer. A rank that computes, rather than waits for others, gets at least the
+///   collective timeout, because the first evaluation may be long. If one rank is lost, the other ranks, which wait, raise
+///   the alarm.
 /// - "N s": the limit is N seconds.
 /// - "off": there is no alarm.
 ///

@@ -39,7 +39,7 @@ class KeptReports {
     const auto path = run_dir_.path() + '/' + name_;
     if (!std::filesystem::exists(path)) return;
     const auto note = Json::parse(io::read_file(path), nullptr, false);
-    // The sink_NAME.json file is corrupt, or was copied from another run.
+    // Ignores a file that is corrupt, or that was copied from another run.
     if (!note.is_object() || note.value("run_id", Json()) != run_id_) return;
     if (const auto kept = note.value("kept", Json()); kept.is_number_unsigned()) kept_ = kept.get<std::int64_t>();
     if (const auto dropped = note.value("dropped", Json()); dropped.is_number_unsigned())
