@@ -38,7 +38,7 @@ void number_name(Options& options, int number) {
 std::string in_words(const SettingChange& change) {
   return change.is_overruled
              ? fmt::format("{} is {} (command line); the program requests {}", change.key, change.from, change.to)
-             : fmt::format("{} is {}, from the program; the config has {}", change.key, change.to, change.from);
+             : fmt::format("{} is {}, as the program requests; the config has {}", change.key, change.to, change.from);
 }
 
 void set_by_program(Options& options, const std::map<std::string, std::string>& settings,

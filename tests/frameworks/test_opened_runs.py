@@ -39,8 +39,8 @@ def a_program_sets_the_name_and_settings_of_its_run():
     for rank in (0, 1):
         log = (mine / f"logs/rank-{rank:05}.log").read_text().splitlines()
         check(log[0].startswith("==== ") and "attempt 1, rank" in log[0] and log[1] == "before", f"the log of rank {rank}: {log}", job)
-    for line in ("run.name is 'mine', from the program; the config has 'of-config'",
-                 "checkpoint.num_to_keep is '1', from the program; the config has '5'"):
+    for line in ("run.name is 'mine', as the program requests; the config has 'of-config'",
+                 "checkpoint.num_to_keep is '1', as the program requests; the config has '5'"):
         check(line in job.err, f"the log lacks: {line}", job)
     check_same_bits(mine, undisturbed_run(2))
 

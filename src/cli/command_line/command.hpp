@@ -62,7 +62,7 @@ std::string full_name(const Command& command);
 /// Returns the title of a group in `trainrt --help`.
 std::string_view group_title(CommandGroup group);
 
-/// Returns the commands of a table by group, and by `order` within a group.
+/// Returns the commands of a table, sorted by group and within a group by `order`.
 std::vector<const Command*> in_order(PluginTable<Command> table);
 
 /// Returns the command that the first of `words` names. Throws UsageError if there is no such command; the message

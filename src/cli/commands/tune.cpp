@@ -97,7 +97,8 @@ std::vector<std::string> added_srun_words(const Environment& environment) {
   return {std::istream_iterator<std::string>(given), {}};
 }
 
-/// Returns the command that starts the ranks of a trial: srun on a part of the job, or outside Slurm this program.
+/// Returns the command that starts the ranks of a trial. In a job it is srun, which uses a part of the job; outside
+/// Slurm it is this program.
 std::vector<std::string> trial_command(const tune::Sweep& sweep, const JobSize& job, const Environment& environment) {
   const auto ranks = std::to_string(sweep.workers());
   if (job.tasks == 0 && sweep.workers() == 1) return {own_program(), "run"};
@@ -117,7 +118,7 @@ std::vector<std::string> trial_command(const tune::Sweep& sweep, const JobSize& 
   return command;
 }
 
-/// Requeues a job that was not cancelled, so that it continues the sweep.
+/// Requeues the Slurm job, unless it was cancelled or is already requeued, so that the job continues the sweep.
 void requeue_job(const Environment& environment, int max_requeues) {
   const auto job = batch::SlurmJob::of(environment);
   if (!job) return;

@@ -11,7 +11,7 @@ namespace trainrt::cli {
 /// read or is not of this form, if a key is repeated or precedes all sections, or if it has been renamed.
 Options read_config_file(const std::string& path);
 
-/// Reads the file in the same way, but accepts keys that have been renamed.
+/// Reads an INI file as read_config_file() does, but accepts keys that have been renamed.
 Options read_config_file_with_old_names(const std::string& path);
 
 /// Returns the text of a config file with these keys. Throws UsageError if a value cannot be written in an INI file.

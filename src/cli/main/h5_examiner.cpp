@@ -88,7 +88,7 @@ int main() {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   // When libhdf5 reads a damaged file, it may free pointers that were never set. M_PERTURB fills new memory with a
-  // pattern, so that such a call always crashes this process; otherwise it might crash only in trainrt.
+  // pattern, so that such a free() always crashes this process; otherwise it might crash only in trainrt.
   mallopt(M_PERTURB, 0x55);
   io::h5_start();
   std::thread(watch).detach();

@@ -28,7 +28,8 @@ struct PreparedRows {
 class RowWriter {
  public:
   virtual ~RowWriter() = default;
-  /// Encodes a block, and writes it if its position in the file is known. Several threads call it, in any order of blocks.
+  /// Encodes a block, and writes it if its position in the file is known. Several threads call this function, in any
+  /// order of the blocks.
   virtual std::unique_ptr<PreparedRows> prepare(RowBlock block) = 0;
   /// Appends a prepared block. Called in the order of the rows, by one thread at a time.
   virtual void append(std::unique_ptr<PreparedRows>) {}
@@ -61,7 +62,7 @@ struct DataWriter {
   void (*require)(const WriterJob& job);
   /// Returns whether a writer can resume at the position() of an earlier writer.
   bool (*is_resumable)(const WriterJob& job);
-  /// Opens a writer that continues at file.done().
+  /// Opens a writer. If `file` is incomplete, the writer continues at the position file.done().
   std::unique_ptr<RowWriter> (*open)(const WriterJob& job, ResumableFile& file);
   bool has_checksums = false;     ///< whether files of this type can have checksums
   std::uint64_t block_bytes = 0;  ///< preferred size of a block in memory; 0: any

@@ -43,7 +43,7 @@ bool holds(const data::Listing& listing, const std::string& path) {
   });
 }
 
-/// Returns whether the file is a list (@FILE) of the sources or of their companions.
+/// Returns whether the key source, or a key for companion files, names the file as a list of files (@FILE).
 bool is_list_of_files(const std::string& path, const data::Listing& listing, const Options& keys) {
   std::vector<std::string_view> keys_of_files{"source"};
   const auto& companions = find_plugin(data::format_table(), listing.format, "data format").companions;

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns a hash of the file, to compare scripts; "" for a file that is too large to be one.
+/// Returns a hash of the file, to compare scripts; "" if the file is too large to be a script.
 std::string hash_of_script(const std::string& file) {
   constexpr std::uintmax_t max_bytes = 4 << 20;
   std::error_code error;

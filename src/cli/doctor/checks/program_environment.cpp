@@ -46,7 +46,7 @@ Finding check_program_cpus(const DoctorRanks& ranks) {
       {{"cpus_of_rank", cpus}, {"gpus_of_rank", gpus}});
 }
 
-/// Returns the folder in which torch.utils.cpp_extension compiles, as for the operators of DeepSpeed.
+/// Returns the folder in which torch.utils.cpp_extension compiles extensions, such as the operators of DeepSpeed.
 std::string torch_extensions_folder(const Environment& environment) {
   const auto value = [&](const char* name) { return environment.text(name).value_or(""); };
   if (const auto folder = value("TORCH_EXTENSIONS_DIR"); !folder.empty()) return folder;

@@ -58,7 +58,7 @@ void require_seen(const Answers& written, const World& world) {
     if (!holds_own_path(path)) missing.push_back(rank);
   }
   if (!missing.empty())
-    throw Error(fmt::format("does not see within {} s the files that {} wrote", limit_seconds, ranks_text(missing)));
+    throw Error(fmt::format("does not see the files of {} within {} s", ranks_text(missing), limit_seconds));
 }
 
 Finding check_storage(const DoctorRanks& ranks) {
