@@ -6,7 +6,7 @@
 
 namespace trainrt::config {
 
-/// Which values of a metric are better.
+/// Whether lower or higher values of a metric are better.
 enum class Better { unknown, lower, higher };
 
 /// Returns which values are better according to the name of a metric: lower values of "val_loss", higher values of

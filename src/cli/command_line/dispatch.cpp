@@ -32,8 +32,8 @@ std::string lost_output_message(int error_number) {
   return message + "; send it to a terminal, or to a file that can be written";
 }
 
-/// Makes output to a closed pipe fail with EPIPE instead of ending this process. Installs a handler instead of SIG_IGN,
-/// because programs that this process starts must have the default action for SIGPIPE, and they would inherit SIG_IGN.
+/// Makes output to a closed pipe fail with EPIPE instead of ending this process. Installs a handler and not SIG_IGN,
+/// because programs that this process starts would inherit SIG_IGN.
 void survive_broken_pipes() {
   struct sigaction current {};
   if (sigaction(SIGPIPE, nullptr, &current) != 0 || current.sa_handler != SIG_DFL) return;

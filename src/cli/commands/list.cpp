@@ -115,7 +115,8 @@ void print_all(std::span<const listing::Kind> kinds) {
   }
 }
 
-/// Throws UsageError for a name with dashes, such as --formats or --all, which `trainrt list` shows without them.
+/// Throws UsageError for a name with dashes, such as --formats or --all, which `trainrt list` accepts only without
+/// dashes.
 void refuse_dashes(std::span<const std::string> words, std::span<const listing::Kind> kinds) {
   for (const auto& word : words) {
     if (!word.starts_with("--") || word.find_first_of(".=") != std::string::npos) continue;

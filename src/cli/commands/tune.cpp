@@ -217,7 +217,7 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
 }
 
 /// Outside Slurm one trial runs at a time by default, because a trial may use all CPUs, memory and GPUs of the machine.
-/// Logs the key with which more trials run at the same time, if the CPUs suffice for them.
+/// If the machine has CPUs for more trials, logs the key that sets their number.
 void advise_more_trials(const tune::Sweep& sweep, const JobSize& job) {
   const auto cpus = std::ranges::count(program::affinity_of_this_thread(), '1');
   const auto fitting = std::min<std::int64_t>(cpus / sweep.workers(), static_cast<std::int64_t>(sweep.trials()));

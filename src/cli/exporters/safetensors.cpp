@@ -1,4 +1,4 @@
-// The safetensors format of Hugging Face: the length of a JSON header, the header, and the bytes of all tensors.
+// Writes the safetensors format of Hugging Face: the length of a JSON header, the header, and the bytes of all tensors.
 #include <algorithm>
 #include <bit>
 #include <map>

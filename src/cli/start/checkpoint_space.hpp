@@ -15,7 +15,7 @@ struct CheckpointSize {
   std::uint64_t inodes = 0;  ///< files and folders
 };
 
-/// Numbers of checkpoints of a run.
+/// Number of checkpoints that a run keeps, and that it has.
 struct CheckpointCount {
   std::int64_t num_to_keep = 0;  ///< checkpoint.num_to_keep; 0 keeps all
   std::int64_t existing = 0;     ///< in the run directory

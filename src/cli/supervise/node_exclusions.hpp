@@ -26,7 +26,7 @@ class NodeExclusions {
   /// in memory.
   void update_after_attempt(const config::RunSpec& spec);
   /// Marks the excluded nodes in `situation`, the input of batch::decide(). Sets Situation::no_other_nodes to the
-  /// reason why a requeue cannot replace them.
+  /// reason why a requeue cannot replace these nodes.
   void mark(batch::Situation& situation, const std::optional<batch::JobFacts>& facts) const;
   /// Returns the reason why one more node cannot be excluded, as far as the reason is known before an attempt has
   /// ended. Returns "" if a node can be excluded. `max_nodes` is failure.max_excluded_nodes.

@@ -1,4 +1,4 @@
-// NumPy's archive: a zip file of uncompressed .npy arrays, which numpy.load reads without pickle.
+// Writes NumPy's archive: a zip file of uncompressed .npy arrays, which numpy.load reads without pickle.
 #include <algorithm>
 #include <limits>
 

@@ -59,7 +59,7 @@ class ParquetWriter final : public RowWriter {
 
  private:
   /// Reads the notes of the row groups that an earlier process has written, from the last to the first, and passes them
-  /// to the encoder in their order.
+  /// to the encoder in the order of the row groups.
   void resume() {
     bytes_ = file_.byte_position();
     const data::InputFile file(data::data_file(file_.part_path()));
