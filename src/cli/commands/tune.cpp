@@ -290,9 +290,8 @@ const Command tune{
         "The same command continues a sweep that was stopped or killed. Several processes, such as the tasks of a job "
         "array, share the trials of a sweep.\n"
         "In a Slurm job, each trial is a job step of tune.workers tasks; elsewhere it runs in processes of this node. "
-        "Under srun or mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks, each "
-        "of "
-        "which trains one trial after another.\n"
+        "Under srun or mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks. "
+        "Each slice trains one trial after another.\n"
         "A trial that fails with exit code 64 is not retried.\n",
     .exit_codes = tune_exit_codes,
     .run = tune_command,
