@@ -1,4 +1,4 @@
-// Writes an HTML page about runs.
+// trainrt report: writes an HTML page about runs.
 #include <algorithm>
 #include <filesystem>
 

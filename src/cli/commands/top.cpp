@@ -1,4 +1,4 @@
-// Shows a running run in the terminal, from its run directory.
+// trainrt top: shows a run live in the terminal, from its run directory.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

@@ -156,7 +156,7 @@ tune::Sweep sweep_of(const Arguments& arguments) {
   return tune::Sweep(trainer::expanded_config(config, Environment::of_process()));
 }
 
-/// Warns if the code has changed since the sweep was begun.
+/// Warns if the code has changed since the sweep began.
 void warn_of_changed_code(const tune::Sweep& sweep) {
   const auto record = io::retried([&] { return rundir::read_run_record(sweep.directory() + "/" + sweep.name_of(0)); });
   if (!record) return;

@@ -54,7 +54,8 @@ OpenedData open_data(const SourceChoice& choice);
 /// sizes of the files.
 std::uint64_t about_sample_bytes(const OpenedData& opened);
 
-/// Returns the number of samples to read at once: a few MiB, and complete chunks.
+/// Returns the number of samples to read at once. They have about 2 MiB in memory, or fill complete chunks of the file
+/// if it has chunks.
 std::uint64_t samples_at_once(const OpenedData& opened);
 
 /// Reads `count` samples, from sample number `first` on. `fields` has the numbers of the fields to read.

@@ -19,7 +19,7 @@ const Section storage{
                      "us-east-1"}),
         key(&StorageKeys::s3_profile,
             {.key = "storage.s3_profile",
-             .help = "profile of ~/.aws/credentials, which takes precedence over keys in the environment; by default "
+             .help = "profile of ~/.aws/credentials; if it is set, keys in the environment are ignored. By default "
                      "$AWS_PROFILE, else the profile named default"}),
         key(&StorageKeys::s3_anonymous,
             {.key = "storage.s3_anonymous",
