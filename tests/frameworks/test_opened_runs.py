@@ -122,7 +122,7 @@ def a_program_that_fails_after_its_run_is_reported():
 @test
 def invalid_requests_are_refused():
     for text, words in (('train("mine", checkpoint__num_to_kep="1")', ["checkpoint.num_to_kep", "num_to_keep"]),
-                        ('train("mine", program__env="jax")', ["program.env", "before it starts", "--program.env"]),
+                        ('train("mine", program__env="jax")', ["program.env", "before the program starts", "--program.env"]),
                         ('train("a/b")', ["run.name", "a/b"]),
                         ('train("mine", scaling__num_workers="3")', ["scaling.num_workers = 3", "2 ranks were launched"]),
                         ('trainrt.context()\ntrain("mine")', ["'mine'", "'of-config'", "--run.name=mine"]),
