@@ -183,8 +183,8 @@ const Command doctor{
     .notes =
         "Start it like the run, with the same srun options. Each line is the result of a check: ok, warning or error, with "
         "advice.\n"
-        "Each node writes at most 64 MiB to the folder, for at most 3 s, in files named .trainrt-doctor*. They are "
-        "removed, those of a killed doctor by the next one.\n"
+        "Each node writes at most 64 MiB to the folder, for at most 3 s, in files named .trainrt-doctor*. The "
+        "files are removed; the next doctor removes those of a killed one.\n"
         "With a program after --, or a config with train.program, it also checks the program's files, its Python and "
         "frameworks on each node, the address at which the ranks connect, CPUs, proxies, limits and stale locks. The "
         "program is not started; its Python interpreter is, once per node.\n",

@@ -40,8 +40,9 @@ constexpr Example result_examples[] = {{"trainrt result runs/first", "one run"},
 constexpr CommandOption result_options[] = {
     {"json", "", "print one JSON object, or an array of objects for a folder of runs"}};
 
-constexpr ExitNote result_exit_codes[] = {
-    {0, "done"}, {64, "no such run directory"}, {70, "a run directory cannot be read, or the output not be written"}};
+constexpr ExitNote result_exit_codes[] = {{0, "done"},
+                                          {64, "no such run directory"},
+                                          {70, "a run directory could not be read, or the output could not be written"}};
 
 void print_metrics(std::string_view title, const metrics::Record& record) {
   print_safely("{}, iteration {}\n", title, record.iteration);

@@ -181,7 +181,7 @@ const Command top{
     .group = CommandGroup::view,
     .order = 2,
     .usage = top_usage,
-    .help = "show a running run live: progress, time left, metrics, ranks, events",
+    .help = "show a run live: progress, time left, metrics, ranks, events",
     .examples = top_examples,
     .options = top_options,
     .notes =

@@ -110,9 +110,8 @@ namespace plugins {
 extern const SinkKind program{
     .name = "program",
     .help =
-        "sink_*.json: the number of the last report that the program has kept. The program is your own, and receives each "
-        "report as a "
-        "line of JSON. Any other name in [sink.NAME] is also a program",
+        "a program of your own, which receives each report as a line of JSON; sink_*.json has the number of the last "
+        "report that it has kept. Any other name in [sink.NAME] is also a program",
     .options = {{.key = "program", .help = "command for /bin/sh, which runs on the node of rank 0", .required = true},
                 {.key = "queue",
                  .type = OptionType::integer,
@@ -122,7 +121,7 @@ extern const SinkKind program{
                 {.key = "wait",
                  .type = OptionType::real,
                  .default_value = "10",
-                 .help = "how long the end of the run waits for the program",
+                 .help = "maximum time that the end of the run waits for the program",
                  .range = any_time,
                  .unit = "seconds"}},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<ProgramSink>(context); }};

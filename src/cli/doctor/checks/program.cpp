@@ -122,8 +122,8 @@ Finding check_python(const DoctorRanks& ranks) {
 }
 
 constexpr const char* program_advice =
-    "put it on a file system that all nodes share, or install it on that node; a relative path starts at the folder in "
-    "which the ranks are started";
+    "put the program on a file system that all nodes share, or install it on that node; a relative path starts at the "
+    "folder in which the ranks are started";
 constexpr const char* address_advice = "choose another interface with program.interface; a firewall must let nodes connect";
 constexpr const char* python_advice =
     "choose a Python that starts there; if the storage is slow, program.stage copies it to each node";
