@@ -20,9 +20,10 @@ void require_open(const std::string& key) {
                        std::ranges::find(open_keys, key) != open_keys.end();
   // run.output cannot be changed: output is shown before the program can set it
   if (is_open && key != "run.output") return;
-  throw UsageError(fmt::format(
-      "the program sets {}, which must be set before it starts: set it in the config, or with --{}=... on the command line",
-      key, key));
+  throw UsageError(
+      fmt::format("the program sets {}, which must be set before the program starts: set it in the config, or with "
+                  "--{}=... on the command line",
+                  key, key));
 }
 
 /// Gives later runs of the same program a numbered name, unless the program has set run.name.
@@ -37,7 +38,7 @@ void number_name(Options& options, int number) {
 std::string in_words(const SettingChange& change) {
   return change.is_overruled
              ? fmt::format("{} is {} (command line); the program requests {}", change.key, change.from, change.to)
-             : fmt::format("{} is {}, from the program; the config has {}", change.key, change.to, change.from);
+             : fmt::format("{} is {}, as the program requests; the config has {}", change.key, change.to, change.from);
 }
 
 void set_by_program(Options& options, const std::map<std::string, std::string>& settings,
@@ -63,7 +64,7 @@ bool is_record_of_python(std::string_view loop_key) {
 RunSpec requested_spec(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
                        std::vector<SettingChange>& changes, const std::map<std::string, std::string>& defaults) {
   auto options = base.given;
-  // a generated name differs between ranks: all use rank 0's
+  // A generated name differs between ranks. `base` has the name of rank 0, which all ranks use.
   options.set("run.name", {base.run.name, options.find("run.name")->origin});
   for (const auto* texts : {&settings, &defaults})
     for (const auto& [key, text] : *texts) require_open(key);

@@ -13,9 +13,9 @@ namespace trainrt::config {
 
 namespace {
 
-/// Handles a config key of a section without declared keys, such as [loop]: returns the member of `spec` that stores the
-/// section, and removes the section's name from `key`. Returns nullptr if the section of `key` has declared keys. Throws
-/// UsageError if the form of `key` is invalid.
+/// Returns the member of `spec` that stores the section of `key`, if the keys of this section are not declared, such as
+/// [loop]. Removes the section's name from `key`. Returns nullptr if the section has declared keys. Throws UsageError
+/// if the form of `key` is invalid.
 Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& spec) {
   const auto dot = key.find('.');
   const auto section = key.substr(0, dot);

@@ -16,8 +16,8 @@ std::string origin_prefix(const Options& given, std::string_view key);
 /// MESSAGE". The key is not added if the message begins with it.
 std::string with_origin_of(const Options& given, std::string_view key, std::string_view message);
 
-/// Calls `call`, which uses the config value `key`, and passes the message of an error of type Failure that it throws to
-/// with_origin_of().
+/// Calls `call`, which uses the config value `key`. If `call` throws an error of type Failure, throws a Failure with
+/// the message that with_origin_of() returns.
 template <class Failure = UsageError, class Call>
 auto with_origin(const Options& given, std::string_view key, const Call& call) try {
   return call();

@@ -62,7 +62,7 @@ void encode_mean(std::string_view key, const Number& number, Encoded& out) {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Exclusive upper limit for exact sums of integers in double: the sum of the integers' magnitudes must be below it.
+/// A sum of integers in double is exact if the sum of their magnitudes is below this limit.
 constexpr double exact_below = static_cast<double>(max_exact_integer);
 
 double magnitude(const Number& number) { return number.whole ? std::abs(number.value) : infinity; }

@@ -17,7 +17,7 @@ struct Moment {
 
 /// How the current attempt has used its time up to a report, in seconds.
 struct TimeSpent {
-  /// Time from the start of the attempt until its first training step can have begun.
+  /// Time from the start of the attempt to the earliest possible start of its first training step.
   double startup_s = 0;
   /// Time for which saves of checkpoints blocked the training thread.
   double checkpoint_s = 0;

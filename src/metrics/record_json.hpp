@@ -10,12 +10,12 @@ namespace trainrt::metrics {
 /// The key under which result.json stores the iteration of a metric record (Ray Train's name).
 inline constexpr std::string_view iteration_key = "_training_iteration";
 
-/// Returns a metric record as one line of result.json, without its newline: a JSON object with the values of the record in
-/// their order.
+/// Returns a metric record as one line of result.json, without its newline: a JSON object with the values of the record
+/// in their order.
 /// - The iteration is stored under `iteration_key`, as the first value if the record has no such key.
 /// - from_json() reads doubles back bit for bit. NaN is null. Infinities are the strings "Infinity" and "-Infinity".
-/// - A text that consists of one of these strings, also after backslashes, gets one more backslash, which from_json()
-///   removes.
+/// - A text that is one of these two strings, or one of them after backslashes, gets one more backslash at its start.
+///   from_json() removes it.
 /// - Bytes that are not UTF-8 become U+FFFD.
 std::string to_json(const Record& record);
 

@@ -45,8 +45,9 @@ std::vector<Record> with_recovered(std::vector<Record> found, std::int64_t keep,
     if (records.size() > before) sources.emplace_back(name);
   }
   if (sources.empty() || records.size() < static_cast<std::size_t>(keep)) return found;
-  log::warning(fmt::format("{}/result.json lacks {} of the {} records up to the checkpoint; they were recovered from {}",
-                           run_dir, missing, keep, join(sources, " and ")));
+  log::warning(fmt::format(
+      "{}/result.json lacks {} of the {} records up to the checkpoint. The missing records were recovered from {}", run_dir,
+      missing, keep, join(sources, " and ")));
   std::vector<Record> complete;
   for (auto& [iteration, record] : records) complete.push_back(std::move(record));
   return complete;

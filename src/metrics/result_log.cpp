@@ -132,7 +132,8 @@ class ResultLog::Impl {
   }
 
   void rewrite() {
-    // true until result.json is replaced, because the open file may have been removed from its directory
+    // The file counts as lost until result.json is replaced, because the open file may have been removed from its
+    // directory.
     is_lost_ = true;
     const auto old = io::read_file(path());
     if (old.size() < durable_) throw Error("result log " + path() + ": the file was truncated by another process");

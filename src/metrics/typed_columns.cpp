@@ -17,7 +17,7 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// Returns the line with a digest of `image`, the bytes of metrics.h5, which is appended to that file.
+/// Returns the last line of metrics.h5, which has a digest of `image`, the bytes before this line.
 std::string seal(std::string_view image) { return "trainrt metrics xxh3_128 " + io::digest_of(image) + "\n"; }
 
 /// The values of one metric key, one per record; null if the record lacks the key.

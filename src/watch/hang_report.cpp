@@ -47,8 +47,8 @@ class Judge {
 
   std::int64_t newest_step() const { return newest_step_; }
 
-  /// Returns the node of all late ranks, "" if they are on several nodes. The late ranks are those without a report; if all
-  /// have reported, those that compute; if all wait, those at an earlier step than others.
+  /// Returns the node of all late ranks; "" if they are on several nodes. Ranks without a report are late. If all ranks
+  /// have reported, those that compute are late. If all ranks wait, those at an earlier step than others are late.
   std::string node() const {
     for (const auto is_late : {&Judge::is_silent, &Judge::is_busy, &Judge::is_behind}) {
       std::set<std::string> nodes;

@@ -158,8 +158,8 @@ bool HangWatch::follow_others() {
   return io::exists(folder_) && !io::read_file(folder_ + "/verdict.txt").starts_with(cancelled_text);
 }
 
-/// Called after a storage error. Returns whether the alarm is over: another rank has cancelled the alarm, which removes the
-/// report of this rank, or the train thread ends in the meantime.
+/// Waits a short time after a storage error. Returns true if the alarm is over: another rank has cancelled it and
+/// removed the report of this rank, or the train thread has ended.
 bool HangWatch::is_cancelled() {
   const auto own = file_of(folder_, static_cast<std::size_t>(attempt_.rank));
   for (const auto end = monotonic_seconds() + others_read_s; io::exists(own) && !ends_within(0.1);)

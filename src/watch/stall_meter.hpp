@@ -4,22 +4,21 @@
 
 namespace trainrt::watch {
 
-/// Decides when a rank that makes no progress raises a hang alarm. Uses no clock: the caller passes elapsed times.
+/// Decides when a rank that makes no progress raises a hang alarm. Uses no clock: the caller passes elapsed times. Time
+/// in which the process did not run (SIGSTOP, a suspended job) does not count.
 ///
-/// The limit depends on the config key hang_timeout:
-/// - "auto": the first step() or report() may take the collective timeout plus a margin, so that a collective that waits
-///   too long reports its own error first. After the second one the limit is 600 s, or 20 times the maximum time between
-///   two updates if that is longer. A rank that computes, rather than waits for others, gets at least the collective
-///   timeout, because the first evaluation may be long. If one rank is lost, the other ranks, which wait, raise the
-///   alarm.
+/// The time limit depends on the config key hang_timeout:
 /// - "N s": the limit is N seconds.
 /// - "off": there is no alarm.
+/// - "auto": the first step() or report() may take the collective timeout plus a margin, so that a collective that
+///   waits too long reports its own error first. After the second step() or report(), the limit is 600 s, or 20 times
+///   the maximum time between two updates if that is longer. For a rank that computes and does not wait for others, the
+///   limit is at least the collective timeout, because the first evaluation may be long. A lost rank is still found
+///   early, because the ranks that wait for it raise the alarm.
 ///
-/// A rank that is busy in another phase than training (start, first step, loading, checkpoint, end) is excused for the time
-/// that "auto" gives the first step. An excused rank's alarm, after 600 s or N seconds, only checks whether every rank
-/// answers, and is cancelled if all do: a slow disk and a lost rank cannot be distinguished in any other way.
-///
-/// Time in which the process did not run (SIGSTOP, a suspended job) does not count.
+/// A rank that is busy in another phase than training (start, first step, loading, checkpoint, end) is excused for the
+/// time that "auto" gives the first step. Its alarm, after 600 s or N seconds, only checks whether every rank answers,
+/// and is cancelled if all do. In no other way can a slow disk be distinguished from a lost rank.
 class StallMeter {
  public:
   /// `collective_timeout` and `tick`, the interval between calls of observe(), are in seconds.

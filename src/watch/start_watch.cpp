@@ -32,7 +32,7 @@ StartWatch::StartWatch(launch::Launch& launch, const StartTimes& times) {
       limit_s + delay_s, [limit_s, key = times.hang_timeout.key, &launch, &waits = WaitReason::of_this_thread()] {
         const auto in = waits.text();
         log::error(fmt::format("hang: the run has not started within {:.0f} s ({}): on {} it {}", limit_s, key, host_name(),
-                               in.empty() ? "is busy (does a file system not answer?)" : "waits in " + in));
+                               in.empty() ? "is busy; a file system may not answer" : "waits in " + in));
         wait_for_output_delivery();
         launch.abort(static_cast<int>(ExitCode::failed));
       });

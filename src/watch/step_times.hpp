@@ -55,8 +55,8 @@ std::string reasons_in(const NodeFacts& facts);
 
 /// Summary of a window of training steps on one rank, in seconds. Plain data that ranks exchange.
 struct WindowTimes {
-  /// Seconds per step for each kind of work: the median over the steps. Most steps have no report or save: for these kinds,
-  /// the median duration of one, times their number per step.
+  /// Seconds per step for each kind of work: the median over the steps. Most steps have no report or save, so the value
+  /// for reports or saves is the median duration of one of them, times their number per step.
   std::array<float, work_count> work{};
   float own = 0;     ///< seconds of own work per step: all work except reports, for which rank 0 alone writes files
   float waits = 0;   ///< median seconds per step in collectives

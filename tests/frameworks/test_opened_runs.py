@@ -39,8 +39,8 @@ def a_program_sets_the_name_and_settings_of_its_run():
     for rank in (0, 1):
         log = (mine / f"logs/rank-{rank:05}.log").read_text().splitlines()
         check(log[0].startswith("==== ") and "attempt 1, rank" in log[0] and log[1] == "before", f"the log of rank {rank}: {log}", job)
-    for line in ("run.name is 'mine', from the program; the config has 'of-config'",
-                 "checkpoint.num_to_keep is '1', from the program; the config has '5'"):
+    for line in ("run.name is 'mine', as the program requests; the config has 'of-config'",
+                 "checkpoint.num_to_keep is '1', as the program requests; the config has '5'"):
         check(line in job.err, f"the log lacks: {line}", job)
     check_same_bits(mine, undisturbed_run(2))
 
@@ -122,7 +122,7 @@ def a_program_that_fails_after_its_run_is_reported():
 @test
 def invalid_requests_are_refused():
     for text, words in (('train("mine", checkpoint__num_to_kep="1")', ["checkpoint.num_to_kep", "num_to_keep"]),
-                        ('train("mine", program__env="jax")', ["program.env", "before it starts", "--program.env"]),
+                        ('train("mine", program__env="jax")', ["program.env", "before the program starts", "--program.env"]),
                         ('train("a/b")', ["run.name", "a/b"]),
                         ('train("mine", scaling__num_workers="3")', ["scaling.num_workers = 3", "2 ranks were launched"]),
                         ('trainrt.context()\ntrain("mine")', ["'mine'", "'of-config'", "--run.name=mine"]),

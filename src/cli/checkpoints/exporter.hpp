@@ -27,7 +27,8 @@ class ExportSource {
   /// Returns the meta data of the checkpoint as a JSON text: {"index": 12, "iteration": 3, ...}.
   std::string meta_text() const;
 
-  /// Reads `order`, which are tensors of this source, as stream_tensors() does. Throws Error if a stop signal arrives.
+  /// Reads the tensors `order`, which must belong to this source, as stream_tensors() does. Throws Error if a stop
+  /// signal arrives.
   void stream(const Tensors& order, const std::function<void(const TensorPiece&)>& take) const;
   void stream(const std::function<void(const TensorPiece&)>& take) const { stream(tensors_, take); }
 
@@ -56,8 +57,8 @@ PluginTable<Exporter> exporter_table();
 
 /// Returns the exporter for the extension of `path`; nullptr for an unknown extension.
 const Exporter* find_exporter(const std::string& path);
-/// Throws UsageError for an extension without exporter. The message lists the valid extensions and `user_files`, the names
-/// of the train function's own files in the checkpoint, which can also be exported; may be "".
+/// Throws UsageError for an extension without exporter. The message lists the valid extensions and `user_files`: the
+/// names of the train function's own files in the checkpoint, which can be exported, too ("" if there are none).
 [[noreturn]] void throw_unknown_extension(const std::string& path, const std::string& user_files);
 
 }  // namespace trainrt::cli

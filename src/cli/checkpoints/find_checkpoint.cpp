@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns the canonical path of a directory, and lets no symbolic link inside it be followed until this process ends.
+/// Returns the canonical path of a directory. From then on until this process ends, symbolic links inside the directory
+/// are not followed.
 std::string guarded_directory(const std::string& path) {
   require_existing(path);
   std::error_code error;
@@ -45,7 +46,7 @@ std::string metrics_of(const std::vector<checkpoint::Meta>& metas) {
   return names.empty() ? "no metrics" : join(std::vector<std::string>(names.begin(), names.end()));
 }
 
-/// Changes the ranking by the value of --best, METRIC[:min|max].
+/// Sets the metric and the order of `ranking`. `metric` is the value of --best: METRIC, METRIC:min or METRIC:max.
 void choose_metric(checkpoint::Retention& ranking, std::string metric) {
   const auto order = metric.substr(std::min(metric.rfind(':'), metric.size()));
   const bool has_order = order == ":min" || order == ":max";
@@ -100,9 +101,8 @@ std::string find_best_checkpoint(const std::string& run_dir, const std::string& 
   const auto* best = checkpoint::best_of(metas, retention);
   if (best == nullptr)
     throw UsageError(
-        fmt::format("no checkpoint of the run '{}' has a value of the metric '{}' other than NaN. Its checkpoints "
-                    "have: {}",
-                    run_dir, retention.score_attribute, metrics_of(metas)));
+        fmt::format("the metric '{}' is missing or NaN in all checkpoints of the run '{}'. The checkpoints have: {}",
+                    retention.score_attribute, run_dir, metrics_of(metas)));
   const auto is_nan = [&](const checkpoint::Meta& meta) {
     const auto found = meta.metrics.find(retention.score_attribute);
     return found != meta.metrics.end() && std::isnan(found->second);

@@ -26,8 +26,8 @@ struct Batch {
   std::size_t bytes = 0;  ///< used part of the buffer, including padding
 };
 
-/// Divides tensors into batches that fit into a buffer. Pieces of a page or more begin at a page boundary, so that they can
-/// be read by direct I/O.
+/// Divides tensors into batches that fit into a buffer. In the buffer, a piece of at least one memory page begins at a
+/// page boundary, so that it can be read by direct I/O.
 std::vector<Batch> batches_of(const Tensors& tensors, std::size_t buffer_bytes) {
   std::vector<Batch> batches(1);
   for (const auto* tensor : tensors) {
@@ -55,7 +55,7 @@ void read(const PieceReader& reader, const Batch& batch, std::span<std::byte> bu
   reader.read(requests);
 }
 
-/// Calls `visit` for each index below `extents`, in row-major order.
+/// Calls `visit` for each multi-dimensional index below `extents`, in row-major order.
 void for_each_index(std::span<const std::int64_t> extents, const std::function<void(const Shape&)>& visit) {
   Shape index(extents.size(), 0);
   for (;;) {
@@ -75,7 +75,7 @@ std::uint64_t bytes_of(const PieceReader::Tensor& tensor) {
 std::vector<Box> contiguous_boxes(const Shape& shape, std::size_t element_bytes, std::uint64_t limit) {
   if (element_count(shape) == 0) return {};
   if (shape.empty()) return {Box{}};
-  // The tensor is divided along this axis: the elements at one index of it fit into the limit.
+  // The tensor is divided along the first axis on which the elements at one index have at most `limit` bytes.
   auto axis = shape.size() - 1;
   std::uint64_t row_bytes = element_bytes;
   while (axis > 0 && row_bytes * static_cast<std::uint64_t>(shape[axis]) <= limit)

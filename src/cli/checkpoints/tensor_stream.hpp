@@ -26,8 +26,8 @@ struct TensorPiece {
 std::vector<checkpoint::Box> contiguous_boxes(const Shape& shape, std::size_t element_bytes, std::uint64_t limit);
 
 /// Reads tensors one after the other, each from its first byte to its last, and passes their pieces to `take` in this
-/// order. Meanwhile, a thread reads the next pieces. Uses up to two buffers of `buffer_bytes`. An empty tensor has no
-/// piece. Throws the errors of `take`, and those of PieceReader::read().
+/// order. A thread reads the next pieces while `take` runs. Uses up to two buffers of `buffer_bytes`. An empty tensor
+/// has no piece. Throws the errors of `take`, and those of PieceReader::read().
 void stream_tensors(const checkpoint::PieceReader& reader, const Tensors& tensors,
                     const std::function<void(const TensorPiece&)>& take, std::size_t buffer_bytes = std::size_t{64} << 20);
 

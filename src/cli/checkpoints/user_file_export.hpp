@@ -8,12 +8,13 @@
 
 namespace trainrt::cli {
 
-// Export of the files that a train function has written itself into a checkpoint (its folder files/), such as a model in
-// the format of a framework. Files in files/.other_ranks/ are not exported: the file of that name in files/ is.
+// Export of the files that a train function has written itself into a checkpoint (its folder files/), such as a model
+// in the format of a framework. Files in files/.other_ranks/ are not exported; each of them has the name of a file in
+// files/, which is exported instead.
 
-/// Returns the user file of the checkpoint that an export to `path` copies. It is the file with the same extension as
-/// `path`. If several files have this extension, it is the one with the same name. Returns nullptr if no file has the
-/// extension. Throws UsageError if several files have the extension, but none has the name. Pure function.
+/// Returns the user file of the checkpoint that an export to `path` copies: the only file with the extension of `path`
+/// or, if several files have this extension, the one with the name of `path`. Returns nullptr if no file has the
+/// extension. Throws UsageError if several files have the extension and none of them has the name. Pure function.
 const checkpoint::FileRecord* find_user_file(const std::string& path, const checkpoint::Manifest& manifest);
 
 /// Returns the names of all user files, without the folder files/, separated by commas. Pure function.

@@ -43,7 +43,8 @@ std::vector<std::string> with_long_names(std::span<const std::string> words, con
   return long_words;
 }
 
-/// Removes the words --NAME=VALUE of the options with an optional value from `words`, and stores their values.
+/// Removes the words --NAME=VALUE from `words` for all options with an optional value, and stores the values in
+/// `arguments`.
 void take_optional_values(std::vector<std::string>& words, const ArgumentSpec& spec, Arguments& arguments) {
   for (const auto& option : spec.options) {
     if (!option.has_optional_value()) continue;

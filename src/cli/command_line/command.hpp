@@ -11,7 +11,7 @@
 
 namespace trainrt::cli {
 
-/// The groups of commands in `trainrt --help`, in the order of their titles (group_title()).
+/// The groups of commands in `trainrt --help`, in the order in which the help lists them.
 enum class CommandGroup { run, view, checkpoints, data, search, machine, help };
 
 /// An example call of a command, shown in its help.
@@ -62,7 +62,7 @@ std::string full_name(const Command& command);
 /// Returns the title of a group in `trainrt --help`.
 std::string_view group_title(CommandGroup group);
 
-/// Returns the commands of a table by group, and by `order` within a group.
+/// Returns the commands of a table, sorted by group and within a group by `order`.
 std::vector<const Command*> in_order(PluginTable<Command> table);
 
 /// Returns the command that the first of `words` names. Throws UsageError if there is no such command; the message

@@ -32,8 +32,8 @@ std::string lost_output_message(int error_number) {
   return message + "; send it to a terminal, or to a file that can be written";
 }
 
-/// Makes output to a closed pipe fail with EPIPE instead of ending this process. Installs a handler instead of SIG_IGN,
-/// because programs that this process starts must have the default action for SIGPIPE, and they would inherit SIG_IGN.
+/// Makes output to a closed pipe fail with EPIPE instead of ending this process. Installs a handler and not SIG_IGN,
+/// because programs that this process starts would inherit SIG_IGN.
 void survive_broken_pipes() {
   struct sigaction current {};
   if (sigaction(SIGPIPE, nullptr, &current) != 0 || current.sa_handler != SIG_DFL) return;
@@ -44,7 +44,7 @@ void survive_broken_pipes() {
 
 bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
 
-/// The result of a command.
+/// Exit code of a command, and errors of its output.
 struct Outcome {
   ExitCode code;
   bool output_is_result = true;  ///< Command::output_is_result
@@ -64,7 +64,7 @@ Outcome run_command(std::vector<std::string>& words, AddAdvice& add_advice) {
     return {ExitCode::finished};
   }
   if (words[0].starts_with("-")) words.insert(words.begin(), "run");
-  // The words after -- belong to a program.
+  // The words after -- belong to a program; a --help among them is passed to the program.
   const auto own_words = std::ranges::subrange(words.begin(), std::ranges::find(words, "--"));
   if (std::ranges::any_of(own_words, is_help)) {
     fmt::print("{}", help_of(find_command_or_tool(words)));

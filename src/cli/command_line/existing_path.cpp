@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns the directory of a run, a sweep, a checkpoint or a folder of runs that `path` may mean: runs/PATH if it exists,
-/// or else a directory with a similar name, also in ./runs. Returns "" if there is none.
+/// Returns the directory that the user probably meant by `path`: runs/PATH if it is a run directory, or else a run, a
+/// sweep, a checkpoint or a folder of runs with a similar name, also in ./runs. Returns "" if there is none.
 std::string similar_run(const std::string& path) {
   std::error_code error;
   if (path.empty()) return "";

@@ -58,8 +58,8 @@ std::string start_of_call(std::string_view command, std::span<const std::string>
   return fmt::format("trainrt{}{}{}", command.empty() ? "" : " ", command, quoted_words(words));
 }
 
-/// Returns a call of trainrt for words that are a program or a config. The words from `words[at]` on may be a program,
-/// or `words[at]` may be a config. Returns "" if they are neither.
+/// Returns a call of trainrt that passes `words[at]` as the config, or the words from `words[at]` on as the program.
+/// Returns "" if `words[at]` is neither a config nor a program.
 std::string call_of_run(std::string_view command, std::span<const std::string> words, std::size_t at) {
   const auto& word = words[at];
   const auto start = start_of_call(command, words.first(at));
@@ -80,8 +80,8 @@ std::string declared_key(const std::string& name) {
   return "";
 }
 
-/// Returns the option that a config key without its dashes stands for: "--loop.lr=0.1" for "loop.lr=0.1" and for
-/// "lr=0.1". Returns "" for other words, such as the environment variable of "OMP_NUM_THREADS=4".
+/// Returns the option that the user probably meant by a config key without dashes: "--loop.lr=0.1" for "loop.lr=0.1"
+/// and for "lr=0.1". Returns "" for other words, such as the environment variable of "OMP_NUM_THREADS=4".
 std::string option_for_key(const std::string& word) {
   const auto equals = word.find('=');
   if (equals == std::string::npos || equals == 0 || std::islower(static_cast<unsigned char>(word.front())) == 0) return "";

@@ -9,12 +9,12 @@ namespace trainrt::cli {
 
 // Error messages for invalid command lines. They show the call that the user probably meant.
 
-/// Returns the message for a command line that begins with no command. Precondition: `words` is not empty.
+/// Returns the error message for a command line that does not begin with a command. Precondition: `words` is not empty.
 std::string unknown_command(std::span<const std::string> words);
 
-/// Throws UsageError if a word before `--` is neither an option nor the value of an option. It is for commands that
-/// accept --section.key=value and `-- PROGRAM ARGS`, but no operands. `options` are the options of the command,
-/// including -n if it has -n. `command` is the name of the command, or "" for `trainrt run` without its name.
+/// Throws UsageError if a word before `--` is neither an option nor the value of an option. Must be called only for
+/// commands that accept --section.key=value and `-- PROGRAM ARGS`, but no operands. `options` are the options of the
+/// command, including -n if it has -n. `command` is the name of the command, or "" for `trainrt run` without its name.
 void refuse_operands(std::string_view command, std::span<const std::string> words, std::span<const CommandOption> options);
 
 /// Returns the message for `option`, a word such as "--confg" or "--confg=x", that a command does not accept. `next` is the

@@ -131,7 +131,7 @@ std::string notes_section(std::string_view notes) {
   return notes.empty() ? "" : text;
 }
 
-/// Returns the list of other pages, and a reference to the guides.
+/// Returns the section SEE ALSO: the list of other pages, and a reference to the guides.
 std::string see_also(const std::vector<std::string>& pages) {
   std::string text = ".SH SEE ALSO\n";
   for (std::size_t i = 0; i < pages.size(); ++i)

@@ -63,7 +63,7 @@ constexpr CommandOption check_options[] = {
 constexpr ExitNote check_exit_codes[] = {{0, "the run can start"}, {64, "a start would end with the printed error"}};
 
 /// Returns a text that describes how a start would use the run directory. Throws UsageError if the files in the
-/// directory contradict each other, as a start does.
+/// directory contradict each other, because a start would fail, too.
 std::string planned_start(const config::RunSpec& spec) {
   const auto checked = rundir::checked_evidence(spec.run_dir, spec.run.accepts_missing_checkpoints, 0);
   const auto record = rundir::read_run_record(spec.run_dir);

@@ -43,7 +43,7 @@ constexpr ExitNote doctor_exit_codes[] = {{0, "no error was found"},
                                           {75, "stopped by a signal"}};
 
 constexpr double collective_limit_seconds = 30;
-constexpr double mpi_start_seconds = 10;  // limit of MPI_Init, after the launcher has connected the ranks
+constexpr double mpi_start_seconds = 10;  // limit of MPI_Init, which follows the rendezvous of the ranks
 
 Arguments parse(std::span<const std::string> words) {
   auto arguments =
@@ -62,8 +62,8 @@ std::string storage_of(const Arguments& arguments, const std::optional<config::R
   return (path.has_filename() ? path : path.parent_path()).string();
 }
 
-/// The settings from the command line and the config. If they are invalid, this contains the error, which is thrown
-/// when all ranks can agree on it.
+/// Settings from the command line and the config. If they are invalid, `error` contains the exception, which is
+/// rethrown when all ranks can agree on it.
 struct Settings {
   doctor::Subject subject;
   launch::LaunchOptions launch;
@@ -91,7 +91,7 @@ Settings settings_of(const Arguments& arguments) {
   return settings;
 }
 
-/// The report of this process, and the check during which an error occurs.
+/// The report of this process, and the name of the running check, to which an error is attributed.
 struct Progress {
   doctor::Report report;
   std::string_view check = "launcher";
@@ -183,8 +183,8 @@ const Command doctor{
     .notes =
         "Start it like the run, with the same srun options. Each line is the result of a check: ok, warning or error, with "
         "advice.\n"
-        "Each node writes at most 64 MiB to the folder, for at most 3 s, in files named .trainrt-doctor*. They are "
-        "removed, those of a killed doctor by the next one.\n"
+        "Each node writes at most 64 MiB to the folder, for at most 3 s, in files named .trainrt-doctor*. The "
+        "files are removed; the next doctor removes those of a killed one.\n"
         "With a program after --, or a config with train.program, it also checks the program's files, its Python and "
         "frameworks on each node, the address at which the ranks connect, CPUs, proxies, limits and stale locks. The "
         "program is not started; its Python interpreter is, once per node.\n",

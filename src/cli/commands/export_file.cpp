@@ -75,15 +75,16 @@ std::optional<int> chosen_rank(const Arguments& arguments) {
   return static_cast<int>(*rank);
 }
 
-/// Logs that per_rank tensors have an additional axis, because of which torch's load_state_dict() does not accept them.
+/// Logs that per_rank tensors have an additional first axis in the file. torch's load_state_dict() does not accept such
+/// tensors.
 void note_rank_axis(const Tensors& tensors) {
   const auto is_own = [](const auto* tensor) { return tensor->placement == checkpoint::name_of(Placement::per_rank); };
   const auto first = std::ranges::find_if(tensors, is_own);
   if (first == tensors.end()) return;
-  log::info(
-      fmt::format("tensors of which each rank has its own have an additional first axis in the file, such as {} {}; "
-                  "--rank=0 exports those of rank 0, without this axis",
-                  (*first)->name, to_string((*first)->shape)));
+  log::info(fmt::format(
+      "tensors that each rank has for itself (per_rank), such as {} {}, have an additional first axis in the file; "
+      "--rank=0 exports those of rank 0, without this axis",
+      (*first)->name, to_string((*first)->shape)));
 }
 
 ExitCode export_tensors(const Exporter& exporter, const std::string& path, const std::string& directory,
@@ -96,10 +97,10 @@ ExitCode export_tensors(const Exporter& exporter, const std::string& path, const
       select_entries(reader, patterns == arguments.options.end() ? std::vector<std::string>() : words_in(patterns->second));
   const auto files = user_file_names(checkpoint::read_manifest(directory));
   if (selected.tensors.empty() && patterns == arguments.options.end() && !files.empty())
-    throw UsageError(
-        fmt::format("'{}' would contain no tensor: the checkpoint {} has its model in files of the train function: "
-                    "{}. Export one of them with -o FILE and its extension",
-                    path, directory, files));
+    throw UsageError(fmt::format(
+        "'{}' would contain no tensor, because the train function saved the model of the checkpoint {} in these files: "
+        "{}. To export one of them, use -o FILE with its extension",
+        path, directory, files));
   batch::install_stop_signals();
   ProgressLine progress("export", arguments.has("quiet"));
   const ExportSource source(reader, selected.tensors, selected.values,

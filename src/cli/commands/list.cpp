@@ -96,7 +96,9 @@ void print_names(std::span<const listing::Kind> kinds) {
     print_safely("{}", described_term(fmt::format("  [{}]", entry.name), join(names), names_column, default_list_width));
   }
   print_safely("  [loop]          the keys of the train function\n");
-  print_safely("\ntrainrt list NAME describes one of these names; trainrt list KIND, such as formats, all of a kind.\n");
+  print_safely(
+      "\ntrainrt list NAME describes one of these names; trainrt list KIND, such as trainrt list formats, describes all "
+      "names of a kind.\n");
 }
 
 void print_all(std::span<const listing::Kind> kinds) {
@@ -113,14 +115,15 @@ void print_all(std::span<const listing::Kind> kinds) {
   }
 }
 
-/// Throws UsageError for a name with dashes, such as --formats or --all, which `trainrt list` shows without them.
+/// Throws UsageError for a name with dashes, such as --formats or --all, which `trainrt list` accepts only without
+/// dashes.
 void refuse_dashes(std::span<const std::string> words, std::span<const listing::Kind> kinds) {
   for (const auto& word : words) {
     if (!word.starts_with("--") || word.find_first_of(".=") != std::string::npos) continue;
     const auto name = word.substr(2);
     const bool is_kind = std::ranges::find(kinds, name, &listing::Kind::word) != kinds.end();
     if (is_kind || name == "all")
-      throw UsageError(fmt::format("unknown option '{}': trainrt list {} shows them", word, name));
+      throw UsageError(fmt::format("unknown option '{}': trainrt list {} shows the names", word, name));
   }
 }
 

@@ -1,4 +1,4 @@
-// Draws the curves of runs as a picture file or in the terminal.
+// trainrt plot: draws the curves of runs as a picture file or in the terminal.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

@@ -67,8 +67,8 @@ Arguments arguments_of(std::span<const std::string> words) {
   return arguments;
 }
 
-/// Verifies the files of a checkpoint that the train function has written. The function itself may not verify the files
-/// that it reads. Called on one rank.
+/// Verifies the files of a checkpoint that the train function has written, because the function may read them without a
+/// check. Called on one rank.
 void verify_files(const std::string& directory, const checkpoint::Manifest& manifest) {
   for (const auto& file : manifest.files)
     if (const auto damage = checkpoint::file_damage(directory, file); !damage.empty())
@@ -84,8 +84,8 @@ class PredictionCommand final : public trainer::RankCommand {
     return plan_.spec;
   }
 
-  /// Sends rank 0's checkpoint to all ranks, because they must use the same one. A run that is still running may have
-  /// committed a newer checkpoint in the meantime.
+  /// Sends rank 0's checkpoint to all ranks, because they must use the same one. The ranks may have found different
+  /// ones if the run is still running and has just committed a checkpoint.
   void share_values(Communicator& communicator) override {
     plan_.checkpoint = communicator.broadcast_text(plan_.checkpoint, 0);
   }

@@ -40,8 +40,9 @@ constexpr Example result_examples[] = {{"trainrt result runs/first", "one run"},
 constexpr CommandOption result_options[] = {
     {"json", "", "print one JSON object, or an array of objects for a folder of runs"}};
 
-constexpr ExitNote result_exit_codes[] = {
-    {0, "done"}, {64, "no such run directory"}, {70, "a run directory cannot be read, or the output not be written"}};
+constexpr ExitNote result_exit_codes[] = {{0, "done"},
+                                          {64, "no such run directory"},
+                                          {70, "a run directory could not be read, or the output could not be written"}};
 
 void print_metrics(std::string_view title, const metrics::Record& record) {
   print_safely("{}, iteration {}\n", title, record.iteration);
@@ -158,7 +159,8 @@ void print_excluded_nodes(const std::vector<rundir::ExcludedNode>& excluded) {
 void print_warnings(const view::RunSummary& summary) {
   if (!summary.purge_warning.empty()) print_safely("WARNING     {}\n", summary.purge_warning);
   if (!summary.contradiction.empty())
-    print_safely("WARNING     {}: the run cannot be continued until they are restored\n", summary.contradiction);
+    print_safely("WARNING     {}: the run cannot be continued until the missing files are restored\n",
+                 summary.contradiction);
   else if (!summary.missing_end.empty())
     print_safely("WARNING     {}. The run is not finished; run the same command again to continue it\n",
                  summary.missing_end);

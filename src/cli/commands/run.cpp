@@ -46,15 +46,15 @@ constexpr ExitNote run_exit_codes[] = {
     {75, "stopped and saved; run the same command again to continue"},
     {76, "the last attempts of this Slurm job made no progress; do not requeue it, see trainrt result"}};
 
-/// Returns the trial variable if this run is a trial of a sweep. Removes the environment variable, because programs
-/// would inherit it.
+/// Returns the value of the environment variable tune::trial_variable if this run is a trial of a sweep. Removes the
+/// variable, because programs would inherit it.
 std::optional<std::string> take_trial() {
   auto trial = Environment::of_process().text(tune::trial_variable);
   unsetenv(tune::trial_variable);
   return trial;
 }
 
-/// Logs a warning on rank 0, unless it is empty.
+/// Logs `warning` on rank 0. Does nothing if it is empty.
 void warn(const std::string& warning, const World& world) {
   if (!warning.empty()) RankZero(world.rank).run([&] { log::warning(warning); });
 }

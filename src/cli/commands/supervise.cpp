@@ -32,7 +32,8 @@ constexpr ExitNote supervise_exit_codes[] = {{0, "finished"},
                                              {76, "repeated attempts made no progress"},
                                              {143, "Slurm ends the job"}};
 
-/// `words` are the words after `supervise`, for the message about a missing job.
+/// Returns the Slurm job of this process. Throws UsageError outside a job, and in a job step. `words` are the words
+/// after `supervise`, which the message repeats.
 batch::SlurmJob require_job(const Environment& environment, std::span<const std::string> words) {
   if (launch::is_in_step(environment))
     throw UsageError("trainrt supervise starts srun itself: call it once in the batch script, without srun");

@@ -1,4 +1,4 @@
-// Shows a running run in the terminal, from its run directory.
+// trainrt top: shows a run live in the terminal, from its run directory.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -36,7 +36,7 @@ constexpr CommandOption top_options[] = {
     {"interval", "SECONDS",
      "seconds between two updates, from 0.1 to 3600; default: 2. Ranks update their records every 10 s or less often"}};
 constexpr view::Canvas without_terminal = {.columns = 100, .rows = 60};
-constexpr double restart_wait_s = 30;  // a failed run may be restarted
+constexpr double restart_wait_s = 30;  // maximum wait for the restart of a failed run
 
 bool is_set(const char* name) {
   const auto* value = std::getenv(name);
@@ -98,8 +98,8 @@ void print(const view::LiveStatus& run, const view::Canvas& canvas) {
   for (const auto& line : view::terminal_view(run, canvas)) fmt::print("{}\n", line);
 }
 
-/// Decides when to stop watching: when the run has finished, or 30 s after it failed without an announced restart, since
-/// it may still be restarted. A stopped run will be continued.
+/// Decides when `trainrt top` ends: at once if the run has finished, or 30 s after it failed, if no restart was
+/// announced. It does not end while the run is stopped, because a stopped run will be continued.
 class End {
  public:
   bool is_reached(const view::LiveStatus& run) {
@@ -116,7 +116,8 @@ class End {
   double since_s_ = never;
 };
 
-/// Keeps the last state of a run on the screen, with the error if the run directory cannot be read at the moment.
+/// Reads the state of a run and formats it for the screen. If the run directory cannot be read, the screen keeps the
+/// last state and shows the error in its last row.
 class Watch {
  public:
   Watch(view::LiveRun& live, view::LiveStatus first) : live_(live), run_(std::move(first)) {}
@@ -180,7 +181,7 @@ const Command top{
     .group = CommandGroup::view,
     .order = 2,
     .usage = top_usage,
-    .help = "show a running run live: progress, time left, metrics, ranks, events",
+    .help = "show a run live: progress, time left, metrics, ranks, events",
     .examples = top_examples,
     .options = top_options,
     .notes =

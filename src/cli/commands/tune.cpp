@@ -79,7 +79,7 @@ void require_subcommand(const std::vector<std::string>& operands) {
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-/// The tasks and nodes of the Slurm job, which the trials share; no tasks outside a job.
+/// Numbers of tasks and nodes of the Slurm job, which the trials share. Outside a job, `tasks` is 0.
 struct JobSize {
   int tasks = 0, nodes = 1;
   int groups(int workers) const { return tasks == 0 ? 1 : std::max(tasks / workers, 1); }
@@ -97,7 +97,8 @@ std::vector<std::string> added_srun_words(const Environment& environment) {
   return {std::istream_iterator<std::string>(given), {}};
 }
 
-/// Returns the command that starts the ranks of a trial: srun on a part of the job, or outside Slurm this program.
+/// Returns the command that starts the ranks of a trial. In a job it is srun, which uses a part of the job; outside
+/// Slurm it is this program.
 std::vector<std::string> trial_command(const tune::Sweep& sweep, const JobSize& job, const Environment& environment) {
   const auto ranks = std::to_string(sweep.workers());
   if (job.tasks == 0 && sweep.workers() == 1) return {own_program(), "run"};
@@ -117,7 +118,7 @@ std::vector<std::string> trial_command(const tune::Sweep& sweep, const JobSize& 
   return command;
 }
 
-/// Requeues a job that was not cancelled, so that it continues the sweep.
+/// Requeues the Slurm job, unless it was cancelled or is already requeued, so that the job continues the sweep.
 void requeue_job(const Environment& environment, int max_requeues) {
   const auto job = batch::SlurmJob::of(environment);
   if (!job) return;
@@ -155,7 +156,7 @@ tune::Sweep sweep_of(const Arguments& arguments) {
   return tune::Sweep(trainer::expanded_config(config, Environment::of_process()));
 }
 
-/// Warns if the code has changed since the sweep was begun.
+/// Warns if the code has changed since the sweep began.
 void warn_of_changed_code(const tune::Sweep& sweep) {
   const auto record = io::retried([&] { return rundir::read_run_record(sweep.directory() + "/" + sweep.name_of(0)); });
   if (!record) return;
@@ -165,7 +166,7 @@ void warn_of_changed_code(const tune::Sweep& sweep) {
   trainer::warn_of_changed_code(*record, spec, fmt::format("the sweep in {} was started", sweep.directory()));
 }
 
-/// Prepares the sweep before its first trial here. `groups`: number of trials that run at the same time.
+/// Prepares the sweep before this process starts trials. `groups`: number of trials that run at the same time.
 void begin(const tune::Sweep& sweep, int groups) {
   check_trials(sweep);
   io::set_storage_timeout(config::make_run_spec(sweep.common_config()).failure.storage_timeout_s);
@@ -202,7 +203,7 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
   return run_in_slices({load, begin, end_here}, environment);
 }
 
-/// Replaces this process by srun, which starts one job step with as many slices as the job has tasks for.
+/// Replaces this process by srun. srun starts one job step with the ranks of all slices that fit into the job's tasks.
 [[noreturn]] void become_srun(const tune::Sweep& sweep, const JobSize& job, std::span<const std::string> words) {
   std::vector<std::string> command{"srun", fmt::format("--ntasks={}", job.groups(sweep.workers()) * sweep.workers())};
   for (const auto& word : added_srun_words(Environment::of_process())) command.push_back(word);
@@ -216,7 +217,7 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
 }
 
 /// Outside Slurm one trial runs at a time by default, because a trial may use all CPUs, memory and GPUs of the machine.
-/// Logs the key with which more trials run at the same time, if the CPUs suffice for them.
+/// If the machine has CPUs for more trials, logs the key that sets their number.
 void advise_more_trials(const tune::Sweep& sweep, const JobSize& job) {
   const auto cpus = std::ranges::count(program::affinity_of_this_thread(), '1');
   const auto fitting = std::min<std::int64_t>(cpus / sweep.workers(), static_cast<std::int64_t>(sweep.trials()));
@@ -225,7 +226,7 @@ void advise_more_trials(const tune::Sweep& sweep, const JobSize& job) {
                         fitting, fitting));
 }
 
-/// Runs each trial in processes of its own: job steps, or outside Slurm processes of this node.
+/// Runs each trial in its own processes: in a job step, or outside Slurm in processes of this node.
 ExitCode run_in_steps(const tune::Sweep& sweep, const JobSize& job, const Environment& environment) {
   const auto wanted = sweep.concurrent() > 0
                           ? std::min(sweep.concurrent(), job.tasks > 0 ? job.groups(sweep.workers()) : sweep.concurrent())
@@ -289,9 +290,8 @@ const Command tune{
         "The same command continues a sweep that was stopped or killed. Several processes, such as the tasks of a job "
         "array, share the trials of a sweep.\n"
         "In a Slurm job, each trial is a job step of tune.workers tasks; elsewhere it runs in processes of this node. "
-        "Under srun or mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks, each "
-        "of "
-        "which trains one trial after another.\n"
+        "Under srun or mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks. "
+        "Each slice trains one trial after another.\n"
         "A trial that fails with exit code 64 is not retried.\n",
     .exit_codes = tune_exit_codes,
     .run = tune_command,

@@ -54,7 +54,7 @@ struct Findings {
   std::vector<std::string> notes;
 };
 
-/// Prints the result for `path`, followed by `summary`. Returns whether it is undamaged.
+/// Prints the result for `path`, followed by `summary`. Returns whether `path` is undamaged.
 bool print_findings(const std::string& path, const Findings& findings, std::string_view summary = "") {
   print_safely("{}  {}{}\n", findings.damage.empty() ? "ok      " : "DAMAGED ", path, summary);
   for (const auto& line : findings.damage) print_safely("          {}\n", line);
@@ -92,7 +92,7 @@ Findings check_run_record(const fs::path& run) try {
   return {{error.what()}, {}};
 }
 
-/// Checks that each line of result.json is a record, for the iterations 1 to n.
+/// Checks that line n of result.json is the record of iteration n.
 Findings check_result_log(const fs::path& path) try {
   const auto text = io::read_file(path);
   Findings findings;
@@ -117,7 +117,7 @@ Findings check_result_log(const fs::path& path) try {
   return {{error.what()}, {}};
 }
 
-/// Checks that the records of all attempts can be read. The reader logs why one cannot.
+/// Checks that the records of all attempts can be read. read_attempts() logs the reason if one cannot be read.
 Findings check_attempts(const fs::path& run) {
   std::set<std::string> readable;
   for (const auto& record : rundir::read_attempts(run)) readable.insert(rundir::attempt_name(record.number) + ".json");

@@ -27,7 +27,7 @@ std::map<std::string, Renaming> renamings_of(const Options& options) {
     if (!new_name) continue;
     const auto& origin = options.find(key)->origin;
     if (const auto* other = options.find(*new_name))
-      throw UsageError(fmt::format("{}: the key {} is now named {}, which {} sets, too. Remove one of the two lines",
+      throw UsageError(fmt::format("{}: the key {} is now named {}, which is also set at {}. Remove one of the two lines",
                                    origin, key, *new_name, other->origin));
     renamings.emplace(origin, Renaming{key, *new_name});
   }

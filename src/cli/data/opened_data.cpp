@@ -23,8 +23,8 @@ Options keys_for_one_pass(const Options& given) {
   for (const auto& key : given.keys())
     if (key != "weights") keys.set(key, *given.find(key));
   const auto set = [&](const char* key, const char* value) { keys.set(key, {value, std::string(command_line)}); };
-  // If the key memory is set, one thread reads complete files before the first sample, so it is set to 0. The key query
-  // needs the memory, because the result of a query is always kept.
+  // If the key memory is set, one thread reads complete files before the first sample. The key is therefore set to 0,
+  // unless the key query is set: the result of a query is always kept in memory.
   if (trim(keys.text("query")).empty()) set("memory", "0 B");
   set("materialize", "false");
   set("shuffle", "false");

@@ -12,10 +12,10 @@ namespace trainrt::cli::datasets {
 /// The datasets of a config, with all their operations and preprocessors, opened by this process alone.
 class LocalDatasets {
  public:
-  /// `sections`: keys of each [data.NAME].
+  /// `sections` has the keys of each [data.NAME], by NAME.
   LocalDatasets(std::map<std::string, Options> sections, std::uint64_t seed);
-  /// Returns the listing of a dataset. The first call lists the dataset. It also lists [data.train] if the dataset gets
-  /// its class names from there. Throws like data::list_dataset() and data::require_steps().
+  /// Returns the listing of a dataset. The first call lists the dataset and, if the dataset gets its class names from
+  /// [data.train], that dataset, too. Throws like data::list_dataset() and data::require_steps().
   const data::Listing& listing(const std::string& name);
   /// Returns the listings of all datasets that were listed so far.
   const std::map<std::string, data::Listing>& listings() const { return listings_; }
@@ -54,10 +54,11 @@ OpenedData open_data(const SourceChoice& choice);
 /// sizes of the files.
 std::uint64_t about_sample_bytes(const OpenedData& opened);
 
-/// Returns the number of samples to read at once: a few MiB, and complete chunks.
+/// Returns the number of samples to read at once. They have about 2 MiB in memory, or fill complete chunks of the file
+/// if it has chunks.
 std::uint64_t samples_at_once(const OpenedData& opened);
 
-/// Reads the fields with the numbers `fields` of `count` samples from number `first` on.
+/// Reads `count` samples, from sample number `first` on. `fields` has the numbers of the fields to read.
 std::vector<data::Column> read_samples(const data::Source& source, std::span<const std::size_t> fields, std::uint64_t first,
                                        std::uint64_t count);
 /// Returns the numbers of all fields.

@@ -30,12 +30,12 @@ struct SourceChoice {
   std::uint64_t seed = 1;                 ///< --seed; default: run.seed of the config, or 1
 };
 
-/// Parses the command line of a tool with the options `own`. Throws UsageError that names the word, and the new name of a
-/// key that was renamed.
+/// Parses the command line of a tool with the options `own`. Throws UsageError that names the invalid word. For a
+/// renamed key, the message contains the new name.
 SourceChoice choose_source(std::span<const std::string> words, ArgumentSpec own);
 
-/// Throws UsageError if `keys`, the keys of a [data.NAME] without their section, contain a key that was renamed according
-/// to `table`. The message names its new name.
+/// Throws UsageError if `keys`, the keys of a [data.NAME] without their section, contain a key that was renamed
+/// according to `table`. The message contains the new name.
 void require_current_keys(const Options& keys, std::span<const config::RenamedKey> table = config::renamed_keys());
 
 /// Returns the integer in the option `name`, or `default_value` if it is not given. Throws UsageError if it is below `min`.

@@ -32,8 +32,8 @@ struct Check {
   /// Performs the check. Collective. Each wait needs a limit.
   ///
   /// The function must throw on all ranks or on no rank. Code that may fail on a single rank must therefore run in
-  /// DoctorRanks::ask(). Errors of the Communicator are an exception, because they end the report. A process that a
-  /// system call blocks for longer than check_limit_seconds and the timeout of a collective is ended.
+  /// DoctorRanks::ask(). Only errors of the Communicator may occur on single ranks, because they end the report. A
+  /// process is ended if a system call blocks it for longer than check_limit_seconds plus the timeout of a collective.
   Finding (*run)(const DoctorRanks&);
   std::string_view advice;            ///< what to do if `run` throws ProbeFailed
   Grade failed_grade = Grade::error;  ///< grade of the check if `run` throws ProbeFailed

@@ -8,8 +8,8 @@
 
 namespace trainrt::cli::doctor {
 
-/// Returns the finding of one process about its Slurm job step: an error if the ranks cannot connect because a container
-/// hides a part, a warning for other missing parts. Pure function.
+/// Returns the finding about the parts of Slurm's PMIx that this process can use. A missing part is an error if a
+/// container hides it and the ranks cannot connect without it, otherwise a warning. Pure function.
 Finding finding_of_step(const launch::StepView& view);
 
 /// Detects ranks of a node that do not share /dev/shm. This must happen before MPI starts, because MPI would end the

@@ -27,7 +27,8 @@ Json answer_of(const std::function<Json()>& probe) {
   }
 }
 
-/// MessagePack, unlike JSON text, keeps words that are not valid UTF-8.
+/// Returns rank 0's subject on all ranks, except for `gpus_per_worker`. Rank 0 sends it as MessagePack, because JSON
+/// cannot contain words that are not valid UTF-8.
 Subject subject_of_rank_0(Communicator& communicator, const Subject& mine) {
   const auto bytes = Json::to_msgpack(Json::array({mine.storage, mine.command, mine.interface, mine.is_staged}));
   const auto shared = Json::from_msgpack(communicator.broadcast_text({bytes.begin(), bytes.end()}, 0));

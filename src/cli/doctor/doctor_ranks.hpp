@@ -55,7 +55,8 @@ struct Subject {
 /// The ranks of `trainrt doctor`: runs probes on them and collects the results, so that all ranks reach the same finding.
 class DoctorRanks {
  public:
-  /// Collective. Rank 0's `subject` is used on all ranks, except for `gpus_per_worker`. The references must stay valid.
+  /// Collective. All ranks use rank 0's `subject`, except for its `gpus_per_worker`. The object keeps references to the
+  /// first three arguments.
   DoctorRanks(const World& world, Communicator& communicator, const Environment& environment, Subject subject);
 
   const World& world() const { return world_; }
@@ -75,13 +76,14 @@ class DoctorRanks {
   /// As ask(), but runs `probe` only on the lowest rank of each node, and returns one value per node.
   Answers ask_nodes(const std::function<Json()>& probe) const;
 
-  /// Returns the addresses of the nodes, as their programs get them. Collective. Throws ProbeFailed if a node cannot
+  /// Returns the address of each node, as it is passed to the programs. Collective. Throws ProbeFailed if a node cannot
   /// connect to rank 0's node.
   program::NodeAddresses program_addresses() const;
 
   /// Returns "rank 1 on n2: cannot ...; ranks 3, 4 on n3: ..."; equal problems are combined. "" if `problems` is empty.
   std::string describe(const std::vector<Problem>& problems) const;
-  /// Describes the problems of all answers. `problem_of` returns the problem of an answer, or "" if there is none.
+  /// Returns a text, as describe() does, with the problems of all answers. `problem_of` returns the problem of an
+  /// answer, or "" if there is none.
   std::string problems_in(const Answers& answers, const std::function<std::string(const Json&)>& problem_of) const;
 
  private:

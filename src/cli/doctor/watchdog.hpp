@@ -14,8 +14,8 @@ class Watchdog {
  public:
   explicit Watchdog(launch::Launch& launch) : launch_(launch) {}
 
-  /// Begins the time limit of the next operation, and ends that of the previous one. `operation` is a noun phrase for the
-  /// error message.
+  /// Starts the time limit of the next operation, in place of that of the previous one. `operation` is a noun phrase
+  /// for the error message.
   void watch(const std::string& operation, double limit_seconds);
 
  private:

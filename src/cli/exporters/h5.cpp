@@ -1,4 +1,4 @@
-// HDF5: each tensor is a contiguous dataset, each value a scalar dataset.
+// Writes HDF5: each tensor is a contiguous dataset, each value a scalar dataset.
 #include <map>
 
 #include <trainrt/error.hpp>

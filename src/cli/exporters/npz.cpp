@@ -1,4 +1,4 @@
-// NumPy's archive (.npz): an array for each tensor, and an array without axes for each value.
+// Writes NumPy's archive (.npz): an array for each tensor, and an array without axes for each value.
 #include <set>
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The safetensors format of Hugging Face: the length of a JSON header, the header, and the bytes of all tensors.
+// Writes the safetensors format of Hugging Face: the length of a JSON header, the header, and the bytes of all tensors.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -64,8 +64,8 @@ std::vector<Item> items_of(const ExportSource& source) {
       fmt::format("the name '{}' is reserved in safetensors files: exclude it with --tensors '!{}'", name, name));
 }
 
-/// Returns the metadata: strings, which cannot be tensors, and the meta data of the checkpoint. The transformers library
-/// requires the entry "format".
+/// Returns the entries of __metadata__: the description of the checkpoint, and all strings, which cannot be tensors.
+/// The transformers library requires the entry "format".
 Json metadata_of(const ExportSource& source) {
   Json metadata = {{"format", "pt"}, {"trainrt", source.meta_text()}};
   for (const auto* value : source.values()) {

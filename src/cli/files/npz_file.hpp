@@ -19,7 +19,8 @@ class NpzFile {
 
   /// Begins the array `name` and ends the previous one.
   void begin(const std::string& name, DType dtype, const Shape& shape);
-  /// Writes the next values of the current array, in its type, in row-major order and aligned for that type.
+  /// Writes the next values of the current array, in row-major order. `values` have the array's type and are aligned
+  /// for it.
   void write(std::span<const std::byte> values);
   /// Adds an array without axes of NumPy's type `description`; `bytes` are its value.
   void add_scalar(const std::string& name, std::string_view description, std::string_view bytes);

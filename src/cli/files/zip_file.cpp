@@ -57,8 +57,8 @@ void ZipFile::check(int result, const char* operation) {
 void ZipFile::begin(const std::string& name, std::uint64_t bytes) {
   end_entry();
   if (name.size() > std::numeric_limits<std::uint16_t>::max())
-    throw Error(fmt::format("the name '{}...' is too long for a zip archive: {} bytes, at most {}", name.substr(0, 60),
-                            name.size(), std::numeric_limits<std::uint16_t>::max()));
+    throw Error(fmt::format("the name '{}...' is too long for a zip archive: it has {} bytes, at most {} are allowed",
+                            name.substr(0, 60), name.size(), std::numeric_limits<std::uint16_t>::max()));
   constexpr uLong made_by_unix_4_5 = (3 << 8) | 45;
   constexpr uLong utf8_names = 1 << 11;
   zip_fileinfo info{};

@@ -13,8 +13,8 @@ namespace trainrt::cli {
 /// contains no times, so that equal contents give equal bytes.
 class ZipFile {
  public:
-  /// Writes bytes at an offset of the archive. Offsets ascend, except for the sizes and checksums of an entry, which are
-  /// written when the entry ends.
+  /// Function that writes bytes at an offset of the archive. Offsets ascend, except for the sizes and checksums of an
+  /// entry, which are written when the entry ends.
   using Sink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
   explicit ZipFile(Sink sink);
   /// Writes into `file`, which must outlive this object.

@@ -41,7 +41,7 @@ std::vector<Kind> catalog();
 /// library cannot be loaded or has no such function.
 Kind function_of_library(const std::string& name, const std::string& library);
 
-/// The entries and keys that a name refers to.
+/// An entry or a key that a name refers to.
 struct Found {
   const Kind* kind = nullptr;
   const Entry* entry = nullptr;

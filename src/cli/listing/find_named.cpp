@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view any_dataset = "data.NAME";
 
-/// Returns the name in "[section]" and "--section.key=value". The name of a dataset becomes NAME.
+/// Returns the name in "[section]", "section.key" or "--section.key=value". In names of [data.NAME], the dataset's own
+/// name is replaced by NAME.
 std::string plain_name(std::string_view text) {
   if (text.starts_with("--")) text.remove_prefix(2);
   text = text.substr(0, text.find('='));

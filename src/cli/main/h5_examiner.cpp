@@ -25,7 +25,7 @@ namespace {
 
 using namespace trainrt;
 
-std::atomic<double> deadline_s = 1e9;  // in processor time of this process
+std::atomic<double> deadline_s = 1e9;  // seconds of processor time of this process
 std::atomic<std::uint64_t> max_bytes = UINT64_MAX;
 
 double processor_seconds() {
@@ -87,8 +87,8 @@ void examine(const std::string& path, std::uint64_t object_bytes) {
 int main() {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  // For a damaged file, libhdf5 may free pointers that it has not set. M_PERTURB fills new memory, so that this crashes
-  // here; in trainrt it would depend on the earlier content of the memory.
+  // When libhdf5 reads a damaged file, it may free pointers that were never set. M_PERTURB fills new memory with a
+  // pattern, so that such a free() always crashes this process; otherwise it might crash only in trainrt.
   mallopt(M_PERTURB, 0x55);
   io::h5_start();
   std::thread(watch).detach();

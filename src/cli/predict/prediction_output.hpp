@@ -16,8 +16,8 @@ class PredictionOutput {
   /// `path`, and the errors of AtomicFile.
   PredictionOutput(std::string path, bool replace, bool quiet, PredictedTable table);
 
-  /// Creates the file for the rows, and returns its path and the offsets of the fields in it. It is the output file itself,
-  /// or else a temporary file next to it.
+  /// Creates the file for the rows: the output file or, if its format requires other contents, a temporary file next to
+  /// it. Returns the path of this file and the offsets of the fields in it.
   trainer::PredictedRows begin(const std::vector<trainer::PredictedField>& fields, std::uint64_t samples);
   void show(std::uint64_t done, std::uint64_t samples) { progress_.show(done, samples); }
   /// Completes the output file. Must be called when the rows of all ranks are durable.

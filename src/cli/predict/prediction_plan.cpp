@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::string_view data_prefix = "data.";
 constexpr const char* origin_of_predict = "trainrt predict";
-/// Keys that change which samples training uses, or their order.
+/// Keys that select samples for training, or set their order.
 const std::set<std::string> keys_of_training = {"shuffle", "shuffle_seed", "block", "window", "split", "draw_by_weight"};
 
 bool is_library(const std::string& key) { return key.ends_with(".library") && !key.starts_with(data_prefix); }
@@ -175,8 +175,8 @@ std::vector<trainer::KeptField> kept_fields(const Arguments& arguments) {
   return kept;
 }
 
-/// Throws UsageError if a key of [loop] that names a file with code is not given on the command line; see
-/// require_library().
+/// Throws UsageError if a key of [loop] names a file with code and is not given on the command line. As in
+/// require_library(), a run directory must not determine the code that runs.
 void require_own_code(const trainer::FunctionEntry& entry, const config::RunSpec& spec) {
   for (const auto& key : entry.declared.code) {
     const auto* value = spec.loop.find(key);

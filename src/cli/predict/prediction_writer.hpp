@@ -34,7 +34,7 @@ class PredictedValues {
   /// Passes the values of field number `field` of `count` samples, from sample `first` on, to `take` in pieces of up to 4
   /// MiB, which contain complete values.
   void stream(std::size_t field, std::uint64_t first, std::uint64_t count, const Take& take);
-  /// Returns the same values in one vector.
+  /// Returns the values that stream() would pass to `take`.
   std::vector<std::byte> read(std::size_t field, std::uint64_t first, std::uint64_t count);
 
  private:
@@ -55,7 +55,7 @@ struct PredictionWriter {
   /// Writes everything except the rows. Returns the offset of the rows of each field. All ranks then write their rows
   /// at these offsets.
   std::vector<std::uint64_t> (*lay_out)(const PredictedTable& table, AtomicFile& file) = nullptr;
-  /// Writes the complete file from the rows, which the ranks have written to another file.
+  /// Writes the complete file. `values` are the rows, which the ranks have written to another file.
   void (*write)(const PredictedTable& table, PredictedValues& values, AtomicFile& file) = nullptr;
 };
 

@@ -21,7 +21,7 @@ namespace {
 constexpr int max_depth = 3;
 constexpr std::size_t max_folders = 5000, max_attempts = 20;
 
-/// Searches a folder and its subfolders for run directories, which themselves are not searched.
+/// Searches a folder and its subfolders for run directories. Does not search inside run directories.
 class RunSearch {
  public:
   void search(const fs::path& folder, int depth = 0) {
@@ -46,7 +46,7 @@ class RunSearch {
   std::size_t searched_ = 0;
 };
 
-/// Returns the start time of the newest attempt of a run in a job; "" if the run has no attempt there.
+/// Returns the start time of a run's newest attempt in a job; "" if the run has no attempt in that job.
 std::string start_in_job(const std::string& run_dir, const std::string& job_id) {
   const auto attempts = rundir::read_attempts(run_dir, max_attempts);
   const auto found =

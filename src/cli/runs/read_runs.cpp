@@ -29,7 +29,8 @@ view::RunSummary read_run(const std::string& run_dir) {
   return view::summary_of(run_dir);
 }
 
-/// Returns the run directories in `folder`. Throws UsageError that names the subfolder with runs, if there is one.
+/// Returns the run directories in `folder`. Throws UsageError if there are none; the message suggests the subfolder
+/// runs if it contains run directories.
 std::vector<std::string> require_run_dirs(const std::string& folder) {
   constexpr std::string_view valid = "give a run directory, or a folder of runs such as run.storage_path";
   if (!fs::exists(folder)) throw UsageError(fmt::format("'{}' does not exist: {}", folder, valid));

@@ -15,23 +15,23 @@ struct CheckpointSize {
   std::uint64_t inodes = 0;  ///< files and folders
 };
 
-/// Numbers of checkpoints of a run.
+/// Number of checkpoints that a run keeps, and that it has.
 struct CheckpointCount {
   std::int64_t num_to_keep = 0;  ///< checkpoint.num_to_keep; 0 keeps all
   std::int64_t existing = 0;     ///< in the run directory
 };
 
-/// Returns the free space of a file system and the quotas on it: "1.0 GiB and 12 inodes free, user quota: ...". `path` must
-/// exist.
+/// Returns the free space of a file system and the quotas on it: "1.0 GiB and 12 inodes free; user quota ...". `path`
+/// must exist.
 std::string free_space_text(const std::string& path);
 
-/// Returns a line that compares the space that the checkpoints of `spec` will need with the space that its file system and
-/// quotas have left, with a warning if it is too small. The size of a checkpoint is that of the newest one in the run
-/// directory, or else of the one that the run starts from. Throws Error if the run directory cannot be read.
+/// Returns a line with the space that the checkpoints of `spec` will need, and with a warning if its file system or a
+/// quota has less space left. The size of a checkpoint is that of the newest one in the run directory, or else of the
+/// one that the run starts from. Throws Error if the run directory cannot be read.
 std::string checkpoint_space_text(const config::RunSpec& spec);
 
-/// Returns the same comparison for checkpoints of size `size`. While a checkpoint is being written, the run directory
-/// contains the `num_to_keep` best ones, the latest one, and the new one. Pure function.
+/// Returns this line for checkpoints of size `size`. While a checkpoint is being written, the run directory contains
+/// the `num_to_keep` best ones, the latest one, and the new one. Pure function.
 std::string compare_space(const CheckpointSize& size, const CheckpointCount& count, const std::optional<StorageRoom>& free,
                           std::span<const Quota> quotas);
 

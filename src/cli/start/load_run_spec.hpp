@@ -31,8 +31,7 @@ config::RunSpec load_run_spec(std::span<const std::string> words, const std::str
 /// Returns the same specification, for a command that has already parsed these arguments together with its own options.
 config::RunSpec load_run_spec(const Arguments& arguments, const std::string& usage);
 
-// load_run_spec() is divided into two functions for a command that needs the values before they are expanded and
-// checked:
+// The two steps of load_run_spec(), for a command that needs the values before they are expanded and checked:
 
 /// Returns the values of --config FILE and --section.key=value as they are written. Trusts the users of --trust-owner.
 Options read_given_options(const Arguments& arguments, const std::string& usage);

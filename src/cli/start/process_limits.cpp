@@ -11,8 +11,8 @@ namespace trainrt::cli {
 
 namespace {
 
-constexpr std::uint64_t enough_files = 4096;    // for sockets, libraries, and DataLoader workers that share tensors
-constexpr std::uint64_t enough_threads = 4096;  // for a few ranks with OpenMP, BLAS, gRPC and DataLoader workers
+constexpr std::uint64_t enough_files = 4096;    // enough for sockets, libraries, and DataLoader workers that share tensors
+constexpr std::uint64_t enough_threads = 4096;  // enough for a few ranks with OpenMP, BLAS, gRPC and DataLoader workers
 
 Limit limit_of(__rlimit_resource which) {
   rlimit found{};

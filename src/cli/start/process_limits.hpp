@@ -10,10 +10,10 @@ struct Limit {
   std::uint64_t soft = 0;  ///< the limit in effect
   std::uint64_t hard = 0;  ///< the value to which a process may raise the soft limit
 };
-/// Value of a resource that is not limited.
+/// Value of `soft` or `hard` for a resource that is not limited.
 constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 
-/// The resource limits that training programs can reach. A program inherits the limits of its rank.
+/// Resource limits that may be too low for training programs. A program inherits the limits of its rank.
 struct ProcessLimits {
   Limit open_files;     ///< ulimit -n
   Limit processes;      ///< ulimit -u: processes and threads of this user on this node

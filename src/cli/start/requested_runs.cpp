@@ -42,15 +42,15 @@ bool has_finished(const config::RunSpec& spec) {
   return record && trainer::has_finished(*record, spec);
 }
 
-/// Returns whether `spec` describes a finished run that was not opened at the request of a program, nor launched by fit():
-/// the script opens such a run.
+/// Returns whether the run of `spec` has finished and its program need not be started again. A program that opened its
+/// run itself, or was launched by fit(), must be started again, because its script opens the run.
 bool is_finished_run_of_config(const config::RunSpec& spec) {
   const auto record = rundir::read_run_record(spec.run_dir);
   return record && !record->opened_by_program && !trainer::was_launched_by_fit(*record) &&
          trainer::has_finished(*record, spec);
 }
 
-/// Watches on rank 0, while no run is open, how much time the Slurm job has left.
+/// Measures on rank 0, while no run is open, how much time the Slurm job has left.
 class JobTime {
  public:
   explicit JobTime(const config::RunSpec& spec)
@@ -115,7 +115,8 @@ class RequestedRuns {
     job_time_.reset();
   }
 
-  /// Returns the call of the train function, which first ends the wait: the run is open, so that its attempt is its owner.
+  /// Returns the call of the train function. The call first ends the wait for a run, because the run is then open and
+  /// owned by its attempt.
   trainer::TrainCall opening_call() {
     auto call = function_.call;
     call.train = [this, train = call.train](Context& ctx) {
@@ -137,8 +138,8 @@ class RequestedRuns {
                           shell_quoted(base_.run.name), function_.host->may_open() ? other : ""));
   }
 
-  /// Records, in an attempt of the config's run, that a program failed before it requested a run. Returns nullopt if
-  /// the programs may be restarted; they may then request another run.
+  /// Records the failure of a program that has not requested a run, in an attempt of the config's run. Returns nullopt
+  /// if the programs may be restarted; they may then request another run.
   std::optional<trainer::RunOutcome> record_failure(trainer::Restarts& restarts) {
     try {
       return trainer::run_once(base_, opening_call(), launch_, communicator_);
@@ -211,8 +212,8 @@ class RequestedRuns {
             .run_dir = base_.run_dir};
   }
 
-  /// Returns on all ranks whether the run has finished. Rank 0 reads this from run.json by `check`. In addition, all
-  /// ranks must find the run's last checkpoint. Collective.
+  /// Returns on all ranks whether the run has finished: `check`, which rank 0 calls to read run.json, must return true,
+  /// and all ranks must find the run's last checkpoint. Collective.
   bool has_finished_on_first(const std::function<bool()>& check, const config::RunSpec& spec) {
     std::int64_t finished = 0;
     comm::collectively_on_first(
@@ -221,7 +222,7 @@ class RequestedRuns {
     return finished != 0 && trainer::holds_its_end(spec.run_dir, communicator_);
   }
 
-  /// Returns the outcome of a stop while no run is open. This rank itself may not have received the signal.
+  /// Returns the outcome of a stop while no run is open. The stop signal may have arrived on another rank only.
   trainer::RunOutcome stopped() const {
     RankZero(launch_.world().rank).run([&] { rundir::announce_start(base_.run_dir, std::nullopt); });
     const int signal = batch::stop_signal();

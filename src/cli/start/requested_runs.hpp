@@ -7,10 +7,10 @@
 
 namespace trainrt::cli {
 
-/// Runs the program of the config on all ranks. Usually this is one run, that of the config. If the program requests
-/// its own runs, they are run one after the other, until one of them does not finish or the program exits. `require`
-/// throws if the specification of a run does not fit the launched ranks. Collective. Throws the same errors as
-/// trainer::run().
+/// Runs the program of the config on all ranks. A program that requests no runs trains the run of the config. Runs that
+/// the program requests are executed one after the other, until one of them does not finish or the program exits.
+/// `require` throws if the specification of a run does not fit the launched ranks. Collective. Throws the same errors
+/// as trainer::run().
 trainer::RunOutcome run_requested(const config::RunSpec& spec, const ResolvedFunction& function, launch::Launch& launch,
                                   Communicator& communicator, const std::function<void(const config::RunSpec&)>& require);
 

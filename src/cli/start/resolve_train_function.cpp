@@ -30,7 +30,8 @@ namespace {
 const std::map<std::string, int> stop_signals = {
     {"TERM", SIGTERM}, {"INT", SIGINT}, {"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
 
-/// Returns a train function that runs `program` and reports failed programs to the trainer as restartable.
+/// Returns a train function that runs `program`. It throws a ProgramFailed of `program` as FailedTogether, after which
+/// the trainer can restart the programs.
 std::function<void(Context&)> restartable(std::function<void(Context&)> program, bool is_output_shown) {
   return [program = std::move(program), is_output_shown](Context& ctx) {
     try {

@@ -34,7 +34,7 @@ void set_variable(const char* name, int value) { setenv(name, std::to_string(val
 void set_srun_variables(const Environment& environment) {
   setenv("SLURM_EXIT_ERROR", std::to_string(batch::exit_of_srun).c_str(), 1);
   setenv("SLURM_MPI_TYPE", "pmix", 0);
-  // Since Slurm 22.05, srun does not inherit this value from the job.
+  // Since Slurm 22.05, srun does not take the number of CPUs per task from the job.
   if (const auto cpus = environment.text("SLURM_CPUS_PER_TASK")) setenv("SRUN_CPUS_PER_TASK", cpus->c_str(), 0);
 }
 

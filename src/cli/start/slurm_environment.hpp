@@ -10,10 +10,9 @@ namespace trainrt::cli {
 /// for a failure of srun itself, PMIx, and the number of CPUs per task.
 void set_srun_variables(const Environment& environment);
 
-/// Prepares the environment of this process for commands that start steps, if this process runs in a shell that is a
-/// Slurm step (launch/shell_step.hpp). Otherwise does nothing. Removes the variables of the shell's step. SLURM_NTASKS
-/// and SLURM_NNODES become those of the job. SLURM_OVERLAP lets the new steps share the CPUs that the shell's step
-/// holds.
+/// Prepares the environment of this process for commands that start steps. Does nothing, unless this process runs in a
+/// shell that is a Slurm step (launch/shell_step.hpp). Removes the variables of the shell's step. SLURM_NTASKS and
+/// SLURM_NNODES become those of the job. SLURM_OVERLAP lets the new steps share the CPUs that the shell's step holds.
 void leave_shell_step();
 
 /// Prints a warning if `ranks` is less than the number of tasks of this shell's job. The warning names the command that

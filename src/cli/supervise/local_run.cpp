@@ -28,8 +28,8 @@ namespace trainrt::cli {
 
 namespace {
 
-/// Returns the exit code of this process. The caller knows only the exit codes of trainrt. Therefore every other exit
-/// code, for example after a signal, becomes 70.
+/// Returns the exit code of this process. The caller expects exit codes of trainrt, so every other code, for example
+/// after a signal, becomes 70.
 ExitCode exit_code_of(const launch::GroupEnd& end) {
   for (const auto code : {ExitCode::finished, ExitCode::usage, ExitCode::stopped, ExitCode::no_progress})
     if (end.exit_code == static_cast<int>(code)) return code;
@@ -50,7 +50,7 @@ class LocalRun {
 
   ExitCode run() {
     const auto code = run_until_end();
-    // The next start begins with the run of the config.
+    // The next start of this command supervises the run of the config again, not the run that the program has opened.
     if (!run_.is_of_other_start()) rundir::forget_opened_run(run_.config().run_dir);
     return code;
   }
@@ -107,8 +107,8 @@ class LocalRun {
     return batch::decide(situation, {.max_failures = run_.spec().failure.max_failures});
   }
 
-  /// Records the end of an attempt that was killed before it could record its end. Returns a phrase for messages that
-  /// describes how the ranks ended.
+  /// Records the end of an attempt that was killed before it could record its end, or adds the kill to an end that
+  /// another rank has recorded. Returns a phrase for messages that describes how the ranks ended.
   std::string record_end(const launch::GroupEnd& end) const {
     const bool is_signal = end.exit_code > 128 && end.exit_code <= 128 + SIGRTMAX;
     const auto why = is_signal ? fmt::format("killed: signal {} ended rank {}", end.exit_code - 128, end.rank)
@@ -150,7 +150,7 @@ class LocalRun {
 ExitCode run_on_this_node(const config::RunSpec& spec, int ranks, const std::vector<std::string>& words) {
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "run"};
   command.insert(command.end(), words.begin(), words.end());
-  // Restarted ranks must inherit a generated name, because it contains the time.
+  // Restarted ranks must inherit a generated run name, because it contains the time of the first start.
   if (spec.run.is_name_default) setenv(config::run_name_variable, spec.run.name.c_str(), 1);
   return LocalRun(spec, ranks, std::move(command)).run();
 }

@@ -25,8 +25,8 @@ class NodeExclusions {
   /// be called after that attempt has ended. If the file cannot be read or written, logs a warning and keeps the nodes
   /// in memory.
   void update_after_attempt(const config::RunSpec& spec);
-  /// Marks the excluded nodes in the situation. Sets Situation::no_other_nodes to the reason why a requeue cannot
-  /// replace them.
+  /// Marks the excluded nodes in `situation`, the input of batch::decide(). Sets Situation::no_other_nodes to the
+  /// reason why a requeue cannot replace these nodes.
   void mark(batch::Situation& situation, const std::optional<batch::JobFacts>& facts) const;
   /// Returns the reason why one more node cannot be excluded, as far as the reason is known before an attempt has
   /// ended. Returns "" if a node can be excluded. `max_nodes` is failure.max_excluded_nodes.

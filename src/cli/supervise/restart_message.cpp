@@ -6,7 +6,7 @@ namespace trainrt::cli {
 
 namespace {
 
-/// Returns the config key of a limit, in parentheses.
+/// Returns the config key of a limit, or advice on a limit that is not set, in parentheses.
 std::string_view key_of(batch::RestartDecision::Limit limit) {
   switch (limit) {
     case batch::RestartDecision::Limit::max_failures:

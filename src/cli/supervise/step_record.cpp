@@ -32,7 +32,8 @@ std::string cause_of(const batch::StepLines& lines, batch::JobEnding ending) {
   }
 }
 
-/// Returns the node that made a job step fail; "" if the step did not fail, or if Slurm ended the job for `cause`.
+/// Returns the node that made a job step fail; "" if the step did not fail, or if Slurm ended the job for `cause`
+/// without the loss of a node.
 std::string blamed_node(const batch::StepEnd& end, const std::string& cause, bool ranks_ended_it) {
   const bool failed = end.exit_code != 0 && end.exit_code != static_cast<int>(ExitCode::stopped);
   const bool lost_a_node = !end.lines.failed_nodes().empty();

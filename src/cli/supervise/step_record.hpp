@@ -18,8 +18,8 @@ namespace trainrt::cli {
 std::string record_step_end(const std::string& run_dir, const std::optional<rundir::AttemptRecord>& attempt,
                             const batch::StepEnd& end, batch::JobEnding ending);
 
-/// Records the end of a run's newest attempt if the attempt was killed when `job` was requeued, because a killed
-/// attempt cannot record its own end.
+/// Records the end of a run's newest attempt if the attempt was killed by a requeue of `job`. A killed attempt cannot
+/// record its own end.
 void record_end_by_requeue(const std::string& run_dir, const batch::SlurmJob& job);
 
 /// Returns whether a restart could not change the result of a job step with this exit code: the run is finished,

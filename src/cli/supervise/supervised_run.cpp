@@ -23,7 +23,7 @@ namespace trainrt::cli {
 
 namespace {
 
-/// Replaces `value` by the number that the record has for a config key.
+/// Sets `value` to the integer that the record of a run has for the config key `key`, if it has one.
 void apply_recorded(const rundir::RunRecord& record, const char* key, int& value) {
   const auto found = record.spec.find(key);
   if (found == record.spec.end()) return;
@@ -34,7 +34,8 @@ config::RunSpec spec_of_opened_run(const config::RunSpec& config) try {
   auto spec = config;
   spec.run_dir = rundir::opened_run(config.run_dir);
   if (spec.run_dir == config.run_dir) return spec;
-  // The directory must be trusted, because its path comes from a file, and records in it will be changed.
+  // The owner of the directory must be trusted, because its path was read from a file, and this process changes records
+  // in it.
   rundir::require_trusted_owner(spec.run_dir, "run.json");
   const auto record = rundir::read_run_record(spec.run_dir);
   if (!record) return spec;
@@ -126,7 +127,7 @@ void SupervisedRun::record_end(rundir::RunState state) const {
     auto record = rundir::read_run_record(spec_.run_dir);
     if (!record || record->state != rundir::RunState::running || is_of_other_start()) return;
     record->state = state;
-    // Writes with the rights of the attempt that was killed. The write then fails if a newer attempt has begun.
+    // Writes through the private directory of the killed attempt. The write fails if a newer attempt has begun.
     const auto attempt_directory = rundir::private_directory(spec_.run_dir, newest_number());
     rundir::write_run_record(io::FencedDirectory(spec_.run_dir, attempt_directory), *record);
   } catch (const std::exception& error) {

@@ -17,19 +17,20 @@ class SupervisedRun {
   explicit SupervisedRun(config::RunSpec config);
 
   const config::RunSpec& config() const { return config_; }
-  /// Returns the specification of the supervised run. It is the config, with the limits on failures and workers that an
-  /// opened run has recorded.
+  /// Returns the specification of the supervised run: the config or, if the program has opened another run, the config
+  /// with the directory, the name and the limits of that run.
   const config::RunSpec& spec() const { return spec_; }
 
   /// Must be called before ranks are started. Passes the number of `failures` so far to them in TRAINRT_FAILURES.
   void begin_start(int failures);
-  /// Must be called after these ranks have ended. Reads which run their program has opened.
+  /// Must be called after the started ranks have ended. Reads which run their program has opened.
   void end_start();
 
-  /// Returns the newest attempt, if the ranks began it; nullopt if they ended before they began an attempt.
+  /// Returns the newest attempt, if the last started ranks began it; nullopt if they ended before they began an
+  /// attempt.
   std::optional<rundir::AttemptRecord> begun_attempt() const;
-  /// Returns whether the newest attempt is still running. Called after the ranks have ended, on the node of their rank 0:
-  /// then the attempt belongs to another start of the run, and its records must not be changed.
+  /// Returns whether the newest attempt is still running, although the ranks of this object have ended. Such an attempt
+  /// belongs to another start of the run, and its records must not be changed. Must be called on the node of rank 0.
   bool is_of_other_start() const;
   /// Returns how many times the ranks of the last start failed and restarted in the same processes.
   int restarts_by_ranks() const;
@@ -39,7 +40,7 @@ class SupervisedRun {
   bool has_checkpoint() const;
   /// Returns whether the ranks began an attempt and recorded that every restart would fail in the same way.
   bool is_permanent() const;
-  /// Returns the words for Situation::again_with.
+  /// Returns batch::Situation::again_with: the option with which another job continues the run, or "".
   std::string again_with() const;
   /// Returns whether the run has finished according to run.json; false if it cannot be read.
   bool has_finished() const;
@@ -52,9 +53,8 @@ class SupervisedRun {
   /// Removes the announcement of a restart that does not take place.
   void retract_restart() const;
 
-  /// Writes the state of the run into run.json, if it is still "running" there because the ranks were killed. Writes
-  /// nothing if the newest attempt is still running.
-  /// Logs a warning if this fails.
+  /// Writes the state of the run into run.json, if run.json still contains "running" because the ranks were killed.
+  /// Writes nothing if the newest attempt is still running. Logs a warning if the write fails.
   void record_end(rundir::RunState state) const;
 
  private:

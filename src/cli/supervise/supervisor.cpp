@@ -109,7 +109,7 @@ batch::RestartDecision Supervisor::decide_after(const batch::StepEnd& end, bool 
   return batch::decide(situation, limits());
 }
 
-/// Returns the decision after a stop signal that arrived between two attempts. At that time everything is saved.
+/// Returns the decision after a stop signal that arrived between two attempts, when no unsaved progress exists.
 batch::RestartDecision Supervisor::decide_after_signal(int signal) const {
   const auto ending =
       batch::job_ending({.signal = signal, .cancel_reason = "", .job = job_.show(), .restart_count = job_.restart_count()});
@@ -123,7 +123,7 @@ batch::RestartDecision Supervisor::decide_after_signal(int signal) const {
                        limits());
 }
 
-/// Records the state of the run and requeues the job, if the decision demands it. Returns the exit code.
+/// Records the state of the run, and requeues the job if `decision` demands it. Returns the exit code.
 ExitCode Supervisor::carry_out(const batch::RestartDecision& decision) {
   if (decision.exit_code == 0) rundir::forget_opened_run(run_.config().run_dir);
   run_.record_end(decision.action == Action::give_up ? rundir::RunState::failed : rundir::RunState::stopped);
@@ -141,7 +141,7 @@ ExitCode Supervisor::carry_out(const batch::RestartDecision& decision) {
   return static_cast<ExitCode>(decision.exit_code);
 }
 
-// --- parts of these steps -----------------------------------------------------------------------------------------------
+// --- helpers of these steps ---------------------------------------------------------------------------------------------
 
 /// Sets TRAINRT_EXCLUSION to the reason why a slow node cannot be excluded. The value is "" if it can be excluded; the
 /// ranks then stop when they find a slow node.
@@ -169,13 +169,13 @@ batch::JobEnding Supervisor::ending_after(const batch::StepEnd& end, const std::
       {.signal = signal, .cancel_reason = end.lines.cancel_reason(), .job = facts, .restart_count = job_.restart_count()});
 }
 
-/// Returns the attempt that the last job step began; nullopt if it ended before.
+/// Returns the attempt that the last job step began; nullopt if the step ended before it began an attempt.
 std::optional<rundir::AttemptRecord> Supervisor::begun_attempt() const {
   auto attempt = run_.begun_attempt();
   return attempt && attempt->owner.job_id == job_.id() ? std::move(attempt) : std::nullopt;
 }
 
-/// Sets the nodes of the situation, and excludes a node that ended or slowed down the last attempt.
+/// Sets Situation::nodes, the nodes of the job, and excludes a node that ended or slowed down the last attempt.
 void Supervisor::inspect_nodes(batch::Situation& situation, const batch::StepEnd& end,
                                const std::optional<batch::JobFacts>& facts) {
   situation.nodes = job_.nodes(facts);

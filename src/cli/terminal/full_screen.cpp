@@ -66,7 +66,7 @@ FullScreen::Input FullScreen::read_key() {
   std::array<char, 64> keys{};
   const auto count = ::read(STDIN_FILENO, keys.data(), keys.size());
   if (count <= 0) return Input::quit;  // the terminal was closed
-  // Escape alone. In front of other bytes it is the code of an arrow key or another special key.
+  // Escape alone quits. Before other bytes it belongs to the code of an arrow key or another special key.
   if (keys[0] == escape) return count == 1 ? Input::quit : Input::none;
   const auto quits = [](char c) { return c == 'q' || c == 'Q' || c == ctrl_c || c == ctrl_d; };
   return std::any_of(keys.begin(), keys.begin() + count, quits) ? Input::quit : Input::key;

@@ -21,7 +21,7 @@ namespace trainrt::cli {
 
 namespace {
 
-/// Returns the RunSpec that the trial's own process makes from the common config file and its command line.
+/// Returns the RunSpec that the process of the trial will make from the common config file and its command line.
 config::RunSpec spec_of_trial(const tune::Sweep& sweep, std::uint64_t trial) {
   auto options = trainer::written_config(sweep.common_config());
   const auto own = sweep.own_config_of(trial, sweep.params_of(trial));
@@ -40,8 +40,8 @@ std::string start_error(const tune::Sweep& sweep, std::uint64_t trial) try {
   return error.what();
 }
 
-/// Returns the end of a message about an invalid value of a trial, if the value is a list that [tune.space] has as a single
-/// value; "" otherwise.
+/// Returns advice to append to `message`, if the message is about a list that [tune.space] contains as one value, such
+/// as lr = 0.1,0.2; "" otherwise.
 std::string list_advice(const tune::Sweep& sweep, const std::string& message) {
   for (const auto& [key, domain, origin, condition] : sweep.space().dimensions()) {
     const auto* choice = std::get_if<tune::Choice>(&domain);
@@ -56,7 +56,8 @@ std::string list_advice(const tune::Sweep& sweep, const std::string& message) {
   return "";
 }
 
-/// Throws UsageError for a key on the command line that trials take from [tune.space], since it would have no effect.
+/// Throws UsageError if the command line sets a key that trials take from [tune.space], because this value would have
+/// no effect.
 void refuse_fixed_dimensions(const tune::Sweep& sweep) {
   for (const auto& dimension : sweep.space().dimensions()) {
     const auto common = sweep.common_config();

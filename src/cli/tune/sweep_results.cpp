@@ -59,8 +59,8 @@ Json as_json(const ResultGrid& grid, const TrialResult& trial) {
   return json;
 }
 
-/// Returns the reason for the end of a trial without its beginning "the program of rank 0 on n1 (train.program, process 7)
-/// failed: ", so that the error itself fits into the table.
+/// Returns the reason for the end of a trial. Removes the beginning "the program of rank 0 on n1 (train.program,
+/// process 7) failed: ", so that the error itself fits into the table.
 std::string cause_of(const TrialResult& trial) {
   constexpr std::string_view place = " (train.program, process ", verb = "failed: ";
   const auto at = trial.why.find(place);

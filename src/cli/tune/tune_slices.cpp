@@ -60,7 +60,7 @@ class Slice : public tune::TrialRunner {
     return static_cast<int>(train(start));
   }
   void idle() override { send(no_trial_yet); }
-  /// All ranks of the slice stop at the same step, as after a signal.
+  /// Stops all ranks of the slice at the same step, as a stop signal does.
   void stop() override {
     if (batch::stop_signal() == 0) batch::request_stop();
   }
@@ -87,7 +87,7 @@ class Slice : public tune::TrialRunner {
   std::unique_ptr<Communicator> communicator_;
 };
 
-/// If only some ranks of the slice fail, the job step is ended, because the other ranks wait for them.
+/// Trains one trial. If only some ranks of the slice fail, ends the job step, because the other ranks wait for them.
 ExitCode Slice::train(const tune::TrialStart& start) {
   const RedirectedStreams output(start.output);
   try {
@@ -138,7 +138,7 @@ void require_slices(const tune::Sweep& sweep, int ranks) {
                     sweep.concurrent(), ranks, slices, sweep.concurrent() * sweep.workers()));
 }
 
-/// Returns a name that no other job step has or had.
+/// Returns a name that differs from the names of all other job steps, including earlier ones.
 std::string name_of_step() {
   const auto owner = rundir::this_owner();
   return fmt::format("{}-{}-{}", owner.host, owner.pid, owner.pid_start_time);
@@ -149,7 +149,8 @@ struct SweepOutcome {
   std::string error;  ///< on leaders: SweepRun::error()
 };
 
-/// When the first slice stops, all other slices are stopped, too, so that no slice waits long at the end.
+/// Trains the trials of the sweep on this rank's slice. When the first slice stops, all other slices are stopped, too,
+/// so that no slice waits long at the end.
 SweepOutcome train_slices(const tune::Sweep& sweep, launch::Launch& launch, Communicator& all) {
   const auto stop_file = all.broadcast_text(name_of_step(), 0) + ".stop";
   Slice slice(launch, all, sweep.workers());

@@ -63,7 +63,7 @@ const Section checkpoint{
         key(&CheckpointKeys::replica_check_every,
             {.key = "checkpoint.replica_check_every",
              .default_value = "off",
-             .help = "interval at which all replicated tensors are also compared between checkpoints"}),
+             .help = "interval at which replicated tensors are compared in addition to the comparison at checkpoints"}),
         key(&CheckpointKeys::same_files,
             {.key = "checkpoint.same_files",
              .help = "action if ranks report directories with different files of one name: error, or rank0, which keeps "

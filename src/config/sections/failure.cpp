@@ -82,7 +82,7 @@ const Section failure{
              key(&FailureKeys::collective_timeout_s,
                  {.key = "failure.collective_timeout",
                   .default_value = "1800",
-                  .help = "maximum time that a rank waits in a collective for another rank; after it the run fails",
+                  .help = "maximum time that a rank waits in a collective for another rank; after this time the run fails",
                   .range = any_time,
                   .unit = "seconds"}),
              key(&FailureKeys::storage_timeout_s, {.key = "failure.storage_timeout",

@@ -8,9 +8,9 @@ struct FailureKeys {
   int max_failures = 0;     ///< maximum number of restarts within one allocation
   int max_requeues = 0;     ///< maximum number of requeues per Slurm job
   int max_no_progress = 0;  ///< maximum number of consecutive attempts without progress; 0: no limit
-  /// number of attempts that ended because of one node after which this node is excluded; 0: off
+  /// number of attempts ended by the same node after which the node is excluded; 0: off
   int exclude_bad_nodes = 0;
-  /// minimum ratio of a rank's own step time to the median of all ranks for which the rank's node is excluded; 0: off
+  /// ratio of a rank's own step time to that of the median rank at which the rank's node is excluded; 0: off
   double exclude_slow = 0;
   double exclude_slow_after_s = 0;  ///< minimum time that a rank must have been slow before its node is excluded
   int max_excluded_nodes = 0;       ///< maximum number of nodes that are excluded at the same time

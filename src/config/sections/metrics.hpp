@@ -9,7 +9,7 @@ struct MetricsKeys {
   std::vector<std::string> sinks;  ///< names of the sinks that reports are written to
   bool detailed = false;           ///< true: add columns such as _hostname, _step and _goodput to every report
   bool every_report = false;       ///< true: show each report on the terminal, not only an occasional one
-  /// true: a report that does not choose combines the metrics of all ranks; false: it uses rank 0's metrics
+  /// true: trainrt.train.report() combines the metrics of all ranks by default; false: it reports rank 0's metrics
   bool aggregate = false;
 };
 

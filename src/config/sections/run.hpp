@@ -11,9 +11,8 @@ namespace trainrt::config {
 struct RunKeys {
   std::string name;
   bool is_name_default = false;  ///< true if `name` was generated: all ranks must take rank 0's name
-  /// What to add to the command of this start to continue the run, "--run.name=NAME (before --)", if the name was
-  /// generated;
-  /// "" if the same command continues the run.
+  /// Option to add to the command of this start to continue the run: "--run.name=NAME (before --)" if the name was
+  /// generated; "" if the command continues the run without an option.
   std::string continue_with;
   bool is_opened_by_program = false;  ///< true if a program requested this run
   std::string storage_path;           ///< directory that contains the run directory, absolute

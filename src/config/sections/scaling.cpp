@@ -75,8 +75,8 @@ const Section scaling{
              {.key = "scaling.deterministic",
               .default_value = "false",
               .help =
-                  "sum in one fixed order on GPUs, so that the bits are the same on any layout of ranks; CPU sums always "
-                  "do"}),
+                  "sum in one fixed order on GPUs, so that results have the same bits on any layout of ranks; sums on CPUs "
+                  "always have this order"}),
          key(&ScalingKeys::gpus_per_worker,
              {.key = "scaling.gpus_per_worker",
               .default_value = "auto",

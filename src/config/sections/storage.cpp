@@ -19,8 +19,8 @@ const Section storage{
                      "us-east-1"}),
         key(&StorageKeys::s3_profile,
             {.key = "storage.s3_profile",
-             .help = "profile of ~/.aws/credentials to use even if the environment has keys; by default AWS_PROFILE, or "
-                     "default"}),
+             .help = "profile of ~/.aws/credentials; if it is set, keys in the environment are ignored. By default "
+                     "$AWS_PROFILE, else the profile named default"}),
         key(&StorageKeys::s3_anonymous,
             {.key = "storage.s3_anonymous",
              .type = OptionType::boolean,

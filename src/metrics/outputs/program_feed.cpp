@@ -74,8 +74,8 @@ void ProgramFeed::end(std::string last_line) {
   const auto missing = static_cast<std::int64_t>(lines_.size());
   if (missing > 0)
     log::warning(fmt::format(
-        "{} has not kept the last {}{}. result.json has them, and the program gets them when the run is continued; a "
-        "finished run is continued by more epochs",
+        "{} has not kept the last {}{}. result.json has them, and the program gets them when the run is continued. To "
+        "continue a finished run, increase its number of epochs",
         setup_.name, counted(missing, "report"),
         has_exited_at_end_ ? ", because its program has exited" : fmt::format(" within {:.3g} s", setup_.wait_s)));
   if (dropped_ > 0) log::warning(fmt::format("{} did not get {}", setup_.name, counted(dropped_, "report")));

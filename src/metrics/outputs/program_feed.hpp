@@ -42,8 +42,8 @@ class ProgramFeed {
     /// reports that were dropped. Called on the thread of the ProgramFeed, at most once a second and at the end. May throw.
     std::function<void(std::int64_t kept, std::int64_t dropped)> note;
   };
-  /// `backlog` has the lines of earlier reports that the program has not confirmed yet. They do not count for Setup::queue,
-  /// and are not dropped.
+  /// `backlog` has the lines of earlier reports that the program has not confirmed yet. They are not dropped, and do
+  /// not count towards Setup::queue.
   ProgramFeed(Setup setup, std::vector<ReportLine> backlog);
   /// Closes the program's standard input, and kills the program if it has not exited after two seconds.
   ~ProgramFeed();

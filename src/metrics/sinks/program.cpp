@@ -39,7 +39,7 @@ class KeptReports {
     const auto path = run_dir_.path() + '/' + name_;
     if (!std::filesystem::exists(path)) return;
     const auto note = Json::parse(io::read_file(path), nullptr, false);
-    // The sink_NAME.json file is corrupt, or was copied from another run.
+    // Ignores a file that is corrupt, or that was copied from another run.
     if (!note.is_object() || note.value("run_id", Json()) != run_id_) return;
     if (const auto kept = note.value("kept", Json()); kept.is_number_unsigned()) kept_ = kept.get<std::int64_t>();
     if (const auto dropped = note.value("dropped", Json()); dropped.is_number_unsigned())
@@ -110,9 +110,8 @@ namespace plugins {
 extern const SinkKind program{
     .name = "program",
     .help =
-        "sink_*.json: the number of the last report that the program has kept. The program is your own, and receives each "
-        "report as a "
-        "line of JSON. Any other name in [sink.NAME] is also a program",
+        "a program of your own, which receives each report as a line of JSON; sink_*.json has the number of the last "
+        "report that it has kept. Any other name in [sink.NAME] is also a program",
     .options = {{.key = "program", .help = "command for /bin/sh, which runs on the node of rank 0", .required = true},
                 {.key = "queue",
                  .type = OptionType::integer,
@@ -122,7 +121,7 @@ extern const SinkKind program{
                 {.key = "wait",
                  .type = OptionType::real,
                  .default_value = "10",
-                 .help = "how long the end of the run waits for the program",
+                 .help = "maximum time that the end of the run waits for the program",
                  .range = any_time,
                  .unit = "seconds"}},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<ProgramSink>(context); }};

@@ -38,7 +38,7 @@ class Attempt {
   Attempt& operator=(const Attempt&) = delete;
 
   int number() const { return record_.number; }
-  /// Returns the access to the run directory with which this attempt must write all its files.
+  /// Returns the object through which this attempt must write all its files in the run directory.
   const io::FencedDirectory& files() const { return files_; }
   /// Stops the heartbeats and writes the end of the attempt into its record: the reason `why`, the exit code, the last
   /// step, the node that caused the end, if known, and the last values of the meter.

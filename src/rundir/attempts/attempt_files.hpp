@@ -49,12 +49,12 @@ void append_cause(const std::string& run_dir, int number, const std::string& cau
 /// empty `node` removes the recorded name.
 void set_blamed_node(const std::string& run_dir, int number, const std::string& node);
 
-/// Records in the newest attempt of a run, which has ended, that a restart would fail in the same way
-/// (AttemptRecord::is_permanent). Logs a warning if the record cannot be written.
+/// Records in the newest attempt of a run that a restart would fail in the same way (AttemptRecord::is_permanent). Does
+/// nothing if this attempt has no end. Logs a warning if the record cannot be written.
 void forbid_restart(const std::string& run_dir);
 
-/// Records in the newest attempt of a run, which has ended, when the next attempt starts; nullopt removes an earlier
-/// announcement. Does nothing if the attempt has no end. Logs a warning if the record cannot be written.
+/// Records in the newest attempt of a run when the next attempt starts; nullopt removes an earlier announcement. Does
+/// nothing if the newest attempt has no end. Logs a warning if the record cannot be written.
 void announce_start(const std::string& run_dir, const std::optional<NextStart>& next);
 
 /// Returns the path of the crash report, which a rank writes when it dies of a signal such as SIGSEGV.

@@ -28,7 +28,7 @@ double Meter::steps_begin_s() const {
   if (has_stepped()) return steps_at_s_.load(relaxed);
   const double called_s = began_at_s_.load(relaxed);
   if (called_s < 0 || !program_ready_s_) return called_s < 0 ? -1 : std::max(called_s, restored_at_s_.load(relaxed));
-  // may be before started_s_, if the program opened the run after its start, or opened several runs
+  // `ready_s` may be before started_s_, if the program opened the run after its start, or opened several runs.
   const double ready_s = program_ready_s_();
   return ready_s < 0 ? -1 : std::max({ready_s, started_s_, restored_at_s_.load(relaxed)});
 }
@@ -134,8 +134,8 @@ Meter::Reading Meter::read() const {
   const double now = monotonic_seconds();
   const double ended = ended_at_s_.load(relaxed);
   const double train_end = ended < 0 ? now : std::min(ended, now);
-  // Before the first step or report, a train function that has not restored its State may still do so: until then, its time
-  // counts as start-up. The time of a program counts as steps until its first call.
+  // A train function that has made no step or report may still restore its State; until then, its time counts as
+  // start-up. For a program that has made no call, all time since its start counts as steps.
   const bool is_known = silent_.load(relaxed) || has_stepped() || restored_at_s_.load(relaxed) >= 0;
   const double begun = is_known ? steps_begin_s() : -1;
   const double steps_begin = begun < 0 ? train_end : std::min(begun, train_end);

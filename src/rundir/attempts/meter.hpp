@@ -53,8 +53,8 @@ class Meter {
   /// Records that earlier attempts of the run used trainrt's API, so that the program is not silent even before its first
   /// call.
   void note_reporting_run() { run_reports_.store(true, std::memory_order_relaxed); }
-  /// Records the step and iteration at which the attempt begins. `checkpoint` is the number of the run's checkpoint from
-  /// which they were restored; -1 if they were restored from another run's checkpoint.
+  /// Records the step and iteration at which the attempt begins. They were restored from checkpoint number `checkpoint`
+  /// of the run; -1 if they were restored from another run's checkpoint.
   void restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void stepped(std::int64_t step);
   void reported(std::int64_t iteration);

@@ -15,15 +15,15 @@ namespace {
 
 bool has_code(const AttemptRecord& attempt, ExitCode code) { return attempt.exit_code == static_cast<int>(code); }
 
-/// Returns whether an attempt is evidence neither of progress nor of a lack of progress: its progress is unknown, Slurm
-/// ended the attempt, or the config was invalid.
+/// Returns whether an attempt is ignored when progress is judged: its progress is unknown, Slurm ended or stopped the
+/// attempt, or the config was invalid.
 bool is_ignored(const AttemptRecord& attempt) {
   return (attempt.silent && !attempt.position) || has_code(attempt, ExitCode::usage) ||
          attempt.why.starts_with(ended_by_slurm) || attempt.why.starts_with("stopped by SIGTERM");
 }
 
-/// For each attempt of a program that does not use trainrt's API: returns whether its output mentions a higher step,
-/// iteration or epoch than the output of all earlier attempts. False for other attempts.
+/// Returns, for each attempt of a program that does not use trainrt's API, whether its output mentions a higher step,
+/// iteration or epoch than the output of all earlier attempts. The value is false for other attempts.
 std::vector<bool> advanced_by_output(std::span<const AttemptRecord> attempts) {
   std::vector<bool> further;
   double furthest = -1;

@@ -48,7 +48,7 @@ double claim_age_s(const std::string& path) try { return io::age_seconds(path); 
   return age_of_removed_s;
 }
 
-/// Returns the same as claim_age_s(), by the clock of this host.
+/// Like claim_age_s(), but uses the clock of this host instead of the storage's clock.
 double local_claim_age_s(const std::string& path) {
   std::error_code gone;
   const auto modified = fs::last_write_time(path, gone);
@@ -62,8 +62,8 @@ std::string claim_path(const std::string& run_dir) {
   return (run.parent_path() / (".starting-" + run.filename().string())).string();
 }
 
-/// Returns whether the owner of a claim is alive. Another step of the same job with rank 0 on another host
-/// does not count: that step may have ended with its node, and supervise starts the next one at once.
+/// Returns whether the owner of a claim is alive. An owner in the same job on another host does not count: its job step
+/// may have ended with its node, and `trainrt supervise` starts the next step at once.
 bool is_claim_alive(const AttemptRecord& claim, const JobCheck& job_is_alive, const std::function<double()>& age_s) {
   const auto me = this_owner();
   if (!me.job_id.empty() && claim.owner.job_id == me.job_id && claim.owner.host != me.host) return false;

@@ -133,7 +133,7 @@ Json numbers_of(const AttemptRecord& record) {
   return json;
 }
 
-/// Reads the values that numbers_of() writes into `record`. Throws for invalid values.
+/// Copies the values in `json`, the result of numbers_of(), into `record`. Throws for invalid values.
 void take_numbers(AttemptRecord& record, const Json& json) {
   const auto count_or = [&](const char* key, std::int64_t fallback) {
     return integer_or(json, key, fallback, max_count, std::min<std::int64_t>(fallback, 0));

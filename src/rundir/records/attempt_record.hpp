@@ -92,9 +92,9 @@ std::string why_without_end(const Owner& gone, const Owner& me);
 std::string to_text(const AttemptRecord& record);
 AttemptRecord attempt_record_from(const std::string& text);
 
-/// Conversion of the content of a heartbeat file, which is the progress and times of a running attempt. heartbeat_text()
-/// returns it as JSON text; merge_heartbeat_text() copies the values of such a text into `record`. For an invalid text, the
-/// latter throws std::exception and leaves `record` unchanged.
+/// Conversion of the content of a heartbeat file, which is the progress and times of a running attempt.
+/// heartbeat_text() returns it as JSON text; merge_heartbeat_text() copies the values of such a text into `record`. If
+/// the text is invalid, merge_heartbeat_text() throws std::exception and leaves `record` unchanged.
 std::string heartbeat_text(const AttemptRecord& record);
 void merge_heartbeat_text(AttemptRecord& record, const std::string& text);
 

@@ -23,7 +23,7 @@ std::vector<ExcludedNode> read_excluded_nodes(const std::string& run_dir);
 /// Replaces a run's list of excluded nodes, excluded_nodes.json, atomically and durably. Throws StorageError.
 void write_excluded_nodes(const std::string& run_dir, std::span<const ExcludedNode> nodes);
 
-/// Returns the names of the excluded nodes, in the same order.
+/// Returns the names of `nodes`, in their order.
 std::vector<std::string> names_of(std::span<const ExcludedNode> nodes);
 
 }  // namespace trainrt::rundir

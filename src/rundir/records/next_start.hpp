@@ -3,8 +3,8 @@
 
 namespace trainrt::rundir {
 
-/// The start of the next attempt, which is announced in the record of an attempt that has ended: by a supervising process,
-/// or by rank 0 if the ranks restart in the same processes.
+/// The announced start of the next attempt. A supervising process stores it in the record of the attempt that has
+/// ended; if the ranks restart in the same processes, rank 0 stores it.
 struct NextStart {
   std::string time;       ///< UTC: when the attempt will be started or, if `requeued`, when the job was requeued
   bool requeued = false;  ///< the attempt starts when Slurm starts the requeued job

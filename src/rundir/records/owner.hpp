@@ -42,8 +42,7 @@ bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts);
 /// Returns whether a Slurm job is alive, according to the command squeue; nothing if squeue fails or its answer is unclear.
 std::optional<bool> slurm_job_is_alive(const std::string& job_id);
 
-/// Returns a check with the answers of `check`, which it calls again only if its last call for this job was more than
-/// `seconds` ago. Not thread-safe.
+/// Returns a JobCheck that calls `check`, and reuses its answer about a job for `seconds` seconds. Not thread-safe.
 JobCheck reusing_answers(JobCheck check, double seconds);
 
 }  // namespace trainrt::rundir

@@ -38,8 +38,8 @@ bool is_path_error(const io::StorageError& error) {
   return std::ranges::find(numbers, error.error_number()) != numbers.end();
 }
 
-/// Must be called in a handler of `error`. Throws PathNotWritable if the error shows that the path is invalid, otherwise
-/// throws the error again.
+/// Must be called in a catch block of `error`. Throws PathNotWritable if the error shows that the path is invalid,
+/// otherwise throws the error again.
 [[noreturn]] void fail_to_write(const io::StorageError& error) {
   if (!is_path_error(error)) throw;  // throws the error that is being handled
   throw PathNotWritable(fmt::format("{} (on {})", error.what(), host_name()));

@@ -108,7 +108,7 @@ uid_t uid_on(const std::string& folder) {
   return is_known ? found.st_uid : geteuid();
 }
 
-/// Returns the parts of a run that do not belong to the current user, as pairs of path and owner. Checked are `directory`,
+/// Returns the parts of a run that do not belong to the current user, as pairs of path and owner. Checks `directory`,
 /// the target of the link if `directory` is a link, and the file `record` in the directory.
 std::vector<std::pair<std::string, uid_t>> foreign_parts(const std::string& directory, const std::string& record) {
   std::vector<std::pair<std::string, uid_t>> parts;

@@ -109,8 +109,8 @@ double job_limit_s(std::span<const AttemptRecord> attempts) {
                        : std::max(0.0, std::ceil((seconds_between(start, last.job_end) - blur_s) / minute_s) * minute_s);
 }
 
-/// Adds to the forecast the further jobs for work that does not fit into the rest of the present job, `rest_of_job_s`
-/// seconds. Returns false if the jobs' time limit is too short to make progress.
+/// Adds further jobs to `forecast` if its work does not fit into the remaining `rest_of_job_s` seconds of the present
+/// job. Returns false if the jobs' time limit is too short to make progress.
 bool add_jobs(Forecast& forecast, const Costs& costs, double rest_of_job_s) {
   const double needed_s = forecast.left_s(), useful_s = forecast.job_limit_s - costs.start_s - costs.end_s;
   const double later_s = needed_s - std::max(0.0, rest_of_job_s - costs.end_s);

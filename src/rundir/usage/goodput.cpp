@@ -10,8 +10,8 @@ namespace trainrt::rundir {
 
 namespace {
 
-// Seconds between a last heartbeat and an end that count as no gap, because both times are recorded without fractions of a
-// second.
+// Maximum seconds between the last heartbeat and the end of an attempt that do not count as a gap, because both times
+// are recorded in complete seconds.
 constexpr double resolution_s = 2;
 
 /// The work of an attempt, counted in steps or in reports: the count at its start, at its end, and in its last checkpoint.

@@ -91,7 +91,7 @@ Values values_of(const RunCurves& curves, const std::string& metric) {
   return values;
 }
 
-/// Returns the positions in `reports` of the first report of each attempt but the first.
+/// Returns the positions in `reports` of the first report of each attempt, except for the run's first attempt.
 std::vector<std::size_t> restarts_in(const RunSummary& run, const std::vector<std::size_t>& reports) {
   std::vector<std::size_t> restarts;
   for (std::size_t i = 1; i < run.attempts.size(); ++i) {

@@ -17,7 +17,8 @@ struct MetricChartOptions {
   std::size_t max_runs = 60;  ///< in a chart; if there are more runs, those with the best scores are shown
   std::size_t max_points = 2000, min_points = 60;  ///< per series
   std::size_t max_total_points = 40000;            ///< in all series together; each series may have `min_points`
-  /// The runs are sorted, the best first: the first `max_runs` are shown, and only the first one's best report is marked.
+  /// True if the runs are sorted, the best first. The charts then show the first `max_runs` runs, and mark only the
+  /// best report of the first run.
   bool are_ranked = false;
 };
 

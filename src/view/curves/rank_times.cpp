@@ -33,7 +33,7 @@ std::vector<float> means_of(Interval interval, std::size_t ranks) {
   return means;
 }
 
-/// The ratio of a rank's time to the time of the median rank: its mean and its maximum over the intervals.
+/// Mean and maximum, over the intervals, of the ratio of a rank's time to the time of the median rank.
 struct Slowness {
   std::size_t rank = 0;
   double mean = 0, max = 0;

@@ -51,7 +51,7 @@ RankTimes rank_times_of(std::span<const StepWindow> windows, const RankLimits& l
 /// Returns "rank 3" or "ranks 16 to 31".
 std::string name_of(const RankRow& row);
 
-/// Returns the median of the values that are not NaN, or the lower of two middle values. Returns NaN if there is no
+/// Returns the median of the values that are not NaN; of two middle values, the lower one. Returns NaN if there is no
 /// value. Pure function.
 float median_of(std::vector<float> values);
 

@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A color of the heat map. Cells have this color if their ratio to the median is below `limit`.
+/// A color of the heat map. Cells have this color if their ratio to the median is below `limit`, and not below the
+/// limit of the previous color.
 struct Shade {
   float limit;
   std::string_view meaning;

@@ -14,7 +14,7 @@ std::string number_text(double number);
 std::string step_time_text(double microseconds);
 /// Returns a share as a percentage: "12.3 %".
 std::string share_text(double share);
-/// Returns a duration in seconds, for example "3.2 s", or from one minute on in hours, minutes and seconds: "1:02:03".
+/// Returns a duration: "3.2 s", or "1:02:03" in hours, minutes and seconds if it is at least a minute.
 std::string duration_text(double seconds);
 /// Returns a number with so many digits that parsing the text returns the same number. Returns a text unchanged.
 std::string exact_text(const metrics::Record::Value& value);

@@ -20,8 +20,9 @@ Section best_trial_section(const SweepSummary& sweep);
 /// of the best report, and the reason of the trial's end. `runs`: runs of the trials that have begun.
 Section trials_section(const SweepSummary& sweep, std::span<const RunSummary> runs);
 
-/// Returns the values of the parallel coordinates as in parallel_json() of runs_section.hpp: an axis for each key of
-/// [tune.space] that differs between trials, and one for the metric, or without a metric of the sweep for each metric.
+/// Returns the values of the parallel coordinates in the format of parallel_json() of runs_section.hpp. Each key of
+/// [tune.space] that differs between trials has an axis, and so does the metric of the sweep. If the sweep has no
+/// metric, each metric of its runs has an axis.
 nlohmann::ordered_json parallel_json(const SweepSummary& sweep, std::span<const RunSummary> runs);
 
 }  // namespace trainrt::view::page

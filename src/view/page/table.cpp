@@ -15,7 +15,7 @@ namespace trainrt::view::page {
 
 namespace {
 
-/// Returns a number for people, with all its digits in the title and for programs in the value.
+/// Returns a number as a <data> element, which shows `shown`. Its title and its value have all digits.
 Markup number_markup(const std::string& shown, const std::string& exact) {
   Attributes attributes{{"value", exact}};
   if (shown != exact) attributes.push_back({"title", exact});

@@ -54,7 +54,7 @@ std::vector<FailureExcerpt> failure_excerpts(const RunSummary& run, std::size_t 
       files.push_back(file);
     for (const auto& file : first_files(run.run_dir, rundir::hang_folder(attempt->number), "rank-")) files.push_back(file);
   }
-  // All attempts append to these files. The end of a file is therefore the output of the newest attempt.
+  // All attempts append to logs/rank-*.log, so the end of such a file is the output of the newest attempt.
   if (!run.attempts.empty() && has_failed(run.attempts.back()))
     for (const auto& file : first_files(run.run_dir, "logs", "rank-")) files.push_back(file);
   std::vector<FailureExcerpt> excerpts;

@@ -77,8 +77,8 @@ LiveStatus LiveRun::read() {
   return now;
 }
 
-/// Reads the records of the newest attempts. The record of a finished attempt with a successor does not change, and is
-/// read only once.
+/// Reads the records of the newest attempts. The record of an ended attempt does not change after a later attempt has
+/// begun, and is then read only once.
 std::vector<rundir::AttemptRecord> LiveRun::attempts() {
   auto numbers = rundir::numbers_of_attempts(run_dir_);
   if (numbers.size() > max_live_attempts) numbers.erase(numbers.begin(), numbers.end() - max_live_attempts);

@@ -59,7 +59,8 @@ struct LiveStatus {
   std::vector<Event> events;  ///< oldest first
 
   bool is_over() const { return rundir::is_over(state); }
-  /// Returns the attempt that has ended and announces the next one, if the latter can still be expected; else nullptr.
+  /// Returns the ended attempt that announces the next attempt; nullptr if no attempt is announced, or if it can no
+  /// longer be expected.
   const rundir::AttemptRecord* restarting() const;
 };
 

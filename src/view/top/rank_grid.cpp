@@ -135,7 +135,7 @@ double record_age_s(const LiveStatus& run, const rundir::RankStatus& rank) {
 
 std::string age_text(double seconds) { return seconds < 60 ? fmt::format("{:.0f} s", seconds) : clock_text(seconds); }
 
-/// Returns the range of ages of the ranks' records; "" if it is zero.
+/// Returns the range of the ages of the ranks' records: "records 0 to 12 s old". Returns "" if all ages are 0.
 std::string ages_text(const LiveStatus& run) {
   std::vector<double> ages;
   for (const auto& rank : run.ranks)

@@ -84,7 +84,7 @@ TEST_CASE("a second run of a program gets another name") {
 TEST_CASE("a program cannot set keys that must be set before it starts") {
   for (const std::string key :
        {"train.program", "program.env", "scaling.backend", "failure.launch_timeout", "run.output", "nothing"})
-    CHECK_THROWS_WITH(requested({{key, "1"}}), Contains(key) && Contains("before it starts"));
+    CHECK_THROWS_WITH(requested({{key, "1"}}), Contains(key) && Contains("before the program starts"));
   CHECK_THROWS_WITH(requested({{"checkpoint.num_to_kep", "1"}}), Contains("the program") && Contains("num_to_keep"));
   CHECK_THROWS_WITH(requested({{"checkpoint.num_to_keep", "two"}}),
                     Contains("the program") && Contains("checkpoint.num_to_keep"));

@@ -143,7 +143,8 @@ Rate measure_batches(const OpenedData& opened, std::size_t batch_size, bool shuf
 
 namespace {
 
-/// Returns the best of the rates whose `what` begins with `prefix`, or nullptr.
+/// Returns the rate with the most bytes per second among those whose `what` begins with `prefix`; nullptr if there is
+/// none.
 const Rate* best_of(const std::vector<Rate>& rates, std::string_view prefix) {
   const Rate* best = nullptr;
   for (const auto& rate : rates)
@@ -180,9 +181,8 @@ std::string advice_for_read_method(std::vector<Rate> rates) {
   const auto *const pread = best_of(rates, "bytes at random by pread"), *const best = best_of(rates, "bytes at random");
   if (pread == nullptr || best->bytes_per_second() < clearly * pread->bytes_per_second()) return {};
   const auto name = best->what.substr(best->what.rfind(' ') + 1);
-  return fmt::format(
-      "read_method = {} reads {:.1f} times as many bytes per second at random as pread, if they are not cached", name,
-      best->bytes_per_second() / pread->bytes_per_second());
+  return fmt::format("read_method = {} reads uncached bytes at random offsets {:.1f} times as fast as pread", name,
+                     best->bytes_per_second() / pread->bytes_per_second());
 }
 
 std::string advice_for_stage(const std::vector<Rate>& rates) {

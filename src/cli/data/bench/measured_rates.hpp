@@ -22,8 +22,8 @@ struct Rate {
   double bytes_per_second() const { return static_cast<double>(bytes) / seconds; }
 };
 
-/// Measures for about `seconds` how fast bytes of the dataset's largest file are read by one read method: consecutive MiB,
-/// or pieces of `piece` bytes at random offsets, 64 in each call. Drops the file from the page cache first.
+/// Measures for about `seconds` how fast one read method reads bytes of the dataset's largest file: pieces of 1 MiB in
+/// order or, in each call, 64 pieces of `piece` bytes at random offsets. Drops the file from the page cache first.
 Rate measure_storage(const OpenedData& opened, const data::ReadMethod& method, bool at_random, std::uint64_t piece,
                      int threads, double seconds);
 

@@ -139,7 +139,7 @@ void Conversion::add_part(std::string path, std::string name, SharedSource rows)
   parts_.push_back(std::move(part));
 }
 
-/// Returns the identity of a file. It contains everything on which the bytes of the file depend.
+/// Returns the identity of an output file: the sources and all settings that determine its bytes.
 ResumableFile::Identity Conversion::identity(const Part& part) const {
   std::vector<std::string> words{fmt::format("trainrt {}", version), std::string(writer_.name), opened_.name,
                                  opened_.listing.format, data::in_words(part.job.fields)};

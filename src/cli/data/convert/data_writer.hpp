@@ -19,7 +19,7 @@ struct RowBlock {
   std::vector<data::Column> columns;
 };
 
-/// Rows that RowWriter::prepare() has encoded and that are not written yet.
+/// Rows that RowWriter::prepare() has encoded and RowWriter::append() has not written yet.
 struct PreparedRows {
   virtual ~PreparedRows() = default;
 };
@@ -28,7 +28,8 @@ struct PreparedRows {
 class RowWriter {
  public:
   virtual ~RowWriter() = default;
-  /// Encodes a block, and writes it if its position in the file is known. Several threads call it, in any order of blocks.
+  /// Encodes a block, and writes it if its position in the file is known. Several threads call this function, in any
+  /// order of the blocks.
   virtual std::unique_ptr<PreparedRows> prepare(RowBlock block) = 0;
   /// Appends a prepared block. Called in the order of the rows, by one thread at a time.
   virtual void append(std::unique_ptr<PreparedRows>) {}
@@ -46,7 +47,7 @@ struct WriterJob {
   bool checksums = false;         ///< write checksums
   bool escapes_formulas = false;  ///< put an apostrophe before texts that a spreadsheet would take for a formula
 
-  /// Returns the shape of all samples of a field together.
+  /// Returns the shape of an array with all samples of a field.
   Shape shape_of(const Dataset::Field& field) const;
 };
 
@@ -54,14 +55,14 @@ struct WriterJob {
 /// cli/data/writers.
 struct DataWriter {
   std::string_view name;
-  std::string_view extension;  ///< ".h5": file names that end so choose the writer
+  std::string_view extension;  ///< ".h5": extension of the files that it writes
   std::string_view help;
   std::vector<std::string_view> compressions;  ///< names of compressions that it supports
   /// Throws UsageError if the writer does not support a type, a field that varies in length, or a name.
   void (*require)(const WriterJob& job);
   /// Returns whether a writer can resume at the position() of an earlier writer.
   bool (*is_resumable)(const WriterJob& job);
-  /// Opens a writer that continues at file.done().
+  /// Opens a writer. If `file` is incomplete, the writer continues at the position file.done().
   std::unique_ptr<RowWriter> (*open)(const WriterJob& job, ResumableFile& file);
   bool has_checksums = false;     ///< whether files of this type can have checksums
   std::uint64_t block_bytes = 0;  ///< preferred size of a block in memory; 0: any

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The record of an earlier process.
+/// The record that a process has written about its incomplete file.
 struct Note {
   ResumableFile::Identity identity;
   ResumableFile::Done done;

@@ -14,8 +14,8 @@ namespace trainrt::cli::datasets {
 using SharedSource = std::shared_ptr<const data::Source>;
 
 /// Splits the samples into two parts. The samples of each part keep their order. `share` is the fraction of the samples
-/// in the first part, rounded to complete samples. A random permutation determines the part of each sample; it depends
-/// on the seed. Throws UsageError if a part would be empty.
+/// in the first part, rounded to complete samples. The part of each sample is determined by a random permutation, which
+/// depends on `seed`. Throws UsageError if a part would be empty.
 std::array<SharedSource, 2> split_rows(const SharedSource& source, double share, std::uint64_t seed);
 
 /// The order in which samples are written, cut into parts that are read independently.

@@ -12,9 +12,9 @@ namespace trainrt::cli::datasets {
 /// Writes rows as lines of text. Lines are made in prepare(), by several threads.
 class LineWriter final : public RowWriter {
  public:
-  /// Appends the line of a row of a block to `text`. The columns are in the order of the fields.
+  /// Appends one row of a block to `text`, as a line. The columns are in the order of the fields.
   using Line = std::function<void(std::string& text, const RowBlock& block, std::uint64_t row)>;
-  /// `head`: the beginning of the file.
+  /// `head` is written at the beginning of the file.
   LineWriter(ResumableFile& file, const std::string& head, Line line);
   std::unique_ptr<PreparedRows> prepare(RowBlock block) override;
   void append(std::unique_ptr<PreparedRows> prepared) override;

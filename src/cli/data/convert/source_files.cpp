@@ -43,7 +43,7 @@ bool holds(const data::Listing& listing, const std::string& path) {
   });
 }
 
-/// Returns whether the file is a list (@FILE) of the sources or of their companions.
+/// Returns whether the key source, or a key for companion files, names the file as a list of files (@FILE).
 bool is_list_of_files(const std::string& path, const data::Listing& listing, const Options& keys) {
   std::vector<std::string_view> keys_of_files{"source"};
   const auto& companions = find_plugin(data::format_table(), listing.format, "data format").companions;
@@ -65,12 +65,14 @@ std::string line_of(const data::DataFile& file) {
                      file.version.empty() ? "" : ", version " + file.version);
 }
 
-/// Returns the line of a file that was listed without being opened. The file may be missing if its sample is skipped.
+/// Returns the line for a file whose name was listed, but which was not opened. The file may be missing if a run skips
+/// its sample.
 std::string line_of_path(const std::string& path) try { return line_of(data::data_file(path)); } catch (const UsageError&) {
   return absolute_path(path) + ", missing";
 }
 
-/// Appends the lines of a unit with one file per sample: a digest of names and labels, and each file.
+/// Appends the lines for a listed folder or archive with one file per sample: a line with a digest of the names and
+/// labels, and a line for each file, or for each block of `max_lines` files.
 void add_unit(const data::ListedFile& unit, const data::Format& format, int threads, Lines& lines) {
   const auto path = absolute_path(unit.file.path);
   const auto samples = unit.content.samples;
@@ -91,7 +93,8 @@ void add_unit(const data::ListedFile& unit, const data::Format& format, int thre
       [&](std::uint64_t, Lines of_block) { std::ranges::move(of_block, std::back_inserter(lines)); });
 }
 
-/// Appends the lines of one dataset.
+/// Appends the lines for the files of one dataset. If there are more than `max_lines`, a digest replaces those of the
+/// files with samples.
 void add_dataset(const data::Listing& listing, const Options& keys, int threads, Lines& lines) {
   const auto& format = find_plugin(data::format_table(), listing.format, "data format");
   Lines found;

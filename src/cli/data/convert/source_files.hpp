@@ -6,14 +6,15 @@
 
 namespace trainrt::cli::datasets {
 
-/// Throws UsageError if a dataset is read from the file `path`: it is a file of the samples, or a file that a key
-/// names. Other names of the file and links to it are detected, too. `keys` are the keys of the dataset's section.
-/// Files with one sample each (images) are not compared, because no output has their names.
+/// Throws UsageError if `path` is a file that the dataset named `dataset` reads: a file with samples, or a file that
+/// one of `keys` (the keys of the dataset's section) names. Other names of the file and links to it are detected, too.
+/// Files with one sample each (images) are not compared, because no output file has a name like theirs.
 void refuse_source(const std::string& path, const std::string& dataset, const data::Listing& listing, const Options& keys);
 
-/// Returns one line, with size and time of last change, for each file on which the samples of a dataset depend: the
-/// files of the samples and those that keys name. Very many files share one line with a digest. The result changes only
-/// if a file changes. Images are not opened when they are listed, so `threads` threads open them here.
+/// Returns lines that describe the files on which the samples of a dataset depend: the files with samples, and those
+/// that keys name. Each file has a line with its size and the time of its last change; the lines of very many files are
+/// replaced by a digest. The result changes only if a file changes. `threads` threads open images, because images are
+/// not opened when they are listed.
 std::vector<std::string> source_lines(const OpenedData& opened, int threads);
 
 }  // namespace trainrt::cli::datasets

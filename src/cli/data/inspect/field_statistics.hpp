@@ -30,7 +30,7 @@ class DistinctValues {
   bool is_full_ = false;
 };
 
-/// Statistics of a field's samples. If parts are merged in the same order, the results have the same bits.
+/// Statistics of a field's samples. Merging the same parts in the same order gives bitwise equal results.
 class FieldStatistics {
  public:
   explicit FieldStatistics(const Dataset::Field& field);

@@ -59,7 +59,8 @@ std::string number_text(const std::optional<TensorStatistics::Number>& number) {
 
 std::string number_text(const std::optional<double>& number) { return number ? fmt::format("{:.6g}", *number) : ""; }
 
-/// "10: 7 (6000), 0 (5999), ..."
+/// Returns the number of distinct values and the most frequent of them with their counts: "10: 7 (6000), 0 (5999),
+/// ...".
 std::string distinct_text(const FieldStatistics& found) {
   if (!found.distinct()) return "";
   const auto& distinct = *found.distinct();
@@ -92,9 +93,9 @@ std::string checksums_text(const OpenedData& opened) {
   if (!format.has_files) return "";
   if (format.checksums.empty())
     return "\nchecksums: no checksums, so damage may go unnoticed; data convert -o FILE.h5 --checksums adds them\n";
-  return fmt::format("\nchecksums: {}; {}\n", format.checksums,
-                     data::verify_of(opened.keys) == data::Verify::off ? "not verified (verify = off)"
-                                                                       : "those of the samples below were verified");
+  return fmt::format(
+      "\nchecksums: {}; {}\n", format.checksums,
+      data::verify_of(opened.keys) == data::Verify::off ? "not verified (verify = off)" : "verified for the samples below");
 }
 
 std::string statistics_text(const Inspection& inspection) {

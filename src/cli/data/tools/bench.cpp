@@ -143,17 +143,18 @@ ExitCode bench_data(std::span<const std::string> words) {
 }  // namespace
 
 extern const DataTool bench;
-const DataTool bench{.name = "bench",
-                     .group = CommandGroup::data,
-                     .order = 3,
-                     .usage = bench_usage,
-                     .help = "measure how fast this machine reads a dataset, with advice",
-                     .examples = bench_examples,
-                     .options = bench_options,
-                     .notes =
-                         "Measures bytes, in order and at random, by each read method; samples in order; and batches, in "
-                         "order and shuffled, "
-                         "with 1 and N threads. Shows which stage takes the time.\n",
-                     .run = bench_data};
+const DataTool bench{
+    .name = "bench",
+    .group = CommandGroup::data,
+    .order = 3,
+    .usage = bench_usage,
+    .help = "measure how fast this machine reads a dataset, with advice",
+    .examples = bench_examples,
+    .options = bench_options,
+    .notes =
+        "Measures three speeds: bytes, in order and at random, by each read method; samples in order; and batches, in "
+        "order and shuffled, "
+        "with 1 and N threads. Shows which stage takes the time.\n",
+    .run = bench_data};
 
 }  // namespace trainrt::cli::datasets::plugins

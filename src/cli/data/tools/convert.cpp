@@ -32,8 +32,8 @@ constexpr CommandOption convert_options[] = {
      "write two files: a random share of the samples, such as 0.8, goes to out-train.h5, and the rest goes to out-test.h5. "
      "Both keep the order. To divide the samples at a position instead, use --subset=0:800 and --subset=800:1000"},
     {"shuffle", "",
-     "write the order of epoch 0 of a dataset with that name, seed and shuffle_seed: of all samples if they fit into "
-     "--memory=SIZE (256 MiB), else in blocks (--block=N, --window=N)"},
+     "shuffle the samples as a run shuffles epoch 0 of a dataset with the same name, seed and shuffle_seed: all samples "
+     "if they fit into --memory=SIZE (256 MiB), else in blocks (--block=N, --window=N)"},
     {"seed", "N", "seed of --shuffle and of the samples that --split chooses; default: run.seed of the config, or 1"},
     {"compress", "NAME",
      "gzip or lz4 (HDF5's plug-in) for .h5; snappy, zstd, gzip, lz4 or brotli for .parquet; default: none"},
@@ -54,8 +54,8 @@ std::optional<double> share_option(const Arguments& arguments) {
   return share;
 }
 
-/// Throws UsageError if a key makes a run skip or repeat samples. Such keys are refused because they would not change the
-/// output.
+/// Throws UsageError if a key makes a run skip or repeat samples. A conversion cannot obey such a key, because it
+/// writes each sample once.
 void require_each_sample(const SourceChoice& choice) {
   const auto refuse = [&](const char* key, std::string_view why, std::string_view help) {
     throw UsageError(fmt::format("{}: {} {}, but a conversion writes each sample once: {}", choice.keys.find(key)->origin,

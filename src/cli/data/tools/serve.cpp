@@ -25,7 +25,7 @@ using program::Message;
 
 constexpr std::string_view serve_usage = "data serve";
 
-/// The datasets that one program has opened, each with the keys of a [data.NAME].
+/// Serves the datasets that one program has opened. The keys of a [data.NAME] define each dataset.
 class Server {
  public:
   explicit Server(Channel channel) : channel_(std::move(channel)) {}
@@ -87,7 +87,7 @@ const DataTool serve{.name = "serve",
                      .order = 4,
                      .usage = serve_usage,
                      .help = "serve datasets to the Python package trainrt.data outside of a run",
-                     .notes = "The Python package starts this tool itself, and talks to it over standard input.\n",
+                     .notes = "The Python package starts this tool itself, and sends it messages over standard input.\n",
                      .run = serve_datasets};
 
 }  // namespace trainrt::cli::datasets::plugins

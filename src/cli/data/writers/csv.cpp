@@ -1,4 +1,4 @@
-// A table as text (RFC 4180).
+// Writes a table as text (RFC 4180).
 #include <functional>
 
 #include <fmt/format.h>

@@ -26,7 +26,8 @@ std::unique_ptr<RowWriter> open_contiguous(const WriterJob& job, ResumableFile& 
                     job.rows * data::sample_bytes(job.fields[i]), offsets[i]);
   });
   file.reserve(memory.file_bytes());
-  // The front of the file overlaps the first values, so a resumed conversion must not write it again.
+  // The front of the file overlaps the first values. A resumed conversion does not write it, because the values are
+  // already there.
   if (file.done().parts == 0) file.write(0, memory.front());
   return std::make_unique<FixedColumnWriter>(job, file, std::move(offsets),
                                              [bytes = memory.file_bytes()] { return bytes; });

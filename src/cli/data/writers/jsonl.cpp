@@ -1,4 +1,4 @@
-// JSON lines: an object on each line (RFC 8259).
+// Writes JSON lines: an object on each line (RFC 8259).
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>

@@ -1,4 +1,4 @@
-// NumPy's archive: a zip file of uncompressed .npy arrays, which numpy.load reads without pickle.
+// Writes NumPy's archive: a zip file of uncompressed .npy arrays, which numpy.load reads without pickle.
 #include <algorithm>
 #include <limits>
 
@@ -41,8 +41,8 @@ std::vector<NpzMember> members_of(const WriterJob& job) {
   return members;
 }
 
-/// Writes those parts of `bytes` that are not values of a member, because the values were written before. `at` is the
-/// offset of `bytes` in the file.
+/// Writes `bytes` at the offset `at` of the file, without the parts that are values of a member: these were written
+/// before.
 void write_around(const std::vector<NpzMember>& members, std::uint64_t at, std::span<const std::byte> bytes,
                   ResumableFile& file) {
   for (const auto& member : members) {

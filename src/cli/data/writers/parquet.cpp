@@ -1,6 +1,6 @@
-// Writes Parquet files by Apache Arrow, in the module arrow.so, with one row group per block. After each row group, the
-// file contains the notes of the block, so that another process can resume. Readers find row groups by the footer and
-// skip the notes.
+// Writes Parquet files by Apache Arrow, in the module arrow.so, with one row group per block. The metadata of a row
+// group, called its notes, is stored after it, so that another process can resume. Readers find row groups by the
+// footer and skip the notes.
 #include <array>
 
 #include <trainrt/error.hpp>
@@ -17,7 +17,7 @@ struct PreparedGroup final : PreparedRows {
   data::EncodedBlock block;
 };
 
-/// Sizes of the values and of the notes of a block. They are stored in the file after the values and the notes.
+/// Sizes in bytes of a row group and of its notes, stored after both.
 using GroupSizes = std::array<std::uint64_t, 2>;
 
 class ParquetWriter final : public RowWriter {
@@ -58,7 +58,8 @@ class ParquetWriter final : public RowWriter {
   }
 
  private:
-  /// Reads the notes of all blocks that an earlier process has written, from the last to the first, and adds them.
+  /// Reads the notes of the row groups that an earlier process has written, from the last to the first, and passes them
+  /// to the encoder in the order of the row groups.
   void resume() {
     bytes_ = file_.byte_position();
     const data::InputFile file(data::data_file(file_.part_path()));

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns a hash of the file, to compare scripts; "" for a file that is too large to be one.
+/// Returns a hash of the file, to compare scripts; "" if the file is too large to be a script.
 std::string hash_of_script(const std::string& file) {
   constexpr std::uintmax_t max_bytes = 4 << 20;
   std::error_code error;
@@ -122,8 +122,8 @@ Finding check_python(const DoctorRanks& ranks) {
 }
 
 constexpr const char* program_advice =
-    "put it on a file system that all nodes share, or install it on that node; a relative path starts at the folder in "
-    "which the ranks are started";
+    "put the program on a file system that all nodes share, or install it on that node; a relative path starts at the "
+    "folder in which the ranks are started";
 constexpr const char* address_advice = "choose another interface with program.interface; a firewall must let nodes connect";
 constexpr const char* python_advice =
     "choose a Python that starts there; if the storage is slow, program.stage copies it to each node";

@@ -46,7 +46,7 @@ Finding check_program_cpus(const DoctorRanks& ranks) {
       {{"cpus_of_rank", cpus}, {"gpus_of_rank", gpus}});
 }
 
-/// Returns the folder in which torch.utils.cpp_extension compiles, as for the operators of DeepSpeed.
+/// Returns the folder in which torch.utils.cpp_extension compiles extensions, such as the operators of DeepSpeed.
 std::string torch_extensions_folder(const Environment& environment) {
   const auto value = [&](const char* name) { return environment.text(name).value_or(""); };
   if (const auto folder = value("TORCH_EXTENSIONS_DIR"); !folder.empty()) return folder;
@@ -54,8 +54,8 @@ std::string torch_extensions_folder(const Environment& environment) {
   return (cache.empty() ? value("HOME") + "/.cache" : cache) + "/torch_extensions";
 }
 
-/// Returns old files named `lock`, with their age. They are too old to belong to a compilation that is still running.
-/// Without a limit, torch waits until such a file is removed.
+/// Returns the files named `lock` in `folder` that are at least 10 minutes old, with their age. A running compilation
+/// has no lock of this age. torch waits without a limit until such a file is removed.
 Json stale_locks_in(const std::string& folder) {
   constexpr std::chrono::minutes min_age(10);
   constexpr int max_depth = 3;  // py311_cpu/fused_adam/lock

@@ -22,12 +22,12 @@ Finding check_launcher(const DoctorRanks& ranks) {
             {{"launcher", launcher.name}, {"ranks", world.size}, {"communicator", backend}});
 }
 
-/// Ranks that another launcher has connected do not need PMIx, nor does a single rank outside a container.
+/// Returns whether the ranks need PMIx: if PMIx has connected them, or if a single rank runs in a container.
 bool needs_pmix(const World& world, const launch::StepView& view) {
   return world.launcher == "pmix" || (world.size == 1 && !view.container.empty());
 }
 
-/// A missing part of the container is at most a warning, because the ranks are already connected.
+/// Reports missing parts of a container. They are at most a warning, because the ranks are already connected.
 Finding check_container(const DoctorRanks& ranks) {
   const auto answers = ranks.ask([&] {
     const auto view = launch::view_of_step(ranks.environment());

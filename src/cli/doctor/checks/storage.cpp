@@ -27,7 +27,7 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-/// Writes the path of a probe file into the file. Removes the name of the file from error messages, because the name
+/// Writes the path of a probe file into that file. Error messages contain `storage` in place of this path, which
 /// differs between ranks.
 void write_own_path(const ProbeFile& probe, const std::string& storage) {
   if (!io::exists(storage)) throw Error("the folder does not exist");
@@ -43,8 +43,8 @@ void write_own_path(const ProbeFile& probe, const std::string& storage) {
 
 bool holds_own_path(const std::string& path) { return io::exists(path) && io::read_file(path) == path; }
 
-/// Waits until this node shows the files that other ranks wrote. Each rank waits for rank 0's file, and rank 0 waits
-/// for all files. This proves that the folder is the same on all ranks.
+/// Waits up to 10 s until this rank sees the files of other ranks: rank 0's file, or on rank 0 all files. This proves
+/// that the folder is the same on all ranks.
 void require_seen(const Answers& written, const World& world) {
   constexpr double limit_seconds = 10;
   if (written.values[static_cast<std::size_t>(world.rank)].is_null()) return;  // this rank could not write, either
@@ -58,7 +58,7 @@ void require_seen(const Answers& written, const World& world) {
     if (!holds_own_path(path)) missing.push_back(rank);
   }
   if (!missing.empty())
-    throw Error(fmt::format("does not see within {} s the files that {} wrote", limit_seconds, ranks_text(missing)));
+    throw Error(fmt::format("does not see the files of {} within {} s", ranks_text(missing), limit_seconds));
 }
 
 Finding check_storage(const DoctorRanks& ranks) {

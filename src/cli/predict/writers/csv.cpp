@@ -1,4 +1,4 @@
-// Comma-separated values (RFC 4180): a header, and a line per sample.
+// Writes comma-separated values (RFC 4180): a header, and a line per sample.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -16,7 +16,7 @@ namespace trainrt::cli::predictions::plugins {
 
 namespace {
 
-constexpr std::size_t piece_bytes_of_rows = std::size_t{1} << 20;  // rows that are read at a time
+constexpr std::size_t piece_bytes_of_rows = std::size_t{1} << 20;  // bytes of the rows that are read at a time
 constexpr std::int64_t max_columns = 65536;
 
 std::string quoted_cell(const std::string& text) {
@@ -61,7 +61,7 @@ void append_as(std::string& line, const std::byte* value) {
   fmt::format_to(std::back_inserter(line), "{}", number);  // the shortest text that gives the same floating-point value
 }
 
-/// Appends a value of a type that is not widened.
+/// Appends a value. Values of f16, bf16 and f8 must have been converted to f32.
 void append_value(std::string& line, DType dtype, const std::byte* value) {
   switch (dtype) {
     case DType::f64:

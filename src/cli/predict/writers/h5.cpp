@@ -1,4 +1,4 @@
-// HDF5 (hdf5_schemas/predictions.json): each field is a contiguous dataset, into which all ranks write.
+// Writes HDF5 (hdf5_schemas/predictions.json): each field is a contiguous dataset, into which all ranks write.
 #include <optional>
 
 #include <trainrt/error.hpp>

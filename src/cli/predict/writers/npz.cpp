@@ -1,4 +1,4 @@
-// NumPy's archive (.npz): an array for each field.
+// Writes NumPy's archive (.npz): an array for each field.
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
