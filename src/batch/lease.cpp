@@ -48,7 +48,7 @@ class EnvironmentTimes {
     if (begin_ && *begin_ < *end_) answer.length = static_cast<double>(*end_ - *begin_);
     return answer;
   }
-  /// Discards the end time of the Slurm job, which is then treated as unknown. Logs a warning that contains the reason
+  /// Discards the end time of the Slurm job, so that the job has no known time limit. Logs a warning with the reason
   /// `why`.
   void discard(const std::string& why) {
     if (!end_) return;

@@ -18,7 +18,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr unsigned char max_idx_dimensions = 32;  // the same limit as HDF5; it also limits the length of shapes in messages
+constexpr unsigned char max_idx_dimensions = 32;  // HDF5 has the same limit; it also keeps messages short
 
 [[noreturn]] void bad_idx(const InputFile& file, const std::string& why) {
   throw UsageError("IDX file " + file.path() + ": " + why);
@@ -99,7 +99,8 @@ IdxHeader read_header(const InputFile& file, IdxReader& reader) {
   for (const auto extent : header.shape)
     if (__builtin_mul_overflow(header.data_bytes, static_cast<std::uint64_t>(extent), &header.data_bytes) ||
         header.data_bytes > std::uint64_t{1} << 62)
-      bad_idx(file, "its header declares impossibly many values, " + to_string(header.shape) + "; is it an IDX file?");
+      bad_idx(file,
+              "its header declares more values than a file can hold, " + to_string(header.shape) + "; is it an IDX file?");
   return header;
 }
 

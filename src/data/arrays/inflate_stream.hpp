@@ -23,8 +23,8 @@ class InflateStream {
   InflateStream(const InflateStream&) = delete;
   InflateStream& operator=(const InflateStream&) = delete;
 
-  /// Fills `into` with the next decompressed bytes. Returns the part of `into` that remains unfilled because the data
-  /// have ended. Throws Error if the data are damaged or if gzip's checksum differs.
+  /// Fills `into` with the next decompressed bytes. Returns the rest of `into` that was not filled, which is empty unless
+  /// the data have ended. Throws Error if the data are damaged or if gzip's checksum differs.
   std::span<std::byte> read(std::span<std::byte> into);
   /// Decompresses at most `limit` further bytes without keeping them, and returns their number. Throws as read() does.
   std::uint64_t skip(std::uint64_t limit);

@@ -23,8 +23,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t length_bytes = 8;
-constexpr std::uint64_t max_header_bytes = 100'000'000;  // the format's own limit
-constexpr int header_levels = 3;                         // nesting depth of the header's JSON: file, tensor, shape
+constexpr std::uint64_t max_header_bytes = 100'000'000;  // maximum that the format allows
+constexpr int header_levels = 3;                         // maximum nesting depth of the header's JSON: file, tensor, shape
 
 struct SafeType {
   std::string_view kind;
@@ -63,7 +63,8 @@ std::vector<std::uint64_t> numbers_of(const Json& json, const char* key, const s
   if (!json.contains(key) || !json[key].is_array()) throw UsageError(fmt::format("{} has no {}", tensor, key));
   std::vector<std::uint64_t> numbers;
   for (const auto& number : json[key]) {
-    if (!number.is_number_unsigned()) throw UsageError(fmt::format("{}: {} must hold integers from 0 on", tensor, key));
+    if (!number.is_number_unsigned())
+      throw UsageError(fmt::format("{}: {} must be a list of integers of 0 or more", tensor, key));
     numbers.push_back(number.get<std::uint64_t>());
   }
   return numbers;
@@ -84,8 +85,8 @@ SafeTensor tensor_of(const std::string& name, const Json& json, const std::strin
     tensor.shape.push_back(static_cast<std::int64_t>(extent));
   }
   if (type != nullptr && static_cast<std::uint64_t>(bytes) != tensor.bytes)
-    throw UsageError(fmt::format("{} has type and shape {}{}, which need {} bytes, but its data have {}", in, tensor.kind,
-                                 to_string(tensor.shape), bytes, tensor.bytes));
+    throw UsageError(fmt::format("{} has type and shape {}{}, which need {} bytes, but its data has {} bytes", in,
+                                 tensor.kind, to_string(tensor.shape), bytes, tensor.bytes));
   return tensor;
 }
 

@@ -26,7 +26,8 @@ namespace data {
 
 struct DatasetPlan;
 
-/// The effect of a step on the samples of its input. The effects of two steps determine whether they can be combined.
+/// The effect of a step, such as filter(), on the samples of its input. The effects of two steps determine whether they
+/// can be combined.
 enum class Effect : std::uint8_t {
   makes,    ///< makes new samples, with new fields or in a new number
   chooses,  ///< chooses some of the samples, in any order
@@ -42,7 +43,7 @@ class Step {
     /// Describes everything that determines which sample has which number. Checkpoints contain this text. A position
     /// inside an epoch can be restored only if the text is the same.
     std::string identity;
-    /// Effect::thins only: returns the number of kept samples that have a number below `sample` in the input.
+    /// Only for Effect::thins: returns how many of the kept samples had a number below `sample` in the step's input.
     std::function<std::uint64_t(std::uint64_t sample)> count_below = {};
     std::shared_ptr<const std::vector<double>> weight_sums = nullptr;  ///< Effect::draws only: cumulative weights
   };
@@ -111,9 +112,9 @@ struct DatasetPlan {
 
   /// The fields of batches.
   const std::vector<Dataset::Field>& fields() const { return maps ? maps->fields() : source->fields(); }
-  /// Returns the seed from which the random changes of epoch `epoch` are computed.
+  /// Returns the seed of the random changes of values in epoch `epoch`.
   std::uint64_t draw_seed(std::int64_t epoch) const;
-  /// Returns the order of epoch `epoch` over all ranks.
+  /// Returns the order in which epoch `epoch` visits the samples, the same on all ranks.
   EpochOrder order_of(std::int64_t epoch) const;
   BatchPlan::Split split_of(std::size_t batch_size) const { return {batch_size, shard.size, shard.workers}; }
 };

@@ -9,7 +9,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Throws UsageError if the steps of a plan are not those of the checkpoint that the cursor came from.
+/// Throws UsageError if the steps of `plan` differ from `restored`, the steps that the checkpoint describes.
 void require_same_steps(const DatasetPlan& plan, const WalkState::StepsIdentity& restored) {
   const auto now = plan.steps_text();
   const auto* const before = std::get_if<std::string>(&restored);
