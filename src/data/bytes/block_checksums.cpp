@@ -11,7 +11,7 @@
 
 namespace trainrt::data {
 
-/// A part of a request, and the complete blocks that contain it.
+/// A part of a requested byte range, and the checksummed blocks that contain it.
 struct BlockChecksums::Cover {
   FilePart part;
   std::size_t range = 0;
@@ -42,8 +42,8 @@ const ChecksummedRange* BlockChecksums::first_damaged() const {
   return nullptr;
 }
 
-/// Returns the cover of the first bytes of `part`. If `part` begins inside a checksummed range, these are the bytes up
-/// to the end of the range. Otherwise they are the bytes before the next range.
+/// Returns the first bytes of `part`, and the blocks that contain them. If `part` begins inside a checksummed range,
+/// these bytes end at the end of the range. Otherwise they end before the next range, and have no blocks.
 BlockChecksums::Cover BlockChecksums::cover_of(const FilePart& part) const {
   std::uint64_t bytes = part.into.size();
   for (std::size_t i = 0; i < ranges_.size(); ++i) {

@@ -23,7 +23,7 @@ namespace {
   throw Error(fmt::format("cannot wait for reads by io_uring: {}", std::strerror(-code)));
 }
 
-/// The submission and completion queue of one thread.
+/// The submission queue and completion queue of io_uring for one thread.
 class Ring {
  public:
   Ring() {

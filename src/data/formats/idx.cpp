@@ -20,7 +20,7 @@ Dataset::Field field_of(std::string name, const IdxHeader& header) {
   return {std::move(name), header.dtype, header.sample_shape()};
 }
 
-/// Adds a field. The rows of a plain file are read at their offsets; a gzip file is decompressed into memory.
+/// Adds a field to the source. Rows of a plain file are read at their offsets. A gzip file is decompressed into memory.
 void add_idx(RowSource& source, std::string name, const DataFile& file, const Options& options, bool keep) {
   auto input = std::make_shared<const InputFile>(file);
   const ExpansionLimit limit(options, file.size);
@@ -86,7 +86,7 @@ extern const Format idx{
     .open = open_idx,
     .is_name_of = is_idx_name,
     .companions = {"labels"},
-    .checksums = "of gzip files: CRC-32"};
+    .checksums = "CRC-32 of gzip files"};
 
 }  // namespace plugins
 

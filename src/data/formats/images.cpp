@@ -25,8 +25,8 @@ namespace trainrt::data {
 
 namespace {
 
-// Limits of the checks before a run, for each item of `source`: the number of files of which the size is read, and the
-// number of files that are opened, without and with sizes = any.
+// Limits of the checks before a run, for each item of `source`: maximum numbers of files whose sizes are read, of images
+// that are opened with sizes = equal, and of images that are opened with sizes = any.
 constexpr std::size_t max_sized_files = 1000, max_opened_files = 16, max_compared_files = 100;
 
 /// Returns up to `max` numbers below `count`, evenly distributed.
@@ -51,7 +51,7 @@ bool has_labels(const std::vector<ImageList>& lists, const std::string& key) {
 
 bool is_number(const std::string& name) { return parse_integer(name).has_value(); }
 
-/// Returns whether all labels come from list files and are integers. Such labels are used without conversion.
+/// Returns whether all labels are integers in list files. Such labels are used unchanged.
 bool are_numbers(const std::vector<ImageList>& lists) {
   return std::ranges::all_of(
       lists, [](const auto& list) { return list.is_list_file && std::ranges::all_of(list.labels, is_number); });
@@ -107,8 +107,9 @@ std::string remark_on(const std::vector<std::string>& classes, std::uint64_t oth
   return remark;
 }
 
-/// Reads the headers of some images to find common problems before a run starts, and adds the result to `probed`, which
-/// has the sizes of the images in other lists. With on_error = skip, an image that cannot be read causes only a warning.
+/// Reads the headers of some images to find common problems before a run starts. Adds their sizes to `probed`, which
+/// already has the sizes of images in other lists. With on_error = skip, an image that cannot be read causes only a
+/// warning.
 void probe_sizes(const ImageFiles& files, const ImageDecoder& decoder, const Options& options, ProbedSizes& probed) {
   std::vector<std::byte> buffer;
   const bool accepts_any = options.text("sizes") == "any" && !decoder.resizes(), skips = skips_errors(options);
@@ -125,7 +126,8 @@ void probe_sizes(const ImageFiles& files, const ImageDecoder& decoder, const Opt
       log::run_warning(fmt::format("cannot read an image: {}", error.what()));
     }
   if (!accepts_any && !skips) probed.require_equal();
-  if (!probed.first()) throw UsageError(fmt::format("cannot read any of the first images, such as {}", files.what(0)));
+  if (!probed.first())
+    throw UsageError(fmt::format("cannot read any of the images that were checked, such as {}", files.what(0)));
 }
 
 /// Estimates the total size of all files from the sizes of a sample of files. Appends the sizes that were read to
@@ -144,8 +146,8 @@ std::uint64_t estimate_bytes(const ImageFiles& files, std::string& sizes) {
                                     static_cast<double>(files.size()));
 }
 
-/// Returns the files of a list with their labels. A label is the number that `labels` assigns to the class of the file.
-/// If `labels` is empty, it is the number in the list file.
+/// Returns the files of a list with their labels. The label of a file is the number that `labels` assigns to its class.
+/// If `labels` is empty, the label is the number in the list file.
 ImageFiles image_files(const ImageList& list, bool has_label, const std::map<std::string, std::int64_t>& labels) {
   ImageFiles files(list.base);
   for (std::size_t i = 0; i < list.paths.size(); ++i) {

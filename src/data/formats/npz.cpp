@@ -47,9 +47,8 @@ class NpzFile {
   const std::vector<NpzArray>& arrays() const { return arrays_; }
   std::uint64_t samples() const { return arrays_.front().header.samples(); }
 
-  /// Adds a field to `source`. A compressed array is decompressed into memory. A stored array is read into memory if
-  /// `keep` is set. The checksum of an array that is read completely is verified, except for a stored array if `verify`
-  /// is off.
+  /// Adds a field to `source`. A compressed array is decompressed into memory, and its checksum is verified. An
+  /// uncompressed array is read into memory if `keep` is set; its checksum is then verified unless `verify` is off.
   void add_to(RowSource& source, const Dataset::Field& field, const NpzArray& array, bool keep, Verify verify) {
     if (array.member.is_stored && (!keep || verify == Verify::off)) {
       const auto place = array.header.place_at(array.offset);
@@ -74,7 +73,7 @@ class NpzFile {
   }
 
   std::string with_those_before(const std::string& what) const {
-    return unpacked_bytes_ == 0 ? what : what + ", with the compressed members before it,";
+    return unpacked_bytes_ == 0 ? what : what + ", together with the compressed members before it,";
   }
 
   std::string field_of_member(const ZipMember& member) const {
@@ -93,8 +92,8 @@ class NpzFile {
     if (found != members.end()) return *found;
     std::vector<std::string_view> names;
     for (const auto& member : members) names.push_back(member.name);
-    throw UsageError(fmt::format("NPZ file {}: has no member '{}{}', which the key fields names; it has: {}",
-                                 input_->path(), name, npy_ending, names_in_words(names)));
+    throw UsageError(fmt::format("NPZ file {} has no member '{}{}', which the key fields names; it has: {}", input_->path(),
+                                 name, npy_ending, names_in_words(names)));
   }
 
   void add(std::string field, const ZipMember& member) {

@@ -38,7 +38,7 @@ class SafeTensors {
     std::vector<std::string_view> names;
     for (const auto& tensor : all_) names.push_back(tensor.name);
     throw UsageError(
-        fmt::format("{}: has no tensor '{}', which the key fields names; it has: {}", what_, name, names_in_words(names)));
+        fmt::format("{} has no tensor '{}', which the key fields names; it has: {}", what_, name, names_in_words(names)));
   }
 
   void add(const std::string& name, const SafeTensor& tensor) {

@@ -105,15 +105,15 @@ class TokenSource final : public Source {
     }
   }
 
-  /// Returns the number of consecutive windows at the beginning of `samples` that are in one document, so that they can
-  /// be read as one run.
+  /// Returns how many of the first `samples` are consecutive windows of one document. These windows are read as one range
+  /// of tokens.
   std::uint64_t neighbours(std::span<const std::uint64_t> samples) const {
     std::uint64_t count = 1;
     while (count < max_windows_in_run && count < samples.size() && samples[count] == samples[0] + count) ++count;
     return count > 1 ? windows_.run_from(samples[0], count) : 1;
   }
 
-  /// Writes the windows of a run to `out`. Only the last one may need padding.
+  /// Writes the `windows` windows of a range of tokens to `out`. Only the last window may need padding.
   void widen(const TokenFile::Run& run, std::uint64_t windows, std::byte* out) const {
     const auto bytes = file_.type().bytes, wide = size_of(fields_[0].dtype);
     const auto& form = windows_.form();

@@ -19,8 +19,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Calls `call`. Rethrows an Error of `call` as UsageError with `subject` in front of its message, because the error
-/// would also occur after a restart.
+/// Calls `call`. Converts an Error to a UsageError with `subject` in front of its message, because a restart would fail
+/// in the same way.
 template <class Call>
 auto about(const std::string& subject, const Call& call) try {
   return call();
@@ -92,9 +92,9 @@ FileContent fields_of(const DataFile& file, hid_t group, const std::vector<std::
                   file.path, join(shapes)));
 }
 
-/// Returns the number of bytes of a chunked dataset's values that the file does not store. If the HDF5 library reads
-/// the dataset, its chunks are unknown. All its values then count as not stored if the file is too small to contain
-/// them even in compressed form; otherwise none do.
+/// Returns the number of bytes of a chunked dataset's values that the file does not store. If the HDF5 library reads the
+/// dataset, its chunks are unknown. In this case, the result is the size of all values if the file is too small to
+/// contain them even in compressed form, otherwise 0.
 std::uint64_t missing_bytes(const H5ChunkTable& table, std::uint64_t file_bytes) {
   const auto all = bytes_of_box(table.shape, table.dtype);
   if (table.by_library) return all / max_inflation > file_bytes ? all : 0;

@@ -13,7 +13,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns call(), and puts the name of the image in front of the message of a UsageError.
+/// Calls `call` and returns its result. If `call` throws UsageError, puts the name of the image in front of the message.
 template <class Call>
 auto naming_image(const std::string& what, const Call& call) try {
   return call();

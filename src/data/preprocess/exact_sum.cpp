@@ -172,7 +172,7 @@ void ExactSum::merge(const ExactSum& other) {
   carry();
 }
 
-/// Writes the chunks that are not zero. The number of a chunk precedes its value.
+/// Writes the chunks (digits) of the sum that are not zero. The number of a chunk precedes its value.
 void ExactSum::write(PackedWriter& into) const {
   const auto plain = carried();
   into.number(static_cast<std::uint64_t>(size - std::count(plain.chunks_.begin(), plain.chunks_.end(), 0)));

@@ -175,8 +175,8 @@ class CsvPass final : public RecordPass {
     if (!good) refuse(text, number, record, fmt::format("is not of type {}", name_of(dtype)));
   }
 
-  /// Checks that the row has as many values as there are columns. Needed if the rows of a file were not checked when
-  /// the file was probed.
+  /// Throws UsageError unless the row has as many values as there are columns. Used for files whose rows were not checked
+  /// when the files were listed.
   void require_count(const Record& record) {
     const auto *at = record.text.data(), *const end = at + record.text.size();
     std::size_t count = 1;
@@ -227,7 +227,7 @@ std::unique_ptr<RecordPass> CsvDecoder::pass(std::span<Column> columns) const {
   return std::make_unique<CsvPass>(*this, columns);
 }
 
-/// Returns whether `value` stands for a missing value. A value of only blanks is treated as an empty one.
+/// Returns whether `value` is one of the words for a missing value. A value of only blanks counts as empty.
 bool CsvDecoder::is_missing(std::string_view value) const {
   if (value.find_first_not_of(" \t") == value.npos) value = {};
   return std::find(missing_.begin(), missing_.end(), value) != missing_.end();

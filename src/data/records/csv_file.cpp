@@ -50,7 +50,7 @@ void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::strin
                   path, name, notes.numbers(), notes.values(), odd->row + 1, odd->text, advice, name));
 }
 
-/// Infers the types of the columns that are read. A type in the section has precedence.
+/// Infers the types of the columns that are read. A type in the key `types` has precedence.
 void infer_types(std::vector<CsvColumn>& columns, const RecordFile& records, const CsvOptions& options, bool quotes,
                  std::uint64_t probed) {
   const CsvDecoder decoder(records.path(), columns, options, quotes);

@@ -149,9 +149,10 @@ class JsonPass final : public RecordPass, JsonVisitor {
     const auto bytes = size_of(key.type.dtype);
     if (key.is_list || !put_real(std::numeric_limits<double>::quiet_NaN(), key.type.dtype, values.data() + index_ * bytes))
       bad_row(path_, row_,
-              fmt::format("the key '{}' {}, and {} cannot be missing{}", excerpt(key.name, 60), why,
-                          key.is_list ? "arrays of one length" : "a value of the type " + name_of(key.type),
-                          key.is_list ? "" : "; f64 and f32 can (NaN): the key 'types' of the section sets another type"));
+              fmt::format(
+                  "the key '{}' {}, and {} cannot be missing{}", excerpt(key.name, 60), why,
+                  key.is_list ? "arrays of one length" : "a value of the type " + name_of(key.type),
+                  key.is_list ? "" : "; set another type with the key types: f64 and f32 store a missing value as NaN"));
   }
 
   void warn_of(std::string_view name) {

@@ -15,7 +15,7 @@ namespace {
 
 using Keeps = std::function<bool(std::span<const TensorView>)>;
 
-/// Determines which samples a filter keeps.
+/// Determines which samples a filter keeps. Created for samples with certain fields.
 struct Condition {
   std::vector<std::size_t> fields;  ///< numbers of the fields whose values `keeps` gets
   Keeps keeps;

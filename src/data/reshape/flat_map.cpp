@@ -72,8 +72,8 @@ class FlatSource final : public Source {
     }
   }
 
-  /// Copies the values of the original samples to the new samples. Each original was read once, and its values are
-  /// repeated for all samples made from it.
+  /// Copies the values of original samples to the new samples. Each original sample was read once; its values are
+  /// repeated for all new samples that are made from it.
   static void repeat(const std::vector<std::size_t>& indices, const Dataset::Field& field, Column& column) {
     const auto values = std::exchange(column.values, {});
     const auto ends = std::exchange(column.ends, {});

@@ -62,7 +62,7 @@ std::string names_of(const std::vector<Dataset::Field>& fields) {
   return excerpt(join(names), 200);
 }
 
-/// Returns the number of the field named `name`. Returns the number of fields if there is no such field.
+/// Returns the index of the field named `name`, or fields.size() if it does not exist.
 std::size_t number_of(const std::vector<Dataset::Field>& fields, const std::string& name) {
   return static_cast<std::size_t>(std::ranges::find(fields, name, &Dataset::Field::name) - fields.begin());
 }
@@ -84,7 +84,8 @@ void require_fields_of(const Listing::Entry& entry, const Listing::Entry& other)
                       entry.file.path, field.name, other.file.path, names_of(other.content.fields)));
 }
 
-/// Throws UsageError if the files do not have the same fields; their order may differ.
+/// Throws UsageError unless both files have the same fields, with equal types and shapes. The order of the fields may
+/// differ.
 void require_same_fields(const Listing::Entry& first, const Listing::Entry& other, const Format& format) {
   require_fields_of(first, other);
   require_fields_of(other, first);

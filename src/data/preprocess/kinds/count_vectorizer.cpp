@@ -27,7 +27,7 @@ class CountVectorizer final : public Encoding {
     return std::make_unique<CategoryStatistic>(CategoryStatistic::Of::words);
   }
   void require(const Dataset::Field& field) const override { require_text(field); }
-  /// Adds each word with its count: [["a", 3], ["b", 1]].
+  /// Adds the words and their counts to the results of the fit: [["a", 3], ["b", 1]].
   void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const override {
     auto counts = nlohmann::json::array();
     for (const auto& each : static_cast<const CategoryStatistic&>(computed).most_frequent(max_features_))
