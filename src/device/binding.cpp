@@ -13,7 +13,7 @@ namespace trainrt::device {
 
 namespace {
 
-/// A group of ranks of one node that see the same GPUs.
+/// A group of local ranks that see the same GPUs.
 struct Peers {
   const GpuUuids& gpus;
   std::vector<std::size_t> ranks;

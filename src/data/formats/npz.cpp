@@ -155,18 +155,19 @@ bool is_npz_name(std::string_view path) { return path.ends_with(".npz"); }
 
 namespace plugins {
 
-extern const Format npz{
-    .name = "npz",
-    .help =
-        "NumPy's .npz files, as numpy.savez writes them: each array is a field, all with equally many samples. Compressed "
-        "arrays are decompressed into memory",
-    .options = {{.key = "fields",
-                 .default_value = "",
-                 .help = "arrays to read, such as x, y; default: all arrays. images=x, labels=y also renames the arrays"}},
-    .probe = probe_npz,
-    .open = open_npz,
-    .is_name_of = is_npz_name,
-    .checksums = "CRC-32 of each array (zip)"};
+extern const Format npz{.name = "npz",
+                        .help =
+                            "NumPy's .npz files, as numpy.savez writes them: each array is a field; all arrays have the "
+                            "same number of samples. "
+                            "Compressed arrays are decompressed into memory",
+                        .options = {{.key = "fields",
+                                     .default_value = "",
+                                     .help = "arrays to read, such as x, y; default: all arrays. FIELD=ARRAY also sets the "
+                                             "name of the field: images=x, labels=y"}},
+                        .probe = probe_npz,
+                        .open = open_npz,
+                        .is_name_of = is_npz_name,
+                        .checksums = "CRC-32 of each array (zip)"};
 
 }  // namespace plugins
 

@@ -265,12 +265,11 @@ std::unique_ptr<Source> open_tar(const DataFile& file, const FileContent& conten
 
 std::vector<OptionSpec> options_of_tar() {
   auto options = image_options();
-  options.push_back(
-      {.key = "fields",
-       .default_value = "",
-       .help =
-           "extensions to read, such as jpg, cls; default: the extensions of the first sample. image=jpg;png, label=cls "
-           "also names the fields. The field __key__ is the common beginning of the names of a sample's entries"});
+  options.push_back({.key = "fields",
+                     .default_value = "",
+                     .help = "extensions to read, such as jpg, cls; default: the extensions of the first sample. "
+                             "NAME=EXTENSION sets the name of the field: image=jpg;png, label=cls. "
+                             "The field __key__ is the common beginning of the names of a sample's entries"});
   return options;
 }
 
@@ -286,9 +285,9 @@ namespace plugins {
 
 extern const Format tar{.name = "tar",
                         .help =
-                            "tar archives as in WebDataset: consecutive entries whose names are equal up to the first dot "
-                            "are a sample, and extensions are fields (images are decoded, cls is i64, npy an array, others "
-                            "bytes)",
+                            "tar archives as in WebDataset: consecutive entries with names that are equal up to the first "
+                            "dot form a sample. Each extension is a field: an image, an integer (cls), an array (npy) or "
+                            "bytes",
                         .options = options_of_tar(),
                         .probe = probe_tar,
                         .open = open_tar,

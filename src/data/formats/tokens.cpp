@@ -179,21 +179,20 @@ namespace plugins {
 extern const Format tokens{
     .name = "tokens",
     .help =
-        "flat files of token ids, or .npy files with one axis: a sample is a window of tokens, field tokens. u16 and u32 "
-        "become i32. Tokens that do not fill a window are left out, or padded with the key pad",
+        "flat files of token ids, or .npy files with one axis: a sample is a window of tokens, field tokens. "
+        "u16 and u32 become i32. Tokens that do not fill a window are left out, or padded with the key pad",
     .options = {{.key = "length",
                  .type = OptionType::integer,
-                 .help =
-                     "length of the model's input; a sample has one additional token, the target of the last input token",
+                 .help = "number of tokens of the model's input; with next_token, a sample has one more token",
                  .required = true,
                  .range = window_range},
                 {.key = "next_token",
                  .type = OptionType::boolean,
                  .default_value = "true",
-                 .help = "whether samples have that additional token"},
+                 .help = "whether a sample has an additional token, the target of the last input token"},
                 {.key = "stride",
                  .type = OptionType::integer,
-                 .help = "number of tokens from the start of a window to the start of the next one; by default length",
+                 .help = "number of tokens from the start of a window to the start of the next window; by default length",
                  .range = window_range},
                 {.key = "dtype",
                  .default_value = "",
@@ -205,8 +204,8 @@ extern const Format tokens{
                  .help = "number of bytes before the first token; the files of llm.c have 1024"},
                 {.key = "document_end",
                  .type = OptionType::integer,
-                 .help = "id that ends a document; no window extends into the next document. The files are read once "
-                         "before the run to find it",
+                 .help = "id that ends a document; no window extends into the next document. "
+                         "To find this id, the files are read once before the run",
                  .range = any_id},
                 {.key = "pad",
                  .type = OptionType::integer,

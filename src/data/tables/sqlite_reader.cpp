@@ -55,7 +55,7 @@ std::string select_of(const SqliteConnection& file, const SqliteRequest& request
                      where.empty() ? "" : " WHERE " + rowid, where, rowid);
 }
 
-/// Determines the types of the columns and the blocks. It gets the rows of a database one after another.
+/// Determines the types of the columns, and divides the rows into blocks. The caller passes all rows, one after another.
 class Scanner {
  public:
   Scanner(const SqliteRequest& request, const SqliteCursor& rows)
@@ -67,7 +67,7 @@ class Scanner {
   }
 
   void see(const SqliteCursor& rows) {
-    // The rowids of a view are NULL.
+    // A table without integer rowids is refused. A view is one, because its rowids are NULL.
     const bool is_query = request_.is_query();
     if (!is_query && rows.kind(columns_) != Seen::integer) refuse_table(request_);
     for (int i = 0; i < columns_; ++i) {

@@ -33,7 +33,8 @@ class Planner {
     vector_name_ = trim(std::string_view(text).substr(0, colon));
     if (colon == text.npos) return;
     const auto type = value_type(trim(std::string_view(text).substr(colon + 1)));
-    if (type.is_text) throw UsageError(fmt::format("vector: '{}': a vector must have a numeric type", excerpt(text, 60)));
+    if (type.is_text)
+      throw UsageError(fmt::format("vector: '{}' is invalid: the type of a vector must be numeric", excerpt(text, 60)));
     vector_type_ = type.dtype;
   }
 
@@ -96,7 +97,7 @@ class Planner {
   DType type_of(const TableColumn& column, ValueType given) const {
     const auto require = [&](bool condition, std::string_view why) {
       if (!condition)
-        throw UsageError(fmt::format("types: the column {} is {}, {}", in_words(column), column.file_type, why));
+        throw UsageError(fmt::format("types: the column {} has the type {}, {}", in_words(column), column.file_type, why));
     };
     if (given.is_text) {
       require(column.is_text, "which is not text");

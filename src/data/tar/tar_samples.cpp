@@ -96,7 +96,7 @@ void TarSamples::add_field(TarField field) {
   ranges_.emplace_back();
 }
 
-/// Combines consecutive entries to samples.
+/// Combines consecutive entries with equal keys to samples.
 class TarCollector {
  public:
   TarCollector(const InputFile& archive, const Options& options)
@@ -178,7 +178,8 @@ class TarCollector {
     value.label = *label;
   }
 
-  /// Marks the current sample as damaged. Throws unless damaged samples are left out.
+  /// Marks the current sample as damaged, for the reason `why`. Throws UsageError unless on_error = skip leaves out
+  /// damaged samples.
   void refuse(const std::string& why) {
     if (error_.empty()) error_ = fmt::format("the sample '{}' {}", excerpt(key_), why);
     if (!skips_) throw UsageError(fmt::format("tar archive '{}': {}", archive_.path(), error_));

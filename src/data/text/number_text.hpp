@@ -25,7 +25,7 @@ inline std::uint64_t eight_digits(std::uint64_t digits) {
          32;
 }
 
-/// Returns the eight bytes at `at` as an integer. The first byte is the lowest one.
+/// Returns the eight bytes at `at` as an integer. The first byte is the least significant one.
 inline std::uint64_t eight_bytes(const char* at) {
   std::uint64_t eight = 0;
   std::memcpy(&eight, at, 8);

@@ -107,7 +107,7 @@ namespace plugins {
 
 extern const ReadMethod direct{
     .name = "direct",
-    .help = "like uring, but bypasses the page cache; for shuffled samples of files much larger than memory",
+    .help = "reads like uring, but bypasses the page cache; for shuffled samples of files much larger than memory",
     .require = require_ring,
     .open = direct_reader};
 

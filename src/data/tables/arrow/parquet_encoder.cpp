@@ -30,12 +30,13 @@ parquet::Compression::type codec_of(const std::string& name) {
   // Arrow's "lz4" uses the frame format, which Parquet does not allow.
   const auto codec = value_of(arrow::util::Codec::GetCompressionType(name == "lz4" ? "lz4_raw" : name));
   if (!arrow::util::Codec::IsAvailable(codec))
-    throw UsageError(fmt::format("--compress {}: this Apache Arrow was built without it", name));
+    throw UsageError(fmt::format("--compress {}: the installed Apache Arrow was built without this codec", name));
   return codec;
 }
 
-/// Returns whether a field is encoded with a dictionary, because its values are likely to repeat, as labels and words
-/// do. Bytes also get a dictionary, because Parquet would otherwise store each byte as four bytes.
+/// Returns whether to encode a field with a dictionary. This is the case for types with values that are likely to repeat,
+/// such as labels and words. It is also the case for bytes, because Parquet would otherwise store each byte as four
+/// bytes.
 bool wants_dictionary(const Dataset::Field& field) {
   switch (field.dtype) {
     case DType::u8:

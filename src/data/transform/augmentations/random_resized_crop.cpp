@@ -9,7 +9,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr double min_ratio = 3.0 / 4, max_ratio = 4.0 / 3;  // ratio of width to height
+constexpr double min_ratio = 3.0 / 4, max_ratio = 4.0 / 3;  // valid ratios of width to height
 
 Box box_at(std::size_t top, std::size_t left, std::size_t height, std::size_t width) {
   return {static_cast<float>(top), static_cast<float>(left), static_cast<float>(top + height),
