@@ -53,8 +53,8 @@ class EnvironmentTimes {
   void discard(const std::string& why) {
     if (!end_) return;
     log::warning(
-        fmt::format("SLURM_JOB_END_TIME is ignored, because it {}: the run has no time limit. If the job of this shell has "
-                    "ended, unset SLURM_JOB_ID and SLURM_JOB_END_TIME",
+        fmt::format("SLURM_JOB_END_TIME is ignored, because it {}: the run has no time limit. "
+                    "If the job of this shell has ended, unset SLURM_JOB_ID and SLURM_JOB_END_TIME",
                     why));
     end_.reset();
   }

@@ -85,8 +85,8 @@ IdxHeader read_header(const InputFile& file, IdxReader& reader) {
   const auto magic = next_four(file, reader);
   const auto dtype = dtype_of_code(magic[2]);
   if (magic[0] != 0 || magic[1] != 0 || !dtype || magic[3] == 0)
-    bad_idx(file, fmt::format("starts with the bytes {:02x}{:02x}{:02x}{:02x}; an IDX file starts with 0000, a type (08 09 "
-                              "0b 0c 0d 0e) and a number of dimensions",
+    bad_idx(file, fmt::format("starts with the bytes {:02x}{:02x}{:02x}{:02x}; "
+                              "an IDX file starts with 0000, a type (08 09 0b 0c 0d 0e) and a number of dimensions",
                               magic[0], magic[1], magic[2], magic[3]));
   if (magic[3] > max_idx_dimensions)
     bad_idx(file, fmt::format("its header has {} dimensions; at most {} can be read. Is it an IDX file?", magic[3],

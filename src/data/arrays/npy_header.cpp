@@ -160,10 +160,9 @@ std::string_view dict_text(std::string_view file, NpyHeader& header, const std::
   constexpr std::string_view valid = "valid are f8, f4, f2, i8, i4, i2, i1, u1 and b1, little-endian (<) or big-endian (>)";
   if (descr.find('O') != std::string::npos)
     bad_npy(what,
-            fmt::format(
-                "holds Python objects ('{}'), which would need pickle. Pickled objects are never loaded, since they can "
-                "run any program; save arrays of numbers, {}",
-                excerpt(descr, 40), valid));
+            fmt::format("holds Python objects ('{}'), which would need pickle. "
+                        "Pickled objects are never loaded, since they can run any program; save arrays of numbers, {}",
+                        excerpt(descr, 40), valid));
   bad_npy(what, fmt::format("has values of type '{}'; {}", printable_line(excerpt(descr, 40)), valid));
 }
 

@@ -68,8 +68,8 @@ void BlockChecksums::verify(const Cover& cover, std::span<const std::byte> bytes
     const auto [offset, size] = block(number);
     if (crc32_of(bytes.subspan(offset - cover.offset, size)) != checksums_[number])
       throw Error(
-          fmt::format("{}: bytes {} to {} of the file have changed since the file's checksum was verified: the file was "
-                      "modified, or its storage returns wrong data",
+          fmt::format("{}: bytes {} to {} of the file have changed since the file's checksum was verified: "
+                      "the file was modified, or its storage returns wrong data",
                       ranges_[cover.range].what, offset, offset + size));
   }
 }

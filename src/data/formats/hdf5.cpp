@@ -75,27 +75,26 @@ bool is_hdf5_name(std::string_view name) {
 
 namespace plugins {
 
-extern const Format hdf5{
-    .name = "hdf5",
-    .help =
-        "HDF5 files: each dataset is a field, and its first axis counts the samples; "
-        "contiguous, chunked (also with gzip) and virtual datasets",
-    .options = {{.key = "group",
-                 .default_value = "",
-                 .help = "group that contains the datasets; by default the root group"},
-                {.key = "fields",
-                 .default_value = "",
-                 .help = "datasets to read, separated by commas, as paths below the group; by default all datasets of "
-                         "numbers"},
-                {.key = "chunk_cache",
-                 .type = OptionType::bytes,
-                 .default_value = "128 MiB",
-                 .help = "memory for decompressed chunks of all HDF5 files of a rank"}},
-    .probe = probe_hdf5,
-    .open = open_hdf5,
-    .is_name_of = is_hdf5_name,
-    .read_cache = "chunk_cache",
-    .checksums = "Fletcher-32 or gzip's checksum per chunk, if the file was written with one"};
+extern const Format hdf5{.name = "hdf5",
+                         .help =
+                             "HDF5 files: each dataset is a field, and its first axis counts the samples; "
+                             "contiguous, chunked (also with gzip) and virtual datasets",
+                         .options = {{.key = "group",
+                                      .default_value = "",
+                                      .help = "group that contains the datasets; by default the root group"},
+                                     {.key = "fields",
+                                      .default_value = "",
+                                      .help = "datasets to read, separated by commas, as paths below the group; "
+                                              "by default all datasets of numbers"},
+                                     {.key = "chunk_cache",
+                                      .type = OptionType::bytes,
+                                      .default_value = "128 MiB",
+                                      .help = "memory for decompressed chunks of all HDF5 files of a rank"}},
+                         .probe = probe_hdf5,
+                         .open = open_hdf5,
+                         .is_name_of = is_hdf5_name,
+                         .read_cache = "chunk_cache",
+                         .checksums = "Fletcher-32 or gzip's checksum per chunk, if the file was written with one"};
 
 }  // namespace plugins
 

@@ -80,8 +80,8 @@ extern const Format idx{
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",
-                 .help = "IDX file with the labels; if source names several files, the same number of label files, in the "
-                         "same order"}},
+                 .help = "IDX file with the labels; "
+                         "if source names several files, the same number of label files, in the same order"}},
     .probe = probe_idx,
     .open = open_idx,
     .is_name_of = is_idx_name,

@@ -157,13 +157,12 @@ namespace plugins {
 
 extern const Format npz{.name = "npz",
                         .help =
-                            "NumPy's .npz files, as numpy.savez writes them: each array is a field; all arrays have the "
-                            "same number of samples. "
-                            "Compressed arrays are decompressed into memory",
+                            "NumPy's .npz files, as numpy.savez writes them: each array is a field; "
+                            "all arrays have the same number of samples. Compressed arrays are decompressed into memory",
                         .options = {{.key = "fields",
                                      .default_value = "",
-                                     .help = "arrays to read, such as x, y; default: all arrays. FIELD=ARRAY also sets the "
-                                             "name of the field: images=x, labels=y"}},
+                                     .help = "arrays to read, such as x, y; default: all arrays. "
+                                             "FIELD=ARRAY also sets the name of the field: images=x, labels=y"}},
                         .probe = probe_npz,
                         .open = open_npz,
                         .is_name_of = is_npz_name,

@@ -95,8 +95,8 @@ extern const Format safetensors{
         "safetensors files: each tensor is a field; its first axis counts the samples; all tensors have the same number",
     .options = {{.key = "fields",
                  .default_value = "",
-                 .help = "tensors to read, such as x, y; default: all tensors. FIELD=TENSOR also sets the name of the "
-                         "field: images=x, labels=y"}},
+                 .help = "tensors to read, such as x, y; default: all tensors. "
+                         "FIELD=TENSOR also sets the name of the field: images=x, labels=y"}},
     .probe = probe_safetensors,
     .open = open_safetensors,
     .is_name_of = is_safetensors_name};

@@ -285,9 +285,9 @@ namespace plugins {
 
 extern const Format tar{.name = "tar",
                         .help =
-                            "tar archives as in WebDataset: consecutive entries with names that are equal up to the first "
-                            "dot form a sample. Each extension is a field: an image, an integer (cls), an array (npy) or "
-                            "bytes",
+                            "tar archives as in WebDataset: "
+                            "consecutive entries with names that are equal up to the first dot form a sample. "
+                            "Each extension is a field: an image, an integer (cls), an array (npy) or bytes",
                         .options = options_of_tar(),
                         .probe = probe_tar,
                         .open = open_tar,

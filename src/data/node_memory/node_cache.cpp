@@ -178,8 +178,8 @@ bool NodeCache::reserve(std::uint64_t offset, std::uint64_t bytes) const {
   const int code = share_.file && bytes > 0 ? reserve_pages(*share_.file, offset, bytes) : 0;
   if (code != 0 && !lacks_memory_.exchange(true))
     log::warning(
-        fmt::format("[data.{}]: not enough memory for values that the ranks of this node share ({}); samples are read "
-                    "from the files",
+        fmt::format("[data.{}]: not enough memory for values that the ranks of this node share ({}); "
+                    "samples are read from the files",
                     settings_.name, std::strerror(code)));
   return code == 0;
 }
@@ -279,8 +279,8 @@ void NodeCache::note_timeout(std::size_t unit, std::size_t field) const {
   const std::lock_guard lock(mutex_);
   if (!timed_out_.insert(unit).second) return;
   log::warning(fmt::format(
-      "[data.{}]: rank {} has been reading the samples {} to {} for more than {} s; this rank reads them from "
-      "the files without waiting",
+      "[data.{}]: rank {} has been reading the samples {} to {} for more than {} s; "
+      "this rank reads them from the files without waiting",
       settings_.name, states_.busy_rank(unit, field), layout_.first(unit), layout_.end(unit) - 1, settings_.max_wait_s));
 }
 

@@ -64,8 +64,8 @@ class FlatSource final : public Source {
       const auto at = (samples[i] - begin_of(ends_, original)) * bytes;
       if (made.size() != (ends_[original] - begin_of(ends_, original)) * bytes)
         throw Error(
-            fmt::format("flat_map: the number of samples that the function returns for sample {} has changed; the function "
-                        "must always return the same samples",
+            fmt::format("flat_map: the number of samples that the function returns for sample {} has changed; "
+                        "the function must always return the same samples",
                         original));
       column.values.insert(column.values.end(), made.begin() + static_cast<std::ptrdiff_t>(at),
                            made.begin() + static_cast<std::ptrdiff_t>(at + bytes));

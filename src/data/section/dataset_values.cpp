@@ -156,8 +156,8 @@ DatasetValues open_values(const std::string& name, int rank, const Format& forma
   const auto layout = layout_in_memory(format, options, listing);
   if (!layout || (!share.memory && layout->bytes() > mine)) {
     log::run_warning(
-        fmt::format("[data.{}]: materialize: the values do not fit into this rank's part of memory, {} bytes; they are "
-                    "computed for each batch",
+        fmt::format("[data.{}]: materialize: the values do not fit into this rank's part of memory, {} bytes; "
+                    "they are computed for each batch",
                     name, mine));
     return open_for_one_rank(format, options, listing, mine, verification);
   }

@@ -171,10 +171,10 @@ void warn_of_named_values(const std::string& section, const Listing& listing) {
   for (const auto& entry : listing.entries)
     for (const auto& [name, value] : values_of(entry.file.path))
       if (const auto found = first.find(name); found != first.end() && found->second != value)
-        return warning_once(fmt::format(
-            "{}: '{}' in the names of the folders ({}={}, {}={}, ...) is not read as a column: write it into the "
-            "files to use it",
-            section, name, name, found->second, name, value));
+        return warning_once(
+            fmt::format("{}: '{}' in the names of the folders ({}={}, {}={}, ...) is not read as a column: "
+                        "write it into the files to use it",
+                        section, name, name, found->second, name, value));
 }
 
 }  // namespace

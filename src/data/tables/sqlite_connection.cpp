@@ -108,8 +108,8 @@ void SqliteConnection::Close::operator()(sqlite3* database) const { sqlite3_clos
 SqliteConnection::SqliteConnection(const std::string& path) {
   if (is_object(path))
     throw UsageError(
-        fmt::format("'{}': SQLite cannot read from an object store: copy the database to a file system, or convert it to "
-                    "Parquet (trainrt data convert)",
+        fmt::format("'{}': SQLite cannot read from an object store: "
+                    "copy the database to a file system, or convert it to Parquet (trainrt data convert)",
                     path));
   require_no_journal(path);
   sqlite3* database = nullptr;

@@ -174,10 +174,11 @@ class SqliteReader final : public TableReader {
     const auto& name = scan_.columns[target.column].name;
     bool fits = false;
     if (target.must_be_exact && kind == Seen::integer && !is_exact(rows.integer(from)))
-      throw UsageError(fmt::format(
-          "column '{}': row {}: f64 cannot represent the integer {} exactly, and the column is f64 because it has missing "
-          "or real values; set types to round it to f64, or keep it as text with a query: CAST({} AS TEXT)",
-          name, in_file, rows.integer(from), sqlite_name(name)));
+      throw UsageError(
+          fmt::format("column '{}': row {}: f64 cannot represent the integer {} exactly, "
+                      "and the column is f64 because it has missing or real values; "
+                      "set types to round it to f64, or keep it as text with a query: CAST({} AS TEXT)",
+                      name, in_file, rows.integer(from), sqlite_name(name)));
     if (kind == Seen::integer) fits = put_integer(rows.integer(from), target.dtype, out);
     if (kind == Seen::real) fits = put_real(rows.real(from), target.dtype, out);
     if (kind == Seen::missing) fits = put_real(std::numeric_limits<double>::quiet_NaN(), target.dtype, out);

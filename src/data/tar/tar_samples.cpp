@@ -54,8 +54,8 @@ TarField tar_field(const std::string& word) {
   for (const auto& extension : field.extensions)
     if (kind_of_extension(extension) != field.kind)
       throw UsageError(
-          fmt::format("fields: the extensions of '{}' must all be of one kind: images (jpg, jpeg, png, webp), integers "
-                      "(cls, ...), arrays (npy), or other files",
+          fmt::format("fields: the extensions of '{}' must all be of one kind: "
+                      "images (jpg, jpeg, png, webp), integers (cls, ...), arrays (npy), or other files",
                       excerpt(word)));
   return field;
 }

@@ -58,8 +58,8 @@ class CountVectorizer final : public Encoding {
 extern const PreprocessorKind count_vectorizer{
     .name = "CountVectorizer",
     .help =
-        "replace each text by the counts of its words, as i64, the most frequent word of fit() first; words are separated "
-        "by single spaces, and words that did not occur in fit() are not counted",
+        "replace each text by the counts of its words, as i64, the most frequent word of fit() first; "
+        "words are separated by single spaces, and words that did not occur in fit() are not counted",
     .stats = "token_counts(COLUMN)",
     .parameters = CountVectorizer::parameters,
     .make = make_preprocessing<CountVectorizer>};

@@ -32,10 +32,11 @@ struct Validity {
 };
 
 [[noreturn]] inline void throw_missing(std::uint64_t row) {
-  throw UsageError(fmt::format(
-      "row {} has no value, which integers cannot represent: set the key 'types' to f64 for a column of single numbers "
-      "(the value becomes NaN), write lists and vectors as float64, or leave the column out with the key 'columns'",
-      row));
+  throw UsageError(
+      fmt::format("row {} has no value, which integers cannot represent: "
+                  "set the key 'types' to f64 for a column of single numbers (the value becomes NaN), "
+                  "write lists and vectors as float64, or leave the column out with the key 'columns'",
+                  row));
 }
 
 /// Throws UsageError if f64 cannot represent the integer exactly. It is called for columns of integers that became f64
@@ -46,8 +47,8 @@ void require_exact(From value, std::uint64_t row) {
     const auto rounded = static_cast<double>(value);
     if (rounded >= std::ldexp(1.0, std::numeric_limits<From>::digits) || static_cast<From>(rounded) != value)
       throw UsageError(fmt::format(
-          "row {}: f64 cannot represent the integer {} exactly, and the column is f64 because values are missing; set the "
-          "key types to f64 to round it, leave the column out with the key columns, or write it as text",
+          "row {}: f64 cannot represent the integer {} exactly, and the column is f64 because values are missing; "
+          "set the key types to f64 to round it, leave the column out with the key columns, or write it as text",
           row, value));
   }
 }
