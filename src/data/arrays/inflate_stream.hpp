@@ -17,7 +17,7 @@ class InflateStream {
     deflate,  ///< RFC 1951: a member of a zip archive
     gzip,     ///< RFC 1952: one or more members; bytes after the last member are ignored
   };
-  /// Reads the `bytes` bytes from `offset` on. `file` must outlive this object.
+  /// Decompresses the `bytes` bytes of `file` from `offset` on. `file` must outlive this object.
   InflateStream(const InputFile& file, std::uint64_t offset, std::uint64_t bytes, Form form);
   ~InflateStream() { inflateEnd(&stream_); }
   InflateStream(const InflateStream&) = delete;

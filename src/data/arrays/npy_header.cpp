@@ -70,7 +70,7 @@ class NpyDictParser {
     return is_there;
   }
 
-  /// Reads a text in quotes. Escape sequences need no treatment, because no valid value contains one.
+  /// Reads a string in quotes. A backslash is an error, because no valid value contains an escape sequence.
   std::string quoted() {
     skip_blanks();
     const char quote = at_ < text_.size() ? text_[at_] : ' ';
@@ -245,7 +245,7 @@ DType dtype_of_npy(const NpyHeader& header, const std::string& what) {
   if (header.value_bytes == 1) return DType::u8;
   bad_npy(what, fmt::format("has values of type '{}u{}', which train functions do not support. "
                             "Save them as a wider signed type with array.astype('i{}'). "
-                            "The format tokens reads token ids of this type",
+                            "The format 'tokens' can read token ids of this type",
                             header.is_big_endian ? '>' : '<', header.value_bytes,
                             std::min<std::size_t>(8, 2 * header.value_bytes)));
 }

@@ -23,7 +23,7 @@ void require_combinable(const DatasetPlan& plan, const std::string& name, const 
   const auto fields = step.fields(plan.source->fields());
   if (!plan.order.mixed.empty() && step.effect() != Effect::thins)
     throw UsageError(fmt::format(
-        "{} cannot be combined with the key weights, because it changes the numbers of samples of the sources", name));
+        "{} cannot be combined with the key 'weights', because it changes the numbers of samples of the sources", name));
   const auto* const draw = draw_of(plan);
   if (draw == nullptr || step.effect() == Effect::draws) return;
   try {

@@ -35,7 +35,7 @@ enum class Effect : std::uint8_t {
   draws,    ///< keeps the samples; each epoch draws from them by weight
 };
 
-/// One step that makes other samples of a dataset, such as filter() or pack(). Immutable.
+/// An operation that changes which samples a dataset has, such as filter() or pack(). Immutable.
 class Step {
  public:
   struct Result {
@@ -58,7 +58,7 @@ class Step {
   virtual Result apply(const DatasetPlan& input) const = 0;
 };
 
-/// The order step: how an epoch visits the samples.
+/// The order in which an epoch visits the samples.
 struct SampleOrder {
   bool shuffle = false;
   bool legacy_shuffle = false;   ///< shuffle as the first versions did, because the run began with one of them
@@ -79,7 +79,7 @@ struct SampleOrder {
 /// - `order` determines the order of each epoch.
 /// - `shard` determines the part of each batch that this rank takes.
 struct DatasetPlan {
-  /// A step that was applied.
+  /// A step that was applied to the dataset.
   struct Applied {
     std::string name;  ///< name for messages, such as "pack"
     std::shared_ptr<const Step> step;
@@ -103,14 +103,14 @@ struct DatasetPlan {
   std::shared_ptr<SkippingReader> skipping;  ///< nullptr: a sample that cannot be read is an error
 
   /// Returns the plan with one more step. `step_name` is the name of the step in messages. If the plan draws samples by
-  /// weight, the weights are computed again for the new samples. The maps of the plan are applied to the new fields.
-  /// Collective over `team`. Throws UsageError that names both steps if the new step cannot follow one of this plan.
-  /// Also throws the errors of the step.
+  /// weight, the weights are computed again for the new samples. The plan's changes of values (`maps`) are applied to the
+  /// new samples. Collective over `team`. Throws UsageError that names both steps if the new step cannot follow one of
+  /// this plan. Also throws the errors of the step.
   DatasetPlan with(const std::string& step_name, const std::shared_ptr<const Step>& step) const;
   /// Returns a text with the identities of all steps, or "" if there are no steps. Checkpoints contain the text.
   std::string steps_text() const;
 
-  /// The fields of batches.
+  /// Returns the fields of the batches.
   const std::vector<Dataset::Field>& fields() const { return maps ? maps->fields() : source->fields(); }
   /// Returns the seed of the random changes of values in epoch `epoch`.
   std::uint64_t draw_seed(std::int64_t epoch) const;

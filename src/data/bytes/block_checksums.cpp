@@ -42,8 +42,8 @@ const ChecksummedRange* BlockChecksums::first_damaged() const {
   return nullptr;
 }
 
-/// Returns the first bytes of `part`, and the blocks that contain them. If `part` begins inside a checksummed range,
-/// these bytes end at the end of the range. Otherwise they end before the next range, and have no blocks.
+/// Returns the first bytes of `part`, and the blocks that contain these bytes. If `part` begins inside a checksummed
+/// range, the bytes end where the range ends. Otherwise, the bytes end before the next range and are in no block.
 BlockChecksums::Cover BlockChecksums::cover_of(const FilePart& part) const {
   std::uint64_t bytes = part.into.size();
   for (std::size_t i = 0; i < ranges_.size(); ++i) {

@@ -7,7 +7,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// The running clock of a thread.
+/// The StageClock that is running in a thread.
 struct ThreadClock {
   StageTimes* times = nullptr;  ///< nullptr: no clock is running
   std::uint64_t weight = 0;

@@ -26,7 +26,7 @@ extern const Format csv{
                  .form = "COLUMN:TYPE, ..."},
                 {.key = "vector",
                  .default_value = "",
-                 .help = "name of a field that combines all columns of numbers that the key types does not name: "
+                 .help = "name of a field that combines all columns of numbers that the key 'types' does not name: "
                          "x, or x:TYPE (default f32)"},
                 {.key = "na",
                  .default_value = "NA, NaN, null",

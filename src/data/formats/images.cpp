@@ -44,8 +44,8 @@ bool has_labels(const std::vector<ImageList>& lists, const std::string& key) {
   if (unlabeled == lists.end()) return true;
   if (key == "auto" && std::ranges::all_of(lists, [](const auto& list) { return list.labels.empty(); })) return false;
   throw UsageError(
-      fmt::format("labels: image '{}' is not in the folder of a class, so it has no label. To read images without labels, "
-                  "set labels = none",
+      fmt::format("labels: image '{}' is not in the folder of a class, so it has no label. "
+                  "To read images without labels, set labels = none",
                   unlabeled->paths.front()));
 }
 
@@ -65,8 +65,8 @@ void warn_of_text_order(const std::set<std::string>& names) {
   for (const auto& name : names)
     if (const auto number = label++; parse_integer(name) != number)
       return warning_once(
-          fmt::format("classes are sorted by their names as texts, so class '{}' has the label {}. Set classes = NAME, ... "
-                      "for another order",
+          fmt::format("classes are sorted by their names as texts, so class '{}' has the label {}. "
+                      "Set classes = NAME, ... for another order",
                       name, number));
 }
 
@@ -89,7 +89,7 @@ std::vector<std::string> class_names(const std::vector<ImageList>& lists, const 
           "label '{}' is not among the {}", excerpt(name, 60),
           origin.starts_with("classes")
               ? fmt::format("{}: {}", origin, excerpt(join(names), 200))
-              : fmt::format("classes '{}', which the key classes lists ({})", excerpt(join(names), 200), origin)));
+              : fmt::format("classes '{}', which the key 'classes' lists ({})", excerpt(join(names), 200), origin)));
   return names;
 }
 

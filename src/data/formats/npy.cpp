@@ -60,7 +60,7 @@ extern const Format npy{
     .name = "npy",
     .help =
         "NumPy's .npy files with one array each, with the samples along the first axis: "
-        "field data (key field), and labels if the key labels is given",
+        "field data (key 'field'), and labels if the key 'labels' is given",
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",

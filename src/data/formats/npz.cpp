@@ -82,7 +82,7 @@ class NpzFile {
         name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
       throw UsageError(in_file(name) +
                        " is not an array of numpy.savez: its members have names NAME.npy; "
-                       "the key fields can leave the member out");
+                       "to leave the member out, set fields");
     return name.substr(0, name.size() - npy_ending.size());
   }
 
@@ -92,8 +92,8 @@ class NpzFile {
     if (found != members.end()) return *found;
     std::vector<std::string_view> names;
     for (const auto& member : members) names.push_back(member.name);
-    throw UsageError(fmt::format("NPZ file {} has no member '{}{}', which the key fields names; it has: {}", input_->path(),
-                                 name, npy_ending, names_in_words(names)));
+    throw UsageError(fmt::format("NPZ file {} has no member '{}{}', which the key 'fields' names; it has: {}",
+                                 input_->path(), name, npy_ending, names_in_words(names)));
   }
 
   void add(std::string field, const ZipMember& member) {
@@ -113,7 +113,7 @@ class NpzFile {
       if (array.header.samples() != first.header.samples())
         throw UsageError(
             fmt::format("NPZ file {}: '{}' has {} samples, but '{}' has {}; "
-                        "use the key fields to choose arrays that have the same number of samples",
+                        "use the key 'fields' to choose arrays that have the same number of samples",
                         input_->path(), first.field, first.header.samples(), array.field, array.header.samples()));
   }
 

@@ -156,7 +156,7 @@ FileContent probe_tokens(const DataFile& path, const Options& options) {
   if (content.samples == 0)
     log::warning(fmt::format("token file {}: no samples, because no document of its {} tokens fills a window of {}{}",
                              path.path, file.size(), form.tokens,
-                             form.min_tokens == 0 ? "; set the key pad to pad short windows" : ""));
+                             form.min_tokens == 0 ? "; set the key 'pad' to pad short windows" : ""));
   return content;
 }
 
@@ -180,7 +180,7 @@ extern const Format tokens{
     .name = "tokens",
     .help =
         "flat files of token ids, or .npy files with one axis: a sample is a window of tokens, field tokens. "
-        "u16 and u32 become i32. Tokens that do not fill a window are left out, or padded with the key pad",
+        "u16 and u32 become i32. Tokens that do not fill a window are left out, or padded with the key 'pad'",
     .options = {{.key = "length",
                  .type = OptionType::integer,
                  .help = "number of tokens of the model's input; with next_token, a sample has one more token",

@@ -65,7 +65,7 @@ void require_datasets(const DataFile& file, hid_t group, const std::vector<std::
   const auto existing = members_of(file, group).datasets;
   for (const auto& name : names) {
     if (std::count(names.begin(), names.end(), name) > 1)
-      throw UsageError(fmt::format("the key fields names {} twice", dataset_in_words(name, file)));
+      throw UsageError(fmt::format("the key 'fields' names {} twice", dataset_in_words(name, file)));
     if (std::find(existing.begin(), existing.end(), name) != existing.end()) continue;
     about(dataset_in_words(name, file), [&] { io::h5_open_dataset(group, name); });  // throws a precise error for a link
     throw UsageError(fmt::format("{} does not exist; the group has: {}", dataset_in_words(name, file), join(existing)));
@@ -88,7 +88,7 @@ FileContent fields_of(const DataFile& file, hid_t group, const std::vector<std::
   if (is_same) return content;
   throw UsageError(
       fmt::format("the datasets of '{}' have different numbers of samples (extents of the first axis): {}. "
-                  "Use the key fields to choose datasets of equal length",
+                  "Use the key 'fields' to choose datasets of equal length",
                   file.path, join(shapes)));
 }
 

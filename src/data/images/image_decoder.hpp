@@ -16,7 +16,7 @@ namespace trainrt::data {
 
 /// Advice at the end of a message about images of different sizes.
 inline constexpr std::string_view resize_advice =
-    "Choose one size for all with the key size, such as size = 224x224 in a config, or --size=224x224 for `trainrt data`";
+    "Choose one size for all with the key 'size', such as size = 224x224 in a config, or --size=224x224 for `trainrt data`";
 
 std::string to_text(ImageSize size);  ///< "480 x 640", height before width
 

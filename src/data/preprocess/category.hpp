@@ -40,7 +40,7 @@ void for_each_category(const Table::Column& column,
 /// the values take more than 1 GiB.
 class CategoryStatistic final : public Statistic {
  public:
-  /// The values that are counted.
+  /// Which values to count.
   enum class Of : std::uint8_t {
     values,       ///< all values; a NaN is a UsageError
     non_missing,  ///< all values except NaN and empty texts

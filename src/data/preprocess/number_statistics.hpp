@@ -17,7 +17,7 @@ class NumberStatistic final : public Statistic {
   explicit NumberStatistic(bool has_moments) : has_moments_(has_moments) {}
 
   std::uint64_t count() const { return count_; }
-  /// Return NaN if all values are NaN.
+  /// min(), max(), mean() and deviation() return NaN if all values are NaN.
   double min() const { return count_ > 0 ? min_ : nan; }
   double max() const { return count_ > 0 ? max_ : nan; }
   double mean() const { return count_ > 0 ? ExactSum::mean(sum_, count_) : nan; }

@@ -78,7 +78,8 @@ nlohmann::json json_number(double value);
 
 /// Returns the column named `name`, or nullptr if the table has no such column.
 Table::Column* find_column(Table& table, std::string_view name);
-/// Add a column or field at the end, or replace the one with the same name.
+/// put_column() adds a column at the end of the table, put_field() adds a field at the end of the list. A column or field
+/// with the same name is replaced.
 void put_column(Table& table, Table::Column column);
 void put_field(Fields& fields, Dataset::Field field);
 

@@ -110,7 +110,7 @@ class CsvPass final : public RecordPass {
     }
   }
 
-  /// Decodes a number without blanks. Returns false for everything else, which put_value() handles.
+  /// Decodes a number without blanks. Returns false for any other value, which put_value() then decodes.
   static bool put_plain(const char* begin, const char* end, const Target& target, std::size_t index) {
     if (target.plain == Plain::whole) {
       std::int64_t value = 0;

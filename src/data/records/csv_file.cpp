@@ -94,7 +94,7 @@ void warn_of_delimiter(const std::vector<CsvColumn>& columns, const std::string&
 void require_one_name_each(const std::vector<Dataset::Field>& fields, const CsvOptions& options, const std::string& path) {
   const auto same = std::ranges::count(fields, options.vector, &Dataset::Field::name);
   if (!options.vector.empty() && same == 0)
-    throw UsageError(fmt::format("vector: '{}' has no column of numbers without a type in the key types", path));
+    throw UsageError(fmt::format("vector: '{}' has no column of numbers without a type in the key 'types'", path));
   if (same > 1) throw UsageError(fmt::format("vector: '{}' also has a column called '{}'", path, options.vector));
 }
 

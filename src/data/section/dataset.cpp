@@ -18,7 +18,7 @@ namespace {
 
 BatchesImpl& owner_of(BatchesImpl* owner, std::string_view name) {
   if (owner == nullptr)
-    throw UsageError("field '" + std::string(name) + "' of a batch that belongs to no dataset: take batches from a range");
+    throw UsageError("field '" + std::string(name) + "' was requested from a batch of no dataset; take batches from Dataset::epoch()");
   return *owner;
 }
 

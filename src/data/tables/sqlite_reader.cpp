@@ -67,7 +67,7 @@ class Scanner {
   }
 
   void see(const SqliteCursor& rows) {
-    // A table without integer rowids is refused. A view is one, because its rowids are NULL.
+    // The rowids of a view are NULL, so that a view is refused here.
     const bool is_query = request_.is_query();
     if (!is_query && rows.kind(columns_) != Seen::integer) refuse_table(request_);
     for (int i = 0; i < columns_; ++i) {
@@ -100,7 +100,7 @@ class Scanner {
       if (const auto odd = notes_[i].odd_value())
         warning_once(
             fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; "
-                        "correct such values to get numbers, or leave their rows out with the key query",
+                        "correct such values to get numbers, or leave their rows out with the key 'query'",
                         request_.path, column.name, notes_[i].numbers(), notes_[i].values(), odd->row + 1, odd->text));
     }
     return std::move(scan_);

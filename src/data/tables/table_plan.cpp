@@ -43,7 +43,7 @@ class Planner {
     for (std::size_t i = 0; i < table_.columns().size(); ++i)
       if (is_chosen(table_.columns()[i])) add(i);
     if (!vector_name_.empty() && !vector_)
-      throw UsageError(fmt::format("vector: '{}' has no column of numbers apart from those in types", path_));
+      throw UsageError(fmt::format("vector: '{}' has no column of numbers that the key 'types' does not name", path_));
     if (plan_.fields.empty()) throw UsageError(fmt::format("'{}' has no column that can be read", path_));
     require_unique_names();
     plan_.blocks = table_.blocks();

@@ -123,7 +123,7 @@ class TarCollector {
     if (!field && !has_given_fields_)
       refuse(
           fmt::format("has .{}, which the first sample does not have; "
-                      "use the key fields to choose the fields",
+                      "use the key 'fields' to choose the fields",
                       excerpt(name->extension, 60)));
     if (field) take_value(*field, name->extension, entry, first);
   }

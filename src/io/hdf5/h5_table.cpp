@@ -89,7 +89,7 @@ void set_contiguous(hid_t dataset, hid_t properties, H5Table& table) {
   const auto stored = H5Dget_storage_size(dataset);
   if (stored == 0) return;
   const auto needed = static_cast<std::uint64_t>(table.shape.front()) * table.row_bytes();
-  if (stored < needed) throw Error(fmt::format("it has {} bytes in the file, and its shape requires {}", stored, needed));
+  if (stored < needed) throw Error(fmt::format("it has {} bytes in the file, but its shape requires {}", stored, needed));
   const auto address = H5Dget_offset(dataset);
   H5Eclear2(H5E_DEFAULT);
   if (address == HADDR_UNDEF) return;

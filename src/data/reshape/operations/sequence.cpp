@@ -127,7 +127,7 @@ class WindowedSource final : public Source {
   WindowCuts cuts_;
 };
 
-/// Returns the description of the windows in the step's identity, which checkpoints contain.
+/// Describes the windows for checkpoints. The result is part of the step's identity.
 std::string words_of(const Dataset::Windows& windows) {
   return fmt::format("windows of {}, {} further each{}{}", windows.length, windows.stride,
                      windows.within.empty() ? "" : fmt::format(", within '{}'", windows.within),
@@ -217,9 +217,9 @@ extern const OperationKind sequence{
     .help =
         "makes samples of LENGTH consecutive samples; "
         "each field gets a first axis of that length. "
-        "Each window begins N (1) samples after the previous one. within: "
-        "all samples of a window have the same value of that field. pad: "
-        "incomplete windows are filled with zeros, and the field count has the number of real samples; "
+        "Each window begins N (1) samples after the previous one. "
+        "within: all samples of a window have the same value of that field. "
+        "pad: incomplete windows are filled with zeros, and the field count has the number of real samples; "
         "otherwise incomplete windows are left out",
     .form = sequence_form,
     .make = make_sequence,

@@ -48,7 +48,7 @@ void require_exact(From value, std::uint64_t row) {
     if (rounded >= std::ldexp(1.0, std::numeric_limits<From>::digits) || static_cast<From>(rounded) != value)
       throw UsageError(fmt::format(
           "row {}: f64 cannot represent the integer {} exactly, and the column is f64 because values are missing; "
-          "set the key types to f64 to round it, leave the column out with the key columns, or write it as text",
+          "set the key 'types' to f64 to round it, leave the column out with the key 'columns', or write it as text",
           row, value));
   }
 }
@@ -123,7 +123,7 @@ void put_run(const From* from, const Run& run) {
     To value;
     if (!convert(from[i], value)) {
       constexpr const char* message =
-          "row {}: the value {} does not fit the column's type; set another type with the key types";
+          "row {}: the value {} does not fit the column's type; set another type with the key 'types'";
       if constexpr (std::is_same_v<From, Half>)
         throw UsageError(fmt::format(message, row, from[i].ToFloat()));
       else

@@ -63,7 +63,7 @@ std::shared_ptr<parquet::WriterProperties> properties_for(const std::vector<Data
   return builder.build();
 }
 
-/// Adds the row group `from` to a footer. The positions of its columns are increased by `shift` bytes.
+/// Adds the row group `from` to a footer. The positions of the row group's columns are increased by `shift` bytes.
 void copy_group(const parquet::RowGroupMetaData& from, std::int64_t shift, std::int16_t number,
                 parquet::RowGroupMetaDataBuilder& to) {
   to.set_num_rows(from.num_rows());
