@@ -119,10 +119,8 @@ void require_no_gaps(std::vector<SafeTensor> tensors, std::uint64_t data_bytes, 
     end += tensor.bytes;
   }
   if (end != data_bytes)
-    throw UsageError(
-        fmt::format("{}: the file has {} bytes after the last tensor; "
-                    "it must end with the last tensor",
-                    what, data_bytes - end));
+    throw UsageError(fmt::format("{}: the file has {} bytes after the last tensor; it must end with the last tensor", what,
+                                 data_bytes - end));
 }
 
 }  // namespace
@@ -148,8 +146,7 @@ std::vector<SafeTensor> safetensors_of(const InputFile& file) {
   for (std::size_t i = 0; i < length_bytes; ++i) bytes |= std::uint64_t{length[i]} << (8 * i);
   if (bytes > max_header_bytes || bytes > file.size() - length_bytes)
     throw UsageError(
-        fmt::format("{}: its header declares {} bytes, but the file has {}; "
-                    "it is truncated, or not a safetensors file",
+        fmt::format("{}: its header declares {} bytes, but the file has {}; it is truncated, or not a safetensors file",
                     what, bytes, file.size()));
   constexpr std::uint64_t max_bytes_parsed = 16;  // memory for each byte of the JSON text
   require_memory(bytes * max_bytes_parsed, what + ": its header");

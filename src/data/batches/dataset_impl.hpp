@@ -30,10 +30,8 @@ class DatasetImpl {
   /// iteration over batches of the dataset.
   void add(const std::string& step_name, const std::shared_ptr<const data::Step>& step) {
     if (walk_.is_being_walked())
-      throw UsageError(
-          fmt::format("{}() was called while batches of the dataset are being read; "
-                      "call it before the first epoch",
-                      step_name));
+      throw UsageError(fmt::format(
+          "{}() was called while batches of the dataset are being read; call it before the first epoch", step_name));
     replace(plan_->with(step_name, step));
   }
 

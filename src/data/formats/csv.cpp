@@ -38,8 +38,7 @@ extern const Format csv{
                  .help = "whether the first row contains the names of the columns"},
                 {.key = "delimiter",
                  .default_value = "",
-                 .help = "character that separates the values of a row; "
-                         "by default a comma, in .tsv files a tab",
+                 .help = "character that separates the values of a row; by default a comma, in .tsv files a tab",
                  .form = "one character, or tab",
                  .fits = is_delimiter},
                 {.key = "quotes",

@@ -76,8 +76,8 @@ namespace plugins {
 extern const Format idx{
     .name = "idx",
     .help =
-        "IDX files, plain or gzip, as those of MNIST and FashionMNIST: field images, and labels if the key 'labels' is "
-        "given",
+        "IDX files, plain or gzip, as those of MNIST and FashionMNIST: "
+        "field images, and labels if the key 'labels' is given",
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",

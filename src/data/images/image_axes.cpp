@@ -68,8 +68,7 @@ std::optional<ImageSize> parse_size(std::string_view text) {
 void require_u8_or_f32(const Dataset::Field& field) {
   if (field.dtype == DType::u8 || field.dtype == DType::f32) return;
   throw UsageError(
-      fmt::format("{} has type {}; only images of u8 and f32 can be changed. "
-                  "Convert the field with cast = {}: f32",
+      fmt::format("{} has type {}; only images of u8 and f32 can be changed. Convert the field with cast = {}: f32",
                   field.name, name_of(field.dtype), field.name));
 }
 

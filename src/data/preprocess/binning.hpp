@@ -11,9 +11,7 @@ constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& b
   return {columns_parameter,
           bins,
           keyword_only({"right", ParameterType::flag,
-                        "true: each bin includes its upper edge; "
-                        "false: each bin includes its lower edge",
-                        "true"}),
+                        "true: each bin includes its upper edge; false: each bin includes its lower edge", "true"}),
           {"include_lowest", ParameterType::flag, "whether the first bin also includes the lowest edge", "false"},
           {"duplicates", ParameterType::choice, "action for equal edges: raise (an error) or drop (keep one of them)",
            "\"raise\"", "raise, drop"},

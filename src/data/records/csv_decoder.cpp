@@ -153,10 +153,9 @@ class CsvPass final : public RecordPass {
     bool good = false;
     if (decoder_.is_missing(text)) {
       if (!is_real(dtype))
-        refuse(text, number, record,
-               fmt::format("is a missing value, which {} cannot represent; "
-                           "f64 and f32 represent it as NaN",
-                           name_of(dtype)));
+        refuse(
+            text, number, record,
+            fmt::format("is a missing value, which {} cannot represent; f64 and f32 represent it as NaN", name_of(dtype)));
       good = put_real(std::numeric_limits<double>::quiet_NaN(), dtype, out);
     } else if (const auto truth = truth_in(text)) {
       good = put_integer(*truth ? 1 : 0, dtype, out);
@@ -164,8 +163,7 @@ class CsvPass final : public RecordPass {
       const auto value = real_in(text);
       if (targets_[number].must_fit && value && !is_exact_in(text))
         refuse(text, number, record,
-               fmt::format("is not exact in f64, the type of the column's other values; "
-                           "set types = {}:f64 to round it",
+               fmt::format("is not exact in f64, the type of the column's other values; set types = {}:f64 to round it",
                            excerpt(decoder_.columns_[number].name, 60)));
       good = value && put_real(*value, dtype, out);
     } else {

@@ -44,8 +44,7 @@ void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::strin
   const auto advice = is_word_for_missing(odd->text) ? fmt::format("set na = {} to read it as a missing number", odd->text)
                                                      : "correct such values to get numbers";
   warning_once(
-      fmt::format("'{}': column '{}' is text, not numbers: "
-                  "{} of {} values are numbers, but row {} has '{}'. "
+      fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'. "
                   "You can {}, or set types = {}:text to keep text without this warning",
                   path, name, notes.numbers(), notes.values(), odd->row + 1, odd->text, advice, name));
 }

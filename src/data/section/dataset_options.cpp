@@ -75,9 +75,8 @@ std::vector<OptionSpec> options_of_reading() {
   return {{.key = "on_error",
            .default_value = "stop",
            .help = "action if a sample cannot be read, or a file cannot be opened before the run: "
-                   "stop, or skip it with a warning. "
-                   "With skip, reports contain the number of skipped samples, batches may be smaller, "
-                   "and values are not kept in memory",
+                   "stop, or skip it with a warning. With skip, reports contain the number of skipped samples, "
+                   "batches may be smaller, and values are not kept in memory",
            .choices = {"stop", "skip"}},
           {.key = "threads",
            .type = OptionType::integer,

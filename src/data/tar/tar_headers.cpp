@@ -152,9 +152,7 @@ class TarWalk {
 
   std::span<const std::byte> block() {
     if (archive_.size() - at_ < tar_block)
-      fail_at(at_,
-              "it is truncated or unfinished: the end marker is missing. "
-              "Copy it here again, or create it again");
+      fail_at(at_, "it is truncated or unfinished: the end marker is missing. Copy it here again, or create it again");
     return window_.at(at_, tar_block);
   }
 
@@ -238,8 +236,7 @@ class TarWalk {
     const bool leads_out = name.starts_with('/') || name == ".." || name.starts_with("../") || name.ends_with("/..") ||
                            name.find("/../") != name.npos;
     if (leads_out)
-      fail_at(at_, fmt::format("the name '{}' is absolute or contains '..'; "
-                               "names must be relative paths without '..'",
+      fail_at(at_, fmt::format("the name '{}' is absolute or contains '..'; names must be relative paths without '..'",
                                excerpt(name)));
     return std::string(name);
   }

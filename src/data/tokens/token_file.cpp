@@ -85,11 +85,9 @@ void TokenFile::read_npy_header() {
   const bool is_signed = header.kind == 'i';
   const bool has_type = is_signed ? header.value_bytes > 1 : header.kind == 'u' && header.value_bytes < 8;
   if (header.shape.size() != 1 || !has_type)
-    bad_tokens(
-        path(),
-        fmt::format("holds an array of type {}{} and shape {}; token ids must be an array of one axis, of type u1, u2, "
-                    "u4, i2, i4 or i8",
-                    header.kind, header.value_bytes, to_string(header.shape)));
+    bad_tokens(path(), fmt::format("holds an array of type {}{} and shape {}; "
+                                   "token ids must be an array of one axis, of type u1, u2, u4, i2, i4 or i8",
+                                   header.kind, header.value_bytes, to_string(header.shape)));
   type_ = {header.value_bytes, is_signed, header.is_big_endian};
   offset_ = header.header_bytes;
   size_ = header.samples();

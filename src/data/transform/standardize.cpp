@@ -61,10 +61,8 @@ std::vector<Channel> parse_channels(const Dataset::Field& field, std::span<const
 FieldMap standardized(const Dataset::Field& field, std::span<const std::string> arguments) {
   auto channels = parse_channels(field, arguments);
   if (!is_plain_number(field.dtype))
-    throw UsageError(
-        fmt::format("{} has type {}, which cannot be standardized; "
-                    "valid are f64, f32, integers and bool",
-                    field.name, name_of(field.dtype)));
+    throw UsageError(fmt::format("{} has type {}, which cannot be standardized; valid are f64, f32, integers and bool",
+                                 field.name, name_of(field.dtype)));
   auto changed = field;
   changed.dtype = DType::f32;
   const auto axes = channels.size() > 1 ? image_axes(field) : ImageAxes{};

@@ -161,8 +161,7 @@ extern const ImageCodec jpeg{
     .name = "JPEG",
     .help =
         "decoded by libjpeg-turbo with the exact inverse transform and smooth upsampling of colors, like Pillow; "
-        "for 1 channel the image's luma is used; "
-        "the orientation in EXIF is ignored",
+        "for 1 channel the image's luma is used; the orientation in EXIF is ignored",
     .package = "libjpeg62-turbo-dev",
     .is_of = is_jpeg,
     .open = open_jpeg};

@@ -23,10 +23,7 @@ class DrawByWeight final : public Step {
   std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
     const auto& field = before[find_field(before, field_)];
     if (field.varies || element_count(field.sample_shape) != 1 || !is_plain_number(field.dtype))
-      throw UsageError(
-          fmt::format("the field '{}' cannot be used as weights; "
-                      "it must have one number per sample",
-                      field_));
+      throw UsageError(fmt::format("the field '{}' cannot be used as weights; it must have one number per sample", field_));
     return before;
   }
 

@@ -215,8 +215,7 @@ namespace plugins {
 extern const OperationKind sequence{
     .name = "sequence",
     .help =
-        "makes samples of LENGTH consecutive samples; "
-        "each field gets a first axis of that length. "
+        "makes samples of LENGTH consecutive samples; each field gets a first axis of that length. "
         "Each window begins N (1) samples after the previous one. "
         "within: all samples of a window have the same value of that field. "
         "pad: incomplete windows are filled with zeros, and the field count has the number of real samples; "
