@@ -69,13 +69,13 @@ class BatchesImpl {
   Remainder remainder_;
   const std::vector<Dataset::Field>& fields_;  ///< plan_->fields()
   std::uint64_t draw_seed_;
-  std::optional<data::Slice> range_;  ///< positions of a range that is not divided over ranks and has no cursor
+  std::optional<data::Slice> range_;  ///< positions of an iteration that is not divided over ranks and has no Cursor
   bool begun_ = false;
   bool owns_cursor_ = false;
   std::optional<data::EpochOrder> order_;
   std::optional<data::BatchPlan> batch_plan_;
   std::uint64_t next_ = 0;                   ///< number of the global batch that advance() takes
-  std::optional<std::uint64_t> taken_;       ///< number of batches that count as done; nothing: all so far
+  std::optional<std::uint64_t> taken_;       ///< number of batches that count as done; nullopt: all so far
   Batch batch_;                              ///< the current batch
   data::BatchData data_;                     ///< values of the current batch; the numbers of its samples are in batch_
   std::vector<std::atomic<bool>> is_asked_;  ///< fields that the train function has asked for

@@ -15,9 +15,9 @@ namespace trainrt {
 
 /// The position of an iteration over the batches of a dataset. Checkpoints contain it.
 struct Cursor {
-  bool in_progress = false;   ///< the batches of an epoch are being taken
+  bool in_progress = false;   ///< an iteration over an epoch has begun and not ended
   std::int64_t epoch = -1;    ///< -1: no epoch has begun
-  std::int64_t position = 0;  ///< number of global samples (of the padded order) that are done
+  std::int64_t position = 0;  ///< number of positions of the (padded) order that are done on all ranks
 };
 
 namespace data {

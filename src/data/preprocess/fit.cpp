@@ -18,7 +18,7 @@ namespace {
 
 using Requests = std::span<const StatisticRequest>;
 
-/// Samples `first` to `end - 1`.
+/// A range of samples: `first` to `end - 1`.
 struct SampleRange {
   std::uint64_t first, end;
 };

@@ -37,8 +37,9 @@ std::vector<OptionSpec> options_of_samples() {
        .help = "change it for another shuffle order; the order also depends on run.seed"},
       {.key = "subset",
        .default_value = "",
-       .help = "samples to use, in this order: ranges FIRST:END (0:800) "
-               "and single numbers, separated by commas, or @FILE with such a list; empty: all samples"},
+       .help =
+           "samples to use, in this order: ranges FIRST:END (0:800) and numbers, separated by commas, or @FILE with these; "
+           "empty: all samples"},
       {.key = "weights",
        .default_value = "",
        .help =

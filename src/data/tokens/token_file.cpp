@@ -68,14 +68,15 @@ TokenFile::TokenFile(const DataFile& file, std::string_view type, std::uint64_t 
     read_npy_header();
     if (!type.empty() && type != name_of_tokens(type_))
       bad_tokens(path(), fmt::format("dtype = {}, but the file's header has {}", type, name_of_tokens(type_)));
-    if (header_bytes != 0) bad_tokens(path(), "header is only valid for flat files; a .npy file has its own header");
+    if (header_bytes != 0)
+      bad_tokens(path(), "the key 'header' is only valid for flat files; a .npy file has its own header");
     return;
   }
   if (file.size < offset_) bad_tokens(path(), fmt::format("has {} bytes, less than header = {}", file.size, offset_));
   const auto bytes = file.size - offset_;
   if (bytes % type_.bytes != 0)
     bad_tokens(path(), fmt::format("its {} bytes of tokens are not a multiple of {}, the size of a token of type {}; "
-                                   "the file is truncated, or dtype or header is wrong",
+                                   "the file is truncated, or the key 'dtype' or 'header' is wrong",
                                    bytes, type_.bytes, name_of_tokens(type_)));
   size_ = bytes / type_.bytes;
 }

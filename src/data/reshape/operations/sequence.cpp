@@ -218,7 +218,7 @@ extern const OperationKind sequence{
         "makes samples of LENGTH consecutive samples; each field gets a first axis of that length. "
         "Each window begins N (1) samples after the previous one. "
         "within: all samples of a window have the same value of that field. "
-        "pad: incomplete windows are filled with zeros, and the field count has the number of real samples; "
+        "pad: incomplete windows are filled with zeros, and the field 'count' has the number of real samples; "
         "otherwise incomplete windows are left out",
     .form = sequence_form,
     .make = make_sequence,
