@@ -74,7 +74,7 @@ struct SampleOrder {
 ///
 /// The members are applied in this order:
 /// - `source` contains the files and the chosen samples when the dataset is opened.
-/// - `steps` make other samples of them. After each step, `source` has the result.
+/// - `steps` change these samples. After each step, `source` has the result.
 /// - `maps` change values, at random or by functions of the user.
 /// - `order` determines the order of each epoch.
 /// - `shard` determines the part of each batch that this rank takes.

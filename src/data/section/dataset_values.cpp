@@ -37,7 +37,8 @@ std::shared_ptr<const ConcatenatedSource> joined(const Format& format, const Opt
   return std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }
 
-/// The samples of the files, and the values to keep in memory, read without a cache of decoded data.
+/// Sources that read the files without a cache of decoded data: the samples of the files, and the values to keep in
+/// memory.
 struct UncachedSources {
   std::shared_ptr<const ConcatenatedSource> files;
   std::shared_ptr<const Source> values;  ///< `files`, transformed if `materialize` is set

@@ -136,8 +136,9 @@ SampleMap make_color_jitter(const Dataset::Field& field, std::span<const std::st
   }
   if (!are_valid)
     throw UsageError(
-        fmt::format("{0}: '{3}' is invalid. Valid are three numbers from 0 to {1} for brightness, "
-                    "contrast and saturation, and optionally a fourth from 0 to {2} for hue",
+        fmt::format("{0}: '{3}' is invalid. "
+                    "Valid are three numbers from 0 to {1}: brightness, contrast, saturation. "
+                    "A fourth number from 0 to {2}, the hue, is optional",
                     field.name, static_cast<int>(max_amount), max_hue, join(arguments, " ")));
   const auto axes = image_axes(field);
   require_u8_or_f32(field);

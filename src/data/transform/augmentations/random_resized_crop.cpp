@@ -47,7 +47,7 @@ SampleMap make_random_resized_crop(const Dataset::Field& field, std::span<const 
   if (!size || !range)
     throw UsageError(fmt::format(
         "{}: '{}' is invalid. "
-        "Valid is HEIGHTxWIDTH, and optionally the minimum and maximum share of the area, such as 224x224 0.08 1",
+        "Valid is HEIGHTxWIDTH. The minimum and the maximum share of the area may follow, such as 224x224 0.08 1",
         field.name, join(arguments, " ")));
   const auto axes = image_axes(field);
   require_u8_or_f32(field);
