@@ -62,7 +62,8 @@ struct Format {
                                   bool keep) = nullptr;
   /// Replaces probe() for formats with one sample per file. Returns one element for each item of `source`
   /// (words_of_source()). Does not access each single file, because there may be millions. The path of the element is the
-  /// item, its size is the approximate number of bytes of all files, and its head is a digest of their names.
+  /// item, its size is the approximate number of bytes of all files, and its head is a digest of the names of the files
+  /// and of some of their sizes.
   std::vector<ListedFile> (*gather)(std::span<const std::string> words, const Options& options) = nullptr;
   /// Only for formats with gather(). Returns a function that maps the number of a sample to the path of its file. The
   /// returned function is thread-safe.
