@@ -23,7 +23,7 @@ namespace {
   throw Error(fmt::format("cannot wait for reads by io_uring: {}", std::strerror(-code)));
 }
 
-/// The submission and completion queue of one thread.
+/// The submission queue and completion queue of io_uring for one thread.
 class Ring {
  public:
   Ring() {
@@ -31,9 +31,8 @@ class Ring {
     if (code == -EINVAL) code = ::io_uring_queue_init(ring_parts, &ring_, 0);  // before Linux 6.1
     if (code < 0)
       throw UsageError(
-          fmt::format("the kernel of this node does not allow io_uring ({}). "
-                      "Set read_method = pread, or ask the node's administrator (/proc/sys/kernel/io_uring_disabled, "
-                      "limits of containers)",
+          fmt::format("the kernel of this node does not allow io_uring ({}). Set read_method = pread, "
+                      "or ask the node's administrator (/proc/sys/kernel/io_uring_disabled, limits of containers)",
                       std::strerror(-code)));
   }
   ~Ring() { ::io_uring_queue_exit(&ring_); }

@@ -28,8 +28,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Replaces the source by one that reads complete blocks. Used if samples are shuffled in blocks and are not kept in
-/// memory.
+/// Replaces the plan's source by one that reads complete blocks, unless the source is in memory. Used if samples are
+/// shuffled in blocks.
 void use_blocks(const std::string& section, DatasetPlan& plan) {
   constexpr std::uint64_t few_blocks = 64;
   const auto [samples, window] = plan.order.blocks;
