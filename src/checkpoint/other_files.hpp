@@ -13,7 +13,7 @@
 
 namespace trainrt::checkpoint {
 
-/// Reads the file `path` and returns its size and digest in a FileRecord without a name. Passes the bytes to `take`, block
+/// Reads the file `path` and returns its size and digest; FileRecord::name stays empty. Passes the bytes to `take`, block
 /// by block.
 FileRecord digest_file(const std::string& path, const std::function<void(std::span<const std::byte>)>& take = {});
 
@@ -22,7 +22,7 @@ FileRecord digest_file(const std::string& path, const std::function<void(std::sp
 std::string file_name(const FileEntry& entry, int rank);
 
 /// Callback that gets the exception of a failed read, for example to find out whether the error is temporary. The functions
-/// themselves keep only its message.
+/// with this parameter return only the message of the exception.
 using FailedRead = std::function<void(const std::exception& error)>;
 
 /// Verifies a file of a checkpoint against its record (size and digest) in the manifest. Returns "" if the file is intact,

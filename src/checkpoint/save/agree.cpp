@@ -214,8 +214,8 @@ Agreement::Outcome Agreement::update(const State& state, Purpose purpose, bool c
 void Agreement::exchange(const State& state) {
   require_alike(state, communicator_);
   const auto own_file = file_of_rank_[static_cast<std::size_t>(communicator_.rank())];
-  // If the layout of rank 0 is complete, rank 0 writes the combined view (state.h5) without reading the indices in the
-  // shard files. The limit of slabs bounds the memory of the layout to a few megabytes.
+  // If rank 0's layout lists all slabs, rank 0 writes the combined view (state.h5) without reading the indices in the shard
+  // files. The maximum number of slabs bounds the memory of the layout to a few megabytes.
   const std::size_t max_slabs = communicator_.rank() == 0 ? 16'384 : 0;
   LayoutPlanner planner(state, file_of_rank_, own_file, max_slabs);
   exchange_slabs(state, planner);

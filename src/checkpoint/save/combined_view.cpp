@@ -156,7 +156,7 @@ void restore_view(const std::string& checkpoint_dir, const std::string& aside) {
       add_index(index_from(read_part(checkpoint_dir, manifest.shards[file], part), path), tensors, values);
     }
   for (auto& [name, tensor] : tensors) {
-    // The slabs are sorted as in plan_layout(), because the number of a slab is its index in this order.
+    // The number of a slab is its index in the order of plan_layout(), so the slabs are sorted in this order.
     const auto key = [&](const Slab& s) {
       return std::tuple(tensor.placement == Placement::per_rank ? s.writer : 0, s.offset, s.shape);
     };

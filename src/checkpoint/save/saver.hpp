@@ -48,7 +48,7 @@ class Saver {
   ~Saver();
 
   /// Must be called if the state was loaded from checkpoint `number`. Newer checkpoints, which were not loaded, are then
-  /// kept and do not count as checkpoints to keep. Not collective.
+  /// not deleted, and do not count as one of num_to_keep. Not collective.
   void restored(std::int64_t number);
 
   /// Prepares the first save of `state`, so that start() takes less time: the ranks agree on the layout of the tensors in
@@ -81,9 +81,9 @@ class Saver {
   /// - DirectoryFileUnreadable if a file in a directory passed to report() cannot be read; the checkpoint is then removed
   std::optional<SaveResult> start(const State& state, Request request);
 
-  /// Passes the numbers of the checkpoints that a load found damaged. Damaged checkpoints do not count as checkpoints to
-  /// keep and may be deleted, even if they are newer than the loaded checkpoint. Must be called after restored(). Not
-  /// collective.
+  /// Passes the numbers of the checkpoints that a load found damaged. Damaged checkpoints do not count as one of
+  /// num_to_keep and may be deleted, even if they are newer than the loaded checkpoint. Must be called after restored().
+  /// Not collective.
   void know_as_damaged(std::vector<std::int64_t> numbers);
 
   /// Returns true from the start() of a save until its result is returned. Not collective.
