@@ -69,8 +69,8 @@ struct TrialEnd {
   std::int64_t iterations = 0;
   std::optional<double> last = {}, best = {};
   std::string why = {};
-  /// Set if a restart would not help. The trial is then not run again as long as tune.max_failures is at most this
-  /// number.
+  /// Set if a restart would not help: the value of tune.max_failures at the failure. The trial is run again only if
+  /// tune.max_failures is raised above this number.
   std::optional<int> final_up_to = {};
   /// Set if the attempt failed because a report had no number for tune.metric.
   std::optional<MissingMetric> missing_metric = {};

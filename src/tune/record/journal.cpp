@@ -125,7 +125,8 @@ void JournalReader::read(const Take& take) {
   for (const auto number : journal_files(folder_)) read_file(number, take);
 }
 
-/// Reads the complete lines. The rest of an incomplete last line may be written later.
+/// Reads the complete new lines of a file. An incomplete last line is read again later, because its writer may still
+/// complete it.
 void JournalReader::read_file(int number, const Take& take) {
   auto& position = positions_[number];
   const auto bytes = io::retried([&] { return tail_of(journal_file(folder_, number), position); });

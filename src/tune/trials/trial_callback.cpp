@@ -93,7 +93,7 @@ class TrialCallback final : public trainer::StoppingCallback {
     stop_ = {reason_of_stop(verdict.kind, iteration), !stops};
   }
 
-  /// Opened at the first decision. Only rank 0 writes.
+  /// Returns the log of decisions, which is opened at the first decision. Called on rank 0 only.
   DecisionLog& log() {
     if (!log_) log_.emplace(sweep_.journal(), writer_number_);
     return *log_;

@@ -23,7 +23,7 @@ namespace trainrt::tune {
 
 namespace {
 
-constexpr auto pause_if_idle = std::chrono::seconds(1);  // between two scans of the journal and the claims
+constexpr auto pause_if_idle = std::chrono::seconds(1);  // between two scans of the journal if no trial can be run
 
 std::string params_in_words(const Params& params) {
   std::vector<std::string> words;
