@@ -18,7 +18,7 @@ namespace trainrt::tune {
 namespace {
 
 constexpr double min_seconds_between_checks = 5;  // a check may call a Slurm command
-constexpr double max_silence_s = 30;  // age of a heartbeat after which its process counts as dead
+constexpr double max_silence_s = 30;              // age of a heartbeat after which its process counts as dead
 
 /// Returns whether no live process changes the file: it does not exist, or its last change is older than max_silence_s.
 bool is_silent(const std::string& path) { return !io::exists(path) || io::age_seconds(path) > max_silence_s; }

@@ -23,7 +23,7 @@ class BatchLink(Protocol):
     """Interface of the connection to a reader of batches, which trainrt.data implements."""
 
     def taken(self) -> dict[str, Any]:
-        """Returns fields for the next request: the number of batches that count as done in checkpoints."""
+        """Returns fields for the next request: how many batches the program has processed, for the next checkpoint."""
 
 
 class Conversation:

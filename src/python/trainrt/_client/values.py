@@ -37,5 +37,5 @@ def encoded(value: Any) -> Any:
 
 
 def decoded(value: Any) -> Any:
-    """Returns the value from which encoded() has made `value`."""
+    """Returns the original value for `value`, a result of encoded()."""
     return float(value["float"]) if isinstance(value, dict) else value

@@ -35,7 +35,7 @@ def call_place(op: str) -> dict[str, str]:
 
 
 def name_stage(text: str) -> None:
-    """Sets the stage that call_place() returns while no code of the user runs, in a process that fit() or a Tuner has started."""
+    """Sets the text that call_place() returns while no code of the user runs, for example "the start of the train function"."""
     global _stage
     _stage = text
 

@@ -18,8 +18,8 @@ from ._signed_frames import KEY_BYTES, NotSigned, SignedConnection
 
 ADDRESS, KEY = "TRAINRT_FIT", "TRAINRT_FIT_KEY"  # environment variables
 _TIMEOUT_S = 60.0
-_FIRST_REQUEST_S = 10.0  # how long a connection may wait for data before it has proved that it has the key
-_MAX_UNPROVEN = 256  # connections of one socket that have not proved it; further ones wait in the queue of the socket
+_FIRST_REQUEST_S = 10.0  # limit for the first signed message of a new connection, which proves that the client has the key
+_MAX_UNPROVEN = 256  # maximum number of connections per socket without this proof; further ones wait in its queue
 _BACKLOG = 4096
 _PAUSE_S = 0.1
 

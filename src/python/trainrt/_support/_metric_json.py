@@ -16,7 +16,7 @@ def encoded(metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 def decoded(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Returns the metrics that encoded() was given, with NaN for `None`."""
+    """Returns the original metrics for a result of encoded(). `None` becomes NaN."""
     return {name: number_or_text(value) for name, value in metrics.items()}
 
 

@@ -106,7 +106,7 @@ def _pickler_of(cloudpickle: Any, file: BinaryIO) -> Any:
 
 
 def call_of() -> dict[str, Any]:
-    """Returns a description of how this process was started, which processes that use loaded() need."""
+    """Returns script, module path and arguments of this process. A process that calls loaded() needs them to find functions of the script."""
     return {"script": _script.of_this_process(), "sys_path": sys.path, "argv": sys.argv}
 
 

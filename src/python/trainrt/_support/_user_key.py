@@ -41,7 +41,7 @@ def code_of(message: bytes) -> str | None:
 
 
 def reason_against(code: object, message: bytes) -> str | None:
-    """Returns why `code` does not prove that a process of this user wrote `message`, or `None` if it does."""
+    """Returns the reason why `code` does not prove that a process of this user wrote `message`; `None` if `code` is valid."""
     if code is None:
         return "it is not signed: an older version of trainrt wrote it, or the home of its user was read-only"
     try:

@@ -198,7 +198,7 @@ class Walk:
             self._link.end(self._number)
 
     def counted(self, batches):
-        """Yields `batches`. A batch counts as done in checkpoints when counted() yields it."""
+        """Yields `batches`. When it yields a batch, this batch counts as processed in the next checkpoint."""
         for number, batch in enumerate(batches, 1):
             self._link.count(self._number, number)
             yield batch

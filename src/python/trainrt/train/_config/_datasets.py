@@ -13,12 +13,12 @@ def checked(datasets, trainer):
         return {}
     from ...data import Dataset
     if not isinstance(datasets, dict):
-        raise TypeError(f"{trainer}(datasets=...): must be a dict, such as {{'train': dataset}}, not a {type(datasets).__name__}")
+        raise TypeError(f"{trainer}(datasets=...): it must be a dict, such as {{'train': dataset}}, not a {type(datasets).__name__}")
     for name, dataset in datasets.items():
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise ValueError(f"{trainer}(datasets={{{name!r}: ...}}): a name consists of letters, digits, '_' and '-'")
         if not isinstance(dataset, Dataset):
-            raise TypeError(f"{trainer}(datasets={{{name!r}: ...}}): must be a dataset of trainrt.data (read_csv, from_items, from_torch, ...), not a "
+            raise TypeError(f"{trainer}(datasets={{{name!r}: ...}}): it must be a dataset of trainrt.data (read_csv, from_items, from_torch, ...), not a "
                             f"{type(dataset).__name__}; other data are opened in the train function")
     return dict(datasets)
 

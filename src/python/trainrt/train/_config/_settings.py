@@ -56,11 +56,11 @@ def _stop_settings(stop):
     if not stop:
         return {}
     if not isinstance(stop, dict):
-        raise ValueError(f"RunConfig(stop={stop!r}): must be a dict, such as {{'training_iteration': 10}}. Instead of a function, let the train function "
+        raise ValueError(f"RunConfig(stop={stop!r}): it must be a dict, such as {{'training_iteration': 10}}. Instead of a function, let the train function "
                          f"return, or call trainrt.context().request_stop(reason)")
     for name, value in stop.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"RunConfig(stop={{{name!r}: {value!r}}}): must be a number; a report with at least this value ends the run")
+            raise ValueError(f"RunConfig(stop={{{name!r}: {value!r}}}): it must be a number; a report with at least this value ends the run")
     return {f"stop.{name}": f">= {value}" for name, value in stop.items()}
 
 

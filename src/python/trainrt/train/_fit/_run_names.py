@@ -8,7 +8,7 @@ import time
 
 from ..._support import _script
 
-_uses: dict[str, int] = {}  # number of uses in this process, by name
+_uses: dict[str, int] = {}  # how often this process has used each name
 
 
 def default_name(kind, storage):

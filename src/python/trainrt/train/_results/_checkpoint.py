@@ -91,7 +91,7 @@ class Checkpoint:
 
     @classmethod
     def _from_state(cls, path):
-        """Returns the checkpoint of a State: `path` stays the checkpoint's directory, even if the State has files."""
+        """Returns the checkpoint of a State. Its `path` is the checkpoint's directory and not the folder files/, even if the State has files."""
         checkpoint = cls(path)
         checkpoint.path, checkpoint._native_directory = os.path.abspath(path), None
         return checkpoint

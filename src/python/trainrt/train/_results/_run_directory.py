@@ -174,7 +174,7 @@ def with_directories(run_dir):
 
 
 def reported(run_dir):
-    """Returns with_directories(), without checkpoints that share all files of an earlier one: no directory was reported with these."""
+    """Returns the checkpoints of with_directories() with which a directory was reported. Other checkpoints share all files of an earlier one."""
     first = {}
     for path, manifest in with_directories(run_dir):
         first.setdefault(_identity_of_files(path, manifest), (path, manifest))

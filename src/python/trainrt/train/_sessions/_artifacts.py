@@ -42,7 +42,7 @@ class Artifacts:
         self._before = set(os.listdir(source)) - set(_names_in(self._target))
 
     def after_report(self, has_checkpoint):
-        """Copies if the last copy is `sync_period` seconds ago, or after a report with a checkpoint. Called on one rank of each node."""
+        """Copies every `sync_period` seconds, and after a report with a checkpoint if sync_artifacts_on_checkpoint. Called on one rank of each node."""
         is_due = has_checkpoint and self._config.sync_artifacts_on_checkpoint
         if is_due or time.monotonic() - self._copied_s >= self._config.sync_period:
             self.copy()

@@ -221,7 +221,7 @@ def _check_names(more_metrics):
 def _checked_mode(given):
     mode = given if isinstance(given, CheckpointUploadMode) else CheckpointUploadMode.SYNC if given is None else None
     if mode is None:
-        raise ValueError(f"report(checkpoint_upload_mode={given!r}): must be a trainrt.train.CheckpointUploadMode")
+        raise ValueError(f"report(checkpoint_upload_mode={given!r}): it must be a trainrt.train.CheckpointUploadMode")
     if mode is CheckpointUploadMode.NO_UPLOAD:
         raise ValueError("report(checkpoint_upload_mode=NO_UPLOAD) is not supported: a checkpoint counts after its files are in the run directory and "
                          "verified. Leave out the mode and report the directory")
@@ -230,7 +230,7 @@ def _checked_mode(given):
 
 def _check_checkpoint(checkpoint, upload_fn, validation):
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
-        raise TypeError(f"report(checkpoint={checkpoint!r}): must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
+        raise TypeError(f"report(checkpoint={checkpoint!r}): it must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
     if upload_fn is not None:
         raise ValueError("report(checkpoint_upload_fn=...) is not supported: trainrt copies the files into the run directory and verifies them. Write "
                          "the files into a directory and report that")

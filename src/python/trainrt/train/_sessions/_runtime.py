@@ -154,7 +154,8 @@ class RuntimeSession:
         return Checkpoint(path) if path else self.spec.first_checkpoint
 
     def _newest_committed(self):
-        """Returns the path of the newest committed checkpoint with files, or `None`. The runtime verified the older ones and wrote the newer ones."""
+        """Returns the path of the newest committed checkpoint with files, or `None`. The runtime has verified or written all checkpoints
+        except those in `_damaged`."""
         intact = [path for path, _ in _run_directory.with_directories(self.run_dir) if path not in self._damaged]
         return intact[-1] if intact else None
 

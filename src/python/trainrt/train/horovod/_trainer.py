@@ -55,13 +55,13 @@ class HorovodConfig(BackendConfig):
 
     def __post_init__(self):
         if isinstance(self.nics, str):
-            raise TypeError(f"HorovodConfig(nics={self.nics!r}): must be a set of names, such as {{{self.nics!r}}}")
+            raise TypeError(f"HorovodConfig(nics={self.nics!r}): it must be a set of names, such as {{{self.nics!r}}}")
         for name in ("timeout_s", "placement_group_timeout_s"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-                raise ValueError(f"HorovodConfig({name}={value!r}): must be a number of seconds above 0")
+                raise ValueError(f"HorovodConfig({name}={value!r}): it must be a number of seconds above 0")
         if isinstance(self.verbose, bool) or not isinstance(self.verbose, int) or self.verbose < 0:
-            raise ValueError(f"HorovodConfig(verbose={self.verbose!r}): must be an integer, 0 or more")
+            raise ValueError(f"HorovodConfig(verbose={self.verbose!r}): it must be an integer, 0 or more")
 
     @property
     def backend_cls(self):
@@ -129,5 +129,5 @@ def _interface_of_this_node(names):
     available = os.listdir("/sys/class/net")
     found = [name for name in sorted(names) if name in available]
     if not found:
-        raise ValueError(f"HorovodConfig(nics={set(names)!r}): interface not found on this node; it has {', '.join(sorted(available))}")
+        raise ValueError(f"HorovodConfig(nics={set(names)!r}): this node has no such interface; it has {', '.join(sorted(available))}")
     return found[0]

@@ -110,7 +110,7 @@ def _change(parts, caller):
     state = _framework_state.required(caller)
     for name, part in parts.items():
         if name not in state.source.parts:
-            raise ValueError(f"{caller}({name}=...): not passed to load_state(), which fixes the names in checkpoints; it was passed: "
+            raise ValueError(f"{caller}({name}=...): '{name}' was not passed to load_state(), which fixes the names in checkpoints; load_state() was passed: "
                              f"{', '.join(state.source.parts)}")
         state.source.parts[name] = part
 

@@ -23,7 +23,7 @@ class EpochMetrics:
         self._restored = None
 
     def leaf(self):
-        """Returns the HostLeaf of the metrics: this rank's part of a sum or, where all ranks are one JAX, equal on all ranks."""
+        """Returns the HostLeaf of the metrics: this rank's part of a sum. With distributed JAX, the metrics are equal on all ranks instead."""
         return HostLeaf("metrics", (_MAX_NUMBERS,), "float64", self._read, self._take, placement=None if _is_distributed_jax() else "part_of_sum")
 
     def add_restored(self):
