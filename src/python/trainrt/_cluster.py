@@ -83,7 +83,7 @@ def is_initialized() -> bool:
 
 
 def cluster_resources() -> dict[str, float]:
-    """Returns {"CPU": number, "GPU": number}: the CPUs of the tasks of a Slurm job, otherwise those of this machine, within the limits of init().
+    """Returns {'CPU': number, 'GPU': number}: the CPUs of the tasks of a Slurm job, otherwise those of this machine, within the limits of init().
 
     Examples
     --------

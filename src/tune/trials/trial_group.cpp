@@ -54,7 +54,7 @@ void TrialGroup::work() {
 
 void TrialGroup::touch_heartbeat() const { io::touch(writer_.path()); }
 
-/// Runs or ends a trial, or waits. Returns false if all trials are done.
+/// Runs a trial, records the end of a paused trial, or waits if no trial can be run. Returns false if all trials are done.
 bool TrialGroup::run_next() {
   catch_up();
   if (const auto claim = claims_.next(history_, feed_.scheduler())) {

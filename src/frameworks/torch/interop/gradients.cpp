@@ -185,7 +185,7 @@ struct Gradients::Impl {
       clip_on_gpu(max_norm);
   }
 
-  /// Clips without waiting for the GPU.
+  /// Clips the gradients to the norm `max_norm`. Computes the factor on the GPU, so the CPU does not wait for the GPU.
   void clip_on_gpu(double max_norm) {
     if (!(max_norm > 0))
       throw UsageError("cannot clip gradients to a norm of " + std::to_string(max_norm) +

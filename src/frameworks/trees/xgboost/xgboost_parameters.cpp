@@ -84,7 +84,7 @@ constexpr std::array<std::string_view, 68> known_names = {"alpha",
                                                           "validate_parameters",
                                                           "verbosity"};
 
-/// A booster without data.
+/// Owns a booster that is not connected to any data, to check parameters.
 class EmptyBooster {
  public:
   explicit EmptyBooster(const XgboostLibrary& library) : xgboost_(library) {

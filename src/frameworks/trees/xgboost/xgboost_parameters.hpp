@@ -38,7 +38,8 @@ std::vector<std::string> names_not_used(std::string_view warning);
 /// Returns whether booster = gblinear.
 bool is_linear(const Parameters& parameters);
 
-/// Returns whether rows or columns are sampled. XGBoost's models do not contain the state of these random generators.
+/// Returns whether rows or columns are sampled at random. XGBoost's models do not contain the state of the random
+/// generators that draw the samples.
 bool draws_samples(const Parameters& parameters);
 
 }  // namespace trainrt::frameworks::trees

@@ -174,7 +174,7 @@ class State:
         if self._attached:
             raise RuntimeError(f"{kind} '{name}' cannot be added now: add all names before restore()")
 
-    # ---- used by the Context ----
+    # ---- methods that the Context calls ----
 
     def _assign_offsets(self) -> int:
         """Sets the offset of each tensor in shared memory, and returns the total number of bytes."""

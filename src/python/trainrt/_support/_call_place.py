@@ -23,7 +23,7 @@ def _kind(file: str) -> int:
 
 
 def call_place(op: str) -> dict[str, str]:
-    """Returns {"place": text} with the call in the user's code that leads here, such as "report() at train.py:12". For a call from a thread of a
+    """Returns {'place': text} with the call in the user's code that leads here, such as 'report() at train.py:12'. For a call from a thread of a
     library, the text names the line at which the main thread calls the library. Returns {"stage": text} for a call that this package makes outside of
     the user's code. `op` is the name of the call if no function of the package has a public name."""
     place = _place(sys._getframe(1), op)
@@ -35,13 +35,13 @@ def call_place(op: str) -> dict[str, str]:
 
 
 def name_stage(text: str) -> None:
-    """Sets the text that call_place() returns while no code of the user runs, for example "the start of the train function"."""
+    """Sets the text that call_place() returns while no code of the user runs, for example 'the start of the train function'."""
     global _stage
     _stage = text
 
 
 def place_of_raise(trace: TracebackType | None) -> str:
-    """Returns the innermost line of the user's code in the traceback of an exception, such as "train.py:8". Returns "" if the traceback has no user
+    """Returns the innermost line of the user's code in the traceback of an exception, such as 'train.py:8'. Returns '' if the traceback has no user
     code."""
     place = ""
     while trace is not None:

@@ -68,7 +68,7 @@ class Exchange:
         """Returns the environment variables that ranks need to connect."""
         return {ADDRESS: ",".join(self._addresses), KEY: self._key.hex()}
 
-    # ---- access by the script ----
+    # ---- methods that the script calls ----
 
     def put(self, name: str, data: bytes) -> None:
         with self._lock:
@@ -82,7 +82,7 @@ class Exchange:
         with self._lock:
             return sorted(self._values)
 
-    # ---- requests of ranks ----
+    # ---- methods that answer requests of ranks ----
 
     def _accept(self, listener: socket.socket) -> None:
         unproven = threading.BoundedSemaphore(_MAX_UNPROVEN)

@@ -57,7 +57,7 @@ class ExchangeClient:
                     failures.append(f"{label}: {error or 'closed'}")
                     is_refused = is_refused and isinstance(error, ConnectionRefusedError)
             if time.monotonic() > start + (_REFUSED_S if is_refused else tries_s):
-                raise ScriptUnreachable(f"the script that called fit() cannot be reached from {socket.gethostname()}: {'; '.join(failures)}. It must "
+                raise ScriptUnreachable(f"the script that called fit() cannot be reached from {socket.gethostname()}: {'; '.join(failures)}. The script must "
                                         f"still be running, and nodes must be able to connect to it; otherwise start the script on every rank: srun trainrt "
                                         f"-- python3 train.py")
             time.sleep(0.2)

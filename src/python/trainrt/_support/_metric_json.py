@@ -1,4 +1,4 @@
-"""Metrics as JSON that strict parsers read: NaN is null, infinities are the strings "Infinity" and "-Infinity". A string with this content, also
+"""Metrics as JSON that strict parsers read: NaN is null, infinities are the strings 'Infinity' and '-Infinity'. A string with this content, also
 after backslashes, is prefixed with one more backslash. src/core/text/json_number.hpp defines the same form."""
 
 from __future__ import annotations

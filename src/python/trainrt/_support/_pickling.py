@@ -111,7 +111,7 @@ def call_of() -> dict[str, Any]:
 
 
 def send(trainer: Any, exchange: Exchange, options: dict[str, Any]) -> None:
-    """Offers the trainer to the ranks, with `options` for the worker (JSON). Raises as pickled() does."""
+    """Stores the trainer, and `options` for the worker (JSON), where the ranks can fetch them. Raises the exceptions of pickled()."""
     exchange.put(_TRAINER, pickled(trainer))
     exchange.put(_CALL, json.dumps({**call_of(), **options}).encode())
 

@@ -75,12 +75,12 @@ class DatasetParts:
         return numbers_of(self._rows)
 
     def options(self, **keys: Any) -> Dataset:
-        """Sets keys of the config's section [data.NAME], for example options(cast="x: f32", block=1024, memory="4 GiB"). Raises ValueError for a
+        """Sets keys of the config's section [data.NAME], for example options(cast='x: f32', block=1024, memory='4 GiB'). Raises ValueError for a
         key that another method sets. Reading the dataset raises ValueError for unknown keys and invalid values."""
         others = sorted(_SET_BY_METHODS & set(keys))
         if others:
-            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), filter(expr=...), limit(), split(), "
-                             f"random_shuffle(), explode(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
+            raise ValueError(f"options({others[0]}=...) is not supported: use the method that sets this key: read_...(), filter(), filter(expr=...), limit(), "
+                             f"split(), random_shuffle(), explode(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
     def __getstate__(self) -> dict[str, Any]:

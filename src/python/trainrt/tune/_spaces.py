@@ -96,7 +96,7 @@ class Integer(Domain):
 
 
 class Categorical(Domain):
-    """A list of values of any type. `kind` is "choice", or "grid", which uses each value. `texts` are different names of the values; default: from
+    """A list of values of any type. `kind` is 'choice', or 'grid', which uses each value. `texts` are different names of the values; default: from
     their repr()."""
 
     def __init__(self, values: Sequence[Any], kind: str = "choice", texts: list[str] | None = None) -> None:

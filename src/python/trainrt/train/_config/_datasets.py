@@ -8,7 +8,7 @@ from ._assignment import NAME, Section
 
 
 def checked(datasets, trainer):
-    """Returns `datasets`, {name: trainrt.data.Dataset}. Raises TypeError or ValueError, which names `trainer`, for anything else."""
+    """Returns `datasets`, {name: trainrt.data.Dataset}. Raises TypeError or ValueError that names `trainer` if it is invalid."""
     if not datasets:
         return {}
     from ...data import Dataset

@@ -137,7 +137,7 @@ class Result:
 
     @property
     def state(self) -> str:
-        """Current state of the run: "starting", "running", "finished", "stopped", "failed" or "killed".
+        """Current state of the run: 'starting', 'running', 'finished', 'stopped', 'failed' or 'killed'.
 
         A trial in a ResultGrid can also be "waiting" or "paused". Raises RuntimeError if the run directory cannot be read.
         """

@@ -62,7 +62,7 @@ class Artifacts:
     def _note_failures(self, failures):
         if failures:
             (path, error), more = failures[0], len(failures) - 1
-            rest = f"; the same holds for {more} more files or folders" if more else ""
+            rest = f"; {more} more files or folders cannot be copied either" if more else ""
             _notes.say(f"SyncConfig(sync_artifacts=True): {path} cannot be copied into {self._target}: {error}{rest}")
 
     def _copy_tree(self, source, target):

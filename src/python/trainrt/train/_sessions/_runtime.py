@@ -89,7 +89,7 @@ class RuntimeSession:
             self._check_first_found()
 
     def _check_first_found(self):
-        """Raises RuntimeError if get_checkpoint() returned a newer checkpoint than the runtime, which checks every byte, restored."""
+        """Raises RuntimeError if the runtime, which verifies every byte, has restored an older checkpoint than get_checkpoint() returned."""
         returned = self._first_found if self._first_found is not _NOT_SEARCHED else None
         restored = self.runtime.checkpoint() if returned else None
         if restored is not None and _run_directory.number_of(restored["path"]) < _run_directory.number_of(returned):

@@ -79,7 +79,8 @@ class _HorovodBackend(Backend):
     def on_start(self, worker_group, backend_config):
         missing = [name for name in _NEEDED if name not in os.environ]
         if missing and len(worker_group) > 1:  # without them, Horovod would train a separate model on each rank
-            raise RuntimeError(f"{', '.join(missing)} not set: the key program.env of the launch excludes Horovod; set it to all, or add horovod")
+            raise RuntimeError(f"environment variables not set: {', '.join(missing)}. The key program.env of the launch excludes Horovod; set the key "
+                               f"to all, or add horovod")
         for line in backend_config.notes():
             _notes.say(line)
         os.environ.setdefault("HOROVOD_GLOO_TIMEOUT_SECONDS", str(max(1, int(backend_config.timeout_s))))
@@ -121,7 +122,7 @@ class HorovodTrainer(DataParallelTrainer):
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, horovod_config: Optional[HorovodConfig] = None, **arguments: Any):
         if horovod_config is not None and not isinstance(horovod_config, HorovodConfig):
-            raise TypeError(f"horovod_config={horovod_config!r}: must be a HorovodConfig, not a {type(horovod_config).__name__}")
+            raise TypeError(f"horovod_config={horovod_config!r}: it must be a HorovodConfig, not a {type(horovod_config).__name__}")
         super().__init__(train_loop_per_worker, backend_config=horovod_config or HorovodConfig(), **arguments)
 
 
