@@ -52,7 +52,7 @@ def place_of_raise(trace: TracebackType | None) -> str:
 
 
 def _place(frame: FrameType | None, name: str) -> str | None:
-    """Returns the place of the innermost frame of the user's code, else that of a library, or `None` if there is neither."""
+    """Returns call and line of the innermost frame of the user's code; without such a frame, of a library; otherwise `None`."""
     in_library = None
     while frame is not None:
         code = frame.f_code

@@ -142,7 +142,7 @@ def _tcp_listener() -> socket.socket:
 
 
 def _own_hosts() -> list[str]:
-    """Returns names and addresses by which other nodes may reach this one. Ranks of srun first use the address that srun has."""
+    """Returns names and addresses by which other nodes may reach this one. Ranks that srun starts first try the address that srun uses."""
     name = socket.gethostname()
     try:
         found = [str(each[4][0]) for each in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)]

@@ -72,7 +72,7 @@ def _definition(thing: Any) -> str:
 
 
 def _by_value(thing: Any, why: str, label: str) -> bytes:
-    """Returns a message with two pickles: `thing`, and those functions and classes of the script that it contains, by name."""
+    """Returns a message with two pickles: of `thing`, and of the functions and classes of the script that `thing` contains, by name."""
     failed = f"{label} cannot be sent to the processes that run it"
     try:
         cloudpickle = importlib.import_module("cloudpickle")

@@ -18,7 +18,7 @@ _SET_BY_METHODS = {"source", "format", "subset", "subset_after", "every", "shuff
 
 
 class Reshape:
-    """Keys of [data.NAME], such as explode and pack, that make new samples out of the source's samples, and the source rows that are used."""
+    """Keys of [data.NAME] that make new samples from the samples of the source, such as explode and pack, and the source rows that they use."""
 
     ORDER = {"where": 0, "explode": 1, "sequence": 2, "pack": 3, "draw_by_weight": 5}  # order in which the runtime applies the keys
     ORDER_OF_ROWS = 4  # position at which the runtime applies the choice of samples
@@ -90,5 +90,5 @@ class DatasetParts:
 
 
 def numbers_of(rows: Rows) -> Any:
-    """Returns the row numbers of `rows`, after calling `rows` if it is a function, or `None` for all rows."""
+    """Returns the row numbers in `rows`. Calls `rows` if it is a function. `None` means all rows."""
     return rows() if callable(rows) else rows

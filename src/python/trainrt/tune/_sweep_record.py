@@ -27,7 +27,7 @@ def is_sweep(path: str) -> bool:
 
 
 def read_sweep(path: str) -> tuple[dict[str, str], str | None]:
-    """Returns ({key: text}, reason): `None`, or the reason why another user may have written the file. Raises ValueError for a damaged file."""
+    """Returns ({key: text}, reason). `reason` is `None`, or states why another user may have written the file. Raises ValueError for a damaged file."""
     where = os.path.join(path, _NAME)
     try:
         with open(where, encoding="utf-8") as file:

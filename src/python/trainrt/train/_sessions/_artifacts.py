@@ -98,7 +98,7 @@ def _turn_on_this_node(run_dir):
 
 
 def _copy_file(source, target, status):
-    """Copies a file and its time by an atomic rename, unless the copy has this size and time."""
+    """Copies a file with its modification time, by an atomic rename. Does nothing if the existing copy has the same size and time."""
     try:
         known = os.lstat(target)
         if (known.st_size, known.st_mtime_ns) == (status.st_size, status.st_mtime_ns):

@@ -239,7 +239,7 @@ def _check_checkpoint(checkpoint, upload_fn, validation):
 
 
 def _validation_request(session, validation):
-    """Returns the request for the checkpoint's manifest, or `None`."""
+    """Returns the validation request for the manifest of the checkpoint; `None` if no validation is requested."""
     if not validation:
         return None
     if session.spec.validation is None:

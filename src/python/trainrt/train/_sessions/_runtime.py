@@ -117,7 +117,7 @@ class RuntimeSession:
     # ---- reported directories ----
 
     def remove_committed_directories(self):
-        """Removes the directories that report() was asked to remove. Waits for a commit in progress if there are any."""
+        """Removes the directories that report() was asked to remove, after a commit in progress. Returns at once if there are no directories."""
         if self._removals:
             self._removals.carry_out(self.newest_index())
 
