@@ -39,9 +39,9 @@ const FileRecord* find_file(const Manifest& manifest, const FileEntry& entry, in
 /// function.
 std::vector<std::string> file_differences(const State& state, const Manifest& manifest, int rank);
 
-/// Copies every file of the State that the checkpoint has to the path in its FileEntry. Each file is verified while it is
-/// copied, and replaced atomically and durably. A file that already matches its record is not written. Throws Error if a
-/// file is damaged or cannot be copied.
+/// Copies the State's files from the checkpoint to the paths in their FileEntries. Files that the checkpoint lacks are
+/// skipped. Each file is verified while it is copied, and replaced atomically and durably. A file that already matches its
+/// record is not written. Throws Error if a file is damaged or cannot be copied.
 void restore_files(const State& state, const std::string& checkpoint_dir, const Manifest& manifest, int rank);
 
 /// Returns whether the checkpoint has state.h5. A committed checkpoint may lack it, because state.h5 is written after the

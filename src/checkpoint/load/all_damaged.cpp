@@ -50,7 +50,7 @@ RereadResult read_again(const CheckpointCandidate& candidate, int shift, const s
   const auto found = communicator.all_gather(filler.has_found() ? "1" : "");
   for (std::size_t rank = 0; rank < found.size(); ++rank)
     if (!found[rank].empty()) reading.finders.insert(readers[rank]);
-  // If no rank found damage in its share, the parts of the checkpoint contradict each other.
+  // If no rank found damage in its share, the shares contradict each other, and all readers count as finders.
   if (reading.finders.empty()) reading.finders.insert(readers.begin(), readers.end());
   return reading;
 }

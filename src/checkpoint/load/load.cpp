@@ -93,7 +93,7 @@ std::vector<CheckpointCandidate> candidates_at(const std::string& path, Communic
   if (from_root(communicator, [&] { return kind_of(path); }) == "run") return candidates_in(path, communicator);
   return {{path, std::nullopt}};
 } catch (const Error& error) {
-  // An exception of from_root() has the exit code of the exception on rank 0, but not its type.
+  // from_root() throws Error on all ranks, with the exit code of the exception on rank 0 but without its type.
   if (error.code() == ExitCode::usage) throw UsageError(error.what());
   throw;
 }

@@ -85,8 +85,8 @@ constexpr std::string_view equal_values =
     "state.value(\"loss_sum\", loss_sum).part_of_sum() in C++. Keep another value of each rank in a tensor that is "
     "declared per rank: per_rank=True in Python, .per_rank() in C++. Or reduce the value over the ranks before the call.";
 
-/// Gathers the descriptions of the States of all ranks, and returns all differences, one line each, from the second on
-/// indented. Collective.
+/// Gathers the descriptions of the States of all ranks, and returns all differences, one line each. All lines except the
+/// first are indented. Collective.
 std::string differences(Communicator& communicator, const State& state, Agreement::Purpose purpose) {
   std::vector<Descriptions> ranks;
   for (const auto& bytes : communicator.all_gather(pack(describe(state, purpose)))) ranks.push_back(unpack(bytes));

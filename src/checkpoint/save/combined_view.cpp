@@ -72,7 +72,7 @@ void map_slab(hid_t how, const TensorLayout& tensor, std::size_t number, int fil
 void assemble(hid_t file, const TensorLayout& tensor, const Layout& layout) {
   const auto whole = whole_shape(tensor, layout.ranks);
   io::H5Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
-  // Without creation and modification times, the bytes of state.h5 depend only on the checkpoint.
+  // Stores no creation and modification times, so that the bytes of state.h5 depend only on the checkpoint.
   io::h5_check(H5Pset_obj_track_times(how, false), "leave times out");
   if (element_count(whole) > 0) {
     set_fill(how, tensor.dtype);

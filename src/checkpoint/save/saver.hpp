@@ -59,7 +59,7 @@ class Saver {
   /// Compares one number of every rank, for example a digest of replicated tensors, before a save. The ranks do not compare
   /// numbers if `number` is empty.
   struct Comparison {
-    /// Returns the number of this rank that is compared. Called after State::bring_up_to_date().
+    /// Returns this rank's number. Called after State::bring_up_to_date().
     std::function<std::int64_t()> number;
     /// Called on all ranks with the result of the comparison. `alike`: all ranks have the same number. May throw on all
     /// ranks, which aborts the save.

@@ -89,7 +89,7 @@ std::string decision_record(const Decision& decision);
 /// is run again. Several processes may write the same record.
 std::string retry_record(std::uint64_t trial, int attempt);
 
-/// Returns the record that the scheduler paused the trial.
+/// Returns the record for a trial that the scheduler has paused.
 std::string halt_record(std::uint64_t trial);
 
 /// Records that a trial became the clone of another trial at `iteration`. This starts a new generation of the trial.

@@ -8,7 +8,7 @@
 
 namespace trainrt::tune {
 
-/// Returns the reasons why trials ended, as texts for the user. For a trial that its scheduler stopped, the journal
+/// Provides the reasons why trials ended, as texts for the user. For a trial that its scheduler stopped, the journal
 /// contains a different text, which depends on the version of trainrt that wrote it.
 class StopReason {
  public:

@@ -48,7 +48,7 @@ class TrialCallback final : public trainer::StoppingCallback {
     return as_real(metrics.at(sweep_.metric()));
   }
 
-  /// Reads what all trials have reported since the last call.
+  /// Reads the reports of all trials since the last call.
   void catch_up() {
     reader_.read([this](int writer, const std::string& json) { history_.take(writer, json); });
     feed_.follow(history_);

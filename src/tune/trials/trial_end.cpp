@@ -22,7 +22,7 @@ namespace trainrt::tune {
 
 namespace {
 
-/// Returns the metric of all reports; empty if it is not a number or there are no reports.
+/// Returns the values of the metric in all reports; empty if they are not numbers, or if there are no reports.
 std::vector<double> numbers_of(const Result& result, const std::string& metric) {
   const auto column = result.columns.find(metric);
   if (column == result.columns.end()) return {};

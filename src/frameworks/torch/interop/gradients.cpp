@@ -40,7 +40,7 @@ enum class Transport {
   no_buckets,   ///< one rank on a GPU: nothing is reduced
 };
 
-/// A parameter, its gradient's part of a bucket, and the state of that gradient in this step.
+/// A parameter, the part of a bucket that holds its gradient, and the state of that gradient in this step.
 struct Slot {
   std::string name;
   at::Tensor parameter, view;

@@ -152,7 +152,7 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
 
 
 def _shuffled(rows: Any, seed: int) -> Any:
-    """Returns the rows in random order. Uses Python's random.shuffle(), whose order is equal in all Python versions."""
+    """Returns the rows in random order. Uses random.shuffle(), which gives the same order in all versions of Python."""
     if len(rows) > _MAX_SHUFFLED:
         raise ValueError(f"the dataset has {len(rows)} samples, but limit() and the split methods can shuffle at most {_MAX_SHUFFLED}: call them on the "
                          f"unshuffled dataset, and then call random_shuffle() on the result")

@@ -7,7 +7,7 @@ from ..._support import _notes
 
 
 class DeferredRemovals:
-    """Directories to remove. Keeps directories of a run, directories that changed after their report, and those whose checkpoint was not committed."""
+    """Directories to remove. Keeps directories of a run, directories that changed after their report, and those without a committed checkpoint."""
 
     def __init__(self):
         self._reported = {}  # by path: stamp of the directory at its report, and index of the newest checkpoint before it
