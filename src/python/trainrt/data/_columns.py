@@ -20,7 +20,7 @@ def columns_of(batch, origin, did="returned", has_missing=False):
              for key, name in _names_of(batch, origin, did)}
     if len({len(column) for column in found.values()}) > 1:
         lengths = ", ".join(f"{name} has {len(column)}" for name, column in found.items())
-        raise ValueError(f"{origin} {did} columns of different lengths: {lengths}; all columns must have the same length")
+        raise ValueError(f"{origin} {did} columns of several lengths: {lengths}; all columns must have the same length")
     return found
 
 
