@@ -48,7 +48,7 @@ def restored(kind, path, function, config, arguments):
 
 
 def _trusted_options(kind, run_dir, record):
-    """Returns the record. If its code is not valid, removes the options that decide how ranks start, and prints a note that names them."""
+    """Returns the record. If its authentication code is not valid, removes the options that decide how ranks start, and prints a note that names them."""
     reason = _trainer_record.reason_against(record)
     if reason is None:
         return record

@@ -34,7 +34,7 @@ def write(run_dir, trainer):
 
 
 def read(run_dir):
-    """Returns the record, or {} if the file is missing or damaged. Its code is not checked."""
+    """Returns the record, or {} if the file is missing or damaged. Does not verify its authentication code."""
     try:
         with open(os.path.join(run_dir, _NAME), encoding="utf-8") as file:
             record = json.load(file)
@@ -44,7 +44,7 @@ def read(run_dir):
 
 
 def config_in(record):
-    """Returns the train_loop_config of a record, and the reason if the config is missing in the record, otherwise `None`."""
+    """Returns (train_loop_config of a record, reason why the record lacks it). The reason is `None` if the record has a config."""
     try:
         return _value_json.decoded(record.get(_CONFIG)), record.get(_CONFIG_MISSING)
     except (ValueError, ImportError, RecursionError) as error:

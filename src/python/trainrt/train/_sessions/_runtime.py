@@ -144,7 +144,7 @@ class RuntimeSession:
             raise RuntimeError(failure)
 
     def get_checkpoint(self):
-        """Returns the newest checkpoint with files; before the first one, the spec's `first_checkpoint`. Waits for a commit in progress."""
+        """Returns the newest checkpoint with files; without one, TrainSpec.first_checkpoint. Waits for a commit in progress."""
         if self._wait_for_commit():
             path = self._newest_committed()
         else:

@@ -33,7 +33,7 @@ class TrainingCallback:
         """Called after each report with the metrics of all ranks, by rank."""
 
     def finish_training(self, error: bool = False, **info: Any) -> None:
-        """Called after the run. `error`: whether it failed."""
+        """Called after the run. `error`: whether the run failed."""
 
 
 class JsonLoggerCallback(TrainingCallback):

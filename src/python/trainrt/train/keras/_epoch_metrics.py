@@ -47,7 +47,7 @@ class EpochMetrics:
         parts = [numpy.ravel(_host_array(variable)).astype("float64") for variable in self._variables()]
         joined = numpy.concatenate([numpy.zeros(0), *parts])
         if len(joined) > _MAX_NUMBERS:
-            _notes.say(f"the metrics have {len(joined)} numbers, and a checkpoint holds at most {_MAX_NUMBERS}; after a stop within an epoch they are computed "
+            _notes.say(f"the metrics have {len(joined)} numbers, but a checkpoint holds at most {_MAX_NUMBERS}; after a stop within an epoch they are computed "
                        f"from the remaining batches")
         else:
             found[:len(joined)] = joined

@@ -39,7 +39,7 @@ def plain(name: str, value: Any) -> Any:
 
 
 def from_plain(encoded: Any) -> Any:
-    """Returns the object from which plain() has made `encoded`."""
+    """Returns the original object for `encoded`, a result of plain()."""
     return _plain_tree.decoded(encoded, b"")
 
 
