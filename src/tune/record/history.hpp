@@ -80,7 +80,7 @@ struct TrialEnd {
 
 /// Returns the first record of each journal file, which identifies the process that writes the file.
 std::string writer_record(const rundir::Owner& owner);
-/// Returns the record of the begin of a trial's attempt. `params` are the values that a searcher program returned.
+/// Returns the record of the start of an attempt of a trial. `params` are the values that a searcher program returned.
 std::string begin_record(std::uint64_t trial, int attempt, int generation, const Params& params = {});
 
 std::string decision_record(const Decision& decision);

@@ -1,4 +1,4 @@
-"""Receives batches in shared memory from a reader. The reader is another process, a rank's runtime or `trainrt data serve`, that reads the files."""
+"""Receives batches in shared memory from a reader: the process that reads the files, which is a rank's runtime or `trainrt data serve`."""
 
 from __future__ import annotations
 
