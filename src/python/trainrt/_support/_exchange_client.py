@@ -1,4 +1,4 @@
-"""ExchangeClient: the side of a rank of the Exchange of `fit()`."""
+"""ExchangeClient, through which a rank sends requests to the Exchange of `fit()`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ExchangeClient:
 
     @classmethod
     def from_environment(cls) -> ExchangeClient:
-        """Returns the client for the variables of Exchange.variables(), and removes them, so that child processes do not inherit them."""
+        """Returns a client for the environment variables of Exchange.variables(). Removes the variables, so that child processes do not inherit them."""
         return cls(os.environ.pop(ADDRESS).split(","), bytes.fromhex(os.environ.pop(KEY)))
 
     def get(self, name: str) -> bytes | None:
