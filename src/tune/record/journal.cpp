@@ -100,8 +100,8 @@ JournalWriter JournalWriter::claimed(const std::string& folder, int above) {
   const auto existing = journal_files(folder);
   for (int number = std::max(existing.empty() ? 0 : existing.back(), above) + 1; number < max_files; ++number)
     if (io::create_exclusive(journal_file(folder, number), "")) return {folder, number};
-  throw Error(fmt::format("the journal '{}' has {} files, which is the maximum. Start a new sweep with --run.name=NAME", folder,
-                          max_files));
+  throw Error(fmt::format("the journal '{}' has {} files, which is the maximum. Start a new sweep with --run.name=NAME",
+                          folder, max_files));
 }
 
 JournalWriter::JournalWriter(const std::string& folder, int number)
