@@ -873,7 +873,7 @@ def restore_runs_no_code_that_the_directory_names():
     (script.folder / "evil.py").write_text("open('pwned', 'w').close()\ndef function(config):\n    pass\n")
     for module, name in (("os", "system"), ("evil", "function"), ("__main__", "os.system"), ("__main__", "count"), ("json", "dumps")):
         changed_record(script, function={"module": module, "qualname": name}, program=str(script.path), train_loop_config="touch pwned")
-        check("Give the train function again" in restored(script) and "its code is not valid" in restored(script), f"{module}.{name} was accepted")
+        check("Give the train function again" in restored(script) and "its authentication code is not valid" in restored(script), f"{module}.{name} was accepted")
     check(not (script.folder / "pwned").exists(), "the module was imported, or the command ran")
     given = Script(MAIN + f"    print('RESULT', json.dumps(DataParallelTrainer.restore({str(script.runs / 'run')!r}, count).train_loop_per_worker.__name__))\n")
     equal(result_of(given.run()), ["count"], "the function that was passed")
@@ -926,7 +926,7 @@ def an_unsigned_record_or_unsafe_key_requires_the_function_again():
     key.unlink()
     check("has no key to verify" in restored(script, XDG_STATE_HOME=state), "a signature is accepted without a key")
     equal(script.run("first", env={"XDG_STATE_HOME": state, "RUNS": script.folder / "new-key"}).code, 0, "exit with a new key")
-    check("its code is not valid" in restored(script, XDG_STATE_HOME=state), "a signature of an older key is accepted")
+    check("its authentication code is not valid" in restored(script, XDG_STATE_HOME=state), "a signature of an older key is accepted")
 
 
 if __name__ == "__main__":

@@ -217,7 +217,7 @@ else:
                       ("sink.program.program", "touch pwned"), ("tune.metric", "loss\n[callback.command]\non_finish = touch pwned")):
         record.write_text(json.dumps({**signed, key: text}))
         again = made.run("restore", timeout=60)
-        check("refused" in again.out and "its code is not valid" in again.out and key in again.out, f"{key} is accepted", again)
+        check("refused" in again.out and "its authentication code is not valid" in again.out and key in again.out, f"{key} is accepted", again)
     record.write_text(json.dumps({key: text for key, text in signed.items() if key != "_code"}))  # as in records of older versions
     older = made.run("restore", timeout=60)
     equal(json.loads(record.read_text()), signed, "the record after the restore", older)

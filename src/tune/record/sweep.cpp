@@ -181,7 +181,7 @@ std::string Sweep::begin(const std::string& trial_file) const {
   const auto record = sweep_record_text(config_.texts());
   const bool is_new = io::create_exclusive(path, record);
   const auto changed = is_new ? std::string() : resume(record);
-  // Replaces the file by the caller's config, because trials execute the programs that the file names.
+  // Trials execute the programs that this file names, so a file with other content is replaced by the caller's config.
   if (!io::create_exclusive(config_file(), trial_file) && io::read_file(config_file()) != trial_file)
     io::replace_file(config_file(), trial_file);
   put_config_into_mirror(config::make_run_spec(trial_config_), record_name);

@@ -52,7 +52,7 @@ class Sweep {
   /// Returns the keys that one trial has in addition to common_config(): its name, and its values or its program with
   /// the values filled in. `start` is the checkpoint from which a clone starts.
   Options own_config_of(std::uint64_t trial, const Params& params, const CloneStart& start = {}) const;
-  /// Returns common_config() combined with own_config_of().
+  /// Returns all keys of one trial: common_config() and own_config_of().
   Options config_of(std::uint64_t trial, const Params& params) const;
 
   const SearchSpace& space() const { return *space_; }

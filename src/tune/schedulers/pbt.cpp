@@ -21,7 +21,7 @@ namespace trainrt::tune::plugins {
 
 namespace {
 
-constexpr std::uint64_t donors = 2, values = 3;  ///< streams of random numbers of the sweep's seed
+constexpr std::uint64_t donors = 2, values = 3;  ///< numbers of two independent random streams, derived from the seed
 
 class Pbt final : public Scheduler {
  public:

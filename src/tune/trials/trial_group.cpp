@@ -23,7 +23,7 @@ namespace trainrt::tune {
 
 namespace {
 
-constexpr auto pause_if_idle = std::chrono::seconds(1);  // between two scans of the journal and the claims
+constexpr auto pause_if_idle = std::chrono::seconds(1);  // between two scans of the journal if no trial can be run
 
 std::string params_in_words(const Params& params) {
   std::vector<std::string> words;
@@ -54,7 +54,7 @@ void TrialGroup::work() {
 
 void TrialGroup::touch_heartbeat() const { io::touch(writer_.path()); }
 
-/// Runs or ends a trial, or waits. Returns false if all trials are done.
+/// Runs a trial, records the end of a paused trial, or waits if no trial can be run. Returns false if all trials are done.
 bool TrialGroup::run_next() {
   catch_up();
   if (const auto claim = claims_.next(history_, feed_.scheduler())) {

@@ -17,7 +17,7 @@ _PROTOCOL = 1
 
 
 def introduction() -> dict[str, Any]:
-    """Returns the fields of the messages "hello" and "open_run"."""
+    """Returns the fields of the messages 'hello' and 'open_run'."""
     return {"protocol": _PROTOCOL, "client": f"Python {platform.python_version()}", "pid": os.getpid(), **_register_stacks_signal()}
 
 

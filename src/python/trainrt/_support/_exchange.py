@@ -18,8 +18,8 @@ from ._signed_frames import KEY_BYTES, NotSigned, SignedConnection
 
 ADDRESS, KEY = "TRAINRT_FIT", "TRAINRT_FIT_KEY"  # environment variables
 _TIMEOUT_S = 60.0
-_FIRST_REQUEST_S = 10.0  # how long a connection may wait for data before it has proved that it has the key
-_MAX_UNPROVEN = 256  # connections of one socket that have not proved it; further ones wait in the queue of the socket
+_FIRST_REQUEST_S = 10.0  # limit for the first signed message of a new connection, which proves that the client has the key
+_MAX_UNPROVEN = 256  # maximum number of connections per socket without this proof; further ones wait in its queue
 _BACKLOG = 4096
 _PAUSE_S = 0.1
 
@@ -68,7 +68,7 @@ class Exchange:
         """Returns the environment variables that ranks need to connect."""
         return {ADDRESS: ",".join(self._addresses), KEY: self._key.hex()}
 
-    # ---- access by the script ----
+    # ---- methods that the script calls ----
 
     def put(self, name: str, data: bytes) -> None:
         with self._lock:
@@ -82,7 +82,7 @@ class Exchange:
         with self._lock:
             return sorted(self._values)
 
-    # ---- requests of ranks ----
+    # ---- methods that answer requests of ranks ----
 
     def _accept(self, listener: socket.socket) -> None:
         unproven = threading.BoundedSemaphore(_MAX_UNPROVEN)
@@ -142,7 +142,7 @@ def _tcp_listener() -> socket.socket:
 
 
 def _own_hosts() -> list[str]:
-    """Returns names and addresses by which other nodes may reach this one. Ranks of srun first use the address that srun has."""
+    """Returns names and addresses by which other nodes may reach this one. Ranks that srun starts first try the address that srun uses."""
     name = socket.gethostname()
     try:
         found = [str(each[4][0]) for each in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)]

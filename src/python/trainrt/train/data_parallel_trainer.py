@@ -195,7 +195,7 @@ class DataParallelTrainer:
         return self.train_loop_per_worker()
 
     def title(self) -> str:
-        """Returns what the ranks of fit() run, for messages: "train function train_func of train.py"."""
+        """Returns what the ranks of fit() run, for messages: 'train function train_func of train.py'."""
         script = os.path.basename(_script.of_this_process()["path"] or "this program")
         function = self.train_loop_per_worker
         while isinstance(function, functools.partial):
@@ -244,13 +244,13 @@ def _worker_count(scaling):
 
 def _checked(name, value, kind):
     if value is not None and not isinstance(value, kind):
-        raise TypeError(f"{name}={value!r}: must be a {kind.__name__}, not a {type(value).__name__}")
+        raise TypeError(f"{name}={value!r}: it must be a {kind.__name__}, not a {type(value).__name__}")
     return value
 
 
 def _checked_function(function):
     if not callable(function):
-        raise TypeError(f"train_loop_per_worker={function!r}: must be a function")
+        raise TypeError(f"train_loop_per_worker={function!r}: it must be a function")
     try:
         required = [each for each in inspect.signature(function).parameters.values()
                     if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
@@ -258,6 +258,6 @@ def _checked_function(function):
         return function
     if len(required) > 1:
         name = getattr(function, "__qualname__", repr(function))
-        raise ValueError(f"train_loop_per_worker={name}: needs {', '.join(each.name for each in required)}; it must take no argument, or "
+        raise ValueError(f"train_loop_per_worker={name}: it needs {', '.join(each.name for each in required)}; it must take no argument, or "
                          f"one: the config")
     return function

@@ -12,7 +12,7 @@ Path = tuple  # keys of dicts and indices of lists that lead from the root to a 
 
 
 def as_domain(value: Any) -> Domain | None:
-    """Returns the domain for a domain or a grid, and `None` for another value, which is the same for all trials."""
+    """Returns the Domain of a domain or a grid. Returns `None` for any other value, which is the same for all trials."""
     if isinstance(value, Domain):
         return value
     if isinstance(value, dict) and set(value) == {"grid_search"}:

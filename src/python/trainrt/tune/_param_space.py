@@ -162,7 +162,7 @@ class ParamSpace:
         return found
 
     def config(self, texts: Mapping[str, str], trial: int) -> Any:
-        """Returns the config of the trial with that number. `texts` has its values, {name: text}. A restart gets the same results of functions."""
+        """Returns the config of trial number `trial`, which has the values `texts`, {name: text}. A restart draws the same values of sample_from()."""
         config: Any = {}
         functions = list(self._functions)
         for path, value in self._fixed:
@@ -201,7 +201,7 @@ def _key_of(part: Any) -> str:
 
 
 def _hidden_values(domain: Domain | None) -> Iterator[Any]:
-    """Yields the fixed value, or the list of values, that the domain's text does not show exactly, such as objects in a choice."""
+    """Yields values that the text of the domain does not show exactly, such as objects in a choice: a fixed value or a list of values."""
     if isinstance(domain, _Given) and not isinstance(domain.given, (bool, int, float, str)):
         yield domain.given
     if isinstance(domain, Categorical) and [str(value) for value in domain.values] != domain.texts:
@@ -245,7 +245,7 @@ class _Given(Domain):
 
 
 def _value(text: str, domain: Domain, mutation: Domain | None) -> Any:
-    """Returns the value for its text: of the domain, or of the mutation that has replaced it."""
+    """Returns the value that `text` represents in the domain or, if the domain does not contain it, in the mutation."""
     try:
         found = domain.value(text)
     except ValueError:

@@ -33,7 +33,7 @@ def trials_of(path: str) -> list[dict[str, Any]]:
 
 
 def _config_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> Any:
-    """Returns the trial's config in the form of the param_space; for a Trainer the complete {"train_loop_config": {...}}. It is read from the trial's
+    """Returns the trial's config in the form of the param_space; for a Trainer the complete {'train_loop_config': {...}}. It is read from the trial's
     record, or made of its values. In a sweep that was not started by a Tuner the values are strings."""
     record = _trainer_record.read(trial["path"])
     recorded, _ = _trainer_record.config_in(record)

@@ -28,7 +28,7 @@ class Domain:
         raise TypeError(f"{type(self).__name__} cannot be represented as JSON")
 
     def __repr__(self) -> str:
-        """Returns the same string in every process."""
+        """Returns the text of the domain, which is the same in every process."""
         return f"tune.{self.text()}"
 
 
@@ -96,7 +96,7 @@ class Integer(Domain):
 
 
 class Categorical(Domain):
-    """A list of values of any type. `kind` is "choice", or "grid", which uses each value. `texts` are different names of the values; default: from
+    """A list of values of any type. `kind` is 'choice', or 'grid', which uses each value. `texts` are different names of the values; default: from
     their repr()."""
 
     def __init__(self, values: Sequence[Any], kind: str = "choice", texts: list[str] | None = None) -> None:
@@ -112,7 +112,7 @@ class Categorical(Domain):
         return self.values[self.texts.index(text)]
 
     def json(self, instead: Mapping[int, Any] | None = None) -> dict[str, Any]:
-        """As Domain.json(). `instead`, {index: value}, replaces values that are recorded separately."""
+        """Returns the domain as JSON, as Domain.json() does. `instead`, {index: value}, replaces values that are recorded separately."""
         replaced = instead or {}
         values = [replaced[index] if index in replaced else value for index, value in enumerate(self.values)]
         return {"tune": self.kind, "values": encoded(values), "texts": self.texts}

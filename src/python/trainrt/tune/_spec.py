@@ -18,7 +18,7 @@ _NO_VALUE_YET: Any = object()
 
 
 class _Values(dict):
-    """A config, or a dict in it. Values are read as values["a"] and values.a."""
+    """A config, or a dict in it. Values are read as values['a'] and values.a."""
 
     def __getitem__(self, key: Any) -> Any:
         return _seen(super().__getitem__(key))
@@ -34,8 +34,8 @@ class _Values(dict):
 
 
 class _Spec(_Values):
-    """The argument of the functions: a config that is also its own attribute `config`. spec.config.a, spec.config["a"], spec["config"]["a"] and,
-    in newer scripts, config["a"] are the same."""
+    """The argument of the functions: a config that is also its own attribute `config`. spec.config.a, spec.config['a'], spec['config']['a'] and,
+    in newer scripts, config['a'] are the same."""
 
     @property
     def config(self) -> _Values:

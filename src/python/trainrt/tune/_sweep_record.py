@@ -27,7 +27,7 @@ def is_sweep(path: str) -> bool:
 
 
 def read_sweep(path: str) -> tuple[dict[str, str], str | None]:
-    """Returns ({key: text}, reason): `None`, or the reason why another user may have written the file. Raises ValueError for a damaged file."""
+    """Returns ({key: text}, reason). `reason` is `None`, or states why another user may have written the file. Raises ValueError for a damaged file."""
     where = os.path.join(path, _NAME)
     try:
         with open(where, encoding="utf-8") as file:
@@ -42,7 +42,7 @@ def read_sweep(path: str) -> tuple[dict[str, str], str | None]:
 
 
 def _signed(texts: dict[str, str]) -> bytes:
-    """Returns the bytes that the code signs; src/tune/record/sweep_record.cpp makes the same."""
+    """Returns the bytes from which the authentication code is computed; src/tune/record/sweep_record.cpp computes the same bytes."""
     strings = [b"trainrt sweep 1", *(each for key, text in sorted((_bytes(key), _bytes(text)) for key, text in texts.items())
                                      for each in (key, text))]
     return b"".join(b"%d:%s" % (len(each), each) for each in strings)

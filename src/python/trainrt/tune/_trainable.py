@@ -134,7 +134,7 @@ class Trainable:
         return None if self.is_function else self.trainer.train_loop_config
 
     def trainer_of(self, texts: Mapping[str, str], run_name: str) -> DataParallelTrainer:
-        """Returns the Trainer of a trial, by its values, {name: text}, and its name."""
+        """Returns the Trainer of the trial `run_name`. `texts`: the values of the trial, {name: text}."""
         config = self.space.config(texts, trial_number(run_name))
         if self.is_function:
             self.trainer.train_loop_config = config

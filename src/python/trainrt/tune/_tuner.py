@@ -221,7 +221,7 @@ class Tuner:
         del storage_filesystem
         path = directory_of(path)
         if not is_sweep(path):
-            raise ValueError(f"Tuner.restore({path!r}): it is not the directory of a sweep, storage_path/name; can_restore() checks that")
+            raise ValueError(f"Tuner.restore({path!r}): it is not the directory of a sweep (storage_path/name); Tuner.can_restore() checks a path")
         if restart_errored or not resume_unfinished or _resume_config:
             raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not supported")
         texts, reason = read_sweep(path)

@@ -12,7 +12,7 @@ def is_older_form(trainer, function, older):
     if function is None:
         missing = [name for name in ("params", "label_column") if older.get(name) is None]
         if missing:
-            raise ValueError(f"{trainer}: {' and '.join(missing)} missing; pass train_loop_per_worker, or params and label_column")
+            raise ValueError(f"{trainer}: missing arguments: {' and '.join(missing)}. Pass train_loop_per_worker, or params and label_column")
     return function is None
 
 

@@ -37,7 +37,7 @@ def merged_run_config(given, record, run_texts):
 
 
 def without_options(record):
-    """Returns `record` without the options of the RunConfig and of the backend, and texts that name those that it had."""
+    """Returns `record` without the options of RunConfig and backend, and a list with the names of the removed arguments."""
     run, backend = record.get("run_config"), record.get("backend_config")
     values = backend.get("values") if isinstance(backend, dict) else None
     found = ["run_config=RunConfig(...)"] if run else []
@@ -72,7 +72,7 @@ def with_recorded_backend(config, record):
 
 
 def missing_arguments(record, given, run_config):
-    """Returns texts of the arguments that the run was started with and the record cannot hold, and that neither the names in `given` nor `run_config` have."""
+    """Returns texts that name arguments of the run which the record cannot hold. Omits arguments that are in `given` or in `run_config`."""
     texts = record.get("not_recorded")
     names = {*given, *(f"run_config=RunConfig({each.name}" for each in fields(RunConfig) if getattr(run_config, each.name) != each.default)}
     return [text for text in texts if text.rpartition("=...")[0] not in names] if isinstance(texts, list) else []
@@ -115,7 +115,7 @@ def _decoded_option(name, value):
 
 
 def _from_keys(texts):
-    """Returns the options of a RunConfig in the keys of a run: those of the checkpoints and failures."""
+    """Returns the options checkpoint_config and failure_config of a RunConfig, from the config keys `texts` of a run."""
     kept, attribute, failures = (texts.get(key) for key in ("checkpoint.num_to_keep", "checkpoint.score_attribute", "failure.max_failures"))
     checkpoints = CheckpointConfig(num_to_keep=int(kept) if kept and int(kept) > 0 else None, checkpoint_score_attribute=attribute or None,
                                    checkpoint_score_order=texts.get("checkpoint.score_order") or "max")

@@ -8,23 +8,23 @@ from ._assignment import NAME, Section
 
 
 def checked(datasets, trainer):
-    """Returns `datasets`, {name: trainrt.data.Dataset}. Raises TypeError or ValueError, which names `trainer`, for anything else."""
+    """Returns `datasets`, {name: trainrt.data.Dataset}. Raises TypeError or ValueError that names `trainer` if it is invalid."""
     if not datasets:
         return {}
     from ...data import Dataset
     if not isinstance(datasets, dict):
-        raise TypeError(f"{trainer}(datasets=...): must be a dict, such as {{'train': dataset}}, not a {type(datasets).__name__}")
+        raise TypeError(f"{trainer}(datasets=...): it must be a dict, such as {{'train': dataset}}, not a {type(datasets).__name__}")
     for name, dataset in datasets.items():
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise ValueError(f"{trainer}(datasets={{{name!r}: ...}}): a name consists of letters, digits, '_' and '-'")
         if not isinstance(dataset, Dataset):
-            raise TypeError(f"{trainer}(datasets={{{name!r}: ...}}): must be a dataset of trainrt.data (read_csv, from_items, from_torch, ...), not a "
+            raise TypeError(f"{trainer}(datasets={{{name!r}: ...}}): it must be a dataset of trainrt.data (read_csv, from_items, from_torch, ...), not a "
                             f"{type(dataset).__name__}; other data are opened in the train function")
     return dict(datasets)
 
 
 def sections_of(datasets, config):
-    """Returns the Sections of `datasets`, by name, for a DataConfig that does not define configure(), or `None`."""
+    """Returns {name: Section} of `datasets`. `config`: a DataConfig that does not define configure(), or `None` for the default."""
     return {name: Section(dataset, config is None or config.is_split(name)) for name, dataset in datasets.items()}
 
 

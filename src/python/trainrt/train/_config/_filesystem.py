@@ -7,7 +7,7 @@ _SCHEMES = {"s3": "s3://", "s3a": "s3://", "gs": "gs://", "gcs": "gs://", "file"
 
 
 def scheme_of(filesystem):
-    """Returns "s3://", "gs://", or "" for local files, by `protocol` (fsspec) or `type_name` (pyarrow). Raises ValueError for others."""
+    """Returns 's3://', 'gs://', or '' for local files, by `protocol` (fsspec) or `type_name` (pyarrow). Raises ValueError for others."""
     names = getattr(filesystem, "type_name", None) or getattr(filesystem, "protocol", None) or ()
     names = (names,) if isinstance(names, str) else tuple(names)
     for name in names:

@@ -70,7 +70,7 @@ class RunConfig:
 
     def __post_init__(self):
         if self.name is not None and not _is_valid_name(self.name):
-            raise ValueError(f"RunConfig(name={self.name!r}): must be a file name of at most 200 bytes, without '/' and control "
+            raise ValueError(f"RunConfig(name={self.name!r}): it must be a file name of at most 200 bytes, without '/' and control "
                              f"characters, that does not start with '.'")
         if self.local_dir is not None:
             raise ValueError(f"RunConfig(local_dir={self.local_dir!r}) is not supported; use storage_path={self.local_dir!r}")
@@ -82,10 +82,10 @@ class RunConfig:
                            ("logging_config", LoggingConfig)):
             value = getattr(self, name)
             if value is not None and not isinstance(value, kind):
-                raise TypeError(f"RunConfig({name}={value!r}): must be a trainrt.train.{kind.__name__}")
+                raise TypeError(f"RunConfig({name}={value!r}): it must be a trainrt.train.{kind.__name__}")
         for callback in self.callbacks or ():
             if not isinstance(callback, UserCallback):
-                raise ValueError(f"RunConfig(callbacks=[{callback!r}]): must be a list of trainrt.train.UserCallback")
+                raise ValueError(f"RunConfig(callbacks=[{callback!r}]): it must be a list of trainrt.train.UserCallback")
 
 
 def _is_valid_name(name):

@@ -65,13 +65,13 @@ class ScalingConfig:
                 raise ValueError(f"ScalingConfig(num_workers={count!r}): an elastic run takes (min, max), integers with 1 <= min <= max")
             self.num_workers = tuple(count)
         elif not _is_integer(count) or count < 0:
-            raise ValueError(f"ScalingConfig(num_workers={count!r}): must be an integer, 1 or more (0 runs in this process), or (min, max)")
+            raise ValueError(f"ScalingConfig(num_workers={count!r}): it must be an integer, 1 or more (0 runs in this process), or (min, max)")
 
     def _check_resources(self):
         if self.resources_per_worker is None:
             return
         if not isinstance(self.resources_per_worker, dict):
-            raise ValueError(f"ScalingConfig(resources_per_worker={self.resources_per_worker!r}): must be a dict, such as {{'CPU': 4}}")
+            raise ValueError(f"ScalingConfig(resources_per_worker={self.resources_per_worker!r}): it must be a dict, such as {{'CPU': 4}}")
         for name, amount in self.resources_per_worker.items():
             if isinstance(amount, bool) or not isinstance(amount, (int, float)) or amount < 0:
                 raise ValueError(f"ScalingConfig: resources_per_worker[{name!r}] is {amount!r}; it must be a number, 0 or more")

@@ -20,12 +20,12 @@ def checked_storage_path(path):
     if text.startswith(_filesystem.STORES):
         return _paths.ExpandedPath(text)
     if "://" in text:
-        raise ValueError(f"RunConfig(storage_path={path!r}): must be a directory that all nodes see, or {' or '.join(_filesystem.STORES)}BUCKET/PREFIX")
+        raise ValueError(f"RunConfig(storage_path={path!r}): it must be a directory that all nodes see, or {' or '.join(_filesystem.STORES)}BUCKET/PREFIX")
     return _paths.ExpandedPath(os.path.abspath(os.path.expanduser(text)))
 
 
 def path_in_filesystem(path, filesystem):
-    """Returns `path` with the scheme of a filesystem object, such as s3://, which it may lack. Raises ValueError if it has another scheme."""
+    """Returns `path` with the scheme of `filesystem`, such as s3://. Adds a missing scheme. Raises ValueError if `path` has another scheme."""
     scheme = _filesystem.scheme_of(filesystem)
     if path is None:
         raise ValueError("RunConfig(storage_filesystem=...): storage_path is missing; give the bucket and prefix, or a directory")

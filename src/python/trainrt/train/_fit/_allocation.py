@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-_FIRST_SPECIAL_STEP = 0xFFFFFFF0  # slurm.h: steps that srun does not start, such as the shell of salloc
+_FIRST_SPECIAL_STEP = 0xFFFFFFF0  # from slurm.h: this and higher numbers belong to steps without srun, such as the shell of salloc
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "fish", "csh", "tcsh")
 _STEP_VARIABLES = re.compile(r"(SLURM_STEP|SLURM_PTY|SLURM_CPU_BIND|SLURM_MEM_BIND|SLURM_PMIX|SLURM_SRUN_COMM|PMIX_|PMI_)|"
                              r"SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|DISTRIBUTION|LAUNCH_NODE_IPADDR|CPUS_ON_NODE)$")

@@ -52,7 +52,7 @@ class LaunchedRun:
         self._command = self._end = self._error_before = None
 
     def is_finished(self):
-        """Returns whether the run has finished with the same values. With other values trainrt decides whether it may continue."""
+        """Returns whether the run has finished with the settings of this launch. If its settings differ, trainrt decides whether it may continue."""
         return _run_directory.is_finished(self.run_dir) and _run_directory.has_values(self.run_dir, self._settings)
 
     def exchange(self):
@@ -115,7 +115,7 @@ class LaunchedRun:
         if cause and "trainrt: " not in cause:  # these are lines of srun or the shell
             cause += ("\ntrainrt did not start: check that srun works here (`srun hostname`), or, outside of a job, remove the variables of Slurm "
                       "(env -u SLURM_JOB_ID)")
-        return cause or "see the lines of trainrt above"
+        return cause or "see the messages of trainrt above"
 
 
 def _exit_text(code):

@@ -59,7 +59,7 @@ class LaunchedCommand:
         return CommandEnd(code, lines[1], self._interrupts > 0)
 
     def interrupt(self):
-        """Makes the ranks save and stop; at the second call, kills them. Any thread may call it."""
+        """At the first call, makes the ranks save and stop; at the second call, kills them. Any thread may call it."""
         self._interrupts += 1
         if self._interrupts == 1:
             print("trainrt: interrupted: the ranks save and stop (interrupt again to kill them)", file=sys.stderr, flush=True)

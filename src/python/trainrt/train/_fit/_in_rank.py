@@ -100,7 +100,7 @@ def _value_of_rank_zero(session, returned):
     try:
         return session.broadcast(returned)
     except TypeError as error:
-        _notes.say(f"Result.return_value is None on all ranks but 0: {error}")
+        _notes.say(f"Result.return_value is None on all ranks except 0: {error}")
         return returned if session.world_rank == 0 else None
 
 
@@ -172,5 +172,5 @@ def _is_same(given, recorded):
 
 def _check_gpus(scaling, runtime):
     if scaling is not None and scaling.use_gpu and not runtime.gpus:
-        raise ValueError(f"ScalingConfig(use_gpu=True): {scaling.num_gpus_per_worker} GPU per worker requested, and rank {runtime.world_rank} has 0. "
+        raise ValueError(f"ScalingConfig(use_gpu=True): {scaling.num_gpus_per_worker} GPU per worker requested, but rank {runtime.world_rank} has no GPU. "
                          f"Request GPUs from the batch system (srun --gpus-per-node=N), or set use_gpu=False")

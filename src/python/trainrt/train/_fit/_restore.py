@@ -48,7 +48,7 @@ def restored(kind, path, function, config, arguments):
 
 
 def _trusted_options(kind, run_dir, record):
-    """Returns the record; if its code is not valid, without the options that decide how ranks start. Prints a note if it has such options."""
+    """Returns the record. If its authentication code is not valid, removes the options that decide how ranks start, and prints a note that names them."""
     reason = _trainer_record.reason_against(record)
     if reason is None:
         return record
@@ -82,7 +82,7 @@ def _restored_run_config(run_dir, given, record):
 
 
 def _recorded_mirror(run_dir, given, record, missing):
-    """Returns the keys of the mirror of the run. Appends to `missing` if the run has a mirror that the record does not prove to be this user's choice."""
+    """Returns the run's keys of the mirror. If the record does not prove that this user chose the mirror, appends the argument to `missing`."""
     settings = _config_record.mirror_of(given)
     if settings:
         return settings
@@ -100,7 +100,7 @@ def _run_texts(run_dir):
 
 
 def _recorded_stop(run_dir):
-    """Returns the stop rules of the run as RunConfig takes them: those with >=, or `None`."""
+    """Returns the stop rules with >= as the argument `stop` of RunConfig; `None` if the run has no such rules."""
     rules = {key[len("stop."):]: text[3:] for key, text in _run_directory.stop_rules(run_dir).items() if text.startswith(">= ")}
     return {name: int(number) if number.lstrip("-").isdigit() else float(number) for name, number in rules.items()} or None
 

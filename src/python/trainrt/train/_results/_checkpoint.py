@@ -91,7 +91,7 @@ class Checkpoint:
 
     @classmethod
     def _from_state(cls, path):
-        """Returns the checkpoint of a State: `path` stays the checkpoint's directory, even if the State has files."""
+        """Returns the checkpoint of a State. Its `path` is the checkpoint's directory and not the folder files/, even if the State has files."""
         checkpoint = cls(path)
         checkpoint.path, checkpoint._native_directory = os.path.abspath(path), None
         return checkpoint
@@ -212,7 +212,7 @@ class Checkpoint:
 
 
 def _resolved(path: str) -> "tuple[str, Optional[str]]":
-    """Returns the directory with the user's files, and the directory of the run's checkpoint that it belongs to, or `None`."""
+    """Returns (directory with the user's files, directory of the run's checkpoint that contains it or `None`)."""
     path = os.path.abspath(os.path.expanduser(path))
     if _run_directory.is_checkpoint(path) and os.path.isdir(os.path.join(path, "files")):
         return os.path.join(path, "files"), path

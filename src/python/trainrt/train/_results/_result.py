@@ -96,7 +96,7 @@ class Result:
         path = os.path.abspath(os.path.expanduser(os.fspath(path)))
         record = _run_directory.run_record(path)
         if record is None:
-            raise RuntimeError(f"Result.from_path({path!r}): not a run directory, which has a run.json written by trainrt"
+            raise RuntimeError(f"Result.from_path({path!r}): this is not a run directory, which has a run.json written by trainrt"
                                f"{_run_directory.similar_run(path)}")
         config = _config_of(path, record)
         reports = _completed_reports(path, record, config)
@@ -137,7 +137,7 @@ class Result:
 
     @property
     def state(self) -> str:
-        """Current state of the run: "starting", "running", "finished", "stopped", "failed" or "killed".
+        """Current state of the run: 'starting', 'running', 'finished', 'stopped', 'failed' or 'killed'.
 
         A trial in a ResultGrid can also be "waiting" or "paused". Raises RuntimeError if the run directory cannot be read.
         """
@@ -187,7 +187,7 @@ class Result:
             If no checkpoint was reported with this metric as a number.
         """
         if mode not in ("max", "min"):
-            raise ValueError(f"get_best_checkpoint(mode={mode!r}): must be 'max' or 'min'")
+            raise ValueError(f"get_best_checkpoint(mode={mode!r}): it must be 'max' or 'min'")
         scored = [(metrics[metric], checkpoint) for checkpoint, metrics in self._checkpoints if _is_score(metrics.get(metric))]
         if not scored:
             names = sorted({name for _, metrics in self._checkpoints for name in metrics if not _auto_metrics.is_added(name)})

@@ -175,7 +175,14 @@ def _check_names(more_metrics):
 def _checked_mode(given):
     mode = given if isinstance(given, CheckpointUploadMode) else CheckpointUploadMode.SYNC if given is None else None
     if mode is None:
+<<<<<<< HEAD
         raise ValueError(f"report(checkpoint_upload_mode={given!r}): must be a trainrt.train.CheckpointUploadMode")
+=======
+        raise ValueError(f"report(checkpoint_upload_mode={given!r}): it must be a trainrt.train.CheckpointUploadMode")
+    if mode is CheckpointUploadMode.NO_UPLOAD:
+        raise ValueError("report(checkpoint_upload_mode=NO_UPLOAD) is not supported: a checkpoint counts after its files are in the run directory and "
+                         "verified. Leave out the mode and report the directory")
+>>>>>>> rH/main
     return mode
 
 
@@ -191,13 +198,20 @@ def _uploaded(checkpoint, upload_fn, directory_name):
 
 def _check_checkpoint(checkpoint, validation):
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+<<<<<<< HEAD
         raise TypeError(f"report(checkpoint={checkpoint!r}): must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
+=======
+        raise TypeError(f"report(checkpoint={checkpoint!r}): it must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
+    if upload_fn is not None:
+        raise ValueError("report(checkpoint_upload_fn=...) is not supported: trainrt copies the files into the run directory and verifies them. Write "
+                         "the files into a directory and report that")
+>>>>>>> rH/main
     if validation and checkpoint is None:
         raise ValueError("report(validation=...) validates a checkpoint, and checkpoint= is missing; pass both")
 
 
 def _validation_request(session, validation):
-    """Returns the request for the checkpoint's manifest, or `None`."""
+    """Returns the validation request for the manifest of the checkpoint; `None` if no validation is requested."""
     if not validation:
         return None
     if session.spec.validation is None:

@@ -89,7 +89,7 @@ class RuntimeSession:
             self._check_first_found()
 
     def _check_first_found(self):
-        """Raises RuntimeError if get_checkpoint() returned a newer checkpoint than the runtime, which checks every byte, restored."""
+        """Raises RuntimeError if the runtime, which verifies every byte, has restored an older checkpoint than get_checkpoint() returned."""
         returned = self._first_found if self._first_found is not _NOT_SEARCHED else None
         restored = self.runtime.checkpoint() if returned else None
         if restored is not None and _run_directory.number_of(restored["path"]) < _run_directory.number_of(returned):
@@ -117,7 +117,7 @@ class RuntimeSession:
     # ---- reported directories ----
 
     def remove_committed_directories(self):
-        """Removes the directories that report() was asked to remove. Waits for a commit in progress if there are any."""
+        """Removes the directories that report() was asked to remove, after a commit in progress. Returns at once if there are no directories."""
         if self._removals:
             self._removals.carry_out(self.newest_index())
 
@@ -144,7 +144,7 @@ class RuntimeSession:
             raise RuntimeError(failure)
 
     def get_checkpoint(self):
-        """Returns the newest checkpoint with files; before the first one, the spec's `first_checkpoint`. Waits for a commit in progress."""
+        """Returns the newest checkpoint with files; without one, TrainSpec.first_checkpoint. Waits for a commit in progress."""
         if self._wait_for_commit():
             path = self._newest_committed()
         else:
@@ -154,7 +154,8 @@ class RuntimeSession:
         return Checkpoint(path) if path else self.spec.first_checkpoint
 
     def _newest_committed(self):
-        """Returns the path of the newest committed checkpoint with files, or `None`. The runtime verified the older ones and wrote the newer ones."""
+        """Returns the path of the newest committed checkpoint with files, or `None`. The runtime has verified or written all checkpoints
+        except those in `_damaged`."""
         intact = [path for path, _ in _run_directory.with_directories(self.run_dir) if path not in self._damaged]
         return intact[-1] if intact else None
 

@@ -294,4 +294,4 @@ def _backend_config(backend):
     if backend == "horovod":
         from ..horovod import HorovodConfig
         return HorovodConfig()
-    raise ValueError(f"Trainer(backend={backend!r}): must be 'torch', 'tensorflow', 'horovod' or a BackendConfig")
+    raise ValueError(f"Trainer(backend={backend!r}): it must be 'torch', 'tensorflow', 'horovod' or a BackendConfig")

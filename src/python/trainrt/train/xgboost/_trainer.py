@@ -42,7 +42,7 @@ class XGBoostConfig(BackendConfig):
 
     def __post_init__(self):
         if self.xgboost_communicator != "rabit":
-            raise NotImplementedError(f"XGBoostConfig(xgboost_communicator={self.xgboost_communicator!r}): must be 'rabit'")
+            raise NotImplementedError(f"XGBoostConfig(xgboost_communicator={self.xgboost_communicator!r}): it must be 'rabit'")
 
     @property
     def train_func_context(self):

@@ -206,7 +206,7 @@ _SCHEDULERS: dict[str, type[Any]] = {"fifo": FIFOScheduler, "async_hyperband": A
 
 
 def create_scheduler(scheduler: str, **arguments: Any) -> TrialScheduler:
-    """Returns the scheduler of that name, such as "asha", "hyperband", "median_stopping_rule" or "pbt". Raises ValueError for other names.
+    """Returns the scheduler of that name, such as 'asha', 'hyperband', 'median_stopping_rule' or 'pbt'. Raises ValueError for other names.
 
     Examples
     --------

@@ -100,7 +100,7 @@ class ConcurrencyLimiter(Searcher):
 
 
 def create_searcher(search_alg: str, **arguments: Any) -> Searcher:
-    """Returns the searcher of that name: "random", "variant_generator", "halton" or "optuna". Raises ValueError for other names.
+    """Returns the searcher of that name: 'random', 'variant_generator', 'halton' or 'optuna'. Raises ValueError for other names.
 
     Examples
     --------

@@ -57,7 +57,7 @@ def _is_lowest_rank_with(saved):
 
 
 def _link_or_copy(source, target):
-    """Makes a hard link if the file system allows it: report() copies the file."""
+    """Adds a file to the folder to report: as a hard link if the file system allows it, otherwise as a copy."""
     try:
         os.link(source, target)
     except OSError:
