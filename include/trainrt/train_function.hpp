@@ -44,9 +44,10 @@ struct TrainFunction {
   /// Function that applies a trained model to a dataset, for `trainrt predict` (predictions.hpp). Null if the train
   /// function does not support predictions.
   void (*predict)(Context&, Predictions&) = nullptr;
-  /// Function that checks config and data for `trainrt check`, on one rank, with a few samples of each dataset. It performs
-  /// the work of `train` before restore(), and a first step as far as a login node allows, and throws the same UsageErrors.
-  /// It must not call restore(), step() or report(). If null, such errors are found only when the run starts.
+  /// Function that checks config and data for `trainrt check`, on one rank, with a few samples of each dataset. It does the
+  /// work that `train` does before restore(), and as much of a first step as a login node allows. It throws the UsageErrors
+  /// that `train` would throw. It must not call restore(), step() or report(). If null, such errors are found only when the
+  /// run starts.
   void (*check)(Context&) = nullptr;
 };
 
