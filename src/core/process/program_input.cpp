@@ -133,7 +133,7 @@ class ProgramInput::Feed {
 
   Pipe wake_;
   std::thread thread_;
-  // While the thread that copies standard input runs, only it may use the members below.
+  // While the thread that copies standard input runs, only this thread may use the following members.
   std::string kept_;
   bool is_lost_ = false;  ///< whether the stream was longer than max_kept_bytes, so that it cannot be repeated
   bool is_at_end_ = false;
