@@ -18,7 +18,7 @@ class ProgramFailed : public Error {
   /// The programs of all ranks failed with an error that a restart cannot fix: a missing module, a syntax error, or a
   /// command that does not exist.
   bool is_permanent = false;
-  /// The message without the last lines of output, if rank 0's program printed the same lines; otherwise the message.
+  /// The error message. It omits the last lines of output if rank 0's program printed the same lines.
   std::string brief = {};
 };
 

@@ -114,8 +114,9 @@ class RunWait {
 
   AwaitedRun used() const {
     if (!options_.is_between_runs) return {};
-    throw UsageError(fmt::format(
-        "train.program: the program called {}() after its run was closed; only fit() opens another", program_.first->op));
+    throw UsageError(
+        fmt::format("train.program: the program called {}() after its run was closed; only fit() can open another run",
+                    program_.first->op));
   }
 
   AwaitedRun failure_of_program() {

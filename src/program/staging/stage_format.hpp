@@ -17,8 +17,8 @@ struct TreeSize {
   std::int64_t left_out = 0;  ///< number of devices, pipes and sockets, which are not copied
 };
 
-using Emit = std::function<void(std::span<const char> bytes)>;  ///< passes on bytes; throws Cancelled after a cancel
-using Fetch = std::function<std::span<const char>()>;  ///< returns bytes, valid until the next call; empty at the end
+using Emit = std::function<void(std::span<const char> bytes)>;  ///< consumes bytes; throws Cancelled after cancel()
+using Fetch = std::function<std::span<const char>()>;           ///< next bytes, valid until the next call; empty at the end
 
 /// A plug-in, one file in program/staging/formats: converts a source of program.stage into a byte stream on one rank,
 /// and the stream into a tree on each node. read() and unpack() run in threads that have their own current folder, and
