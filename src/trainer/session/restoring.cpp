@@ -142,7 +142,8 @@ CommittedCheckpoint Restoring::checkpoint_of(const checkpoint::LoadResult& loade
 }
 
 std::optional<checkpoint::LoadResult> Restoring::load_newest(const Source& source) {
-  // If all checkpoints are damaged, the run may begin at step 0. Reading must not have changed the initial values then.
+  // If all checkpoints are damaged, the run may begin at step 0. In that case, reading must not have changed the initial
+  // values.
   const auto fill =
       parts_.spec.run.accepts_missing_checkpoints ? checkpoint::Fill::when_checked : checkpoint::Fill::while_reading;
   return checkpoint::load_latest(source.state, parts_.spec.run_dir, parts_.checkpoints, parts_.communicator, source.covers,
