@@ -73,8 +73,8 @@ class ProgramInput::Feed {
     stop();
     if (is_lost_)
       throw UsageError(
-          fmt::format("the program cannot be started again: it had more than {} MiB of standard input from a pipe, which "
-                      "cannot be read twice. Write the input into a file, and start the same command with < FILE",
+          fmt::format("the program cannot be started again: it had more than {} MiB of standard input from a pipe, "
+                      "which cannot be read twice. Write the input into a file, and start the same command with < FILE",
                       max_kept_bytes >> 20));
     Pipe pipe;
     if (!pipe) throw_refused("making a pipe");

@@ -72,8 +72,8 @@ std::optional<ProgressNumbers> ProgressWatch::numbers_in(const std::string& line
 void ProgressWatch::give_up(std::string_view why) {
   given_up_ = true;
   log::warning(
-      fmt::format("program.progress is too slow for the program's output ({}); progress is not read any more. The usual "
-                  "cause is an expression with many .*",
+      fmt::format("program.progress is too slow for the program's output ({}); "
+                  "progress is not read any more. The usual cause is an expression with many .*",
                   why));
 }
 

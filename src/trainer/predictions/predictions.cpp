@@ -53,10 +53,10 @@ PredictedField kept_field(const trainer::KeptField& kept, const Dataset& data, c
     }
     if (trainer::is_text(field)) return {kept.name, DType::u8, {text_sizes.at(field.name)}, kept.field, true};
     if (field.varies)
-      throw UsageError(fmt::format(
-          "--keep {}: the samples of this field of [data.{}] vary in length; only texts and fields of a fixed shape can be "
-          "copied",
-          kept.field, dataset));
+      throw UsageError(
+          fmt::format("--keep {}: the samples of this field of [data.{}] vary in length; "
+                      "only texts and fields of a fixed shape can be copied",
+                      kept.field, dataset));
     return {kept.name, field.dtype, field.sample_shape, kept.field};
   }
   throw UsageError(fmt::format("--keep {}: [data.{}] has no field of this name{}; its fields: {}", kept.field, dataset,
@@ -192,8 +192,7 @@ void PredictionsImpl::end() {
   const auto complete = [&] {
     if (static_cast<std::uint64_t>(all) != dataset.size())
       throw Error(fmt::format(
-          "the predict function of {} added {} samples, but [data.{}] has {}; every sample must be added exactly "
-          "once",
+          "the predict function of {} added {} samples, but [data.{}] has {}; every sample must be added exactly once",
           job.function, all, job.dataset, dataset.size()));
     job.complete();
   };

@@ -57,8 +57,8 @@ void log_resumed(const CommittedCheckpoint& from, const checkpoint::Meta& meta, 
   const auto saved_ranks = meta.ranks;
   if (saved_ranks != ranks)
     log::info(
-        fmt::format("the checkpoint was saved by {} and is loaded by {}: sums are computed in another order, so the "
-                    "lowest bits of results may differ",
+        fmt::format("the checkpoint was saved by {} and is loaded by {}: "
+                    "sums are computed in another order, so the lowest bits of results may differ",
                     counted(saved_ranks, "rank"), ranks));
 }
 
@@ -67,8 +67,8 @@ void log_started_from(const checkpoint::PartialResult& partial, std::int64_t ste
                         partial.taken.size(), step));
   if (!partial.missing.empty())
     log::run_warning(
-        fmt::format("run.resume_tensors selects entries that the checkpoint lacks: {}. They keep their initial "
-                    "values; replicated tensors get rank 0's",
+        fmt::format("run.resume_tensors selects entries that the checkpoint lacks: {}. "
+                    "They keep their initial values; replicated tensors get rank 0's",
                     join(partial.missing)));
   if (!partial.unused.empty())
     log::info(

@@ -85,10 +85,10 @@ const OptionValue* Session::loop_value(std::string_view key) {
 
 FrameworkMeeting Session::framework(Context& ctx, const std::string& name) {
   if (!attempt_.framework)
-    throw UsageError(fmt::format(
-        "Context::framework(\"{}\") is not available in a program with its own main(): only the command trainrt starts the "
-        "service through which the workers of {} find each other",
-        name, name));
+    throw UsageError(
+        fmt::format("Context::framework(\"{}\") is not available in a program with its own main(): "
+                    "only the command trainrt starts the service through which the workers of {} find each other",
+                    name, name));
   return meetings_.emplace_back(attempt_.framework(ctx, name));
 }
 

@@ -79,9 +79,9 @@ void ReplicaWatch::judge(const std::vector<DifferingTensor>& differing, std::int
         difference + "; the run continues (checkpoint.replica_check = warn) without further checks of these tensors");
   throw comm::AgreedError(
       difference +
-      ". No checkpoint was saved. Replicated tensors must be computed in the same way on all ranks: all-reduce gradients, "
-      "derive random numbers from run.seed without the rank, or declare the tensor per_rank. Fix this and run the same "
-      "command again, or set checkpoint.replica_check = warn to continue anyway");
+      ". No checkpoint was saved. Replicated tensors must be computed in the same way on all ranks: "
+      "all-reduce gradients, derive random numbers from run.seed without the rank, or declare the tensor per_rank. "
+      "Fix this and run the same command again, or set checkpoint.replica_check = warn to continue anyway");
 }
 
 }  // namespace trainrt::trainer
