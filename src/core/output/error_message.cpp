@@ -75,7 +75,7 @@ std::string of_system(const std::system_error& error) {
     case ENOMEM:
       return out_of_memory_text();
     default:
-      return fmt::format("a system call of trainrt failed on {}: {}. Run `trainrt doctor` there", host_name(),
+      return fmt::format("a system call of trainrt failed on {}: {}. Run `trainrt doctor` on that node", host_name(),
                          error.what());
   }
 }

@@ -8,7 +8,7 @@ namespace trainrt {
 /// signals. The child of vfork(), which shares the memory of this process, must not run a signal handler of this process.
 class SignalsBlocked {
  public:
-  /// Blocks all signals except `unblocked`.
+  /// Blocks all signals of the calling thread except `unblocked`.
   explicit SignalsBlocked(std::initializer_list<int> unblocked = {}) {
     sigset_t all;
     sigfillset(&all);

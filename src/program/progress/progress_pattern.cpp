@@ -121,7 +121,7 @@ double ProgressPattern::number_of(const std::string& name, const std::string& te
   constexpr double limit = 9007199254740992.0;  // 2^53; a double cannot represent all larger integers
   const bool fits = number && *number >= 0 && *number < limit && (name == "epoch" || std::floor(*number) == *number);
   if (!fits)
-    throw UsageError(fmt::format("the group {} matched '{}', which is not a non-negative {}", name, text,
+    throw UsageError(fmt::format("the group {} matched '{}'; it must be a non-negative {}", name, text,
                                  name == "epoch" ? "number" : "integer"));
   return *number;
 }

@@ -153,8 +153,8 @@ std::map<std::int64_t, DatasetService::Walk>::iterator DatasetService::walk(std:
   return found;
 }
 
-/// Returns the program's shared memory with the number in the message's "slot". If the message carries a new memory,
-/// that memory replaces the previous one.
+/// Returns one of the program's shared memories: that with the number in the field "slot" of the message. If the message
+/// carries a new memory, the new memory replaces the previous one.
 SharedMemory& DatasetService::slot(const Message& message) {
   const auto number = number_field(message.body, "slot");
   if (message.file)

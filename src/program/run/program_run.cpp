@@ -89,7 +89,7 @@ class ProgramRun {
     throw Error(
         fmt::format("no message from the program of rank {} (train.program, process {}) within {:g} s "
                     "(failure.collective_timeout) after the program of another rank called trainrt.context(); "
-                    "it hangs, or does not use trainrt's client",
+                    "the program hangs, or does not use trainrt's client",
                     ctx_.world_rank(), child().pid(), options_.contact_timeout_s));
   }
 

@@ -173,7 +173,8 @@ void PredictionsImpl::write(std::size_t number, const TensorView& values, std::s
   for (std::size_t at = 0, end = 0; at < samples.size(); at = end) {
     for (end = at + 1; end < samples.size() && samples[end] == samples[end - 1] + 1;) ++end;
     if (samples[end - 1] >= dataset.size())
-      throw UsageError(fmt::format("predictions: the batch is of another dataset: it has sample {}", samples[end - 1]));
+      throw UsageError(
+          fmt::format("predictions: add() got a batch of another dataset: it has sample {}", samples[end - 1]));
     file_->write(rows_.offsets[number] + samples[at] * row, bytes.subspan(at * row, (end - at) * row));
   }
 }

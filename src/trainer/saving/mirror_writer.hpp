@@ -49,7 +49,7 @@ class MirrorWriter {
   /// Removes nothing if no checkpoint is found in the run directory.
   void prune(std::int64_t newest, bool has_committed);
 
-  /// Makes the running call and all later calls throw soon. Thread-safe.
+  /// Interrupts the running call: this call and all later calls of the object throw soon. May be called on any thread.
   void interrupt() { mirror_.interrupt(); }
 
  private:
