@@ -257,8 +257,8 @@ class TRAINRT_API Context final {
   /// position are replaced. No checkpoint is saved, since the program's state is unknown. Throws UsageError if `seen` has
   /// no number `position`. Collective.
   void observe(std::string_view position, const Metrics& seen);
-  /// Declares that observe() will not be called again in this attempt. The attempt's progress then counts as unknown,
-  /// instead of as no progress. Called on rank 0 only.
+  /// Declares that observe() will not be called again in this attempt. The attempt's progress then counts as unknown, and
+  /// not as zero. Called on rank 0 only.
   void end_observation();
 
   /// Returns a random generator for this rank and step, seeded by (run.seed, step, rank). The same numbers are drawn after

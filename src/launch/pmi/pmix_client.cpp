@@ -102,7 +102,8 @@ std::vector<int> ranks_without_file(const std::string& shared_dir, const std::st
   const int mine = open_guarded(board / std::to_string(rank), O_WRONLY | O_CREAT);
   if (mine < 0) return {};
   close(mine);
-  // All waiting ranks create their files at about the same time; slow ranks and file attribute caches need some seconds.
+  // All waiting ranks create their files at about the same time. The pause allows for slow ranks and for caches of file
+  // attributes.
   std::this_thread::sleep_for(std::chrono::seconds(2));
   std::vector<int> missing;
   for (int other = 0; other < size; ++other)

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Words in code that uses the client, or of which it is unknown what it imports.
+/// Words that occur in code that uses the client, and in code with unknown imports.
 constexpr std::array<std::string_view, 12> words_of_users = {"trainrt",  "sys.path",       "importlib",  "__import__",
                                                              "runpy",    "exec(",          "subprocess", "os.exec",
                                                              "os.spawn", "os.posix_spawn", "os.system",  "os.popen"};

@@ -20,8 +20,8 @@ constexpr double max_counted_s = 2;  // per check; if more time has passed, this
 /// programs.
 enum Census : std::size_t { some_compute, some_wait, some_failed, some_exited, some_call, call, other_call, entries };
 
-/// Returns the name of the program's call, or "" for an exited program. The name must be equal on all ranks before they
-/// proceed.
+/// Returns the name of the program's call, or "" for an exited program. The ranks proceed only if this name is equal on all
+/// of them.
 std::string tag_of(const ProgramState& state) { return state.kind == ProgramState::Kind::exited ? "" : state.op; }
 
 }  // namespace

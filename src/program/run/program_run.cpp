@@ -159,7 +159,7 @@ class ProgramRun {
         "program.progress is for programs without trainrt's client. Remove program.progress");
   }
 
-  /// Throws the error of programs of which some have exited and others have sent messages. Collective.
+  /// Throws the error for a run in which some programs have exited and others have sent messages. Collective.
   [[noreturn]] void refuse_mixture() {
     RankCall mine{.kind = child().exit_status() ? RankCall::Kind::left : RankCall::Kind::computing, .place = "the program"};
     if (program_.first) mine = {RankCall::Kind::waiting, call_place(*program_.first), ""};

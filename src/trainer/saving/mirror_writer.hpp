@@ -41,7 +41,7 @@ class MirrorWriter {
   /// content in the mirror.
   void copy_records();
   /// Removes checkpoints from the mirror. Called after checkpoint `newest` is complete in the mirror. Removes
-  /// - checkpoints that were deleted in the run directory, or that have another content there
+  /// - checkpoints that were deleted in the run directory, or that have different content in it
   /// - incomplete checkpoints
   /// - abandoned checkpoints: the run continued from an earlier checkpoint. They are removed only if `has_committed` is
   ///   true. This attempt has then committed a checkpoint, so its first listing of the run directory was complete.

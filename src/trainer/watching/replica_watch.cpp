@@ -27,8 +27,8 @@ std::string listed(const std::vector<int>& ranks) {
   return text;
 }
 
-/// Describes a differing tensor: "'model/w' on rank 1 differs from the others' (equal at step 40)". `began_at` is the step
-/// at which the attempt began.
+/// Returns a text that describes a tensor that differs between ranks: "'model/w' on rank 1 differs from the other ranks (it
+/// was last equal at step 40)". `began_at` is the step at which the attempt began.
 std::string described(const DifferingTensor& differing, std::int64_t began_at) {
   const auto since = differing.equal_at == began_at ? "when this attempt began, at step" : "at step";
   return fmt::format("'{}' on {} differs from the other ranks (it was last equal {} {})", differing.tensor,
