@@ -108,8 +108,7 @@ class TRAINRT_API Context final {
   /// (LoopKey). Throws UsageError if the key has neither a value nor a default, or if the value cannot be read as a `T`.
   template <class T>
   T config(std::string_view key) const;
-  /// Returns the value of key `key` in config section [loop], as config(key) does. If the key has neither a value nor a
-  /// default, returns `fallback`.
+  /// Like config(key), but returns `fallback` if the key has neither a value nor a default.
   template <class T>
   T config(std::string_view key, T fallback) const;
   /// Returns the sorted names of all keys of config section [loop]: those that the config sets, and those that the train
@@ -269,8 +268,7 @@ class TRAINRT_API Context final {
 
  private:
   /// Reads key `key` of [loop] into `value`, as the type that `value` holds. If the key has neither a value nor a default,
-  /// throws UsageError if `required` is true, otherwise leaves `value` unchanged. Also throws UsageError for an invalid
-  /// value.
+  /// throws UsageError if `required`, otherwise leaves `value` unchanged. Throws UsageError for an invalid value.
   void read(std::string_view key, LoopValue& value, bool required) const;
   template <class T>
   T config_as(std::string_view key, T fallback, bool required) const;

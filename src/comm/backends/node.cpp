@@ -138,8 +138,7 @@ class NodeCommunicator : public SharedCommunicator {
     if (nodes_ == 1) return SharedCommunicator::start_maximum(mine);
     mpi_->start_maximum(mine);
   }
-  /// First completes the collectives in progress. Other ranks may wait for these collectives in shared memory, and do not
-  /// poll MPI meanwhile.
+  /// First completes the collectives in progress, since other ranks may wait for them without polling MPI.
   Maximum finish_maximum(std::string_view name) override {
     if (nodes_ == 1) return SharedCommunicator::finish_maximum(name);
     drain();
@@ -252,8 +251,7 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   return Communicator::allocate(bytes, device);
 }
 
-/// Returns `mpi` itself if every node has one rank, or if the ranks of a node cannot share memory. Otherwise returns a
-/// NodeCommunicator that uses `mpi`. Collective.
+/// Returns `mpi` if no node has 2 ranks, or ranks cannot share memory; otherwise a NodeCommunicator over `mpi`. Collective.
 std::unique_ptr<Communicator> node_communicator_over(std::unique_ptr<MpiCommunicator> mpi, std::vector<int> node_of_rank) {
   std::map<int, int> ranks_on;
   for (const int node : node_of_rank) ++ranks_on[node];
