@@ -115,8 +115,8 @@ class TRAINRT_API Context final {
   /// function declares with a default. Marks all of them as read, so that no warning about unread keys is printed.
   std::vector<std::string> config_keys();
   /// Returns the path of a framework's shared library, which the config gives in key `library` of section [xgboost] or
-  /// [lightgbm]; "" if the config does not set that key. `name` is "xgboost" or "lightgbm"; any other name throws
-  /// UsageError.
+  /// [lightgbm]; an empty text if the config does not set that key. `name` is "xgboost" or "lightgbm"; any other name
+  /// throws UsageError.
   const std::string& library(std::string_view name) const;
 
   /// Opens the dataset that config section [data.NAME] declares, or returns the dataset that an earlier call opened (Ray:

@@ -106,7 +106,8 @@ ProgressPattern::ProgressPattern(const std::string& text) try {
   const auto position =
       std::ranges::find_if(positions, [&](auto name) { return std::ranges::find(names_, name) != names_.end(); });
   if (position == positions.end())
-    throw UsageError(fmt::format("no group is named step, iteration or epoch, which gives the position; {}", example));
+    throw UsageError(
+        fmt::format("no group is named step, iteration or epoch; one of these must give the position, {}", example));
   position_ = *position;
 } catch (const std::regex_error& error) {
   throw UsageError(fmt::format("'{}' is not a valid regular expression: {}", text, error.what()));
