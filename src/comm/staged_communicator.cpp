@@ -159,7 +159,7 @@ StagedCommunicator::Staging StagedCommunicator::take(std::size_t bytes) {
 
 void StagedCommunicator::await(device::Event& event, const Collective& collective) {
   if (device::wait_within(event, timeout_seconds_)) return;
-  throw CollectiveTimeout(fmt::format("{} on rank {} ({}) at step {}: GPU {} has not begun it within {} s",
+  throw CollectiveTimeout(fmt::format("{} on rank {} ({}) at step {}: GPU {} has not begun this collective within {} s",
                                       described(collective), rank(), host_name(), step(), gpu(), timeout_seconds_));
 }
 
