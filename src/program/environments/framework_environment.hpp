@@ -12,7 +12,7 @@
 
 namespace trainrt::program {
 
-/// An environment variable that a FrameworkEnvironment sets for a program.
+/// An environment variable of a framework, such as MASTER_ADDR of torch, that is set for a program.
 struct Variable {
   std::string name;
   std::string value;
