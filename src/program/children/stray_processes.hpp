@@ -23,7 +23,8 @@ class StrayProcesses {
   std::string mark() const;
   /// Records the current descendants of the process `program`, which must be a running child of this process.
   void note(pid_t program);
-  /// Returns the running processes that have the mark in their environment.
+  /// Returns the running processes that have the mark, the variable TRAINRT_PROGRAM_ID of this program, in their
+  /// environment.
   std::vector<pid_t> running() const;
   /// Kills the recorded descendants, and the processes that have the mark in their environment. Must be called after the
   /// program has exited.
