@@ -17,7 +17,7 @@ struct RunRequest {
 /// Returns the RunRequest in a message 'open_run'. Throws UsageError if the message is invalid.
 RunRequest run_request_from(const Json& body);
 
-/// The run that a RunRequest selects. The run may exist already.
+/// The run that a program has requested. The run may exist already.
 struct RequestedRun {
   std::string name;
   std::string run_dir;

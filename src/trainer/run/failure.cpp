@@ -68,7 +68,7 @@ std::string blamed_node() try { throw; } catch (const comm::RankGone&) {
   return {};
 }
 
-/// Notifies the callbacks of this rank and of rank 0.
+/// Notifies the callbacks of this rank and of rank 0 of a failure.
 void notify_callbacks(const RunningAttempt& attempt, const RunFailure& failure) {
   attempt.callbacks.fail(failure);
   if (attempt.callbacks.must_notify_rank_0()) notify_rank_zero(attempt.files.private_dir(), failure);
