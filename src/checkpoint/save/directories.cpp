@@ -143,7 +143,8 @@ void refuse_names_of_state(const SharedFiles& files, const State& state) {
 
 bool has(const Shared& shared, int rank) { return std::ranges::binary_search(shared.ranks, rank); }
 
-/// Serializes the digests of the files that must be compared with other ranks and that this rank has, in name order.
+/// Serializes the digests of this rank's files that must be compared with the files of other ranks. The order is that of
+/// the names.
 std::string packed_digests(const SharedFiles& files, const std::string& directory, int rank) {
   Packer packer;
   for (const auto& [name, shared] : files)

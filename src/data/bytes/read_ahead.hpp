@@ -108,8 +108,8 @@ class ReadAhead {
     }
   }
 
-  /// Reads the items `first` to `end` - 1. The items become ready together at the end. If this takes more than a
-  /// millisecond, the items that have been read become ready every millisecond.
+  /// Reads the items `first` to `end` - 1. After the last item, and at least once per millisecond, marks all items that
+  /// were read since the last time as ready.
   void read_run(std::uint64_t first, std::uint64_t end) {
     constexpr auto max_delay = std::chrono::milliseconds(1);
     auto shown_at = std::chrono::steady_clock::now();

@@ -74,9 +74,9 @@ def _read() -> bytes | None:
         mode = stat.S_IMODE(found.st_mode)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or mode & 0o077:
             raise KeyRefused(f"the key {where} is not used, since other users have access to it (owner {found.st_uid}, mode {mode:04o}). Remove it; "
-                             f"a new one is made")
+                             f"trainrt then creates a new one")
         if found.st_size != _BYTES:
-            raise KeyRefused(f"the key {where} has {found.st_size} bytes, not {_BYTES}, and is not used. Remove it; a new one is made")
+            raise KeyRefused(f"the key {where} has {found.st_size} bytes, not {_BYTES}, and is not used. Remove it; trainrt then creates a new one")
         return file.read(_BYTES)
 
 
