@@ -49,8 +49,9 @@ class Sweep {
   Params params_of(std::uint64_t trial) const;
   /// Returns the keys that all trials share.
   Options common_config() const;
-  /// Returns the keys that one trial has in addition to common_config(): its name, and its values or its program with
-  /// the values filled in. `start` is the checkpoint from which a clone starts.
+  /// Returns the keys that one trial has in addition to common_config(): its name and the values `params`. A value that
+  /// train.program contains as a placeholder is filled in there. `start` is the checkpoint that the trial starts from if
+  /// it is a clone of another trial.
   Options own_config_of(std::uint64_t trial, const Params& params, const CloneStart& start = {}) const;
   /// Returns all keys of one trial: common_config() and own_config_of().
   Options config_of(std::uint64_t trial, const Params& params) const;

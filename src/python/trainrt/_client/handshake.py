@@ -1,4 +1,4 @@
-"""The client's first messages, and the signals of a process that is connected to a runtime."""
+"""The first messages between a program and its rank, and how the program then handles POSIX signals."""
 
 from __future__ import annotations
 
