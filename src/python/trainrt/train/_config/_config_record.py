@@ -49,8 +49,7 @@ def mirror_of(run):
     """Returns the keys of the mirror that a RunConfig sets, or `None`."""
     if not _storage.is_object_store(run.storage_path):
         return None
-    found = _settings.settings(run=RunConfig(storage_path=run.storage_path, storage_filesystem=run.storage_filesystem))
-    return {key: text for key, text in found.items() if key == "checkpoint.mirror" or key.startswith("storage.")}
+    return {"checkpoint.mirror": str(run.storage_path)}
 
 
 def recorded_dataset_config(record):

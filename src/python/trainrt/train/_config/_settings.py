@@ -1,6 +1,6 @@
 """Translates the configs of a Trainer into keys of trainrt's config (`trainrt help config`), and notes which arguments have no effect."""
 
-from . import _filesystem, _paths
+from . import _paths
 from ._storage import is_object_store
 
 NO_LIMIT = 1000000000  # maximum of failure.max_failures
@@ -34,8 +34,6 @@ def _scaling_settings(scaling):
 
 def _run_settings(run):
     found = {"run.name": run.name, "checkpoint.mirror" if is_object_store(run.storage_path) else "run.storage_path": run.storage_path}
-    if run.storage_filesystem is not None:
-        found.update(_filesystem.settings_of(run.storage_filesystem))
     if run.checkpoint_config is not None:
         found.update(_checkpoint_settings(run.checkpoint_config))
     if run.failure_config is not None:

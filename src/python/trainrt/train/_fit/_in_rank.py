@@ -14,7 +14,7 @@ from .._sessions import _current
 from .._sessions._runtime import RuntimeSession
 from .._validation._validator import Validator
 from ..errors import ControllerError, WorkerGroupError
-from . import _hooks
+from . import _hooks, _store_keys
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # the folder trainrt
 _fit_count = 0  # number of calls of fit() in this process
@@ -121,6 +121,7 @@ def _open(trainer):
     if _fit_count == 1 and _client.has_context():
         _check_open_run(settings, _client.context())
         return True, False
+    _client.use_store_keys(_store_keys.of(trainer.run_config))
     return _client.open_run(settings, _fit_count, _settings.DEFAULTS), True
 
 
