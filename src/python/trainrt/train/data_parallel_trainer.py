@@ -65,6 +65,7 @@ class DataParallelTrainer:
     _config_is_unknown = False  # restore() found no train_loop_config
     _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass
     _mirror: dict[str, str] = {}  # keys of the mirror of a restored run
+    _has_store_keys = False  # the RunConfig of the script had a filesystem object with access keys
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[dict[str, Any]] = None,
                  backend_config: Optional[BackendConfig] = None, scaling_config: Optional[ScalingConfig] = None,

@@ -9,12 +9,13 @@ _SCHEMES = {"s3": "s3://", "s3a": "s3://", "gs": "gs://", "gcs": "gs://", "file"
 
 def inner(filesystem, path):
     """Returns the filesystem that pyarrow's PyFileSystem(FSSpecHandler(...)) and SubTreeFileSystem wrap, and the path in it."""
+    path = os.fspath(path)
     while True:
         wrapped = getattr(getattr(filesystem, "handler", None), "fs", None)
         if wrapped is not None:
             filesystem = wrapped
         elif getattr(filesystem, "type_name", None) == "subtree":
-            filesystem, path = filesystem.base_fs, f"{filesystem.base_path.rstrip('/')}/{os.fspath(path).lstrip('/')}"
+            filesystem, path = filesystem.base_fs, f"{filesystem.base_path.rstrip('/')}/{path.lstrip('/')}"
         else:
             return filesystem, path
 
@@ -41,8 +42,10 @@ def url_in(filesystem, scheme, path):
 
 def keys_of(filesystem):
     """Returns the access keys in a filesystem for S3, {"key": text, "secret": text, "token": text}, or `None`. They must not be written anywhere."""
+    if filesystem is None:
+        return None
     filesystem, _ = inner(filesystem, "")
-    if filesystem is None or scheme_of(filesystem) != "s3://":
+    if scheme_of(filesystem) != "s3://":
         return None
     found = _options_of(filesystem)
     if found["anonymous"] or not found["key"] or not found["secret"]:

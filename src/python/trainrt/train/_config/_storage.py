@@ -32,13 +32,12 @@ def checked_storage_path(path):
 def path_in_filesystem(path, filesystem):
     """Returns the storage path for `path` in a filesystem object: a URL with the address of the store, or a path of local files. Raises ValueError if `path`
     is a URL of another scheme, or has options, which the filesystem has."""
-    if path is None:
-        raise ValueError("RunConfig(storage_filesystem=...): storage_path is missing; give the bucket and prefix, or a directory")
     if isinstance(path, _paths.ExpandedPath):  # this function returned it for a RunConfig that was copied
         return path
-    text = os.fspath(path)
-    filesystem, text = _filesystem.inner(filesystem, text)
+    filesystem, text = _filesystem.inner(filesystem, path or "")
     scheme = _filesystem.scheme_of(filesystem)
+    if path is None:
+        raise ValueError("RunConfig(storage_filesystem=...): storage_path is missing; give the bucket and prefix, or a directory")
     if "://" in text and not text.startswith(scheme or "file://"):
         raise ValueError(f"RunConfig(storage_path={text!r}, storage_filesystem=...): the filesystem is for {scheme or 'local files'}; give a path in it")
     if not scheme:

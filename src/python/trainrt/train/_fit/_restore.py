@@ -78,7 +78,7 @@ def _restored_run_config(run_dir, given, record):
     except (TypeError, ValueError) as error:
         raise ValueError(f"{run_dir}: the recorded options of the run are invalid: {error}. Give them again: restore(..., run_config=RunConfig(...))") from None
     return replace(merged, stop=given.stop if given.stop is not None else _recorded_stop(run_dir), name=os.path.basename(run_dir),
-                   storage_path=_paths.ExpandedPath(os.path.dirname(run_dir)), storage_filesystem=None)
+                   storage_path=_paths.ExpandedPath(os.path.dirname(run_dir)), storage_filesystem=given.storage_filesystem)
 
 
 def _recorded_mirror(run_dir, given, record, missing):

@@ -30,6 +30,7 @@ def without_filesystem(trainer):
     if run is None or run.storage_filesystem is None:
         return trainer
     made = copy.copy(trainer)
+    made._has_store_keys = of(run) is not None
     made.run_config = copy.copy(run)
     made.run_config.storage_filesystem = None
     return made
