@@ -24,14 +24,15 @@ bool is_scheme(std::string_view text) {
 
 /// Returns whether `text` begins with the name of an option and '='.
 bool begins_with_option(std::string_view text) {
-  const auto end = std::ranges::find_if(
-      text, [](unsigned char letter) { return std::isalpha(letter) == 0 && letter != '_'; });
+  const auto end =
+      std::ranges::find_if(text, [](unsigned char letter) { return std::isalpha(letter) == 0 && letter != '_'; });
   return end != text.begin() && end != text.end() && *end == '=';
 }
 
 /// Returns the position of the question mark before the options in `text`, or the size of `text` if it has no options.
 std::size_t end_of_path(std::string_view text) {
-  for (auto mark = text.rfind('?'); mark != std::string_view::npos; mark = mark == 0 ? text.npos : text.rfind('?', mark - 1))
+  for (auto mark = text.rfind('?'); mark != std::string_view::npos;
+       mark = mark == 0 ? text.npos : text.rfind('?', mark - 1))
     if (begins_with_option(text.substr(mark + 1))) return mark;
   return text.size();
 }
@@ -79,8 +80,9 @@ class OptionReader {
     else if ((name == "allow_bucket_creation" || name == "allow_bucket_deletion") && is_s3_)
       one_of(name, std::move(value), {"true", "false", "1", "0"});
     else
-      throw UsageError(fmt::format("unknown option '{}' in the URL of an object store; valid options: endpoint_override, scheme{}",
-                                   excerpt(name, 60), is_s3_ ? ", region, allow_bucket_creation, allow_bucket_deletion" : ""));
+      throw UsageError(
+          fmt::format("unknown option '{}' in the URL of an object store; valid options: endpoint_override, scheme{}",
+                      excerpt(name, 60), is_s3_ ? ", region, allow_bucket_creation, allow_bucket_deletion" : ""));
   }
 
   static std::string one_of(std::string_view name, std::string value, const std::vector<std::string>& valid) {

@@ -12,7 +12,7 @@ stores = []
 
 # The function is in a module, which ranks import, since the Python with pyarrow lacks cloudpickle.
 MODULE = """
-import os, tempfile
+import os
 from pathlib import Path
 from trainrt import train
 
@@ -27,9 +27,10 @@ def exposed():  # the processes that show the secret in their arguments or envir
 
 def loop(config, filesystem=None):
     for number in range(2):
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder, f"rank{train.get_context().get_world_rank()}").write_text(str(number))
-            train.report({"number": number, "exposed": str(exposed())}, checkpoint=train.Checkpoint.from_directory(folder))
+        folder = Path(os.environ["TMPDIR"], f"report-{os.getpid()}-{number}")
+        folder.mkdir()
+        (folder / f"rank{train.get_context().get_world_rank()}").write_text(str(number))
+        train.report({"number": number, "exposed": str(exposed())}, checkpoint=train.Checkpoint.from_directory(folder))
 """
 HEAD_OF_SCRIPT = """import functools, json, os, sys
 from pathlib import Path

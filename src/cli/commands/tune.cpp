@@ -248,8 +248,8 @@ ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> word
   leave_shell_step();
   take_given_mirror_keys();
   const auto environment = Environment::of_process();
-  const auto packages = python_path(client_folder(), environment.text("PYTHONPATH").value_or(""));
-  setenv("PYTHONPATH", packages.c_str(), 1);  // for tune.searcher_program; no thread has begun yet
+  setenv("PYTHONPATH", python_path(client_folder(), environment.text("PYTHONPATH").value_or("")).c_str(),
+         1);  // for tune.searcher_program; no thread has begun yet
   if (launch::is_in_step(environment)) return run_as_rank(arguments, environment);
   const auto sweep = sweep_of(arguments);
   const auto job = job_size(environment);
@@ -292,9 +292,7 @@ const Command tune{
         "array, share the trials of a sweep.\n"
         "In a Slurm job, each trial is a job step of tune.workers tasks; elsewhere it runs in processes of this node. "
         "Under srun or mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks, each "
-        "of "
-        "which trains one trial after another.\n"
-        "A trial that fails with exit code 64 is not retried.\n",
+        "of which trains one trial after another.\nA trial that fails with exit code 64 is not retried.\n",
     .exit_codes = tune_exit_codes,
     .run = tune_command,
     .writes_run = true};

@@ -122,7 +122,8 @@ TEST_CASE("URLs are distinguished from paths, and the error of an unknown scheme
 }
 
 TEST_CASE("options of a URL name the store, and are not part of the key") {
-  const auto url = io::storage_url("s3://b/a/x?endpoint_override=http%3A%2F%2Fh:9000&region=eu&allow_bucket_creation=true").value();
+  const auto url =
+      io::storage_url("s3://b/a/x?endpoint_override=http%3A%2F%2Fh:9000&region=eu&allow_bucket_creation=true").value();
   CHECK((url.bucket == "b" && url.name == "a/x" && url.options.endpoint == "http://h:9000" && url.options.region == "eu"));
   CHECK(!url.options.is_anonymous);
   CHECK(io::url_in_bucket(url, "a/y.csv") == "s3://endpoint_override=http%3A%2F%2Fh%3A9000&region=eu@b/a/y.csv");

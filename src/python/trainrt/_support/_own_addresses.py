@@ -9,7 +9,7 @@ _ANY_PORT = 9  # connect() of a datagram socket sends nothing, so that the port 
 
 
 def addresses_towards(nodes: Iterable[str]) -> list[str]:
-    """Returns the local address of the route to each of `nodes`, names or addresses, without duplicates. Skips nodes whose names are unknown."""
+    """Returns the local address of the route to each of `nodes`, names or addresses, without duplicates. Skips nodes with unknown names."""
     found = (_address_towards(node) for node in nodes)
     return list(dict.fromkeys(address for address in found if address))
 

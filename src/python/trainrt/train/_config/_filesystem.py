@@ -28,9 +28,9 @@ def scheme_of(filesystem):
         if name in _SCHEMES:
             return _SCHEMES[name]
     shown = f"{type(filesystem).__name__} of {' or '.join(map(repr, names))}" if names else f"{type(filesystem).__name__} without protocol and type_name"
-    raise ValueError(f"RunConfig(storage_filesystem={shown}) is not supported; it must be a filesystem of fsspec or pyarrow.fs for S3, Google Cloud Storage "
-                     f"or local files. Or leave it out and give storage_path alone: a directory that all nodes see, or "
-                     f"{' or '.join(SCHEMES)}BUCKET/PREFIX. Another storage needs a storage plug-in of trainrt, a file in src/io/storages")
+    raise ValueError(f"RunConfig(storage_filesystem={shown}) is not supported; it must be a filesystem of fsspec or pyarrow.fs for S3 (s3, s3a), "
+                     f"Google Cloud Storage (gs, gcs) or local files (file, local). Or leave it out and give storage_path alone: a directory that all "
+                     f"nodes see, or {' or '.join(SCHEMES)}BUCKET/PREFIX. Another storage needs a storage plug-in of trainrt, a file in src/io/storages")
 
 
 def url_in(filesystem, scheme, path):
