@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.train_scripts import *  # noqa: E402,F403
-from fakes.object_store import KEY, SECRET, Store  # noqa: E402
+from fakes.object_store import KEY, Store  # noqa: E402
 
 ARROW_PYTHON = BUILD / "arrow-python/bin/python"
 stores = []
@@ -47,7 +47,8 @@ if __name__ == "__main__":
 
 
 def store(**options):
-    stores.append(Store(**options))
+    """Returns a store with a secret of its own, since other tests of this machine may show that of the module."""
+    stores.append(Store(**{"secret": f"secret/With+Letters={os.urandom(8).hex()}", **options}))
     stores[-1].buckets["bucket"] = {}
     return stores[-1]
 
@@ -93,7 +94,7 @@ print("RESULT", json.dumps({"exposed": [each["exposed"] for each in trainer(stor
     equal(mirrored(own, "sub/run/"), ["checkpoint_000000/manifest.json", "checkpoint_000001/manifest.json"], "checkpoints in the bucket", job)
     record = json.loads((script.runs / "run/trainer.json").read_text())
     equal(record["not_recorded"], ["run_config=RunConfig(storage_filesystem=...)"], "arguments that restore() needs again", job)
-    for text in (SECRET, KEY):
+    for text in (own.secret, KEY):
         equal(files_with(text, script.folder), [], f"files with {text}", job)
         equal([name for name, data in own.buckets["bucket"].items() if text.encode() in data], [], f"objects with {text}", job)
         check(text not in job.out + job.err, f"the output shows {text}", job)
@@ -114,7 +115,7 @@ assert not tuner.fit().errors
     job = finished(script, own)
     names = set(own.buckets["bucket"])
     check({"sub/sweep/sweep.json", "sub/sweep/trial_00000/checkpoint_000001/manifest.json"} <= names, f"objects in the bucket: {sorted(names)}", job)
-    equal(files_with(SECRET, script.folder), [], "files with the secret", job)
+    equal(files_with(own.secret, script.folder), [], "files with the secret", job)
 
 
 @test
