@@ -146,6 +146,38 @@ print("RESULT", json.dumps(trainer(storage_filesystem=filesystem(), storage_path
 
 
 @test
+def checkpoints_are_copied_through_a_filesystem_object_of_another_protocol():
+    """The file system is pyarrow's handler of a folder, under another name, so that trainrt does not know it."""
+    script = script_with("""
+from handlers import Folder
+custom = pyarrow.fs.PyFileSystem(Folder(pyarrow.fs.LocalFileSystem(), os.path.abspath("copy")))
+result = trainer(storage_filesystem=custom, storage_path="top/").fit()
+assert os.path.dirname(result.path) == os.environ["TRAINRT_STORAGE"], result.path
+""")
+    (script.folder / "handlers.py").write_text("""
+import pyarrow.fs
+
+class Folder(pyarrow.fs.FileSystemHandler):
+    def __init__(self, inner, root):
+        self.inner, self.root = inner, root
+    def __reduce__(self):
+        return Folder, (self.inner, self.root)
+    def get_type_name(self):
+        return "folder"
+    def normalize_path(self, path):
+        return path
+for _name in ("create_dir", "delete_dir", "delete_file", "open_input_stream", "open_output_stream"):
+    setattr(Folder, _name, lambda self, path, *_, _name=_name: getattr(self.inner, _name)(f"{self.root}/{path}"))
+Folder.__abstractmethods__ = frozenset()
+""")
+    job = finished(script, store())
+    copy = script.folder / "copy/top/run"
+    names = sorted(str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file())
+    check({"run.json", "checkpoint_000001/manifest.json", "checkpoint_000001/files/rank0", "checkpoint_000001/files/rank1"} <= set(names), f"files: {names}", job)
+    equal((copy / "checkpoint_000001/files/rank0").read_text(), "1", "a copied file", job)
+
+
+@test
 def ranks_that_receive_an_s3_filesystem_exit_without_a_crash():
     """Without pyarrow.fs, which unpickling does not import, about half of such runs fail with SIGSEGV."""
     script = script_with("""

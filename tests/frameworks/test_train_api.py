@@ -6,6 +6,7 @@ import json
 import math
 import os
 import resource
+import shutil
 import socket
 import stat
 import sys
@@ -29,7 +30,7 @@ from trainrt._support._exchange_client import ExchangeClient, ScriptUnreachable 
 from trainrt.train._config import _filesystem, _settings  # noqa: E402
 from trainrt.train._fit import _allocation  # noqa: E402
 from trainrt.train._results import _run_directory, _trainer_record, _validation_file  # noqa: E402
-from trainrt.train._sessions import _newest_intact  # noqa: E402
+from trainrt.train._sessions import _newest_intact, _store_copies  # noqa: E402
 
 
 def scratch_file(name, text):
@@ -65,7 +66,7 @@ REFUSED = [
     ("RunConfig(storage_path='hdfs://host/x')", "hdfs://host/x", "must be a directory that all nodes see"),
     ("RunConfig(storage_filesystem=object())", "storage_filesystem", "without protocol and type_name"),
     ("RunConfig(storage_filesystem=type('AzureBlobFileSystem', (), {'protocol': ('abfs', 'az')})(), storage_path='b/x')", "AzureBlobFileSystem", "'abfs' or 'az'",
-     "storage plug-in", "src/io/storages"),
+     "FSSpecHandler(filesystem)"),
     ("RunConfig(storage_filesystem=type('LocalFileSystem', (), {'type_name': 'local'})(), storage_path='s3://b/x')", "local files"),
     ("RunConfig(storage_path='s3://b/x?acl=public')", "'acl'", "endpoint_override"),
     ("RunConfig(storage_path='s3://b/x?scheme=http')", "endpoint_override=HOST"),
@@ -178,6 +179,50 @@ def a_filesystem_sets_endpoint_region_and_anonymity_but_no_secrets():
         found = subprocess.run([python, "-c", code], env={**os.environ, "PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True)
         expected = [{"key": "A", "secret": "B", "token": "C"}, *2 * [{"checkpoint.mirror": f"s3://{where}"}], *2 * [{"run.storage_path": "/b/x"}]]
         equal(found.stdout.splitlines(), list(map(str, expected)), f"pyarrow's own: {found.stderr}")
+
+
+class FolderFilesystem:
+    """Has the methods of a pyarrow.fs.FileSystem that StoreCopies calls."""
+
+    def __init__(self, root):
+        self.root, self.written = root, []
+
+    def create_dir(self, path, recursive):
+        (self.root / path).mkdir(parents=recursive, exist_ok=True)
+
+    def open_output_stream(self, path):
+        self.written.append(path)
+        return (self.root / path).open("wb")
+
+    def open_input_stream(self, path):
+        return (self.root / path).open("rb")
+
+    def delete_file(self, path):
+        (self.root / path).unlink()
+
+    def delete_dir(self, path):
+        shutil.rmtree(self.root / path)
+
+
+@test
+def checkpoints_are_copied_with_the_manifest_last_and_removed_as_in_the_run():
+    run_dir, filesystem = scratch("run"), FolderFilesystem(scratch("store"))
+    for number in range(2):
+        folder = run_dir / f"checkpoint_00000{number}"
+        (folder / "files").mkdir(parents=True)
+        for name, text in (("manifest.json", json.dumps({"format": "trainrt checkpoint", "number": number})), ("files/manifest.json", "x"), ("state.h5", "")):
+            (folder / name).write_text(text)
+    stale = filesystem.root / "top/run/checkpoint_000001"
+    stale.mkdir(parents=True)
+    for name in ("manifest.json", "stale"):
+        (stale / name).write_text("{}")
+    copies = _store_copies.StoreCopies(str(run_dir), filesystem, "top/run")
+    check(copies.wait(10), "the copies are not complete")
+    equal(filesystem.written, [f"top/run/checkpoint_00000{number}/{name}" for number in range(2) for name in ("files/manifest.json", "manifest.json")], "files")
+    check(not (stale / "stale").exists(), "a file of an older checkpoint is still there")
+    shutil.rmtree(run_dir / "checkpoint_000000")
+    check(copies._copy_new(), "the second copy failed")
+    equal((len(filesystem.written), sorted(path.name for path in (filesystem.root / "top/run").iterdir())), (4, ["checkpoint_000001"]), "files, and checkpoints")
 
 
 @test

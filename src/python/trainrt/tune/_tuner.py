@@ -14,7 +14,7 @@ from .._support._exchange import Exchange
 from .._support._storage import default_storage
 from ..train import RunConfig
 from ..train._config import _paths, _settings
-from ..train._config._storage import is_object_store
+from ..train._config._storage import PathInFilesystem, is_object_store
 from ..train._fit import _allocation, _command, _store_keys
 from ..train._fit._run_names import continue_advice, default_name
 from ..train._sessions import _current
@@ -75,6 +75,9 @@ class Tuner:
         self._metric = self._tune.metric or self._scheduler.metric or self._search.metric
         self._mode = self._tune.mode or self._scheduler.mode or self._search.mode
         given = _run_config_of(trainable, run_config)
+        if isinstance(given.storage_path, PathInFilesystem):
+            raise ValueError(f"Tuner(run_config=RunConfig(storage_filesystem={type(given.storage_filesystem).__name__})): the filesystem of a sweep must be for "
+                             f"S3 (s3, s3a), Google Cloud Storage (gs, gcs) or local files")
         stop, self._run_config = _stop_of(given)
         self._space = ParamSpace(param_space or {}, self._scheduler.mutations())
         self._trainable = Trainable(trainable, self._space, stop, self._run_config)

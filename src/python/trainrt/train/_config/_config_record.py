@@ -19,7 +19,7 @@ def record_of(trainer):
     """Returns the configs of `trainer` as fields of trainer.json. The field `not_recorded` names the arguments that the record cannot hold."""
     missing = [f"{name}=..." for name in ("datasets", "validation_config") if getattr(trainer, name)]
     run = trainer.run_config or RunConfig()
-    if trainer._has_store_keys or _filesystem.keys_of(run.storage_filesystem) is not None:
+    if trainer._has_store_keys or trainer._copies_to() or _filesystem.keys_of(run.storage_filesystem) is not None:
         missing.append("run_config=RunConfig(storage_filesystem=...)")
     return {"run_config": _run_fields(run, missing), "mirror": mirror_of(run) or trainer._mirror or None,
             "dataset_config": None if trainer.dataset_config is None else {"datasets_to_split": trainer.dataset_config.datasets_to_split},

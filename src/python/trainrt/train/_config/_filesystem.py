@@ -22,15 +22,24 @@ def inner(filesystem, path):
 
 def scheme_of(filesystem):
     """Returns "s3://", "gs://", or "" for local files, by `protocol` (fsspec) or `type_name` (pyarrow). Raises ValueError for others."""
-    names = getattr(filesystem, "type_name", None) or getattr(filesystem, "protocol", None) or ()
-    names = (names,) if isinstance(names, str) else tuple(names)
-    for name in names:
-        if name in _SCHEMES:
-            return _SCHEMES[name]
+    names = _names_of(filesystem)
+    if is_known(filesystem):
+        return next(_SCHEMES[name] for name in names if name in _SCHEMES)
     shown = f"{type(filesystem).__name__} of {' or '.join(map(repr, names))}" if names else f"{type(filesystem).__name__} without protocol and type_name"
     raise ValueError(f"RunConfig(storage_filesystem={shown}) is not supported; it must be a filesystem of fsspec or pyarrow.fs for S3 (s3, s3a), "
-                     f"Google Cloud Storage (gs, gcs) or local files (file, local). Or leave it out and give storage_path alone: a directory that all "
-                     f"nodes see, or {' or '.join(SCHEMES)}BUCKET/PREFIX. Another storage needs a storage plug-in of trainrt, a file in src/io/storages")
+                     f"Google Cloud Storage (gs, gcs) or local files (file, local). A filesystem of another protocol must be an object of pyarrow.fs: "
+                     f"pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(filesystem)). Or leave it out and give storage_path alone: a directory that all "
+                     f"nodes see, or {' or '.join(SCHEMES)}BUCKET/PREFIX")
+
+
+def is_known(filesystem):
+    """Returns whether the runtime can read and write the storage of a filesystem object."""
+    return any(name in _SCHEMES for name in _names_of(filesystem))
+
+
+def _names_of(filesystem):
+    names = getattr(filesystem, "type_name", None) or getattr(filesystem, "protocol", None) or ()
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def url_in(filesystem, scheme, path):
@@ -45,7 +54,7 @@ def keys_of(filesystem):
     if filesystem is None:
         return None
     filesystem, _ = inner(filesystem, "")
-    if scheme_of(filesystem) != "s3://":
+    if not is_known(filesystem) or scheme_of(filesystem) != "s3://":
         return None
     found = _options_of(filesystem)
     if found["anonymous"] or not found["key"] or not found["secret"]:

@@ -26,7 +26,7 @@ class RunConfig:
         `$TRAINRT_STORAGE`, else `runs` in the directory of submission.
     storage_filesystem : optional
         Filesystem of fsspec or pyarrow.fs for S3, Google Cloud Storage or local files, which contains `storage_path`. Its access keys for S3 sign the
-        requests; they stay in memory.
+        requests; they stay in memory. To any other object of pyarrow.fs, rank 0 copies the checkpoints.
     failure_config : FailureConfig, optional
     checkpoint_config : CheckpointConfig, optional
     sync_config : SyncConfig, optional

@@ -6,6 +6,10 @@ from ..._support import _store_url
 from . import _filesystem, _paths
 
 
+class PathInFilesystem(_paths.ExpandedPath):
+    """A path in a filesystem object of pyarrow.fs that only Python can use: rank 0 copies checkpoints to it. The run is in the default storage path."""
+
+
 def is_object_store(path):
     """Returns whether `path` is the URL of an object store, to which the checkpoints of runs are mirrored."""
     return path is not None and _store_url.is_store_url(path)
@@ -30,14 +34,18 @@ def checked_storage_path(path):
 
 
 def path_in_filesystem(path, filesystem):
-    """Returns the storage path for `path` in a filesystem object: a URL with the address of the store, or a path of local files. Raises ValueError if `path`
-    is a URL of another scheme, or has options, which the filesystem has."""
+    """Returns the storage path for `path` in a filesystem object: a URL with the address of the store, or a path of local files, or a
+    PathInFilesystem. Raises ValueError if `path` is a URL of another scheme, or has options, which the filesystem has."""
     if isinstance(path, _paths.ExpandedPath):  # this function returned it for a RunConfig that was copied
         return path
+    given = filesystem
     filesystem, text = _filesystem.inner(filesystem, path or "")
-    scheme = _filesystem.scheme_of(filesystem)
+    is_copied = not _filesystem.is_known(filesystem) and hasattr(given, "open_output_stream")
+    scheme = None if is_copied else _filesystem.scheme_of(filesystem)
     if path is None:
         raise ValueError("RunConfig(storage_filesystem=...): storage_path is missing; give the bucket and prefix, or a directory")
+    if is_copied:
+        return PathInFilesystem(_paths.expanded(path, "RunConfig(storage_path)").rstrip("/"))
     if "://" in text and not text.startswith(scheme or "file://"):
         raise ValueError(f"RunConfig(storage_path={text!r}, storage_filesystem=...): the filesystem is for {scheme or 'local files'}; give a path in it")
     if not scheme:

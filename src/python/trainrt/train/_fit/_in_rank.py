@@ -54,11 +54,13 @@ def run_function(trainer, session):
             if session.spec.validation is not None and session.world_rank == 0:
                 session.begin_validations(Validator(session.spec.validation, session.run_dir))
             if session.world_rank == 0:
+                session.begin_copies()
                 for callback in session.spec.callbacks:
                     callback._resume_from(session.get_checkpoint())
             returned = _hooks.run(trainer, session)
             session.runtime._finished_part = "the train function"
             session.wait_for_validations()
+            session.wait_for_copies()
             session.remove_committed_directories()
             return returned
         except _client.Stop:
@@ -76,6 +78,7 @@ def run_function(trainer, session):
         finally:
             session.copy_artifacts()
             session.end_validations()
+            session.end_copies()
 
 
 def report_failure(runtime, error):

@@ -8,6 +8,7 @@ import os
 from ... import _client
 from ..._support._exchange_client import ScriptUnreachable
 from .._config import _filesystem
+from .._config._storage import PathInFilesystem
 
 _NAME = "store_keys"
 
@@ -27,7 +28,7 @@ def offer(run_config, exchange):
 def without_filesystem(trainer):
     """Returns a copy of `trainer` for the ranks. Its RunConfig lacks the filesystem object, which may have keys."""
     run = getattr(trainer, "run_config", None)
-    if run is None or run.storage_filesystem is None:
+    if run is None or run.storage_filesystem is None or isinstance(run.storage_path, PathInFilesystem):
         return trainer
     made = copy.copy(trainer)
     made._has_store_keys = of(run) is not None
