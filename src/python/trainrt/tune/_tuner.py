@@ -76,8 +76,8 @@ class Tuner:
         self._mode = self._tune.mode or self._scheduler.mode or self._search.mode
         given = _run_config_of(trainable, run_config)
         if isinstance(given.storage_path, PathInFilesystem):
-            raise ValueError(f"Tuner(run_config=RunConfig(storage_filesystem={type(given.storage_filesystem).__name__})): the filesystem of a sweep must be for "
-                             f"S3 (s3, s3a), Google Cloud Storage (gs, gcs) or local files")
+            raise ValueError(f"Tuner(run_config=RunConfig(storage_filesystem={type(given.storage_filesystem).__name__})): the filesystem of a sweep must be "
+                             f"for S3 (s3, s3a), Google Cloud Storage (gs, gcs) or local files")
         stop, self._run_config = _stop_of(given)
         self._space = ParamSpace(param_space or {}, self._scheduler.mutations())
         self._trainable = Trainable(trainable, self._space, stop, self._run_config)
