@@ -18,6 +18,7 @@
 #include "cli/config/config_file.hpp"
 #include "cli/start/load_run_spec.hpp"
 #include "cli/start/slurm_environment.hpp"
+#include "cli/tune/given_mirror_keys.hpp"
 #include "cli/tune/sweep_check.hpp"
 #include "cli/tune/sweep_results.hpp"
 #include "cli/tune/tune_slices.hpp"
@@ -246,9 +247,10 @@ ExitCode run_in_steps(const tune::Sweep& sweep, const JobSize& job, const Enviro
 
 ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> words) {
   leave_shell_step();
+  take_given_mirror_keys();
   const auto environment = Environment::of_process();
-  const auto packages = python_path(client_folder(), environment.text("PYTHONPATH").value_or(""));
-  setenv("PYTHONPATH", packages.c_str(), 1);  // for tune.searcher_program; no thread has begun yet
+  setenv("PYTHONPATH", python_path(client_folder(), environment.text("PYTHONPATH").value_or("")).c_str(),
+         1);  // for tune.searcher_program; no thread has begun yet
   if (launch::is_in_step(environment)) return run_as_rank(arguments, environment);
   const auto sweep = sweep_of(arguments);
   const auto job = job_size(environment);

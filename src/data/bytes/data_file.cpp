@@ -17,6 +17,7 @@
 #include "data/bytes/object_reader.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
+#include "io/storage_url.hpp"
 
 namespace trainrt::data {
 
@@ -145,6 +146,7 @@ std::string first_path_of(const std::string& source) {
   if (words.empty()) reject_source(source, "names no file");
   auto word = words.front();
   if (word.starts_with('@')) word = lines_of_list(word.substr(1)).front();
+  if (const auto url = io::storage_url(word)) return io::url_in_bucket(*url, url->name);
   return paths_of_word(word).front();
 }
 

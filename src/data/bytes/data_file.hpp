@@ -31,7 +31,8 @@ struct DataFile {
 /// no file.
 std::vector<DataFile> list_data_files(const std::string& source);
 
-/// Returns the path of the first file that list_data_files() would return. Does not access the file.
+/// Returns the path of the first file of list_data_files(), without access to that file. For a URL of an object store,
+/// returns the URL of the item, with its options before the bucket.
 std::string first_path_of(const std::string& source);
 
 /// Returns the paths of the files that one item of a source names: the files of a folder, those that match a pattern,

@@ -163,7 +163,7 @@ class ObjectReader final : public FileReader {
 };
 
 DataFile file_of_object(const io::StorageUrl& url, const io::StoredObject& object) {
-  DataFile file{fmt::format("{}://{}/{}", url.scheme, url.bucket, object.name), object.size, object.mtime_ns};
+  DataFile file{io::url_in_bucket(url, object.name), object.size, object.mtime_ns};
   file.version = object.etag;
   return file;
 }

@@ -49,6 +49,7 @@ class RunningProgram {
   Channel channel_;
   Child child_;
   ActivityMeter activity_;
+  std::function<void(const StoreKeys&)> on_store_keys_;
   bool uses_client_ = false;
 };
 

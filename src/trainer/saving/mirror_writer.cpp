@@ -23,6 +23,7 @@ checkpoint::MirroredRun mirror_of(const config::RunSpec& spec) {
   const auto& text = spec.checkpoint.mirror;
   auto url = io::storage_url(text);
   if (!url) url = io::StorageUrl{"file", "", std::filesystem::absolute(text).lexically_normal().string().substr(1)};
+  url->options.keys = io::mirror_keys();
   auto prefix = url->name;
   while (prefix.ends_with('/')) prefix.pop_back();
   if (!prefix.empty()) prefix += '/';

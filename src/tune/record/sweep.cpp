@@ -13,6 +13,7 @@
 #include "core/text/text.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
+#include "io/storage_url.hpp"
 #include "trainer/records/own_run.hpp"
 #include "tune/record/claims.hpp"
 #include "tune/record/sweep_history.hpp"
@@ -265,7 +266,7 @@ Options Sweep::own_config_of(std::uint64_t trial, const Params& params, const Cl
   if (!trial_config_.has("failure.max_failures")) own.set("failure.max_failures", {"0", ""});  // the sweep restarts it
   // Each sweep needs its own folder in the mirror, because trials of different sweeps have the same names.
   if (const auto mirror = trial_config_.text("checkpoint.mirror"); !mirror.empty())
-    own.set("checkpoint.mirror", {mirror + "/" + std::filesystem::path(directory_).filename().string(), ""});
+    own.set("checkpoint.mirror", {io::url_below(mirror, std::filesystem::path(directory_).filename().string()), ""});
   auto program = trial_config_.text("train.program");
   for (const auto& dimension : space_->dimensions()) {
     const auto value = params.find(dimension.key);

@@ -73,20 +73,19 @@ class ExchangeClient:
             return reply[1:] if reply else None
 
     def _ways(self) -> list[tuple[str, Callable[[], socket.socket]]]:
-        """Returns pairs (label, function that connects): first the socket of this machine, then the address that srun knows, then the others."""
+        """Returns pairs (label, function that connects): first the socket of this machine, then the address that srun has used, then the others."""
         found: list[tuple[str, Callable[[], socket.socket]]] = []
-        ports: dict[int, list[str]] = {}
+        of_srun = os.environ.get("SLURM_LAUNCH_NODE_IPADDR")
+        remote: list[tuple[str, int]] = []
         for address in self._addresses:
             kind, _, rest = address.partition(":")
             if kind == "unix":
                 found.append(("this machine", partial(_connected_locally, rest)))
             else:
                 port, _, host = rest.partition(":")
-                ports.setdefault(int(port), []).append(host)
-        of_srun = os.environ.get("SLURM_LAUNCH_NODE_IPADDR")
-        for number, hosts in ports.items():
-            for host in dict.fromkeys([of_srun, *hosts] if of_srun else hosts):
-                found.append((f"{host}, port {number}", partial(socket.create_connection, (host, number), _CONNECT_TIMEOUT_S)))
+                remote.append((host, int(port)))
+        for each in sorted(remote, key=lambda address: address[0] != of_srun):
+            found.append((f"{each[0]}, port {each[1]}", partial(socket.create_connection, each, _CONNECT_TIMEOUT_S)))
         return found
 
 

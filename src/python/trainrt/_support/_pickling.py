@@ -138,6 +138,8 @@ def loaded(data: bytes, call: dict[str, Any]) -> Any:
     unpickler = pickle.Unpickler(io.BytesIO(data))
     thing = unpickler.load()
     vars(main).update(unpickler.load())
+    if "pyarrow._s3fs" in sys.modules:  # pickle imports only this module for an S3FileSystem, which makes the process crash at its exit
+        importlib.import_module("pyarrow.fs")  # registers the function that ends Arrow's threads at the exit
     return thing
 
 

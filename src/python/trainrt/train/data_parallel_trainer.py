@@ -10,6 +10,7 @@ from ._config import _assignment, _config_record, _datasets, _recorded_values, _
 from ._config._data import DataConfig
 from ._config._run import RunConfig
 from ._config._scaling import ScalingConfig
+from ._config._storage import PathInFilesystem
 from ._fit import _dispatch, _restore
 from ._results._checkpoint import Checkpoint
 from ._results._result import Result
@@ -65,6 +66,8 @@ class DataParallelTrainer:
     _config_is_unknown = False  # restore() found no train_loop_config
     _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass
     _mirror: dict[str, str] = {}  # keys of the mirror of a restored run
+    _restored_copies_to: Optional[tuple[Any, str]] = None  # _copies_to() of a restored run
+    _has_store_keys = False  # the RunConfig of the script had a filesystem object with access keys
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[dict[str, Any]] = None,
                  backend_config: Optional[BackendConfig] = None, scaling_config: Optional[ScalingConfig] = None,
@@ -153,7 +156,15 @@ class DataParallelTrainer:
         callbacks = list(self.run_config.callbacks or ()) if self.run_config else []
         first = self.resume_from_checkpoint
         return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets,
-                         self._worker_datasets(), callbacks, first if first is not None and not first.is_native() else None, self.validation_config)
+                         self._worker_datasets(), callbacks, first if first is not None and not first.is_native() else None, self.validation_config,
+                         self._copies_to())
+
+    def _copies_to(self):
+        """Returns the filesystem object and the path to which rank 0 copies checkpoints, or `None`."""
+        run = self.run_config
+        if run is None or not isinstance(run.storage_path, PathInFilesystem):
+            return self._restored_copies_to
+        return run.storage_filesystem, str(run.storage_path)
 
     def params(self) -> dict[str, Any]:
         """Returns the content of params.json in the run directory: the config of the train function."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..train import ScalingConfig
+from ..train._fit import _store_keys
 from ..train._results import _run_directory
 from ..train._sessions import _current
 from ..train._sessions._metrics import flat_metrics
@@ -123,6 +125,12 @@ class Trainable:
             raise ValueError(f"Tuner(a Trainer): its train_loop_config has a domain at '{name_of(path)}'; move it to "
                              f"Tuner(param_space={{'train_loop_config': ...}})")
         self.space, self.stop = space, stop
+
+    def without_filesystem(self) -> Trainable:
+        """Returns a copy for the ranks of the trials, as `_store_keys.without_filesystem()` does."""
+        made = copy.copy(self)
+        made.trainer = _store_keys.without_filesystem(self.trainer)
+        return made
 
     @property
     def scaling(self) -> ScalingConfig:

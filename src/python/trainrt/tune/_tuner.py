@@ -14,8 +14,8 @@ from .._support._exchange import Exchange
 from .._support._storage import default_storage
 from ..train import RunConfig
 from ..train._config import _paths, _settings
-from ..train._config._storage import is_object_store
-from ..train._fit import _allocation, _command
+from ..train._config._storage import PathInFilesystem, is_object_store
+from ..train._fit import _allocation, _command, _store_keys
 from ..train._fit._run_names import continue_advice, default_name
 from ..train._sessions import _current
 from ..train.errors import ControllerError, RunStopped
@@ -75,6 +75,9 @@ class Tuner:
         self._metric = self._tune.metric or self._scheduler.metric or self._search.metric
         self._mode = self._tune.mode or self._scheduler.mode or self._search.mode
         given = _run_config_of(trainable, run_config)
+        if isinstance(given.storage_path, PathInFilesystem):
+            raise ValueError(f"Tuner(run_config=RunConfig(storage_filesystem={type(given.storage_filesystem).__name__})): the filesystem of a sweep must be "
+                             f"for S3 (s3, s3a), Google Cloud Storage (gs, gcs) or local files")
         stop, self._run_config = _stop_of(given)
         self._space = ParamSpace(param_space or {}, self._scheduler.mutations())
         self._trainable = Trainable(trainable, self._space, stop, self._run_config)
@@ -101,8 +104,9 @@ class Tuner:
             config = os.path.join(folder, "sweep.ini")
             with open(config, "w", encoding="utf-8") as file:
                 file.write(as_ini(self._restored or self._sections()))
-            with Exchange(_allocation.can_launch(1) and _allocation.has_other_nodes()) as exchange:
-                _pickling.send(self._trainable, exchange, {})
+            with Exchange(_allocation.hosts_of_exchange(1)) as exchange:
+                _store_keys.offer(self._run_config, exchange)
+                _pickling.send(self._trainable.without_filesystem(), exchange, {})
                 end, is_over_budget = self._run(config, exchange)
         finally:
             _private_folder.remove(folder)
@@ -169,7 +173,7 @@ class Tuner:
             if _allocation.can_launch(1):
                 environment["TRAINRT_SRUN_ARGS"] = f"--cpus-per-task={max(1, int(cpus))} {environment.get('TRAINRT_SRUN_ARGS', '')}"
         command = [_executable.trainrt(), "tune", "--config", config, *_settings.trust_arguments(self._trust_owner)]
-        processes = _command.LaunchedCommand(command, environment, _command.stop_signal_of(command))
+        processes = _command.LaunchedCommand(command, environment, _command.stop_signal_of(command), _store_keys.of(self._run_config))
         budget = TimeBudget(self._tune.time_budget_s, processes)
         try:
             return processes.run(), budget.is_over

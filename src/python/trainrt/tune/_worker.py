@@ -10,7 +10,7 @@ from .. import _client
 from .._support import _call_place
 from .._support._exchange_client import ExchangeClient
 from ..train import Checkpoint
-from ..train._fit import _from_script, _in_rank
+from ..train._fit import _from_script, _in_rank, _store_keys
 from ..train._results import _run_directory, _trainer_record
 from ..train.errors import WorkerGroupError
 from ._param_space import write_space
@@ -22,6 +22,7 @@ def main() -> None:
     script = ExchangeClient.from_environment()
     os.environ.pop("TRAINRT_TUNER_TITLE", None)
     _call_place.name_stage("the start of the train function")
+    _store_keys.receive(script)
     runtime = _client.context()  # first, so that later failures are reported with the rank
     try:
         _run(script, texts, runtime)

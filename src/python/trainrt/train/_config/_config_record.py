@@ -3,7 +3,7 @@
 from dataclasses import fields, is_dataclass, replace
 
 from ..._support import _value_json
-from . import _settings, _storage
+from . import _filesystem, _settings, _storage
 from ._checkpoint import CheckpointConfig
 from ._data import DataConfig
 from ._failure import FailureConfig
@@ -19,6 +19,8 @@ def record_of(trainer):
     """Returns the configs of `trainer` as fields of trainer.json. The field `not_recorded` names the arguments that the record cannot hold."""
     missing = [f"{name}=..." for name in ("datasets", "validation_config") if getattr(trainer, name)]
     run = trainer.run_config or RunConfig()
+    if trainer._has_store_keys or trainer._copies_to() or _filesystem.keys_of(run.storage_filesystem) is not None:
+        missing.append("run_config=RunConfig(storage_filesystem=...)")
     return {"run_config": _run_fields(run, missing), "mirror": mirror_of(run) or trainer._mirror or None,
             "dataset_config": None if trainer.dataset_config is None else {"datasets_to_split": trainer.dataset_config.datasets_to_split},
             "backend_config": _backend_fields(trainer.backend_config, missing), "not_recorded": missing}
@@ -49,8 +51,7 @@ def mirror_of(run):
     """Returns the keys of the mirror that a RunConfig sets, or `None`."""
     if not _storage.is_object_store(run.storage_path):
         return None
-    found = _settings.settings(run=RunConfig(storage_path=run.storage_path, storage_filesystem=run.storage_filesystem))
-    return {key: text for key, text in found.items() if key == "checkpoint.mirror" or key.startswith("storage.")}
+    return {"checkpoint.mirror": str(run.storage_path)}
 
 
 def recorded_dataset_config(record):

@@ -22,10 +22,12 @@ class RunConfig:
         the class of the Trainer, the script and the job, so that a requeue continues the run; elsewhere the class, date and time, so that each start is
         a new run.
     storage_path : str, optional
-        Directory that all nodes see, or `s3://BUCKET/PREFIX` or `gs://BUCKET/PREFIX`, to which checkpoints are mirrored. `${NAME}` is replaced by the
-        environment variable, `~` by the home directory. Default: `$TRAINRT_STORAGE`, else `runs` in the directory of submission.
+        Directory that all nodes see, or `s3://BUCKET/PREFIX` or `gs://BUCKET/PREFIX`, to which checkpoints are mirrored. A URL may have options of the
+        store: `?endpoint_override=http://host:9000`. `${NAME}` is replaced by the environment variable, `~` by the home directory. Default:
+        `$TRAINRT_STORAGE`, else `runs` in the directory of submission.
     storage_filesystem : optional
-        Filesystem of fsspec or pyarrow.fs for S3, Google Cloud Storage or local files. Access keys in it are not used.
+        Filesystem of fsspec or pyarrow.fs for S3, Google Cloud Storage or local files, which contains `storage_path`. Its access keys for S3 sign the
+        requests; they stay in memory. To any other object of pyarrow.fs, rank 0 copies the checkpoints.
     failure_config : FailureConfig, optional
     checkpoint_config : CheckpointConfig, optional
     sync_config : SyncConfig, optional

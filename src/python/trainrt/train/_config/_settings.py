@@ -1,7 +1,7 @@
 """Translates the configs of a Trainer into keys of trainrt's config (`trainrt help config`), and notes which arguments have no effect."""
 
-from . import _filesystem, _paths
-from ._storage import is_object_store
+from . import _paths
+from ._storage import PathInFilesystem, is_object_store
 
 NO_LIMIT = 1000000000  # maximum of failure.max_failures
 
@@ -33,9 +33,8 @@ def _scaling_settings(scaling):
 
 
 def _run_settings(run):
-    found = {"run.name": run.name, "checkpoint.mirror" if is_object_store(run.storage_path) else "run.storage_path": run.storage_path}
-    if run.storage_filesystem is not None:
-        found.update(_filesystem.settings_of(run.storage_filesystem))
+    path = None if isinstance(run.storage_path, PathInFilesystem) else run.storage_path
+    found = {"run.name": run.name, "checkpoint.mirror" if is_object_store(path) else "run.storage_path": path}
     if run.checkpoint_config is not None:
         found.update(_checkpoint_settings(run.checkpoint_config))
     if run.failure_config is not None:

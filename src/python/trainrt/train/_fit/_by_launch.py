@@ -13,7 +13,7 @@ from .._config._scaling import ScalingConfig
 from .._results import _run_directory, _trainer_record
 from .._results._result import Result
 from ..errors import ControllerError, RunStopped, WorkerGroupError
-from . import _allocation, _command, _outcomes, _run_names
+from . import _allocation, _command, _outcomes, _run_names, _store_keys
 
 _STOPPED = 75  # exit code of a run that was stopped after saving
 
@@ -57,14 +57,15 @@ class LaunchedRun:
 
     def exchange(self):
         """Returns a new Exchange for start()."""
-        return Exchange(_allocation.can_launch(self.scaling.min_workers) and _allocation.has_other_nodes())
+        return Exchange(_allocation.hosts_of_exchange(self.scaling.min_workers))
 
     def start(self, exchange, options):
         """Offers the trainer to the ranks, launches them and waits for their end. Raises as fit() does.
 
         `options`: options of the workers, which JSON can hold: {"all_return": True} makes all ranks return the value of the function.
         """
-        _pickling.send(self.trainer, exchange, options)
+        _store_keys.offer(self.trainer.run_config, exchange)
+        _pickling.send(_store_keys.without_filesystem(self.trainer), exchange, options)
         self._error_before = _error_stamp(self.run_dir)
         command = [*_launcher(self.scaling), *_settings.trust_arguments(self.trainer.trust_owner), *_settings.arguments(self._settings), "--", _python(), "-m",
                    "trainrt.train._fit._worker"]

@@ -14,7 +14,7 @@ from .._sessions import _current
 from .._sessions._runtime import RuntimeSession
 from .._validation._validator import Validator
 from ..errors import ControllerError, WorkerGroupError
-from . import _hooks
+from . import _hooks, _store_keys
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # the folder trainrt
 _fit_count = 0  # number of calls of fit() in this process
@@ -54,11 +54,13 @@ def run_function(trainer, session):
             if session.spec.validation is not None and session.world_rank == 0:
                 session.begin_validations(Validator(session.spec.validation, session.run_dir))
             if session.world_rank == 0:
+                session.begin_copies()
                 for callback in session.spec.callbacks:
                     callback._resume_from(session.get_checkpoint())
             returned = _hooks.run(trainer, session)
             session.runtime._finished_part = "the train function"
             session.wait_for_validations()
+            session.wait_for_copies()
             session.remove_committed_directories()
             return returned
         except _client.Stop:
@@ -76,6 +78,7 @@ def run_function(trainer, session):
         finally:
             session.copy_artifacts()
             session.end_validations()
+            session.end_copies()
 
 
 def report_failure(runtime, error):
@@ -121,6 +124,7 @@ def _open(trainer):
     if _fit_count == 1 and _client.has_context():
         _check_open_run(settings, _client.context())
         return True, False
+    _client.use_store_keys(_store_keys.of(trainer.run_config))
     return _client.open_run(settings, _fit_count, _settings.DEFAULTS), True
 
 

@@ -7,6 +7,7 @@ from ..._support import _notes
 from .._config import _config_record, _paths
 from .._config._run import RunConfig
 from .._config._scaling import ScalingConfig
+from .._config._storage import PathInFilesystem
 from .._results import _run_directory, _trainer_record
 from . import _named_function
 
@@ -40,6 +41,8 @@ def restored(kind, path, function, config, arguments):
         backend_config = _config_record.with_recorded_backend(trainer.backend_config, trusted)
         missing += ["backend_config=..."] if backend_config is None else []
         trainer.backend_config = backend_config or trainer.backend_config
+    if isinstance(run_config.storage_path, PathInFilesystem):
+        trainer._restored_copies_to = (run_config.storage_filesystem, str(run_config.storage_path))
     trainer._mirror = _recorded_mirror(run_dir, run_config, record, missing)
     for text in missing:
         _notes.say(f"{kind.__name__}.restore({run_dir!r}): the run was started with {text}, which its record cannot hold. If the run needs it, give it again: "
@@ -78,7 +81,7 @@ def _restored_run_config(run_dir, given, record):
     except (TypeError, ValueError) as error:
         raise ValueError(f"{run_dir}: the recorded options of the run are invalid: {error}. Give them again: restore(..., run_config=RunConfig(...))") from None
     return replace(merged, stop=given.stop if given.stop is not None else _recorded_stop(run_dir), name=os.path.basename(run_dir),
-                   storage_path=_paths.ExpandedPath(os.path.dirname(run_dir)), storage_filesystem=None)
+                   storage_path=_paths.ExpandedPath(os.path.dirname(run_dir)), storage_filesystem=given.storage_filesystem)
 
 
 def _recorded_mirror(run_dir, given, record, missing):

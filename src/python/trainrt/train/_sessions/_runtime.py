@@ -12,6 +12,7 @@ from . import _newest_intact, _objects
 from ._artifacts import Artifacts
 from ._callbacks import TrainRunContext
 from ._spec import TrainSpec
+from ._store_copies import StoreCopies
 
 _NOT_SEARCHED = object()
 _LOG_INTERVAL_S = 60  # interval between log lines while the run waits for validations
@@ -31,6 +32,7 @@ class RuntimeSession:
         self._first_found = _NOT_SEARCHED  # path of the newest intact checkpoint when the train function started, or `None`
         self._damaged = []  # paths of newer checkpoints, which are damaged
         self._removals = DeferredRemovals()
+        self._copies = None  # set on rank 0 if the RunConfig has a filesystem object that only Python can use
         self._validator = None  # set on rank 0 if the Trainer has a validation_config
         sync = self.spec.run_config.sync_config if self.spec.run_config is not None else None
         self._artifacts = Artifacts(runtime.run_dir, sync) if sync is not None and sync.sync_artifacts else None
@@ -206,6 +208,27 @@ class RuntimeSession:
         while _run_directory.awaiting_validation(self.run_dir) and time.monotonic() < until_s:
             time.sleep(pause_s)
             pause_s = min(1.5 * pause_s, 1.0)
+
+    # ---- copies of checkpoints in a filesystem object ----
+
+    def begin_copies(self):
+        """Starts to copy checkpoints to the filesystem object of the RunConfig, if it is one that only Python can use. Called on rank 0."""
+        if self.spec.copies_to is not None:
+            filesystem, path = self.spec.copies_to
+            self._copies = StoreCopies(self.run_dir, filesystem, f"{path}/{self.run_name}")
+
+    def wait_for_copies(self):
+        """Waits until all checkpoints are copied, or copying has failed. The run may stop meanwhile. Collective."""
+        if self.spec.copies_to is None or not self._wait_for_commit():
+            return
+        self.newest_index()
+        while not self.broadcast(self._copies.wait(1.0) if self._copies else None):
+            self.runtime.stop_point()
+
+    def end_copies(self):
+        if self._copies is not None:
+            self._copies.end()
+            self._copies = None
 
     # ---- datasets ----
 
