@@ -98,8 +98,7 @@ std::vector<std::string> added_srun_words(const Environment& environment) {
   return {std::istream_iterator<std::string>(given), {}};
 }
 
-/// Returns the command that starts the ranks of a trial. In a job it is srun, which uses a part of the job; outside
-/// Slurm it is this program.
+/// Returns the command that starts the ranks of a trial: srun on a part of a job, and outside Slurm this program.
 std::vector<std::string> trial_command(const tune::Sweep& sweep, const JobSize& job, const Environment& environment) {
   const auto ranks = std::to_string(sweep.workers());
   if (job.tasks == 0 && sweep.workers() == 1) return {own_program(), "run"};
@@ -293,8 +292,7 @@ const Command tune{
         "array, share the trials of a sweep.\n"
         "In a Slurm job, each trial is a job step of tune.workers tasks; elsewhere it runs in processes of this node. "
         "Under srun or mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks. "
-        "Each slice trains one trial after another.\n"
-        "A trial that fails with exit code 64 is not retried.\n",
+        "Each slice trains one trial after another.\nA trial that fails with exit code 64 is not retried.\n",
     .exit_codes = tune_exit_codes,
     .run = tune_command,
     .writes_run = true};

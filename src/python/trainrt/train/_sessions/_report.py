@@ -175,21 +175,14 @@ def _check_names(more_metrics):
 def _checked_mode(given):
     mode = given if isinstance(given, CheckpointUploadMode) else CheckpointUploadMode.SYNC if given is None else None
     if mode is None:
-<<<<<<< HEAD
-        raise ValueError(f"report(checkpoint_upload_mode={given!r}): must be a trainrt.train.CheckpointUploadMode")
-=======
         raise ValueError(f"report(checkpoint_upload_mode={given!r}): it must be a trainrt.train.CheckpointUploadMode")
-    if mode is CheckpointUploadMode.NO_UPLOAD:
-        raise ValueError("report(checkpoint_upload_mode=NO_UPLOAD) is not supported: a checkpoint counts after its files are in the run directory and "
-                         "verified. Leave out the mode and report the directory")
->>>>>>> rH/main
     return mode
 
 
 def _uploaded(checkpoint, upload_fn, directory_name):
     """Returns the checkpoint to report: the one that the user's function returns, or else `checkpoint`."""
     if not callable(upload_fn):
-        raise TypeError(f"report(checkpoint_upload_fn={upload_fn!r}): must be a function of a checkpoint and a directory name")
+        raise TypeError(f"report(checkpoint_upload_fn={upload_fn!r}): it must be a function of a checkpoint and a directory name")
     returned = upload_fn(checkpoint, directory_name)
     if returned is not None and not isinstance(returned, Checkpoint):
         raise TypeError(f"report(checkpoint_upload_fn=...): the function returned {returned!r}; it must return a Checkpoint, or None")
@@ -198,14 +191,7 @@ def _uploaded(checkpoint, upload_fn, directory_name):
 
 def _check_checkpoint(checkpoint, validation):
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
-<<<<<<< HEAD
-        raise TypeError(f"report(checkpoint={checkpoint!r}): must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
-=======
         raise TypeError(f"report(checkpoint={checkpoint!r}): it must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
-    if upload_fn is not None:
-        raise ValueError("report(checkpoint_upload_fn=...) is not supported: trainrt copies the files into the run directory and verifies them. Write "
-                         "the files into a directory and report that")
->>>>>>> rH/main
     if validation and checkpoint is None:
         raise ValueError("report(validation=...) validates a checkpoint, and checkpoint= is missing; pass both")
 
