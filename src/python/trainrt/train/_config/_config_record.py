@@ -19,7 +19,7 @@ def record_of(trainer):
     """Returns the configs of `trainer` as fields of trainer.json. The field `not_recorded` names the arguments that the record cannot hold."""
     missing = [f"{name}=..." for name in ("datasets", "validation_config") if getattr(trainer, name)]
     run = trainer.run_config or RunConfig()
-    return {"run_config": _run_fields(run, missing), "mirror": mirror_of(run) or trainer._mirror or None,
+    return {"config_argument": trainer.config_argument, "run_config": _run_fields(run, missing), "mirror": mirror_of(run) or trainer._mirror or None,
             "dataset_config": None if trainer.dataset_config is None else {"datasets_to_split": trainer.dataset_config.datasets_to_split},
             "backend_config": _backend_fields(trainer.backend_config, missing), "not_recorded": missing}
 
