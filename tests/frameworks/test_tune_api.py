@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """trainrt.tune: Ray Tune's Tuner in plain scripts, errors of use, and sweeps that are killed at any point."""
+import importlib
 import json
 import os
 import random
@@ -496,6 +497,21 @@ def invalid_arguments_are_errors_that_name_valid_ones():
                 check(word in str(error), f"the error of {text} lacks {word!r}: {error}")
         else:
             raise Failed(f"{text} is accepted")
+
+
+@test
+def modules_of_ray_tune_exist_under_their_names():
+    for names in ("tune_config TuneConfig", "tuner Tuner", "result_grid ResultGrid", "analysis ExperimentAnalysis", "analysis.experiment_analysis ExperimentAnalysis",
+                  "error TuneError", "search.basic_variant BasicVariantGenerator", "search.searcher Searcher", "search.concurrency_limiter ConcurrencyLimiter",
+                  "search.sample uniform", "schedulers.pbt PopulationBasedTraining", "schedulers.async_hyperband ASHAScheduler",
+                  "schedulers.hyperband HyperBandScheduler", "schedulers.median_stopping_rule MedianStoppingRule", "schedulers.trial_scheduler TrialScheduler"):
+        module, name = names.split()
+        own = next(getattr(each, name) for each in (api, api.search, api.schedulers) if hasattr(each, name))
+        check(getattr(importlib.import_module(f"trainrt.tune.{module}"), name) is own, f"{module} has another {name}")
+    try:
+        importlib.import_module("trainrt.train.examples.pytorch.torch_regression_example")
+    except ImportError as error:
+        check("copy the file of the example" in str(error), str(error))
 
 
 @test

@@ -6,15 +6,17 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..data._dataset import Dataset
 from ..train import ScalingConfig
 from ..train._config import _assignment
 from ..train._config._datasets import checked
 from ..train.data_parallel_trainer import DataParallelTrainer
 from ._nested_values import Path, as_domain, domains_in, merged, name_of
 from ._spaces import Categorical, Domain, Integer
+
+if TYPE_CHECKING:
+    from ..data import Dataset
 
 _WORKERS = ("scaling_config", "num_workers")
 NAMES: dict[Path, str] = {_WORKERS: "scaling.num_workers"}  # key of [tune.space] by which the sweep starts as many ranks
@@ -113,6 +115,7 @@ def _require_tunable(trainer: DataParallelTrainer, param_space: dict[str, Any], 
 
 
 def _dataset_choices(name: str, domain: Domain) -> list[Dataset]:
+    from ..data import Dataset  # needs NumPy
     values = domain.values if isinstance(domain, Categorical) else []
     for value in values:
         if not isinstance(value, Dataset):
