@@ -73,7 +73,7 @@ class ExperimentAnalysis:
 
     def get_best_checkpoint(self, trial: Trial, metric: str | None = None, mode: str | None = None) -> Checkpoint | None:
         """Returns the best checkpoint of a trial, or `None` if it has none with the metric."""
-        metric, mode = self._grid.required("get_best_checkpoint()", metric, mode)
+        metric, mode = self._grid._required("get_best_checkpoint()", metric, mode)
         try:
             return trial.result.get_best_checkpoint(metric, mode)
         except RuntimeError as error:

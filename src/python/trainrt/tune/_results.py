@@ -145,7 +145,7 @@ class ResultGrid:
         RuntimeError
             No trial has reported the metric as a number.
         """
-        metric, mode = self.required("get_best_result()", metric, mode)
+        metric, mode = self._required("get_best_result()", metric, mode)
         if scope not in ("last", "all", "avg"):
             raise ValueError(f"get_best_result(scope={scope!r}): it must be 'last', 'all' or 'avg'")
         sign = 1 if mode == "max" else -1
@@ -156,7 +156,7 @@ class ResultGrid:
         ignored = f"{count} reports have {'NaN or infinity' if filter_nan_and_inf else 'NaN'}" if count else ""
         if not scored:
             if self.num_errors == len(self) > 0 and not any(result.reports for result in self._results):
-                raise RuntimeError(f"get_best_result(metric={metric!r}): {self.failure_of_all()}")
+                raise RuntimeError(f"get_best_result(metric={metric!r}): {self._failure_of_all()}")
             names = sorted({name for result in self._results for name in result.metrics if not _auto_metrics.is_added(name)})
             raise RuntimeError(f"get_best_result(metric={metric!r}): no trial has reported it as a number{ignored and f' ({ignored})'}; they have: "
                                f"{', '.join(names) or 'no metrics'}")
@@ -164,7 +164,7 @@ class ResultGrid:
             _notes.say(f"get_best_result({metric!r}): {ignored} and were ignored")
         return max(scored, key=lambda each: each[0])[1]
 
-    def failure_of_all(self) -> str:
+    def _failure_of_all(self) -> str:
         """Returns a description of the errors of the trials if all have failed, else ""."""
         if not 0 < len(self) == self.num_errors:
             return ""
@@ -175,7 +175,7 @@ class ResultGrid:
         return (f"{'the only trial' if len(self) == 1 else f'all {len(self)} trials'} failed: {causes[0]}{others}. "
                 f"See {file if os.path.exists(file) else path + '.log'}")
 
-    def required(self, call: str, metric: str | None, mode: str | None) -> tuple[str, str]:
+    def _required(self, call: str, metric: str | None, mode: str | None) -> tuple[str, str]:
         """Returns the given metric and mode, or the default ones. Raises ValueError, which names `call`, if one is missing or invalid."""
         metric, mode = metric or self._metric, mode or self._mode
         if metric is None or mode is None:
@@ -195,7 +195,7 @@ class ResultGrid:
         for trial, result in zip(self._trials, self._results):
             report = result.metrics
             if filter_metric is not None and result.reports:
-                _, mode = self.required("get_dataframe()", filter_metric, filter_mode)
+                _, mode = self._required("get_dataframe()", filter_metric, filter_mode)
                 scored = [each for each in result.reports if _is_number(each.get(filter_metric)) and not math.isnan(each[filter_metric])]
                 report = (max if mode == "max" else min)(scored, key=lambda each: each[filter_metric], default=result.metrics)
             report = {name: value for name, value in report.items() if name != "config"}

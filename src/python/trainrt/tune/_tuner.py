@@ -110,7 +110,7 @@ class Tuner:
             _private_folder.remove(folder)
         self._raise_if_failed(end, is_over_budget)
         results = self.get_results()
-        failure = results.failure_of_all()
+        failure = results._failure_of_all()
         if failure:
             _notes.say(f"error: {failure}")
         return results
