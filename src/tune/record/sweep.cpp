@@ -20,6 +20,7 @@
 #include "tune/record/sweep_keys.hpp"
 #include "tune/record/sweep_mirror.hpp"
 #include "tune/record/sweep_record.hpp"
+#include "tune/record/trial_workers.hpp"
 
 namespace trainrt::tune {
 
@@ -90,7 +91,8 @@ Sweep::Sweep(const Options& config) : config_(config) {
   config::with_origin(config, "tune.scheduler", [&] { static_cast<void>(scheduler_kind()); });
   static_cast<void>(scheduler());
   take_mutations(parts.mutations);
-  workers_ = static_cast<int>(options.integer("tune.workers"));
+  common_workers_ = static_cast<int>(options.integer("tune.workers"));
+  max_workers_ = tune::max_workers(*space_, common_workers_);
   place_ = options.text("tune.place");
   concurrent_ = static_cast<int>(options.integer("tune.max_concurrent_trials"));
   max_failures_ = static_cast<int>(options.integer("tune.max_failures"));

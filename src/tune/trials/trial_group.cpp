@@ -16,6 +16,7 @@
 #include "tune/decisions/searcher_program.hpp"
 #include "tune/record/decision_log.hpp"
 #include "tune/record/stop_reason.hpp"
+#include "tune/record/trial_workers.hpp"
 #include "tune/trials/trial_callback.hpp"
 #include "tune/trials/trial_end.hpp"
 
@@ -156,7 +157,8 @@ int TrialGroup::run_ranks(std::uint64_t trial, const Params& params, const Clone
   for (const auto& [key, value] : sweep_.own_config_of(trial, params, start).texts())
     words.push_back(fmt::format("--{}={}", key, value));
   return runner_.run({std::move(words), trial_variable_of(sweep_.directory(), trial, writer_.number()),
-                      fmt::format("{}/{}.log", sweep_.directory(), sweep_.name_of(trial))});
+                      fmt::format("{}/{}.log", sweep_.directory(), sweep_.name_of(trial)),
+                      workers_of(params, sweep_.common_workers())});
 }
 
 void TrialGroup::log_end(const TrialEnd& end, const Params& params, const Trial& trial) const {

@@ -62,9 +62,10 @@ class DataParallelTrainer:
     0.2
     """
 
+    config_argument = "train_loop_config"  # argument that has the config of the train function; "": the config of a trial is this config
     trust_owner: Optional[str] = None  # users whose run fit() may continue, separated by commas
     _config_is_unknown = False  # restore() found no train_loop_config
-    _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass
+    _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass, or by a Tuner that searches datasets
     _mirror: dict[str, str] = {}  # keys of the mirror of a restored run
     _restored_copies_to: Optional[tuple[Any, str]] = None  # _copies_to() of a restored run
     _has_store_keys = False  # the RunConfig of the script had a filesystem object with access keys
@@ -77,7 +78,7 @@ class DataParallelTrainer:
         self.train_loop_per_worker = _checked_function(train_loop_per_worker)
         self.train_loop_config = train_loop_config
         self.backend_config = _checked("backend_config", backend_config, BackendConfig) or BackendConfig()
-        self.scaling_config = _checked("scaling_config", scaling_config, ScalingConfig)
+        self.scaling_config = _checked_scaling(scaling_config)
         self.dataset_config = _checked("dataset_config", dataset_config, DataConfig)
         self.run_config = _checked("run_config", run_config, RunConfig)
         self.metadata = _checked("metadata", metadata, dict) or {}
@@ -149,7 +150,18 @@ class DataParallelTrainer:
         trainer.trust_owner = trust_owner
         return trainer
 
-    # ---- methods that fit() calls, and that subclasses may override ----
+    def as_trainable(self) -> "DataParallelTrainer":
+        """Returns this Trainer, which `Tuner` and `tune.run()` accept as a trainable."""
+        return self
+
+    # ---- methods that fit() and a Tuner call, and that subclasses may override ----
+
+    def set_arguments(self, values: dict[str, Any]) -> None:
+        """Replaces arguments of the Trainer other than configs and datasets, in a trial of a Tuner. Raises ValueError for arguments that this Trainer
+        lacks."""
+        if values:
+            raise ValueError(f"{type(self).__name__}: trials cannot change {', '.join(sorted(values))}; they can change {self.config_argument}, datasets, "
+                             f"metadata and scaling_config")
 
     def train_spec(self) -> TrainSpec:
         """Returns the arguments that the session of the train function needs."""
@@ -180,15 +192,13 @@ class DataParallelTrainer:
 
     def _sections(self):
         """Returns the datasets of the run as {name: Section}. Calls configure() of a subclass of DataConfig, once per Trainer."""
-        if not self.datasets or not _assignment.is_custom(self.dataset_config):
-            return _datasets.sections_of(self.datasets, self.dataset_config)
-        if self._assigned is None:
+        if self._assigned is None and self.datasets and _assignment.is_custom(self.dataset_config):
             workers, is_elastic = _worker_count(self.scaling_config)
             self._assigned = _assignment.configured(self.datasets, self.dataset_config, workers, is_elastic)
-        return self._assigned.sections
+        return _datasets.sections_of(self.datasets, self.dataset_config) if self._assigned is None else self._assigned.sections
 
     def _worker_datasets(self):
-        """Returns {name: (section, dataset)} of each worker if a subclass of DataConfig assigns the datasets, else `None`."""
+        """Returns {name: (section, dataset)} of each worker if a subclass of DataConfig or a Tuner assigns the datasets, else `None`."""
         sections = self._sections()
         if self._assigned is None:
             return None
@@ -257,6 +267,14 @@ def _checked(name, value, kind):
     if value is not None and not isinstance(value, kind):
         raise TypeError(f"{name}={value!r}: it must be a {kind.__name__}, not a {type(value).__name__}")
     return value
+
+
+def _checked_scaling(config):
+    searched = config.searched_fields() if isinstance(config, ScalingConfig) else ()
+    if searched:
+        raise ValueError(f"ScalingConfig({searched[0]}=...) is a domain, which only a Tuner can search: pass it as "
+                         f"Tuner(param_space={{'scaling_config': ScalingConfig(...)}})")
+    return _checked("scaling_config", config, ScalingConfig)
 
 
 def _checked_function(function):

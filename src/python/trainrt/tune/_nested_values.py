@@ -64,3 +64,11 @@ def replaced(tree: Any, path: Path, value: Any) -> Any:
     items = list(tree)
     items[key] = replaced(items[key], rest, value)
     return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+
+
+def merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Returns the entries of both dicts. `over` takes precedence; nested dicts are merged."""
+    found = dict(under)
+    for key, value in over.items():
+        found[key] = merged(found[key], value) if isinstance(value, dict) and isinstance(found.get(key), dict) else value
+    return found

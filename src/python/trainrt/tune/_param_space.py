@@ -12,8 +12,9 @@ from typing import Any
 
 from .._support._value_json import decoded, encoded
 from ..train._config._recorded_values import flat_texts, value_text
+from ._domain_json import from_json
 from ._nested_values import Path, domains_in, leaves, name_of, replaced
-from ._spaces import Categorical, Domain, Function, from_json
+from ._spaces import Categorical, Domain, Function
 from ._spec import with_functions
 
 _OTHER = re.compile(r"[^\w/-]")
@@ -22,11 +23,11 @@ _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/-]*")
 
 class ParamSpace:
     """A param_space. `mutated`, {path: Domain}, has the values that a scheduler changes during a trial: they are part of the search even if they are
-    fixed in `param_space`. Raises TypeError and ValueError for an invalid one."""
+    fixed in `param_space`, and are drawn from their domain if `param_space` lacks them. `names`, {path: name}, has keys of [tune.space] for domains at
+    these paths. Raises TypeError and ValueError for an invalid one."""
 
-    def __init__(self, param_space: dict[str, Any], mutated: Mapping[Path, Domain] | None = None) -> None:
-        if not isinstance(param_space, dict):
-            raise TypeError(f"Tuner(param_space=...) must be a dict, not a {type(param_space).__name__}")
+    def __init__(self, param_space: dict[str, Any], mutated: Mapping[Path, Domain] | None = None, names: Mapping[Path, str] | None = None) -> None:
+        self._names = dict(names or {})
         self._fixed: list[tuple[Path, Any]] = []
         self._functions: list[tuple[Path, Callable[..., Any]]] = []
         self._domains: dict[str, tuple[Path, Domain, Domain | None]] = {}  # name -> (path, domain, mutation)
@@ -42,8 +43,18 @@ class ParamSpace:
                         self._claim(inner)
         for path, value in found:
             self._take(path, value, mutated.pop(path, None))
-        for path in mutated:
-            raise ValueError(f"hyperparam_mutations has '{name_of(path)}', which param_space lacks: add its initial value to param_space")
+        for path, mutation in mutated.items():
+            self._claim(path)
+            self._domains[self._name_of(path)] = (path, mutation, mutation)
+
+    def domains(self) -> dict[str, Domain]:
+        """Returns {name: domain} of the values that the searcher chooses."""
+        return {name: domain for name, (_, domain, _) in self._domains.items()}
+
+    def top_level_keys(self) -> set[Any]:
+        """Returns the keys of the config."""
+        paths = [*(path for path, _ in self._fixed), *(path for path, _ in self._functions), *(path for path, _, _ in self._domains.values())]
+        return {path[0] for path in paths if path}
 
     def json(self) -> dict[str, Any] | None:
         """Returns the space as JSON, which from_json() reads, or `None` if JSON cannot represent a value."""
@@ -130,8 +141,8 @@ class ParamSpace:
         return _Alternative(value, slots, functions)
 
     def _name_of(self, path: Path) -> str:
-        name = name_of(path)
-        if _PLAIN.fullmatch(name) and name not in self._domains:
+        name = self._names.get(path) or name_of(path)
+        if path in self._names or (_PLAIN.fullmatch(name) and name not in self._domains):
             return name
         number = len(self._domains)
         while f"param{number}" in self._domains or f"param{number}" in self._paths:

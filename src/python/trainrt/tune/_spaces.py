@@ -7,13 +7,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from .._support._value_json import decoded, encoded
+from .._support._value_json import encoded
 
 _PLAIN = re.compile(r"[\w.,:+*/\[\] -]{1,40}(?<! )")
 
 
 class Domain:
     """Base class of the domains."""
+
+    is_search_domain = True  # read by modules that must not import this one
 
     def text(self) -> str:
         """Returns the domain as the text of a key of [tune.space]."""
@@ -239,17 +241,6 @@ def sample_from(func: Callable[..., Any]) -> Function:
     if not callable(func):
         raise ValueError(f"tune.sample_from({func!r}): it must be a function")
     return Function(func)
-
-
-def from_json(made: dict[str, Any]) -> Domain:
-    """Returns the domain from a result of json(), of this or an earlier version."""
-    if "texts" in made:
-        return Categorical(decoded(made["values"]), made["tune"], made["texts"])
-    if made["tune"] in ("choice", "grid"):
-        return Categorical(made["args"][0], made["tune"])
-    known: dict[str, Callable[..., Domain]] = {"uniform": uniform, "quniform": quniform, "loguniform": loguniform, "randint": randint,
-                                               "lograndint": lograndint}
-    return known[made["tune"]](*made["args"])
 
 
 def _unsupported(name: str, instead: str) -> Callable[..., NoReturn]:

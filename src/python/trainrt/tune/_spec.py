@@ -62,7 +62,7 @@ def with_functions(config: Any, functions: list[tuple[Path, Callable[..., Any]]]
     and numpy.random are seeded with the number of the trial, so that a restart gets the same values. Raises ValueError if functions need each
     other's results."""
     if functions:
-        _seed(trial)
+        seed(trial)
     for path, _ in functions:
         config = replaced(config, path, _NO_VALUE_YET)
     waiting = functions
@@ -88,10 +88,11 @@ def _checked(path: Path, value: Any) -> Any:
     return dict(value) if isinstance(value, _Values) else value
 
 
-def _seed(trial: int) -> None:
-    random.seed(trial)
+def seed(number: int) -> None:
+    """Seeds `random` and, if it is installed, numpy.random."""
+    random.seed(number)
     try:
         import numpy
     except ImportError:
         return
-    numpy.random.seed(trial)
+    numpy.random.seed(number)

@@ -15,7 +15,8 @@ import sys
 from .._support import _user_key
 
 _NAME, _CODE, _ALGORITHM = "sweep.json", "_code", "hmac_sha256"
-_SEARCHER = "tune.searcher_program"
+_SEARCHER, _WORKERS = "tune.searcher_program", "tune.space.scaling.num_workers"
+_SEARCHERS = re.compile(r"trainrt\.tune\.search\.(optuna|bayesopt)")
 _PLAIN_SECTIONS = ("run", "scaling", "checkpoint", "metrics", "failure", "loop", "stop", "data", "tune")  # their keys name no code
 _PLAIN_KEY = re.compile(r"[\w./-]+")
 _DESTINATIONS = ("checkpoint.mirror",)  # models are copied there
@@ -67,7 +68,7 @@ def _is_plain(key: str) -> bool:
         return False
     for space in ("tune.space.", "tune.mutations."):
         if key.startswith(space):
-            return "." not in key[len(space):]
+            return "." not in key[len(space):] or key == _WORKERS
     return key.split(".", 1)[0] in _PLAIN_SECTIONS
 
 
@@ -77,4 +78,5 @@ def _is_own(command: str) -> bool:
         words = shlex.split(command)
     except ValueError:
         return False
-    return shlex.join(words) == command and words[:2] == [sys.executable, "-m"] and words[2:] == ["trainrt.tune.search.optuna"]
+    has_module = words[:2] == [sys.executable, "-m"] and len(words) > 2 and _SEARCHERS.fullmatch(words[2])
+    return bool(has_module) and shlex.join(words) == command  # further words are arguments, which the searchers only parse

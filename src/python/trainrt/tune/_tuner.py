@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _cluster
-from .._support import _executable, _pickling, _private_folder, _script
+from .._support import _executable, _notes, _pickling, _private_folder, _script
 from .._support._exchange import Exchange
 from .._support._storage import default_storage
 from ..train import RunConfig
@@ -40,9 +40,10 @@ class Tuner:
     Parameters
     ----------
     trainable : function or Trainer
-        A function of a config, or a Trainer; its train_loop_config is completed by ``param_space["train_loop_config"]``.
+        A function of a config, or a Trainer.
     param_space : dict, optional
-        Values and domains, such as tune.uniform(0, 1), in dicts, lists and tuples.
+        Values and domains, such as tune.uniform(0, 1), in dicts, lists and tuples: the config of the function. For a Trainer, arguments of the Trainer:
+        train_loop_config, params (of a tree trainer), datasets, metadata and scaling_config. Dicts are merged with the Trainer's, key by key.
     tune_config : TuneConfig, optional
         How trials are chosen, compared and stopped early.
     run_config : RunConfig, optional
@@ -79,8 +80,9 @@ class Tuner:
             raise ValueError(f"Tuner(run_config=RunConfig(storage_filesystem={type(given.storage_filesystem).__name__})): the filesystem of a sweep must be "
                              f"for S3 (s3, s3a), Google Cloud Storage (gs, gcs) or local files")
         stop, self._run_config = _stop_of(given)
-        self._space = ParamSpace(param_space or {}, self._scheduler.mutations())
-        self._trainable = Trainable(trainable, self._space, stop, self._run_config)
+        space = self._search.with_own_space({} if param_space is None else param_space)
+        self._trainable = Trainable(trainable, space, self._scheduler.mutations(), self._run_config, stop, self._scheduler.explore)
+        self._search.check_domains(self._space.domains())
         self._storage = default_storage() if is_object_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
         self._name = self._run_config.name
         self._restored: Sections | None = None  # the config of the sweep, after restore()
@@ -111,11 +113,19 @@ class Tuner:
         finally:
             _private_folder.remove(folder)
         self._raise_if_failed(end, is_over_budget)
-        return self.get_results()
+        results = self.get_results()
+        failure = results._failure_of_all()
+        if failure:
+            _notes.say(f"error: {failure}")
+        return results
 
     def get_results(self) -> ResultGrid:
         """Returns the ResultGrid of the sweep, which may still run."""
         return ResultGrid(self._path, self._metric, self._mode, self._space, self._trainable.under)
+
+    @property
+    def _space(self) -> ParamSpace:
+        return self._trainable.space
 
     @property
     def _path(self) -> str:
@@ -233,7 +243,8 @@ class Tuner:
         run_config = RunConfig(name=os.path.basename(path), storage_path=_paths.ExpandedPath(os.path.dirname(path)))
         tuner = cls(trainable, param_space=param_space, run_config=run_config)
         require_same(path, texts, tuner._sections(), param_space is not None)
-        tuner._space = tuner._trainable.space = tuner._space if param_space is not None else recorded_space(path)
+        if param_space is None:
+            tuner._trainable.space = recorded_space(path)
         tuner._trust_owner = trust_owner
         tuner._metric, tuner._mode = texts.get("tune.metric"), texts.get("tune.mode")
         if reason is not None:

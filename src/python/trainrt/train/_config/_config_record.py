@@ -21,7 +21,7 @@ def record_of(trainer):
     run = trainer.run_config or RunConfig()
     if trainer._has_store_keys or trainer._copies_to() or _filesystem.keys_of(run.storage_filesystem) is not None:
         missing.append("run_config=RunConfig(storage_filesystem=...)")
-    return {"run_config": _run_fields(run, missing), "mirror": mirror_of(run) or trainer._mirror or None,
+    return {"config_argument": trainer.config_argument, "run_config": _run_fields(run, missing), "mirror": mirror_of(run) or trainer._mirror or None,
             "dataset_config": None if trainer.dataset_config is None else {"datasets_to_split": trainer.dataset_config.datasets_to_split},
             "backend_config": _backend_fields(trainer.backend_config, missing), "not_recorded": missing}
 

@@ -1,12 +1,16 @@
 """ScalingConfig: the number of workers and their resources."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Optional, Union
+
+from ..._support._search_domains import has_domain
 
 
 @dataclass
 class ScalingConfig:
     """Number of workers (ranks) and the resources of each.
+
+    In `Tuner(param_space={"scaling_config": ...})`, `num_workers` may be a grid or a domain, such as `tune.grid_search([1, 2])`.
 
     Parameters
     ----------
@@ -52,6 +56,8 @@ class ScalingConfig:
     bundle_label_selector: Optional[dict[str, str]] = None
 
     def __post_init__(self):
+        if self.searched_fields():
+            return  # the ScalingConfig of each trial is checked
         self._check_num_workers()
         self._check_resources()
         self._check_gpus()
@@ -82,6 +88,10 @@ class ScalingConfig:
             raise ValueError("ScalingConfig: use_gpu is True, and resources_per_worker has 'GPU': 0; leave one of them out")
         if not self.use_gpu and gpus:
             raise ValueError(f"ScalingConfig: resources_per_worker has 'GPU': {gpus}, and use_gpu is False; set use_gpu=True")
+
+    def searched_fields(self) -> list[str]:
+        """Returns the names of the fields that contain a grid or a domain of trainrt.tune."""
+        return [each.name for each in fields(self) if has_domain(getattr(self, each.name))]
 
     @property
     def num_gpus_per_worker(self) -> float:
