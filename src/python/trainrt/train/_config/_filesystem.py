@@ -2,7 +2,8 @@
 
 import os
 
-STORES = ("s3://", "gs://")
+from ..._support._object_store import STORES
+
 _SCHEMES = {"s3": "s3://", "s3a": "s3://", "gs": "gs://", "gcs": "gs://", "file": "", "local": ""}
 
 

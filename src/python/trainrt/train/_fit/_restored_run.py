@@ -1,0 +1,104 @@
+"""The run that `restore()` continues: in a run directory, or in the mirror of one in an object store."""
+
+import os
+from dataclasses import dataclass, field
+
+from ..._support import _notes, _object_store
+from ..._support._storage import default_storage
+from .._results import _run_directory, _trainer_record
+
+_NO_CHECKPOINT = -1
+
+
+@dataclass
+class RestoredRun:
+    """A run, and the directory in which it continues. The records of a mirrored run without a local directory are those in the mirror."""
+
+    given: str  # absolute path or URL that restore() was called with
+    run_dir: str
+    run: dict  # content of run.json
+    record: dict  # content of trainer.json, or {}
+    mirror: dict = field(default_factory=dict)  # keys of the mirror, if `given` is a URL
+
+    def texts(self):
+        """Returns the keys of the run's last start, as texts."""
+        return self.run.get("config", {})
+
+
+def exists(path):
+    """Returns whether `path` is a run directory, or the URL of a mirrored run. Raises OSError, with the URL, if the store cannot be read."""
+    reader = _object_store.reader_of(path)
+    if reader is None:
+        return _run_directory.run_record(_absolute(path)) is not None
+    with reader.fetched("run.json") as folder:
+        return _run_directory.run_record(folder) is not None or _local_run_of(reader) is not None
+
+
+def find(kind, path):
+    """Returns the RestoredRun of a path or URL. Prints where a mirrored run continues. `kind`: class of the Trainer, for messages.
+
+    Raises ValueError if there is no run, or the local directory of a mirrored run cannot be continued; OSError, with the URL, if the store cannot be read.
+    """
+    reader = _object_store.reader_of(path)
+    if reader is not None:
+        return _mirrored(f"{kind.__name__}.restore({reader.url!r})", reader)
+    run_dir = _absolute(path)
+    run = _run_directory.run_record(run_dir)
+    if run is None:
+        raise ValueError(f"{kind.__name__}.restore({run_dir!r}): no run found{_run_directory.similar_run(run_dir)}; give a run directory, storage_path/name")
+    return RestoredRun(run_dir, run_dir, run, _trainer_record.read(run_dir))
+
+
+def _absolute(path):
+    return os.path.abspath(os.path.expanduser(_object_store.local_path(path)))
+
+
+def _mirrored(call, reader):
+    with reader.fetched("run.json", "trainer.json", "checkpoint_*/manifest.json") as folder:
+        run, record, newest = _run_directory.run_record(folder), _trainer_record.read(folder), _newest_checkpoint(folder)
+    run_dir = _local_directory(reader)
+    local = _run_directory.run_record(run_dir) if run is not None else _local_run_of(reader)
+    if local is None and run is None:
+        raise ValueError(f"{call}: no run found; give storage_path/name, such as s3://BUCKET/PREFIX/NAME")
+    if local is None:
+        _notes.say(f"{call}: the run continues in {run_dir}; fit() first copies its records and newest checkpoint from the store")
+        return RestoredRun(reader.url, run_dir, run, record, _mirror_keys(reader, record))
+    if run is not None:
+        _check_local(call, run_dir, local, run, newest)
+    _notes.say(f"{call}: the run continues in {run_dir}, which has the newest checkpoint")
+    record = _trainer_record.read(run_dir)
+    return RestoredRun(reader.url, run_dir, local, record, _mirror_keys(reader, record))
+
+
+def _check_local(call, run_dir, local, mirrored, newest):
+    """Raises ValueError if the local directory has another run than the mirror, or older checkpoints than `newest`, the number of the mirror's."""
+    advice = f"Rename {run_dir}, or set TRAINRT_STORAGE to another folder; restore() then copies the run from the store"
+    if local.get("run_id") != mirrored.get("run_id"):
+        raise ValueError(f"{call}: {run_dir} has another run of this name. {advice}")
+    own = _newest_checkpoint(run_dir)
+    if own < newest:
+        has = "no checkpoint" if own == _NO_CHECKPOINT else f"checkpoint {own} as its newest"
+        raise ValueError(f"{call}: {run_dir} has {has}, and the store has the newer checkpoint {newest}. {advice}")
+
+
+def _newest_checkpoint(run_dir):
+    return max((_run_directory.number_of(path) for path, _ in _run_directory.checkpoints(run_dir)), default=_NO_CHECKPOINT)
+
+
+def _local_directory(reader):
+    return os.path.join(default_storage(), os.path.basename(reader.url))
+
+
+def _local_run_of(reader):
+    """Returns run.json of the local directory if the run in it is mirrored to this URL, else `None`."""
+    run = _run_directory.run_record(_local_directory(reader)) or {}
+    return run if run.get("config", {}).get("checkpoint.mirror", "").rstrip("/") == reader.parent().url else None
+
+
+def _mirror_keys(reader, record):
+    """Returns the keys of the mirror. Those of its store are taken from `record` only if this user signed it, and it has the same mirror."""
+    url = reader.parent().url
+    recorded = record.get("mirror") or {}
+    is_valid = recorded.get("checkpoint.mirror", "").rstrip("/") == url and _trainer_record.reason_against(record) is None
+    given = dict(option.removeprefix("--").split("=", 1) for option in reader.options)
+    return {"checkpoint.mirror": url, **(recorded if is_valid else {}), **given}
