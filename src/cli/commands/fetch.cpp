@@ -15,6 +15,7 @@
 #include "cli/config/config_file.hpp"
 #include "cli/terminal/print.hpp"
 #include "cli/terminal/progress_line.hpp"
+#include "config/section.hpp"
 #include "core/options.hpp"
 #include "core/text/byte_size.hpp"
 #include "core/text/text.hpp"
@@ -84,16 +85,22 @@ class NewFolder {
   std::string path_, temporary_;
 };
 
-/// Uses the keys of [storage] that are given on the command line.
+/// Uses the keys of [storage] in `words`, of the form --storage.key=value.
 void take_store_keys(const std::vector<std::string>& words) {
-  Options options;
+  Options given;
   for (const auto& word : words) {
     if (!word.starts_with("--storage."))
       throw UsageError(fmt::format("'{}' does not apply to `trainrt fetch`: only keys of [storage] do", excerpt(word, 60)));
-    apply_override(options, word);
+    apply_override(given, word);
   }
-  options.set("run.name", {"fetch", std::string(command_line)});  // a RunSpec needs a name
-  trainer::use_stores(config::make_run_spec(options));
+  const auto& section = find_plugin(config::section_table(), "storage", "section");
+  std::vector<OptionSpec> declared;
+  for (const auto& key : section.keys) declared.push_back(key.option);
+  const auto options = checked(given, declared, "");
+  config::RunSpec spec;
+  for (const auto& key : section.keys)
+    if (const auto* value = options.find(key.option.key)) key.take(value->text, spec);
+  trainer::use_stores(spec);
 }
 
 /// Throws Error if a checkpoint in `folder`, which is a checkpoint or a run, is damaged.

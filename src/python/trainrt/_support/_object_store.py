@@ -21,7 +21,7 @@ STORES = ("s3://", "gs://")
 RECORDS_LIMIT_S = 300.0  # time limit of a copy of small files
 _CHECKPOINT_LIMIT_S = 3600.0  # default time limit of a copy of a checkpoint
 _LIMIT = "TRAINRT_FETCH_TIMEOUT"
-_NOTHING_STORED = 64  # exit code of `trainrt fetch`
+_USAGE = 64  # exit code of `trainrt fetch` for invalid arguments, and if nothing is stored at the URL
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Reader:
             raise TimeoutError(f"{self.url}: not copied within {limit_s:.0f} s. Check that the store is available, or raise the limit: "
                                f"{_LIMIT}=SECONDS in the environment") from None
         if done.returncode != 0:
-            kind = FileNotFoundError if done.returncode == _NOTHING_STORED else OSError
+            kind = FileNotFoundError if done.returncode == _USAGE and "nothing to copy: " in done.stderr else OSError
             raise kind(f"{self.url}: {_error_in(done.stderr) or f'trainrt fetch failed with exit code {done.returncode}'}")
 
     @contextmanager

@@ -65,6 +65,7 @@ class DataParallelTrainer:
     _config_is_unknown = False  # restore() found no train_loop_config
     _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass
     _mirror: dict[str, str] = {}  # keys of the mirror of a restored run
+    _older_directory: Optional[str] = None  # local directory of a restored run that fit() renames, since an object store has a newer state
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[dict[str, Any]] = None,
                  backend_config: Optional[BackendConfig] = None, scaling_config: Optional[ScalingConfig] = None,
@@ -129,7 +130,8 @@ class DataParallelTrainer:
         ----------
         path : str or path-like
             Run directory, which may have been moved; or, for a run with `RunConfig(storage_path="s3://...")`, STORAGE_PATH/NAME. The run then continues in
-            the directory NAME of `$TRAINRT_STORAGE`, else of `runs`. If this directory does not exist, `fit()` first copies the run from the store.
+            the directory NAME of `$TRAINRT_STORAGE`, else of `runs`. If this directory does not exist or has older checkpoints than the store, `fit()`
+            first copies the run from the store; an older directory is renamed to NAME.older-1.
         train_loop_per_worker : callable, optional
             Default: the function with the recorded name in this script, or in a module that the script has imported from its folder. Nothing is
             imported. Needed if the function is a lambda or is defined in a function, or processes of another user wrote the run's trainer.json.
@@ -147,7 +149,7 @@ class DataParallelTrainer:
         Raises
         ------
         ValueError
-            If there is no run at `path`, an argument is needed, or the local directory of a run in an object store has older checkpoints or another run.
+            If there is no run at `path`, an argument is needed, or the local directory of a run in an object store has another run.
         OSError
             If the object store cannot be read. The message names the URL.
         """

@@ -2,7 +2,7 @@
 
 from ..._support import _script
 from .._sessions import _current
-from . import _by_launch, _in_process, _in_rank
+from . import _by_launch, _in_process, _in_rank, _restored_run
 
 
 def fit(trainer):
@@ -14,6 +14,9 @@ def fit(trainer):
     _script.require_own_start("fit()")
     if _current.is_running():
         raise RuntimeError("fit() was called inside of a train function, which cannot start another run; call it in the script")
+    if trainer._older_directory is not None:
+        _restored_run.set_aside(trainer._older_directory)
+        trainer._older_directory = None
     if trainer.scaling_config is not None and trainer.scaling_config.num_workers == 0:
         return _in_process.fit(trainer)
     if _current.is_rank_program():

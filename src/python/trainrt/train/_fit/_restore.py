@@ -31,6 +31,7 @@ def restored(kind, path, function, config, arguments):
     passed = {name: value for name, value in arguments.items() if value is not None}
     trainer = kind(function or _named_function.recorded(call, source), run_config=_restored_run_config(source, run_config, trusted),
                    train_loop_config=config if config is not None else _recorded_config(call, record), **{**given, **passed})
+    trainer._older_directory = source.run_dir if source.is_older else None
     trainer._config_is_unknown = trainer.train_loop_config is None
     missing = _config_record.missing_arguments(record, passed, run_config)
     if not any(name.endswith("_config") and name not in (*given, "validation_config") for name in passed):  # torch_config=..., for example

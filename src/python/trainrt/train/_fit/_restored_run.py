@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from ..._support import _notes, _object_store
 from ..._support._storage import default_storage
 from .._results import _run_directory, _trainer_record
+from .._results._result import Result
 
 _NO_CHECKPOINT = -1
+_RUNNING = ("starting", "running")
 
 
 @dataclass
@@ -19,6 +21,7 @@ class RestoredRun:
     run: dict  # content of run.json
     record: dict  # content of trainer.json, or {}
     mirror: dict = field(default_factory=dict)  # keys of the mirror, if `given` is a URL
+    is_older: bool = False  # run_dir has older checkpoints than the mirror, and set_aside() has to rename it
 
     def texts(self):
         """Returns the keys of the run's last start, as texts."""
@@ -37,7 +40,7 @@ def exists(path):
 def find(kind, path):
     """Returns the RestoredRun of a path or URL. Prints where a mirrored run continues. `kind`: class of the Trainer, for messages.
 
-    Raises ValueError if there is no run, or the local directory of a mirrored run cannot be continued; OSError, with the URL, if the store cannot be read.
+    Raises ValueError if there is no run, or the local directory of a mirrored run has another run; OSError, with the URL, if the store cannot be read.
     """
     reader = _object_store.reader_of(path)
     if reader is not None:
@@ -60,25 +63,41 @@ def _mirrored(call, reader):
     local = _run_directory.run_record(run_dir) if run is not None else _local_run_of(reader)
     if local is None and run is None:
         raise ValueError(f"{call}: no run found; give storage_path/name, such as s3://BUCKET/PREFIX/NAME")
+    if run is None or _is_current(call, run_dir, local, run, newest):
+        _notes.say(f"{call}: the run continues in {run_dir}, which has the newest checkpoint")
+        record = _trainer_record.read(run_dir)
+        return RestoredRun(reader.url, run_dir, local, record, _mirror_keys(reader, record))
+    renames = f"renames {run_dir}, which is older, and " if local is not None else ""
+    _notes.say(f"{call}: the run continues in {run_dir}; fit() first {renames}copies the run's records and newest checkpoint from the store")
+    return RestoredRun(reader.url, run_dir, run, record, _mirror_keys(reader, record), is_older=local is not None)
+
+
+def _is_current(call, run_dir, local, mirrored, newest):
+    """Returns whether the local directory of the run exists, and has no older checkpoints than `newest`, the number of the mirror's newest. Raises
+    ValueError if the directory has another run, or older checkpoints of a run that is running."""
     if local is None:
-        _notes.say(f"{call}: the run continues in {run_dir}; fit() first copies its records and newest checkpoint from the store")
-        return RestoredRun(reader.url, run_dir, run, record, _mirror_keys(reader, record))
-    if run is not None:
-        _check_local(call, run_dir, local, run, newest)
-    _notes.say(f"{call}: the run continues in {run_dir}, which has the newest checkpoint")
-    record = _trainer_record.read(run_dir)
-    return RestoredRun(reader.url, run_dir, local, record, _mirror_keys(reader, record))
-
-
-def _check_local(call, run_dir, local, mirrored, newest):
-    """Raises ValueError if the local directory has another run than the mirror, or older checkpoints than `newest`, the number of the mirror's."""
-    advice = f"Rename {run_dir}, or set TRAINRT_STORAGE to another folder; restore() then copies the run from the store"
+        return False
     if local.get("run_id") != mirrored.get("run_id"):
-        raise ValueError(f"{call}: {run_dir} has another run of this name. {advice}")
+        raise ValueError(f"{call}: {run_dir} has another run of this name. Rename it, or set TRAINRT_STORAGE to another folder; restore() then copies the run "
+                         f"from the store")
     own = _newest_checkpoint(run_dir)
-    if own < newest:
-        has = "no checkpoint" if own == _NO_CHECKPOINT else f"checkpoint {own} as its newest"
-        raise ValueError(f"{call}: {run_dir} has {has}, and the store has the newer checkpoint {newest}. {advice}")
+    if own >= newest:
+        return True
+    if Result.from_path(run_dir).state in _RUNNING:
+        raise ValueError(f"{call}: the run in {run_dir} is running, and the store has checkpoint {newest} of another process that continued it. Stop one of "
+                         f"them, and start again")
+    return False
+
+
+def set_aside(run_dir):
+    """Renames the directory of an older state of a run, so that the run is copied from the store. Only rank 0 renames it."""
+    if os.environ.get("RANK", "0") != "0":
+        return
+    number = 1
+    while os.path.lexists(f"{run_dir}.older-{number}"):
+        number += 1
+    os.rename(run_dir, f"{run_dir}.older-{number}")
+    _notes.say(f"renamed {run_dir} to {run_dir}.older-{number}, since the store has newer checkpoints of the run")
 
 
 def _newest_checkpoint(run_dir):
