@@ -226,6 +226,31 @@ def a_run_resumes_from_a_checkpoint_and_from_a_folder_by_url():
         equal(result_of(job)[0][:2], [EXPECTED, 8 - epoch], "weight and number of reports", job)
 
 
+@test
+def a_state_in_a_store_is_loaded_by_all_ranks_of_a_new_run():
+    function = """def sums(config):
+    state = trainrt.State()
+    state.value("total", 0)
+    trainrt.context().restore(state)
+    print("begins at", state["total"], flush=True)
+    while state["total"] < config["total"]:
+        state["total"] += 1
+        train.report({"total": state["total"]})
+
+"""
+    script = StoredScript("""    first = Checkpoint(f"{os.environ['URL']}/first/{sys.argv[1]}") if len(sys.argv) > 1 else None
+    show_total(trainer(sums, config={"total": 6 if first else 3}, resume_from_checkpoint=first, run_config=RunConfig(name="second" if first else "first", storage_path=os.environ["URL"])).fit())
+""")
+    script.path.write_text(script.path.read_text().replace(MAIN, "import trainrt\n" + function + "def show_total(result):\n    print('RESULT', json.dumps([result.metrics['total'], len(result.reports)]))\n\n" + MAIN))
+    equal(result_of(script.run()), [[3, 3]], "total and reports of the first run")
+    newest = max(name.split("/")[1] for name in (key[len(f"runs/{script.folder.name}/"):] for key in STORE.buckets["bucket"] if script.folder.name in key) if "checkpoint_" in name)
+    for name, command in (("second", None), ("third", [TRAINRT, "-n", 2, "--", PYTHON, script.path])):
+        script.path.write_text(script.path.read_text().replace("second", name))
+        job = script.run(newest, command=command)
+        equal(result_of(job)[0], [6, 3], "total and reports of the new run", job)
+        equal([path.name for path in script.runs.glob(".first_checkpoints")], [], "copies that are left", job)
+
+
 # ---- errors ------------------------------------------------------------------------------------------------------------------
 
 

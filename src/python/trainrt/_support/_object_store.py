@@ -45,7 +45,7 @@ class Reader:
         default: the environment variable TRAINRT_FETCH_TIMEOUT, else one hour. Raises FileNotFoundError if nothing is stored at the URL, TimeoutError
         after the time limit, and OSError if the store or the disk fails or a checkpoint is damaged. Each error names the URL.
         """
-        limit_s = limit_s or _given_limit_s() or _CHECKPOINT_LIMIT_S
+        limit_s = limit_s or checkpoint_limit_s()
         command = [_executable.trainrt(), "fetch", self.url, "-o", folder, "--quiet", *self.options]
         if files:
             command += ["--files", ",".join(files), "--empty-ok"]
@@ -92,6 +92,11 @@ def local_path(path: str | os.PathLike[str]) -> str:
     if host not in ("", "localhost"):
         raise ValueError(f"{text!r} names the host {host!r}. Write three slashes before an absolute path, such as file:///scratch/runs")
     return rest
+
+
+def checkpoint_limit_s() -> float:
+    """Returns the time limit of a copy of a checkpoint: the environment variable TRAINRT_FETCH_TIMEOUT, else one hour."""
+    return _given_limit_s() or _CHECKPOINT_LIMIT_S
 
 
 def _given_limit_s() -> float | None:

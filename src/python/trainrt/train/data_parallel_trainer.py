@@ -10,7 +10,7 @@ from ._config import _assignment, _config_record, _datasets, _recorded_values, _
 from ._config._data import DataConfig
 from ._config._run import RunConfig
 from ._config._scaling import ScalingConfig
-from ._fit import _dispatch, _restore
+from ._fit import _dispatch, _first_checkpoint, _restore
 from ._results._checkpoint import Checkpoint
 from ._results._result import Result
 from ._sessions import _current
@@ -65,6 +65,7 @@ class DataParallelTrainer:
     _config_is_unknown = False  # restore() found no train_loop_config
     _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass
     _mirror: dict[str, str] = {}  # keys of the mirror of a restored run
+    _first_path: Optional[str] = None  # path of a checkpoint of a State that the run resumes from
     _older_directory: Optional[str] = None  # local directory of a restored run that fit() renames, since an object store has a newer state
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[dict[str, Any]] = None,
@@ -175,7 +176,8 @@ class DataParallelTrainer:
         found = {**_settings.settings(self.scaling_config, self.run_config), **self._mirror}
         first = self.resume_from_checkpoint
         if first is not None and first.is_native():
-            found["run.resume_from_checkpoint"] = first.native_path()
+            self._first_path = _first_checkpoint.shared_path(first, found.get("run.storage_path"))
+            found["run.resume_from_checkpoint"] = self._first_path
         found.update(self._recorded_loop())
         return {**found, **_datasets.settings(self._sections(), found.get("run.storage_path"))}
 

@@ -61,7 +61,7 @@ class Checkpoint:
             raise ValueError(f"Checkpoint({os.fspath(path)!r}, filesystem={filesystem!r}) is not supported: checkpoints are directories that all nodes see. "
                              f"Leave out filesystem")
         reader = _object_store.reader_of(path)
-        self._remote = RemoteCheckpoint(reader) if reader is not None else None
+        self._remote: Optional[RemoteCheckpoint] = RemoteCheckpoint(reader) if reader is not None else None
         if reader is not None:
             self.path, self._native_directory = reader.url, None
         else:
@@ -108,13 +108,6 @@ class Checkpoint:
         if self._remote is not None:
             return self._remote.is_native()
         return self._native_directory is None and _run_directory.is_checkpoint(self.path)
-
-    def native_path(self) -> str:
-        """Returns `path`, of which the runtime loads tensors and values. Raises ValueError for a URL of an object store."""
-        if self._remote is not None:
-            raise ValueError(f"resume_from_checkpoint=Checkpoint({self.path!r}): tensors and values of a State are loaded from a directory that all nodes "
-                             f"see. Copy the checkpoint first (trainrt fetch {self.path} -o DIRECTORY), and give Checkpoint('DIRECTORY')")
-        return self.path
 
     def is_of_a_run(self) -> bool:
         """Returns whether the directory is a run directory or in a checkpoint of a run, or this is a URL of an object store. Reports never remove these."""

@@ -1,5 +1,6 @@
 """A checkpoint in an object store."""
 
+import hashlib
 import json
 import os
 import re
@@ -29,6 +30,10 @@ class RemoteCheckpoint:
         """Returns whether this is a checkpoint of a State without a reported directory."""
         manifest = self._of(_MANIFEST)
         return manifest.get("format") == "trainrt checkpoint" and manifest.get("directory") is not True
+
+    def digest(self):
+        """Returns the SHA-256 of the manifest, which has the checksums of the files."""
+        return hashlib.sha256(json.dumps(self._of(_MANIFEST), sort_keys=True).encode()).hexdigest()
 
     def metadata(self):
         """Returns the metadata, or {} if there is none."""
