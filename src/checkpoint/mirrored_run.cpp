@@ -12,8 +12,8 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
-#include "io/fetch_object.hpp"
 #include "io/files/descriptor.hpp"
+#include "io/files/fetch_object.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Runs and checkpoints in an object store, by URL: restore(), can_restore(), Result.from_path(), Checkpoint and resume_from_checkpoint."""
+import functools
 import os
+import pickle
 import shutil
 import signal
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -52,7 +53,7 @@ class StoredScript(Script):
         self.url = f"{URL}/{self.folder.name}"
 
     def env(self, **more):
-        return super().env(**STORE.environment(), URL=self.url, TRAINRT_STORAGE=self.runs, **more)
+        return super().env(**STORE.environment(), URL=self.url, TRAINRT_STORAGE=self.runs, TMPDIR=self.folder, **more)
 
     def stop_after(self, reports):
         """Starts the script, stops it after some reports, and returns when its checkpoint is in the store."""
@@ -61,16 +62,18 @@ class StoredScript(Script):
         kill([job.process.pid], signal.SIGTERM)
         equal(job.wait(60), STOPPED, "exit", job)
 
-    def objects(self):
-        prefix = f"runs/{self.folder.name}/run/"
+    def objects(self, name="run"):
+        """Returns the objects of a run, {name below the run: bytes}."""
+        prefix = f"runs/{self.folder.name}/{name}/"
         return {name[len(prefix):]: data for name, data in STORE.buckets["bucket"].items() if name.startswith(prefix)}
 
 
 STORE.buckets["bucket"] = {}
 
 
-def finished():
-    """Returns the script of a finished run in the store."""
+@functools.cache
+def finished(purpose="reading"):
+    """Returns the script of a finished run in the store. Tests that only read it share one."""
     script = StoredScript("    show(new().fit())\n")
     equal(result_of(script.run("first"))[0][:2], [EXPECTED, 8], "weight and number of reports")
     return script
@@ -95,7 +98,7 @@ def a_run_in_a_store_continues_by_its_url_without_its_function_and_with_equal_bi
             shutil.rmtree(script.runs)
         job = script.run("again")
         equal(result_of(job), [[EXPECTED, 8, str(script.runs / "run")]], f"weight, reports and path, local directory {is_local}", job)
-        check((f"continues in {script.runs}/run, which has the newest checkpoint" if is_local else "fit() first copies its records") in job.err, "no note", job)
+        check((f"continues in {script.runs}/run, which has the newest checkpoint" if is_local else "fit() first copies the run's records") in job.err, "no note", job)
 
 
 @test
@@ -151,7 +154,7 @@ def a_local_directory_that_is_older_than_the_store_is_renamed_and_the_run_is_cop
 
 @test
 def a_local_directory_of_another_run_is_an_error():
-    script = finished()
+    script = finished('change')
     os.environ.update(TRAINRT_STORAGE=str(script.runs))
     record = json.loads((script.runs / "run/run.json").read_text())
     (script.runs / "run/run.json").write_text(json.dumps({**record, "run_id": "other"}))
@@ -161,7 +164,7 @@ def a_local_directory_of_another_run_is_an_error():
 
 @test
 def a_changed_record_in_a_store_names_no_function_and_no_code_is_imported():
-    script = finished()
+    script = finished('attack')
     shutil.rmtree(script.runs)
     (script.folder / "evil.py").write_text("open('pwned', 'w').close()\ndef function(config):\n    pass\n")
     script.path.write_text(script.path.read_text().replace("show(new().fit())", "DataParallelTrainer.restore(os.environ['URL'] + '/run')"))
@@ -190,22 +193,22 @@ def a_result_of_a_url_is_that_of_the_directory_and_its_checkpoints_are_downloade
     equal(len(result.best_checkpoints), len(local.best_checkpoints), "checkpoints")
     name = Path(local.checkpoint.path).parent.name
     equal(result.checkpoint.path, f"{url}/{name}/files", "path of the checkpoint")
-    os.environ["TMPDIR"] = tempfile.tempdir = str(scratch("tmp"))
+    folder = scratch("tmp")
+    put_scratch_into(folder)
     for checkpoint in (result.checkpoint, Checkpoint(f"{url}/{name}"), Checkpoint(f"{url}/{name}/"), Checkpoint(Path(f"{url}/{name}/files"))):
-        with checkpoint.as_directory() as folder:
-            equal(model_in(folder), {"epoch": 8, "weight": EXPECTED}, f"the model of {checkpoint}")
+        with checkpoint.as_directory() as files:
+            equal(model_in(files), {"epoch": 8, "weight": EXPECTED}, f"the model of {checkpoint}")
         equal(checkpoint.get_metadata(), local.checkpoint.get_metadata(), f"the metadata of {checkpoint}")
         copy = checkpoint.to_directory()
         equal(sorted(os.listdir(copy)), ["model.json"], f"files of to_directory() of {checkpoint}")
         shutil.rmtree(copy)
-    equal([path for path in Path(tempfile.tempdir).rglob("*") if path.is_file()], [], "temporary files")
+    equal([path for path in folder.rglob("*") if path.is_file()], [], "temporary files")
 
 
 @test
 def processes_with_copies_of_a_checkpoint_share_one_download():
     script = finished()
     checkpoint = Result.from_path(f"{script.url}/run").checkpoint
-    import pickle
     copy = pickle.loads(pickle.dumps(checkpoint))  # noqa: S301
     before = STORE.count("GET", "model.json")
     with checkpoint.as_directory() as first, copy.as_directory() as second:
@@ -243,7 +246,7 @@ def a_state_in_a_store_is_loaded_by_all_ranks_of_a_new_run():
 """)
     script.path.write_text(script.path.read_text().replace(MAIN, "import trainrt\n" + function + "def show_total(result):\n    print('RESULT', json.dumps([result.metrics['total'], len(result.reports)]))\n\n" + MAIN))
     equal(result_of(script.run()), [[3, 3]], "total and reports of the first run")
-    newest = max(name.split("/")[1] for name in (key[len(f"runs/{script.folder.name}/"):] for key in STORE.buckets["bucket"] if script.folder.name in key) if "checkpoint_" in name)
+    newest = max(name.split("/")[0] for name in script.objects("first") if name.startswith("checkpoint_"))
     for name, command in (("second", None), ("third", [TRAINRT, "-n", 2, "--", PYTHON, script.path])):
         script.path.write_text(script.path.read_text().replace("second", name))
         job = script.run(newest, command=command)
@@ -286,7 +289,7 @@ def a_download_ends_after_its_time_limit():
 
 @test
 def a_damaged_checkpoint_in_a_store_is_an_error():
-    script = finished()
+    script = finished('damage')
     name = f"runs/{script.folder.name}/run/checkpoint_000002/files/model.json"
     STORE.put("bucket", name, STORE.buckets["bucket"][name][:-1] + b" ")
     raises(OSError, f"{script.url}/run/checkpoint_000002", "damaged", "model.json", of=lambda: Checkpoint(f"{script.url}/run/checkpoint_000002/files").to_directory())
@@ -301,4 +304,5 @@ def names_of_objects_that_leave_the_folder_are_refused():
 
 if __name__ == "__main__":
     os.environ.update(STORE.environment())
+    put_scratch_into(scratch("tmp"))  # for downloads
     main()

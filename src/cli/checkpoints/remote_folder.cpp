@@ -9,7 +9,7 @@
 
 #include "core/text/name_patterns.hpp"
 #include "core/text/text.hpp"
-#include "io/fetch_object.hpp"
+#include "io/files/fetch_object.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::cli {

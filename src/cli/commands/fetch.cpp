@@ -53,8 +53,7 @@ constexpr ExitNote fetch_exit_codes[] = {{0, "copied"},
 class NewFolder {
  public:
   /// Throws UsageError if `path` exists and is not an empty directory.
-  explicit NewFolder(const std::string& path)
-      : path_(free_path(path)), temporary_(io::temporary_beside(path_)) {
+  explicit NewFolder(const std::string& path) : path_(free_path(path)), temporary_(io::temporary_beside(path_)) {
     const auto parent = fs::path(path_).parent_path().string();
     io::make_directories(parent);
     io::remove_abandoned(parent, fs::path(path_).filename().string() + ".tmp.");
@@ -131,8 +130,8 @@ ExitCode fetch_command(std::span<const std::string> words) {
   take_store_keys(arguments.overrides);
   const auto& url = arguments.operands[0];
   const auto patterns = arguments.options.find("files");
-  const RemoteFolder source(
-      url, patterns == arguments.options.end() ? std::vector<std::string>() : words_in(patterns->second));
+  const RemoteFolder source(url,
+                            patterns == arguments.options.end() ? std::vector<std::string>() : words_in(patterns->second));
   if (source.count() == 0 && !arguments.has("empty-ok"))
     throw UsageError(fmt::format("nothing to copy: no {} stored at '{}'",
                                  patterns == arguments.options.end() ? "file is" : "such file is", source.url()));

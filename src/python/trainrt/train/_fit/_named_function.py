@@ -48,7 +48,7 @@ def _find(module, name, program):
 
 
 def _loaded_from(program):
-    """Returns the names of the loaded modules whose file is `program`. Reads no attributes of modules, since that may import a lazy module."""
+    """Returns the names of the modules that were loaded from the file `program`. Reads no attributes of modules, since that may import a lazy module."""
     if not program:
         return []
     files = {name: object.__getattribute__(module, "__dict__").get("__file__") for name, module in list(sys.modules.items())
@@ -66,7 +66,7 @@ def _loaded(name):
 
 
 def _function_in(module, name):
-    """Returns the function whose qualified name in the module is `name`, or `None`. A function that the module has imported is not one of its own."""
+    """Returns the function with the qualified name `name` in the module, or `None`. A function that the module has imported is not one of its own."""
     found = module
     for part in name.split("."):
         found = vars(found).get(part) if hasattr(found, "__dict__") else None

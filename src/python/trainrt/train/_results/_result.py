@@ -105,7 +105,7 @@ class Result:
 
     @classmethod
     def _of_records(cls, path, run_dir, returned):
-        """Returns the Result of the run at `path`, a directory or URL, whose records are in `run_dir`."""
+        """Returns the Result of the run at `path`, a directory or URL. `run_dir` has its records."""
         record = _run_directory.run_record(run_dir)
         if record is None:
             raise RuntimeError(f"Result.from_path({path!r}): not a run directory, which has a run.json written by trainrt"
@@ -153,7 +153,8 @@ class Result:
     def state(self) -> str:
         """Current state of the run: "starting", "running", "finished", "stopped", "failed" or "killed".
 
-        A trial in a ResultGrid can also be "waiting" or "paused". In an object store: the state when run.json was last copied there. Raises RuntimeError if the run directory cannot be read.
+        A trial in a ResultGrid can also be "waiting" or "paused". In an object store: the state when run.json was last copied there.
+        Raises RuntimeError if the run directory cannot be read.
         """
         if self._state is not None or self.path is None:
             return self._state or _run_state.FINISHED

@@ -1,4 +1,4 @@
-#include "io/fetch_object.hpp"
+#include "io/files/fetch_object.hpp"
 
 #include <algorithm>
 #include <cstdint>
