@@ -254,6 +254,21 @@ def a_state_in_a_store_is_loaded_by_all_ranks_of_a_new_run():
         equal([path.name for path in script.runs.glob(".first_checkpoints")], [], "copies that are left", job)
 
 
+@test
+def fetch_copies_the_selected_files_into_a_new_folder_only():
+    url, out = f"{finished().url}/run", scratch() / "parent/copy"
+    env = {name: value for name, value in STORE.environment().items() if name != "AWS_ENDPOINT_URL"}
+    command = [TRAINRT, "fetch", url, "-o", out, "--files", "run.json,attempts/*", f"--storage.s3_endpoint={STORE.url}"]
+    job = run(command, env={**env, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"})
+    check_exit(job, FINISHED)
+    equal(sorted(str(path.relative_to(out.parent)) for path in out.parent.rglob("*.*")), ["copy/attempts/000001.json", "copy/run.json"], "files", job)
+    for words, text in ((command, "exists and is not an empty folder"), ([*command, "--run.name=x"], "only keys of [storage] do"),
+                        ([TRAINRT, "fetch", "/runs/first", "-o", out], "is not a URL"), ([TRAINRT, "fetch", url], "missing option: -o FOLDER"),
+                        ([*command[:4], f"{out}-2", "--files", "x*", command[-1]], "no such file is stored at")):
+        job = run(words, env=env)
+        check(job.code == 64 and text in job.err, f"the error lacks {text!r}", job)
+
+
 # ---- errors ------------------------------------------------------------------------------------------------------------------
 
 

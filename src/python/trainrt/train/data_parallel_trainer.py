@@ -65,6 +65,7 @@ class DataParallelTrainer:
     _config_is_unknown = False  # restore() found no train_loop_config
     _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass
     _mirror: dict[str, str] = {}  # keys of the mirror of a restored run
+    _own_form: Optional[dict[str, Any]] = None  # arguments of a trainer that has no train function of the user; its config is train_loop_config
     _first_path: Optional[str] = None  # path of a checkpoint of a State that the run resumes from
     _older_directory: Optional[str] = None  # local directory of a restored run that fit() renames, since an object store has a newer state
 

@@ -29,8 +29,8 @@ def restored(kind, path, function, config, arguments):
              "dataset_config": _config_record.recorded_dataset_config(record)}
     trusted = _trusted_options(call, source)
     passed = {name: value for name, value in arguments.items() if value is not None}
-    trainer = kind(function or _named_function.recorded(call, source), run_config=_restored_run_config(source, run_config, trusted),
-                   train_loop_config=config if config is not None else _recorded_config(call, record), **{**given, **passed})
+    positional, named = _function_arguments(call, source, trusted, function, config, passed)
+    trainer = kind(*positional, run_config=_restored_run_config(source, run_config, trusted), **{**given, **named, **passed})
     trainer._older_directory = source.run_dir if source.is_older else None
     trainer._config_is_unknown = trainer.train_loop_config is None
     missing = _config_record.missing_arguments(record, passed, run_config)
@@ -42,6 +42,16 @@ def restored(kind, path, function, config, arguments):
     for text in missing:
         _notes.say(f"{call}: the run was started with {text}, which its record cannot hold. If the run needs it, give it again: restore(..., {text})")
     return trainer
+
+
+def _function_arguments(call, source, trusted, function, config, passed):
+    """Returns the positional and the named arguments of the Trainer that are its train function and config; for boosted trees without a train function,
+    the arguments of that form."""
+    form = _config_record.own_form(trusted, passed) if function is None else None
+    if form is not None:
+        return (), {**form, "params": config if config is not None else passed.get("params") or _recorded_config(call, source.record)}
+    function = function or _named_function.recorded(call, source)
+    return (function,), {"train_loop_config": config if config is not None else _recorded_config(call, source.record)}
 
 
 def _trusted_options(call, source):
