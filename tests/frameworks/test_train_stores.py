@@ -67,6 +67,10 @@ class StoredScript(Script):
         prefix = f"runs/{self.folder.name}/{name}/"
         return {name[len(prefix):]: data for name, data in STORE.buckets["bucket"].items() if name.startswith(prefix)}
 
+    def checkpoints(self, name="run"):
+        """Returns the names of the complete checkpoints in the store. A run may commit a newer one before the copy of an older one begins."""
+        return sorted(each.split("/")[0] for each in self.objects(name) if each.endswith("/manifest.json"))
+
 
 STORE.buckets["bucket"] = {}
 
@@ -74,7 +78,7 @@ STORE.buckets["bucket"] = {}
 @functools.cache
 def finished(purpose="reading"):
     """Returns the script of a finished run in the store. Tests that only read it share one."""
-    script = StoredScript("    show(new().fit())\n")
+    script = StoredScript("    show(new(pause=0.05).fit())\n")
     equal(result_of(script.run("first"))[0][:2], [EXPECTED, 8], "weight and number of reports")
     return script
 
@@ -167,7 +171,7 @@ def a_changed_record_in_a_store_names_no_function_and_no_code_is_imported():
     script = finished('attack')
     shutil.rmtree(script.runs)
     (script.folder / "evil.py").write_text("open('pwned', 'w').close()\ndef function(config):\n    pass\n")
-    script.path.write_text(script.path.read_text().replace("show(new().fit())", "DataParallelTrainer.restore(os.environ['URL'] + '/run')"))
+    script.path.write_text(script.path.read_text().replace("show(new(pause=0.05).fit())", "DataParallelTrainer.restore(os.environ['URL'] + '/run')"))
     name = f"runs/{script.folder.name}/run/trainer.json"
     record = json.loads(STORE.buckets["bucket"][name])
     for module, function in (("evil", "function"), ("os", "system"), ("__main__", "new")):
@@ -189,8 +193,9 @@ def a_result_of_a_url_is_that_of_the_directory_and_its_checkpoints_are_downloade
     script = finished()
     url, local = f"{script.url}/run", Result.from_path(script.runs / "run")
     result = Result.from_path(url)
-    equal((result.path, result.state, result.config, result.reports), (url, "finished", local.config, local.reports), "path, state, config and reports")
-    equal(len(result.best_checkpoints), len(local.best_checkpoints), "checkpoints")
+    weights = [each["weight"] for each in local.reports]
+    equal((result.path, result.state, result.config, [each["weight"] for each in result.reports]), (url, "finished", local.config, weights), "path, state, config and reports")
+    equal([each.path for each, _ in result.best_checkpoints], [f"{url}/{each}/files" for each in script.checkpoints()], "checkpoints")
     name = Path(local.checkpoint.path).parent.name
     equal(result.checkpoint.path, f"{url}/{name}/files", "path of the checkpoint")
     folder = scratch("tmp")
@@ -221,12 +226,26 @@ def processes_with_copies_of_a_checkpoint_share_one_download():
 @test
 def a_run_resumes_from_a_checkpoint_and_from_a_folder_by_url():
     source = finished()
-    for url in (f"{source.url}/run/checkpoint_000003", f"{URL}/plain"):
+    first = source.checkpoints()[0]
+    model = source.objects()[f"{first}/files/model.json"]
+    STORE.put("bucket", "runs/plain/model.json", model)
+    for url in (f"{source.url}/run/{first}", f"{URL}/plain"):
         script = StoredScript(f"    show(new(ranks=2, resume_from_checkpoint=Checkpoint({url!r})).fit())\n")
-        STORE.put("bucket", "runs/plain/model.json", source.objects()["checkpoint_000003/files/model.json"])
         job = script.run()
-        epoch = json.loads(source.objects()["checkpoint_000003/files/model.json"])["epoch"]
-        equal(result_of(job)[0][:2], [EXPECTED, 8 - epoch], "weight and number of reports", job)
+        equal(result_of(job)[0][:2], [EXPECTED, 8 - json.loads(model)["epoch"]], "weight and number of reports", job)
+
+
+@test
+def a_reported_checkpoint_of_a_url_is_copied_and_the_url_is_kept():
+    url = f"{finished().url}/run/{finished().checkpoints()[0]}"
+    script = StoredScript(f"""    for ranks in (0, 1):
+        function = lambda config: train.report({{"x": 1}}, checkpoint=Checkpoint({url!r}), delete_local_checkpoint_after_upload=True)
+        result = trainer(function, ranks, run_config=RunConfig(name="copies", storage_path=os.environ["RUNS"])).fit()
+        with result.checkpoint.as_directory() as folder:
+            print("RESULT", json.dumps(json.load(open(os.path.join(folder, "model.json")))["epoch"]))
+""")
+    model = json.loads(finished().objects()[f"{finished().checkpoints()[0]}/files/model.json"])
+    equal(result_of(script.run()), [model["epoch"]] * 2, "the model in the process of the script and on a rank")
 
 
 @test
@@ -246,7 +265,7 @@ def a_state_in_a_store_is_loaded_by_all_ranks_of_a_new_run():
 """)
     script.path.write_text(script.path.read_text().replace(MAIN, "import trainrt\n" + function + "def show_total(result):\n    print('RESULT', json.dumps([result.metrics['total'], len(result.reports)]))\n\n" + MAIN))
     equal(result_of(script.run()), [[3, 3]], "total and reports of the first run")
-    newest = max(name.split("/")[0] for name in script.objects("first") if name.startswith("checkpoint_"))
+    newest = script.checkpoints("first")[-1]
     for name, command in (("second", None), ("third", [TRAINRT, "-n", 2, "--", PYTHON, script.path])):
         script.path.write_text(script.path.read_text().replace("second", name))
         job = script.run(newest, command=command)
@@ -305,9 +324,10 @@ def a_download_ends_after_its_time_limit():
 @test
 def a_damaged_checkpoint_in_a_store_is_an_error():
     script = finished('damage')
-    name = f"runs/{script.folder.name}/run/checkpoint_000002/files/model.json"
+    first = script.checkpoints()[0]
+    name = f"runs/{script.folder.name}/run/{first}/files/model.json"
     STORE.put("bucket", name, STORE.buckets["bucket"][name][:-1] + b" ")
-    raises(OSError, f"{script.url}/run/checkpoint_000002", "damaged", "model.json", of=lambda: Checkpoint(f"{script.url}/run/checkpoint_000002/files").to_directory())
+    raises(OSError, f"{script.url}/run/{first}", "damaged", "model.json", of=lambda: Checkpoint(f"{script.url}/run/{first}/files").to_directory())
 
 
 @test

@@ -110,14 +110,19 @@ def _local_directory(reader):
 
 def _local_run_of(reader):
     """Returns run.json of the local directory if the run in it is mirrored to this URL, else `None`."""
-    run = _run_directory.run_record(_local_directory(reader)) or {}
-    return run if run.get("config", {}).get("checkpoint.mirror", "").rstrip("/") == reader.parent().url else None
+    run = _run_directory.run_record(_local_directory(reader))
+    return run if run is not None and _has_mirror(run.get("config"), reader) else None
+
+
+def _has_mirror(keys, reader):
+    """Returns whether these keys, from a file, have the parent of this URL as mirror."""
+    url = keys.get("checkpoint.mirror") if isinstance(keys, dict) else None
+    return isinstance(url, str) and url.rstrip("/") == reader.parent().url
 
 
 def _mirror_keys(reader, record):
     """Returns the keys of the mirror. Those of its store are taken from `record` only if this user signed it, and it has the same mirror."""
-    url = reader.parent().url
-    recorded = record.get("mirror") or {}
-    is_valid = recorded.get("checkpoint.mirror", "").rstrip("/") == url and _trainer_record.reason_against(record) is None
+    recorded = record.get("mirror")
+    is_valid = _has_mirror(recorded, reader) and _trainer_record.reason_against(record) is None
     given = dict(option.removeprefix("--").split("=", 1) for option in reader.options)
-    return {"checkpoint.mirror": url, **(recorded if is_valid else {}), **given}
+    return {"checkpoint.mirror": reader.parent().url, **(recorded if is_valid else {}), **given}

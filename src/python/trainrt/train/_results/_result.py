@@ -106,17 +106,17 @@ class Result:
     @classmethod
     def _of_records(cls, path, run_dir, returned):
         """Returns the Result of the run at `path`, a directory or URL. `run_dir` has its records."""
-        record = _run_directory.run_record(run_dir)
+        record, is_remote = _run_directory.run_record(run_dir), path != run_dir
         if record is None:
             raise RuntimeError(f"Result.from_path({path!r}): not a run directory, which has a run.json written by trainrt"
-                               f"{_run_directory.similar_run(run_dir) if path == run_dir else ''}")
+                               f"{_run_directory.similar_run(run_dir) if not is_remote else ''}")
         config = _config_of(run_dir, record)
         reports = _completed_reports(run_dir, record, config)
         error = None
         if record.get("state") == _run_state.FAILED:
             exit_code = _run_directory.last_attempt(run_dir).get("exit_code", 70)
-            error = TrainingFailedError(_run_directory.error_text(run_dir) or f"the run failed; see the logs in {path}/logs", exit_code=exit_code)
-        is_remote = path != run_dir
+            logs = "its logs are in its local directory, not in the store" if is_remote else f"see the logs in {path}/logs"
+            error = TrainingFailedError(_run_directory.error_text(run_dir) or f"the run failed; {logs}", exit_code=exit_code)
         checkpoints = _kept_checkpoints(run_dir, reports) if not is_remote else _stored_checkpoints(path, run_dir, reports)
         result = cls(path, reports, checkpoints, error, config, returned, record.get("state") if is_remote else None)
         result.best_checkpoints = _ranked(result._checkpoints, record.get("config", {}))
