@@ -75,7 +75,7 @@ REFUSED = [
     ("RunConfig(storage_filesystem=type('S3FileSystem', (), {'type_name': 's3'})())", "storage_path is missing"),
     ("RunConfig(local_dir='x')", "storage_path='x'"),
     ("RunConfig(callbacks=[object()])", "UserCallback"),
-    ("Checkpoint('s3://bucket/x')", "s3://bucket/x"),
+    ("Checkpoint('hdfs://host/x')", "hdfs://host/x", "s3://"),
 ]
 
 

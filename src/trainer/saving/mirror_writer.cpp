@@ -95,7 +95,7 @@ void MirrorWriter::abort_unfinished_uploads() try {
 }
 
 void MirrorWriter::copy_records() {
-  std::vector<std::string> names{"run.json", "params.json", "result.json"};
+  std::vector<std::string> names{"run.json", "params.json", "trainer.json", "result.json"};
   for (const int number : rundir::numbers_of_attempts(run_dir_))
     names.push_back(fmt::format("attempts/{}.json", rundir::attempt_name(number)));
   for (const auto& name : names)

@@ -11,7 +11,7 @@ from ._config._data import DataConfig
 from ._config._run import RunConfig
 from ._config._scaling import ScalingConfig
 from ._config._storage import PathInFilesystem
-from ._fit import _dispatch, _restore
+from ._fit import _dispatch, _first_checkpoint, _restore
 from ._results._checkpoint import Checkpoint
 from ._results._result import Result
 from ._sessions import _current
@@ -42,7 +42,7 @@ class DataParallelTrainer:
     metadata : dict, optional
         Metadata of every checkpoint. Metadata that the train function sets take precedence.
     resume_from_checkpoint : Checkpoint, optional
-        Checkpoint that `get_checkpoint()` returns in a new run until the first is reported.
+        Checkpoint that `get_checkpoint()` returns in a new run until the first is reported. It may be in an object store.
     validation_config : ValidationConfig, optional
         Function that evaluates checkpoints during the training.
 
@@ -69,6 +69,9 @@ class DataParallelTrainer:
     _mirror: dict[str, str] = {}  # keys of the mirror of a restored run
     _restored_copies_to: Optional[tuple[Any, str]] = None  # _copies_to() of a restored run
     _has_store_keys = False  # the RunConfig of the script had a filesystem object with access keys
+    _own_form: Optional[dict[str, Any]] = None  # arguments of a trainer that has no train function of the user; its config is train_loop_config
+    _first_path: Optional[str] = None  # path of a checkpoint of a State that the run resumes from
+    _older_directory: Optional[str] = None  # local directory of a restored run that fit() renames, since an object store has a newer state
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[dict[str, Any]] = None,
                  backend_config: Optional[BackendConfig] = None, scaling_config: Optional[ScalingConfig] = None,
@@ -110,14 +113,20 @@ class DataParallelTrainer:
 
     @classmethod
     def can_restore(cls, path: Union[str, "os.PathLike[str]"], storage_filesystem: Any = None) -> bool:
-        """Returns whether `path` is a run directory. `storage_filesystem` has no effect."""
+        """Returns whether `path` is a run directory, or the URL of a run in an object store. `storage_filesystem` has no effect.
+
+        Raises
+        ------
+        OSError
+            If the object store cannot be read. The message names the URL.
+        """
         del storage_filesystem
         return _restore.can_restore(path)
 
     @classmethod
     def restore(cls, path: Union[str, "os.PathLike[str]"], train_loop_per_worker: Optional[Callable[..., Any]] = None,
                 train_loop_config: Optional[dict[str, Any]] = None, *, trust_owner: Optional[str] = None, **arguments: Any) -> "DataParallelTrainer":
-        """Returns a Trainer that continues the run in a directory.
+        """Returns a Trainer that continues the run in a directory or an object store.
 
         Arguments that are not given are taken from the run's record, and so are options that a given RunConfig lacks. A note names the arguments that
         the record cannot hold, such as datasets, callbacks and environment variables. Options of a RunConfig or a backend are taken from the record only if
@@ -126,10 +135,12 @@ class DataParallelTrainer:
         Parameters
         ----------
         path : str or path-like
-            Run directory. It may have been moved.
+            Run directory, which may have been moved; or, for a run with `RunConfig(storage_path="s3://...")`, STORAGE_PATH/NAME. The run then continues in
+            the directory NAME of `$TRAINRT_STORAGE`, else of `runs`. If this directory does not exist or has older checkpoints than the store, `fit()`
+            first copies the run from the store; an older directory is renamed to NAME.older-1.
         train_loop_per_worker : callable, optional
-            Needed unless processes of this user wrote the run's trainer.json, and the function is in this script or in a module that the script has
-            imported from its folder. Nothing is imported.
+            Default: the function with the recorded name in this script, or in a module that the script has imported from its folder. Nothing is
+            imported. Needed if the function is a lambda or is defined in a function, or processes of another user wrote the run's trainer.json.
         train_loop_config : dict, optional
             Needed if trainer.json could not hold it.
         trust_owner : str, optional
@@ -144,7 +155,9 @@ class DataParallelTrainer:
         Raises
         ------
         ValueError
-            If `path` is not a run directory, or an argument is needed.
+            If there is no run at `path`, an argument is needed, or the local directory of a run in an object store has another run.
+        OSError
+            If the object store cannot be read. The message names the URL.
         """
         trainer = _restore.restored(cls, path, train_loop_per_worker, train_loop_config, arguments)
         trainer.trust_owner = trust_owner
@@ -185,8 +198,10 @@ class DataParallelTrainer:
     def settings(self) -> dict[str, str]:
         """Returns the configs as keys and values of trainrt's config. Writes datasets that are in memory to the storage path."""
         found = {**_settings.settings(self.scaling_config, self.run_config), **self._mirror}
-        if self.resume_from_checkpoint is not None and self.resume_from_checkpoint.is_native():
-            found["run.resume_from_checkpoint"] = self.resume_from_checkpoint.path
+        first = self.resume_from_checkpoint
+        if first is not None and first.is_native():
+            self._first_path = _first_checkpoint.shared_path(first, found.get("run.storage_path"))
+            found["run.resume_from_checkpoint"] = self._first_path
         found.update(self._recorded_loop())
         return {**found, **_datasets.settings(self._sections(), found.get("run.storage_path"))}
 

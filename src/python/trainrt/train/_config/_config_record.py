@@ -23,7 +23,8 @@ def record_of(trainer):
         missing.append("run_config=RunConfig(storage_filesystem=...)")
     return {"config_argument": trainer.config_argument, "run_config": _run_fields(run, missing), "mirror": mirror_of(run) or trainer._mirror or None,
             "dataset_config": None if trainer.dataset_config is None else {"datasets_to_split": trainer.dataset_config.datasets_to_split},
-            "backend_config": _backend_fields(trainer.backend_config, missing), "not_recorded": missing}
+            "backend_config": _backend_fields(trainer.backend_config, missing), "own_form": _form_fields(trainer._own_form, missing),
+            "not_recorded": missing}
 
 
 def merged_run_config(given, record, run_texts):
@@ -44,7 +45,8 @@ def without_options(record):
     values = backend.get("values") if isinstance(backend, dict) else None
     found = ["run_config=RunConfig(...)"] if run else []
     found += ["backend_config=..."] if values else []
-    return {**record, "run_config": None, "backend_config": {**backend, "values": None} if values else backend}, found
+    found += [f"{name}=..." for name in ("params", *record["own_form"])] if isinstance(record.get("own_form"), dict) else []
+    return {**record, "run_config": None, "own_form": None, "backend_config": {**backend, "values": None} if values else backend}, found
 
 
 def mirror_of(run):
@@ -58,6 +60,14 @@ def recorded_dataset_config(record):
     """Returns the recorded DataConfig, or `None`."""
     recorded = record.get("dataset_config")
     return DataConfig(recorded["datasets_to_split"]) if isinstance(recorded, dict) else None
+
+
+def own_form(record, given):
+    """Returns the recorded arguments of a trainer of boosted trees without a train function; {} if `given` has them, and `None` for other trainers."""
+    recorded = record.get("own_form")
+    if isinstance(recorded, dict):
+        return {name: _value_json.decoded(value) for name, value in recorded.items()}
+    return {} if "label_column" in given else None
 
 
 def with_recorded_backend(config, record):
@@ -91,6 +101,18 @@ def _run_fields(run, missing):
             found[each.name] = _encoded(value) if each.name in _KINDS else _value_json.encoded(value)
         except _value_json.NotRecordable:
             missing.append(f"run_config=RunConfig({each.name}=...)")
+    return found
+
+
+def _form_fields(form, missing):
+    if form is None:
+        return None
+    found = {}
+    for name, value in form.items():
+        try:
+            found[name] = _value_json.encoded(value)
+        except _value_json.NotRecordable:
+            missing.append(f"{name}=...")
     return found
 
 

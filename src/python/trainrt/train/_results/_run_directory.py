@@ -8,6 +8,8 @@ import re
 from ..._support import _metric_json
 from . import _run_state, _validation_file
 
+# Patterns of the files that describe a run, without the files of its checkpoints.
+RECORDS = ("run.json", "result.json", "trainer.json", "params.json", "attempts/*.json", "checkpoint_*/manifest.json", "checkpoint_*/validation.json")
 _CHECKPOINT_NAME = re.compile(r"checkpoint_(\d{6,})$")
 
 
@@ -44,12 +46,6 @@ def is_finished(run_dir):
     record = run_record(run_dir) or {}
     final = record.get("completed_by")
     return record.get("state") == _run_state.FINISHED and (final is None or _has_all_files(os.path.join(run_dir, f"checkpoint_{final['checkpoint']:06d}")))
-
-
-def stop_rules(run_dir):
-    """Returns the stop rules of the run's last start, such as {'stop.loss': '<= 0.1'}."""
-    config = (run_record(run_dir) or {}).get("config", {})
-    return {key: text for key, text in config.items() if key.startswith("stop.")}
 
 
 def has_values(run_dir, settings):
@@ -178,6 +174,16 @@ def reported(run_dir):
     first = {}
     for path, manifest in with_directories(run_dir):
         first.setdefault(_identity_of_files(path, manifest), (path, manifest))
+    return list(first.values())
+
+
+def reported_by_digests(run_dir):
+    """Returns reported() of a run directory with manifests only, in which digests of the files identify them."""
+    first = {}
+    for path, manifest in checkpoints(run_dir):
+        if manifest.get("directory") is True:
+            digests = tuple(sorted((each["name"], each["xxh3_128"]) for each in manifest.get("files", []) if each["name"].startswith("files/")))
+            first.setdefault(digests or path, (path, manifest))
     return list(first.values())
 
 

@@ -1,5 +1,6 @@
 """RuntimeSession: the session of a rank that trainrt started. Reports and collectives go to the runtime."""
 
+import contextlib
 import functools
 import math
 import time
@@ -67,12 +68,11 @@ class RuntimeSession:
         checkpoint only. `validation`: validation request for the manifest.
         """
         self.restore_from_files()
-        if checkpoint is not None:
-            checkpoint._existing_path()
-        self.remove_committed_directories()
         removes = removes and checkpoint != self.spec.first_checkpoint
-        index_before = self.newest_index() if removes else -1
-        self._send(metrics, checkpoint, directory_name, aggregate, state, validation)
+        with checkpoint.as_directory() if checkpoint is not None else contextlib.nullcontext() as directory:
+            self.remove_committed_directories()
+            index_before = self.newest_index() if removes else -1
+            self._send(metrics, checkpoint, directory, directory_name, aggregate, state, validation)
         if validation is not None and self._validator is not None:
             self._validator.expect()
         if removes:
@@ -98,9 +98,9 @@ class RuntimeSession:
             raise RuntimeError(f"get_checkpoint() returned {returned}, which is damaged, and the run restored {restored['path']}. Remove the damaged "
                                f"checkpoint and run the same command again; `trainrt verify {self.run_dir}` shows the damage")
 
-    def _send(self, metrics, checkpoint, directory_name, aggregate, state, validation):
+    def _send(self, metrics, checkpoint, directory, directory_name, aggregate, state, validation):
         metadata = {**self.spec.metadata, **checkpoint.get_metadata()} if checkpoint is not None else None
-        self.runtime.report(metrics, of_first_rank=not aggregate, directory=checkpoint.path if checkpoint is not None else None,
+        self.runtime.report(metrics, of_first_rank=not aggregate, directory=directory,
                             metadata=metadata, directory_name=directory_name, state=state, validation=validation, same_files="rank0")
 
     def _notify_callbacks(self, metrics, checkpoint):

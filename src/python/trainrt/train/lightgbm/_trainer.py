@@ -109,6 +109,7 @@ class LightGBMTrainer(DataParallelTrainer):
                 _boost, label_column=label_column, num_boost_round=100 if num_boost_round is None else num_boost_round,
                 names=names_of(datasets), frequency=frequency, at_end=at_end, dataset_params=dataset_params or {}, arguments=arguments)
             train_loop_config, self.config_argument = params, "params"
+            self._own_form = {name: value for name, value in older.items() if name != "params" and value is not None}
         super().__init__(function, train_loop_config=train_loop_config, backend_config=lightgbm_config or LightGBMConfig(),
                          scaling_config=scaling_config, run_config=run_config, datasets=datasets, dataset_config=dataset_config, metadata=metadata,
                          resume_from_checkpoint=resume_from_checkpoint, validation_config=validation_config)

@@ -112,6 +112,7 @@ class XGBoostTrainer(DataParallelTrainer):
                 _boost, label_column=label_column, num_boost_round=10 if num_boost_round is None else num_boost_round,
                 names=names_of(datasets), frequency=frequency, at_end=at_end, dmatrix_params=dmatrix_params or {}, arguments=arguments)
             train_loop_config, self.config_argument = params, "params"
+            self._own_form = {name: value for name, value in older.items() if name != "params" and value is not None}
         super().__init__(function, train_loop_config=train_loop_config, backend_config=xgboost_config or XGBoostConfig(),
                          scaling_config=scaling_config, run_config=run_config, datasets=datasets, dataset_config=dataset_config, metadata=metadata,
                          resume_from_checkpoint=resume_from_checkpoint, validation_config=validation_config)
