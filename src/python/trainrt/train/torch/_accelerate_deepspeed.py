@@ -1,0 +1,68 @@
+"""Lets Accelerate use its DeepSpeed plugin on ranks without a GPU.
+
+On such ranks trainrt sets ACCELERATE_USE_CPU=true; otherwise Accelerate would train a separate model on each rank. With this variable, however,
+Accelerate ignores a DeepSpeed plugin without a message. So its AcceleratorState is made to join the ranks as on the CPU, and then to read the variable as
+if it was not set.
+"""
+
+import functools
+import importlib.abc
+import importlib.util
+import os
+import sys
+
+_MODULE, _VARIABLE = "accelerate.state", "ACCELERATE_USE_CPU"
+
+
+def install():
+    """Changes accelerate.state now or, if it is not imported so far, when it is. Does nothing on a rank with a GPU."""
+    if not _is_true(_VARIABLE):
+        return
+    if _MODULE in sys.modules:
+        _change(sys.modules[_MODULE])
+    elif not any(isinstance(each, _Finder) for each in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds accelerate.state once, with a loader that changes it after its execution."""
+
+    def find_spec(self, fullname, path, target=None):
+        if fullname != _MODULE:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                _change(module)
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+def _change(module):
+    kind = module.AcceleratorState
+    original = kind.__init__
+    if hasattr(original, "__wrapped__"):
+        return
+
+    @functools.wraps(original)
+    def init(self, *arguments, **keywords):
+        if not _is_true("ACCELERATE_USE_DEEPSPEED") or not _is_true(_VARIABLE):
+            original(self, *arguments, **keywords)
+            return
+        module.PartialState(cpu=True)
+        value = os.environ.pop(_VARIABLE)
+        try:
+            original(self, *arguments, **keywords)
+        finally:
+            os.environ[_VARIABLE] = value
+
+    kind.__init__ = init
+
+
+def _is_true(name):
+    return os.environ.get(name, "").lower() in ("1", "true", "yes", "y", "on", "t")
