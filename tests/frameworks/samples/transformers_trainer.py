@@ -1,4 +1,4 @@
-# limit: 240
+# limit: 240; environment: transformers4
 """TransformersTrainer as the guides of Ray 2.1 to 2.7 use it, with `evaluation_strategy` and `no_cuda`; a small Llama and tokens replace GPT-2 and Wikitext."""
 import importlib.util
 import sys

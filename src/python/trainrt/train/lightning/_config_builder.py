@@ -60,8 +60,8 @@ class LightningConfigBuilder:
         `every_n_train_steps` say when a checkpoint is reported. `save_last`, `filename`, `auto_insert_metric_name` and `verbose` have no effect."""
         unknown = sorted(set(arguments) - set(_CHECKPOINTING))
         if unknown:
-            raise ValueError(f"LightningConfigBuilder.checkpointing({unknown[0]}=...): unknown option; valid are {', '.join(_CHECKPOINTING)}. For other options, "
-                             f"add a ModelCheckpoint: trainer(callbacks=[ModelCheckpoint(...)])")
+            raise ValueError(f"LightningConfigBuilder.checkpointing({unknown[0]}=...): unknown option; valid are {', '.join(_CHECKPOINTING)}. For other "
+                             f"options, add a ModelCheckpoint: trainer(callbacks=[ModelCheckpoint(...)])")
         return self._added("checkpointing", arguments)
 
     def build(self) -> dict[str, Any]:

@@ -11,8 +11,10 @@ from ._environment import RayLightningEnvironment
 from ._library import pl
 
 
-def fit(lightning_config, iter_config, names):
-    """Makes the model and the Trainer, and calls Trainer.fit(), from the newest checkpoint. `names`: the datasets that replace loaders."""
+def fit(config, *, lightning_config, iter_config, names):
+    """Makes the model and the Trainer, and calls Trainer.fit(), from the newest checkpoint. `names`: the datasets that replace loaders. `config`, the
+    train_loop_config, is empty."""
+    del config
     model = lightning_config["class"](**lightning_config["module"])
     trainer = _trainer(lightning_config)
     params = dict(lightning_config["fit_params"])

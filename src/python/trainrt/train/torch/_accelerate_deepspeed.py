@@ -10,11 +10,12 @@ import importlib.abc
 import importlib.util
 import os
 import sys
+from typing import Any
 
 _MODULE, _VARIABLE = "accelerate.state", "ACCELERATE_USE_CPU"
 
 
-def install():
+def install() -> None:
     """Changes accelerate.state now or, if it is not imported so far, when it is. Does nothing on a rank with a GPU."""
     if not _is_true(_VARIABLE):
         return
@@ -32,14 +33,15 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(fullname)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
+        loader: Any = spec.loader if spec is not None else None
+        if loader is not None:
+            execute = loader.exec_module
 
             def exec_module(module):
                 execute(module)
                 _change(module)
 
-            spec.loader.exec_module = exec_module
+            loader.exec_module = exec_module
         return spec
 
 

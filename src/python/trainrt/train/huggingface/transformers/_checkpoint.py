@@ -35,8 +35,8 @@ class TransformersCheckpoint(Checkpoint):
             If the model has no `save_pretrained()`.
         """
         if not hasattr(model, "save_pretrained"):
-            raise TypeError(f"TransformersCheckpoint.from_model({type(model).__name__}): must be a transformers.PreTrainedModel; save the state_dict() of other "
-                            f"models: Checkpoint.from_dict({{'model': model.state_dict()}})")
+            raise TypeError(f"TransformersCheckpoint.from_model({type(model).__name__}): must be a transformers.PreTrainedModel; save the state_dict() of "
+                            f"other models: Checkpoint.from_dict({{'model': model.state_dict()}})")
         folder = os.fspath(path) if path is not None else tempfile.mkdtemp(prefix="trainrt_model_")
         checkpoint = cls(folder)
         if path is None:
@@ -59,8 +59,8 @@ class TransformersCheckpoint(Checkpoint):
             If `model` has no `from_pretrained()`, or is not a class.
         """
         if not isinstance(model, type) or not hasattr(model, "from_pretrained"):
-            raise TypeError(f"TransformersCheckpoint.get_model({model!r:.80}): must be a class of Transformers, such as AutoModelForCausalLM. The weights are in "
-                            f"the files of the checkpoint: `with checkpoint.as_directory() as path:`")
+            raise TypeError(f"TransformersCheckpoint.get_model({model!r:.80}): must be a class of Transformers, such as AutoModelForCausalLM. To load the "
+                            f"weights in another way, read the files of the checkpoint: `with checkpoint.as_directory() as path:`")
         return self._loaded(model, arguments)
 
     def get_tokenizer(self, tokenizer: Any, **arguments: Any) -> Any:

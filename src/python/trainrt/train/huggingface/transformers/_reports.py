@@ -68,8 +68,8 @@ class LogReports(transformers.TrainerCallback):
 
 @contextlib.contextmanager
 def reported_directory(args, state, folder=""):
-    """Context manager that returns the checkpoint that the Trainer has just saved, with the files in the folder of that name, or `None` on ranks whose
-    files another rank reports. Collective."""
+    """Context manager that returns a Checkpoint of the directory that the Trainer has just saved, or `None` if a lower rank reports this directory. The files
+    are in the folder `folder` of the Checkpoint. Collective."""
     collective.barrier()  # each rank writes its part of the checkpoint
     expected = os.path.join(args.output_dir, f"checkpoint-{state.global_step}")
     saved = expected if os.path.isdir(expected) else get_last_checkpoint(args.output_dir) if os.path.isdir(args.output_dir) else None

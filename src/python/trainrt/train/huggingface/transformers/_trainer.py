@@ -66,8 +66,8 @@ class TransformersTrainer(TorchTrainer):
         return function
 
     @classmethod
-    def restore(cls, path: str | os.PathLike[str], trainer_init_per_worker: Callable[..., Any] | None = None,
-                trainer_init_config: dict[str, Any] | None = None, **arguments: Any) -> TransformersTrainer:  # type: ignore[override]
+    def restore(cls, path: str | os.PathLike[str], trainer_init_per_worker: Callable[..., Any] | None = None,  # type: ignore[override]
+                trainer_init_config: dict[str, Any] | None = None, **arguments: Any) -> TransformersTrainer:
         """Returns a TransformersTrainer that continues the run in a directory; see DataParallelTrainer.restore()."""
         found = super().restore(path, trainer_init_per_worker, trainer_init_config, **arguments)
         assert isinstance(found, cls)
