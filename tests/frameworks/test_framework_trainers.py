@@ -19,7 +19,14 @@ class PartialState:
     joined = []
     def __init__(self, cpu=False):
         self.joined.append(cpu or bool(self.joined))
+class GradientState:
+    @staticmethod
+    def _reset_state():
+        pass
 class AcceleratorState:
+    @staticmethod
+    def _reset_state(reset_partial_state):
+        PartialState.joined.clear()
     def __init__(self, plugin=None):
         cpu = "ACCELERATE_USE_CPU" in os.environ
         PartialState(cpu)
@@ -83,7 +90,7 @@ def a_function_that_cannot_be_called_with_its_config_is_an_error():
 @test
 def accelerates_deepspeed_plugin_is_used_on_ranks_without_a_gpu():
     require_torch()
-    from trainrt.train.torch import _accelerate_deepspeed
+    from trainrt.train.torch import _accelerate_state
     folder = scratch() / "accelerate"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
@@ -94,13 +101,15 @@ def accelerates_deepspeed_plugin_is_used_on_ranks_without_a_gpu():
     sys.path.insert(0, str(folder.parent))
     os.environ["ACCELERATE_USE_CPU"] = "true"
     try:
-        _accelerate_deepspeed.install()
+        _accelerate_state.begin()
         import accelerate.state as state
         equal((state.AcceleratorState("plugin").plugin, state.PartialState.joined), (None, [True]), "without a plugin of DeepSpeed")
         os.environ["ACCELERATE_USE_DEEPSPEED"] = "true"
         state.PartialState.joined.clear()
         equal((state.AcceleratorState("plugin").plugin, state.PartialState.joined), ("plugin", [True, True]), "with a plugin of DeepSpeed")
-        equal(os.environ["ACCELERATE_USE_CPU"], "true", "the variable afterwards")
+        _accelerate_state.end()
+        equal({name: value for name, value in os.environ.items() if name.startswith("ACCELERATE_")}, {"ACCELERATE_USE_CPU": "true"}, "variables afterwards")
+        equal(state.PartialState.joined, [], "state afterwards")
     finally:
         sys.path.remove(str(folder.parent))
         os.environ.pop("ACCELERATE_USE_CPU")

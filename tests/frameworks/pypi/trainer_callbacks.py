@@ -79,9 +79,18 @@ def trainer_of_ray_2_1(framework):
     equal(killed["digest"], quiet["digest"], "the weights of an undisturbed run", job)
 
 
+def trainer_of_ray_2_4(framework):
+    """LightningTrainer over datasets. A rank is killed within an epoch, one step after a save of the second run."""
+    for number, every in enumerate(({}, {"EVERY": 4})):
+        quiet, job = _result(framework, f"builder-{number}", DATA="shard", **every)
+        equal((quiet["metrics"]["step"], "validation_loss" in quiet["metrics"]), (30, True), "steps and validation", job)
+        killed, job = _result(framework, f"builder-killed-{number}", DATA="shard", KILL_AT=3, **every)
+        equal(killed["digest"], quiet["digest"], "the weights of an undisturbed run", job)
+
+
 def cases_of_callbacks():
     """Returns (framework, name, function) for each case."""
     return [*((each, name, function) for each in (LIGHTNING, TRANSFORMERS, KERAS, JAX, HOROVOD) for name, function in (("2_ranks", two_ranks), ("worker_killed", worker_killed))),
             *((each, "fits_twice", fits_twice) for each in (KERAS, JAX, HOROVOD)), (TRANSFORMERS, "over_shards", over_shards),
             (TRANSFORMERS, "trainer_of_ray_2_1", trainer_of_ray_2_1),
-            (LIGHTNING, "steps_within_epochs", steps_within_epochs)]
+            (LIGHTNING, "steps_within_epochs", steps_within_epochs), (LIGHTNING, "trainer_of_ray_2_4", trainer_of_ray_2_4)]

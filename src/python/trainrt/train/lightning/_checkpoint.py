@@ -17,8 +17,8 @@ class LightningCheckpoint(Checkpoint):
     """
 
     def get_model(self, model_class: Any, **arguments: Any) -> Any:
-        """Returns the model: `model_class.load_from_checkpoint(file, **arguments)`. Lightning reads the file; with Lightning 2.6 and later, the file may
-        contain tensors and plain values only, unless `weights_only=False` is passed.
+        """Returns the model: `model_class.load_from_checkpoint(file, **arguments)`. Lightning and torch read the file. From torch 2.6 on, it may contain
+        tensors and plain values only, unless `weights_only=False` is passed.
 
         Parameters
         ----------

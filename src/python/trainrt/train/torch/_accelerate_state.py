@@ -1,6 +1,6 @@
-"""Lets Accelerate use its DeepSpeed plugin on ranks without a GPU.
+"""The state of Accelerate in this process: each fit() begins with a new one, and ranks without a GPU can use the DeepSpeed plugin.
 
-On such ranks trainrt sets ACCELERATE_USE_CPU=true; otherwise Accelerate would train a separate model on each rank. With this variable, however,
+On ranks without a GPU trainrt sets ACCELERATE_USE_CPU=true; otherwise Accelerate would train a separate model on each rank. With this variable, however,
 Accelerate ignores a DeepSpeed plugin without a message. So its AcceleratorState is made to join the ranks as on the CPU, and then to read the variable as
 if it was not set.
 """
@@ -13,16 +13,36 @@ import sys
 from typing import Any
 
 _MODULE, _VARIABLE = "accelerate.state", "ACCELERATE_USE_CPU"
+_PREFIXES = ("ACCELERATE_", "FSDP_", "MEGATRON_LM_", "PARALLELISM_CONFIG_")  # of the variables that Accelerate reads
+_before: dict[str, str] = {}  # these variables at begin()
 
 
-def install() -> None:
-    """Changes accelerate.state now or, if it is not imported so far, when it is. Does nothing on a rank with a GPU."""
+def begin() -> None:
+    """Is called before a train function. Changes accelerate.state on a rank without a GPU, or when it is imported."""
+    _before.clear()
+    _before.update(_variables())
     if not _is_true(_VARIABLE):
         return
     if _MODULE in sys.modules:
         _change(sys.modules[_MODULE])
     elif not any(isinstance(each, _Finder) for each in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+
+
+def end() -> None:
+    """Is called after a train function. Removes Accelerate's state, which refers to the process group, and restores its variables."""
+    for name in _variables():
+        if name not in _before:
+            del os.environ[name]
+    os.environ.update(_before)
+    module: Any = sys.modules.get(_MODULE)
+    if module is not None:
+        module.AcceleratorState._reset_state(True)
+        module.GradientState._reset_state()
+
+
+def _variables() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith(_PREFIXES)}
 
 
 class _Finder(importlib.abc.MetaPathFinder):
