@@ -1,4 +1,4 @@
-# limit: 240; environment: torch
+# limit: 480; environment: torch
 """AccelerateTrainer as the guide of Ray 2.5 uses it, with a smaller dataset; and Accelerate's DeepSpeed plugin in the guide of Ray 2.7, on the CPU."""
 import importlib.util
 import sys

@@ -1,4 +1,4 @@
-# limit: 240; environment: torch
+# limit: 480; environment: torch
 """LightningTrainer as the guides of Ray 2.4 to 2.7 use it: with a datamodule, and with datasets; on the CPU."""
 import importlib.util
 import sys
