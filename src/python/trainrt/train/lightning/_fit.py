@@ -74,8 +74,9 @@ class _Batches:
     def __iter__(self):
         if self._loop is not None:
             self._loop.close()
-        self._loop = self._batches(self._epoch_of())
+        self._loop = self._batches()
         return self._loop
 
-    def _batches(self, epoch):
+    def _batches(self):
+        epoch = self._epoch_of()  # at the first batch: after a restart, Lightning makes the iterator before it has advanced its epoch
         yield from self._shard.iter_torch_batches(**self._arguments, epoch=epoch)

@@ -49,9 +49,10 @@ def variables(config):
             json.dump(_complete(config), file)
         try:
             args = launch._validate_launch_command(args)[0]
+            args.deepspeed_fields_from_accelerate_config = ",".join([*config.get("deepspeed_config", ()), *({"mixed_precision"} & set(config))])
+            found = settings.prepare_deepspeed_cmd_env(args)[1] if args.use_deepspeed else settings.prepare_multi_gpu_env(args)
         except (TypeError, ValueError, KeyError) as error:
             raise ValueError(f"accelerate_config={config!r}: Accelerate rejects the configuration: {error}") from None
-    found = settings.prepare_deepspeed_cmd_env(args)[1] if args.use_deepspeed else settings.prepare_multi_gpu_env(args)
     return {name: value for name, value in found.items()
             if name.startswith(_PREFIXES) and name not in _OF_THE_LAUNCH and os.environ.get(name) != value}
 
