@@ -78,7 +78,7 @@ class DataParallelTrainer:
                  dataset_config: Optional[DataConfig] = None, run_config: Optional[RunConfig] = None, datasets: Optional[dict[str, Any]] = None,
                  metadata: Optional[dict[str, Any]] = None, resume_from_checkpoint: Optional[Checkpoint] = None,
                  validation_config: Optional[ValidationConfig] = None):
-        self.train_loop_per_worker = _checked_function(train_loop_per_worker)
+        self.train_loop_per_worker = self._checked_function(train_loop_per_worker)
         self.train_loop_config = train_loop_config
         self.backend_config = _checked("backend_config", backend_config, BackendConfig) or BackendConfig()
         self.scaling_config = _checked_scaling(scaling_config)
@@ -243,6 +243,11 @@ class DataParallelTrainer:
     def config_record(self) -> dict[str, Any]:
         """Returns the configs as fields of trainer.json, for restore()."""
         return _config_record.record_of(self)
+
+    @staticmethod
+    def _checked_function(function):
+        """Returns the train function. Raises TypeError or ValueError if it is none; a subclass may take other functions."""
+        return _checked_function(function)
 
     def _recorded_loop(self):
         """Returns the name of the train function and its config as keys of [loop], which a later start of the run is compared with. Returns {} if

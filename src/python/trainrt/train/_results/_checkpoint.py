@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from ..._support import _local_files, _new_file, _object_store
-from . import _run_directory
+from . import _checkpoint_values, _run_directory
 from ._remote_checkpoint import RemoteCheckpoint
 
 _METADATA = ".metadata.json"
@@ -92,6 +92,43 @@ class Checkpoint:
         Checkpoint(path=/tmp/model)
         """
         return cls(path)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Checkpoint":
+        """Returns a checkpoint with the values of a dict, as in Ray 2.0 to 2.6. They are written into a new temporary directory, without pickle. The
+        directory is removed with the Checkpoint object; `report()` copies it before.
+
+        Parameters
+        ----------
+        data : dict of str to object
+            Numbers, strings, bytes, `None`, NumPy arrays, torch tensors, and dicts, lists and tuples of these. Of a model, pass its `state_dict()`.
+
+        Raises
+        ------
+        TypeError
+            If a value has another type.
+
+        Examples
+        --------
+        >>> from trainrt.train import Checkpoint
+        >>> Checkpoint.from_dict({"epoch": 3, "weights": [0.5, 1.5]}).to_dict()
+        {'epoch': 3, 'weights': [0.5, 1.5]}
+        """
+        checkpoint = cls(_checkpoint_values.written(data))
+        _checkpoint_values.remove_with(checkpoint, checkpoint.path)
+        return checkpoint
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the values of a checkpoint that `from_dict()` made.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the checkpoint does not exist on this node.
+        ValueError
+            If the checkpoint was not made by `from_dict()`.
+        """
+        return _checkpoint_values.read(self._existing_path())
 
     @classmethod
     def _from_state(cls, path):

@@ -122,6 +122,12 @@ class Result:
         result.best_checkpoints = _ranked(result._checkpoints, record.get("config", {}))
         return result
 
+    def _with_checkpoints_of(self, kind):
+        """Makes the checkpoints objects of `kind`, a subclass of Checkpoint, and returns this Result."""
+        self.checkpoint = None if self.checkpoint is None else kind(self.checkpoint.path)
+        self.best_checkpoints = [(kind(checkpoint.path), metrics) for checkpoint, metrics in self.best_checkpoints]
+        return self
+
     @classmethod
     def _of_local(cls, session, returned):
         """Returns the Result of a LocalSession. `returned`: value that the train function returned."""
