@@ -684,7 +684,7 @@ def a_torch_checkpoint_holds_the_weights_of_a_model():
     checkpoint = TorchCheckpoint.from_state_dict(wrapped)
     check(torch.equal(checkpoint.get_model(torch.nn.Linear(2, 1)).weight, model.weight), "weights")
     equal(checkpoint.get_preprocessor(), None, "preprocessor")
-    raises(RuntimeError, "Pass the model", of=checkpoint.get_model)
+    raises(RuntimeError, "Pass a model", of=checkpoint.get_model)
     raises(FileNotFoundError, "model.pt", of=lambda: TorchCheckpoint(folder_with(other="")).get_model(model))
     harmful = folder_with()
     torch.save(os.system, harmful / "model.pt")

@@ -1,6 +1,5 @@
 """Checkpoint: a directory with the files that a train function saved."""
 
-import json
 import os
 import shutil
 import tempfile
@@ -9,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from ..._support import _local_files, _new_file, _object_store
-from . import _checkpoint_values, _run_directory
+from ..._support import _local_files, _object_store
+from . import _checkpoint_values, _json_file, _run_directory
 from ._remote_checkpoint import RemoteCheckpoint
 
 _METADATA = ".metadata.json"
@@ -214,11 +213,11 @@ class Checkpoint:
         if self._remote is not None:
             return self._remote.metadata()
         if self._native_directory is None:
-            return _read_json(os.path.join(self.path, _METADATA))
+            return _json_file.read(os.path.join(self.path, _METADATA))
         if os.path.isfile(os.path.join(self._native_directory, _METADATA)):
-            return _read_json(os.path.join(self._native_directory, _METADATA))
-        reported = _read_json(os.path.join(self._native_directory, "manifest.json")).get("metadata") or {}
-        return {**reported, **_read_json(os.path.join(self.path, _METADATA))}
+            return _json_file.read(os.path.join(self._native_directory, _METADATA))
+        reported = _json_file.read(os.path.join(self._native_directory, "manifest.json")).get("metadata") or {}
+        return {**reported, **_json_file.read(os.path.join(self.path, _METADATA))}
 
     def set_metadata(self, metadata: dict[str, Any]) -> None:
         """Replaces the metadata. The committed files of a run's checkpoint are not changed: its metadata are written next to the manifest.
@@ -241,7 +240,7 @@ class Checkpoint:
             raise TypeError(f"set_metadata() takes a dict, not a {type(metadata).__name__}")
         self._existing_path()
         try:
-            _write_json(os.path.join(self._native_directory or self.path, _METADATA), metadata)
+            _json_file.write(os.path.join(self._native_directory or self.path, _METADATA), metadata)
         except (TypeError, ValueError) as error:
             raise TypeError(f"set_metadata({metadata!r}): JSON cannot hold the metadata: {error}") from None
 
@@ -285,20 +284,3 @@ def _resolved(path: str) -> "tuple[str, Optional[str]]":
     if os.path.basename(path) == "files" and _run_directory.is_checkpoint(parent):
         return path, parent
     return path, None
-
-
-def _read_json(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise ValueError(f"{path} is not valid JSON: {error}") from None
-    return content if isinstance(content, dict) else {}
-
-
-def _write_json(path, content):
-    """Replaces the file by an atomic rename."""
-    text = json.dumps(content, indent=2)
-    _new_file.replace(os.path.dirname(path), os.path.basename(path), lambda file: file.write(text.encode()))
