@@ -252,7 +252,8 @@ def _stored_checkpoints(url, run_dir, reports):
     found, files = _run_directory.reported_by_digests(run_dir), "/files"
     if not found:
         found, files = _run_directory.native(run_dir), ""
-    return [(Checkpoint(f"{url}/{os.path.basename(folder)}{files}"), metrics) for (folder, _), metrics in zip(found, _metrics_of(found, reports))]
+    run = _object_store.reader_of(url)
+    return [(Checkpoint(run.below(os.path.basename(folder) + files).url), metrics) for (folder, _), metrics in zip(found, _metrics_of(found, reports))]
 
 
 def _metrics_of(found, reports):
