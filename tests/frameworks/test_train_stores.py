@@ -146,13 +146,17 @@ def a_url_with_the_address_of_its_store_is_restored_and_read():
     script = finished()
     url = f"{script.url}?endpoint_override={STORE.url}"
     os.environ.update(TRAINRT_STORAGE=str(script.runs / "none"))
-    os.environ.pop("AWS_ENDPOINT_URL", None)
     run = url.replace("?", "/run?")
-    check(DataParallelTrainer.can_restore(run), "can_restore() is false")
-    equal(DataParallelTrainer.restore(run, len)._mirror["checkpoint.mirror"], url, "mirror of the restored run")
-    equal(Result.from_path(run).metrics["weight"], EXPECTED, "Result.from_path()")
-    with Checkpoint(Result.from_path(run).checkpoint.path).as_directory() as folder:
-        equal(os.listdir(folder), ["model.json"], "files of the checkpoint")
+    endpoint = os.environ.pop("AWS_ENDPOINT_URL")
+    try:
+        check(DataParallelTrainer.can_restore(run), "can_restore() is false")
+        equal(DataParallelTrainer.restore(run, len)._mirror["checkpoint.mirror"], url, "mirror of the restored run")
+        result = Result.from_path(run)
+        equal(result.metrics["weight"], EXPECTED, "Result.from_path()")
+        with Checkpoint(result.checkpoint.path).as_directory() as folder:
+            equal(os.listdir(folder), ["model.json"], "files of the checkpoint")
+    finally:
+        os.environ["AWS_ENDPOINT_URL"] = endpoint
 
 
 @test
