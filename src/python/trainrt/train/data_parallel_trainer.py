@@ -14,6 +14,7 @@ from ._fit import _dispatch, _restore
 from ._results._checkpoint import Checkpoint
 from ._results._result import Result
 from ._sessions import _current
+from ._sessions._sink_callback import SinkCallback
 from ._sessions._spec import TrainSpec
 from ._sessions._validation import ValidationConfig
 from .backend import BackendConfig
@@ -150,7 +151,7 @@ class DataParallelTrainer:
 
     def train_spec(self) -> TrainSpec:
         """Returns the arguments that the session of the train function needs."""
-        callbacks = list(self.run_config.callbacks or ()) if self.run_config else []
+        callbacks = [each for each in (self.run_config.callbacks if self.run_config else None) or () if not isinstance(each, SinkCallback)]
         first = self.resume_from_checkpoint
         return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets,
                          self._worker_datasets(), callbacks, first if first is not None and not first.is_native() else None, self.validation_config)
