@@ -2,6 +2,7 @@
 """trainrt.train without ranks: configs and their errors, checkpoints, results, metrics, local mode, and the package itself."""
 import ast
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -40,24 +41,24 @@ def scratch_file(name, text):
 # ---- configs -----------------------------------------------------------------------------------------------------------------
 
 REFUSED = [
-    ("ScalingConfig(num_workers=-1)", "num_workers=-1", "must be an integer"),
-    ("ScalingConfig(num_workers='2')", "num_workers='2'"),
-    ("ScalingConfig(num_workers=True)", "num_workers=True"),
+    ("ScalingConfig(num_workers=-1)", "Invalid ScalingConfig(num_workers=-1)", "0 to run in this process"),
+    ("ScalingConfig(num_workers='2')", "ScalingConfig(num_workers) must be an int or a tuple of two ints", "'2'"),
+    ("ScalingConfig(num_workers=True)", "must be an int", "True"),
     ("ScalingConfig(num_workers=(4, 2))", "(4, 2)", "min <= max"),
     ("ScalingConfig(num_workers=(0, 2))", "(0, 2)"),
     ("ScalingConfig(num_workers=(1, 2, 3))", "(1, 2, 3)"),
-    ("ScalingConfig(use_gpu=True, resources_per_worker={'GPU': 0})", "use_gpu is True", "'GPU': 0"),
-    ("ScalingConfig(resources_per_worker={'GPU': 2})", "'GPU': 2", "use_gpu is False"),
+    ("ScalingConfig(use_gpu=True, resources_per_worker={'GPU': 0})", "`use_gpu` is True but `GPU` is set to 0 in `resources_per_worker`"),
+    ("ScalingConfig(resources_per_worker={'GPU': 2})", "`use_gpu` is False but `GPU` was found in `resources_per_worker`", "2"),
     ("ScalingConfig(resources_per_worker={'CPU': -1})", "'CPU'", "-1"),
     ("ScalingConfig(resources_per_worker=4)", "dict"),
     ("ScalingConfig(use_tpu=True)", "TPU"),
-    ("CheckpointConfig(num_to_keep=0)", "num_to_keep=0", "None to keep all"),
-    ("CheckpointConfig(num_to_keep=-2)", "num_to_keep=-2"),
-    ("CheckpointConfig(checkpoint_score_order='best')", "'best'", "'max' or 'min'"),
+    ("CheckpointConfig(num_to_keep=0)", "Received invalid num_to_keep: 0", "None to keep all"),
+    ("CheckpointConfig(num_to_keep=-2)", "Received invalid num_to_keep: -2"),
+    ("CheckpointConfig(checkpoint_score_order='best')", "Received invalid checkpoint_score_order: 'best'", "'max' or 'min'"),
     ("CheckpointConfig(checkpoint_frequency=-1)", "checkpoint_frequency=-1"),
     ("FailureConfig(max_failures=-2)", "max_failures=-2", "-1 for no limit"),
-    ("FailureConfig(fail_fast='now')", "'now'"),
-    ("FailureConfig(max_failures=1, fail_fast=True)", "fail_fast", "max_failures=1"),
+    ("FailureConfig(fail_fast='now')", "fail_fast must be one of {bool, 'raise'}", "'now'"),
+    ("FailureConfig(max_failures=1, fail_fast=True)", "max_failures must be 0 if fail_fast=True", "max_failures=1"),
     ("RunConfig(name='a/b')", "'a/b'", "must be a file name"),
     ("RunConfig(name='.a')", "'.a'"),
     ("RunConfig(name='')", "must be a file name"),
@@ -71,6 +72,16 @@ REFUSED = [
     ("RunConfig(local_dir='x')", "storage_path='x'"),
     ("RunConfig(callbacks=[object()])", "UserCallback"),
     ("Checkpoint('s3://bucket/x')", "s3://bucket/x"),
+    ("RunConfig(failure_config={})", "Invalid `FailureConfig` type: <class 'dict'>", "failure_config"),
+    ("RunConfig(checkpoint_config=2)", "Invalid `CheckpointConfig` type: <class 'int'>", "checkpoint_config"),
+    ("LoggingConfig('loud')", "Invalid log_level: 'loud'", "WARNING"),
+    ("DataParallelTrainer(print, scaling_config={'num_workers': 2})", "`scaling_config` should be an instance of `ScalingConfig`", "dict"),
+    ("DataParallelTrainer(print, run_config='x')", "`run_config` should be an instance of `RunConfig`"),
+    ("DataParallelTrainer(print, resume_from_checkpoint='x')", "`resume_from_checkpoint` should be an instance of `Checkpoint`"),
+    ("DataParallelTrainer(lambda a, b: None)", "train_loop_per_worker should take in 0 or 1 required arguments, but it accepts 2", "a, b"),
+    ("DataParallelTrainer(print, datasets=['x'])", "`datasets` should be a dict mapping from a string to", "list"),
+    ("DataParallelTrainer(print, datasets={'train': [1]})", "The Dataset under 'train' key is not", "list"),
+    ("train.report({}, validation=True)", "Validation requires a checkpoint to be provided"),
 ]
 
 
@@ -176,12 +187,17 @@ def a_filesystem_sets_endpoint_region_and_anonymity_but_no_secrets():
 
 @test
 def arguments_of_the_wrong_type_are_named():
-    raises(TypeError, "datasets_to_split='train'", of=lambda: DataConfig("train"))
-    raises(TypeError, "failure_config", "FailureConfig", of=lambda: RunConfig(failure_config={}))
-    raises(TypeError, "scaling_config", "ScalingConfig", "dict", of=lambda: DataParallelTrainer(print, scaling_config={"num_workers": 2}))
+    raises(TypeError, "`datasets_to_split` should be", "str with value 'train'", of=lambda: DataConfig("train"))
     raises(TypeError, "train_loop_per_worker", of=lambda: DataParallelTrainer("train"))
-    raises(ValueError, "a, b", of=lambda: DataParallelTrainer(lambda a, b: None))
-    raises(TypeError, "datasets", "list", of=lambda: DataParallelTrainer(print, datasets={"train": [1]}))
+    raises(TypeError, "`metadata` should be an instance of `dict`", of=lambda: DataParallelTrainer(print, metadata=[1]))
+
+
+@test
+def a_train_function_whose_config_is_bound_is_called_without_arguments():
+    def function(config, **more):
+        return config, more
+    bound = functools.partial(function, config={"lr": 1}, data=2)
+    equal(DataParallelTrainer(bound, train_loop_config={"lr": 3}, scaling_config=ScalingConfig(num_workers=0)).fit().return_value, ({"lr": 1}, {"data": 2}), "call")
 
 
 @test
@@ -273,7 +289,7 @@ def a_checkpoint_refers_to_its_directory_without_a_copy():
     target = Path(checkpoint.to_directory(scratch() / "copy"))
     equal((target / "model").read_text(), "weights", "the copy")
     equal((Path(checkpoint.to_directory()) / "model").read_text(), "weights", "the copy in a new folder")
-    raises(TypeError, "no path", of=lambda: open(checkpoint))
+    raises(TypeError, "You cannot use `Checkpoint` objects directly as paths", of=lambda: open(checkpoint))
     raises(FileNotFoundError, str(folder / "gone"), of=lambda: Checkpoint(folder / "gone").to_directory())
 
 
@@ -591,7 +607,7 @@ def contradictory_arguments_of_report_are_refused():
     folder = folder_with(model="")
     raises(TypeError, "Checkpoint.from_directory", of=lambda: train.report({}, checkpoint=str(folder)))
     raises(TypeError, "checkpoint_upload_fn", "must be a function", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn="s3"))
-    raises(TypeError, "checkpoint_upload_fn", "must return a Checkpoint", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn=lambda *given: folder))
+    raises(ValueError, "checkpoint_upload_fn must return a `trainrt.train.Checkpoint`", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn=lambda *given: folder))
     raises(ValueError, "validation", of=lambda: train.report({}, Checkpoint(folder), validation=True))
     for value in (None, Checkpoint(folder)):
         raises(TypeError, "report(chekpoint=", "did you mean checkpoint=?", of=lambda: train.report({}, chekpoint=value))

@@ -34,8 +34,14 @@ def flat(config: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
+def without(config: dict[str, Any], excludes: list[str], prefix: str = "") -> dict[str, Any]:
+    """Returns the config without excluded values; "model/width" names one of a nested dict."""
+    return {name: without(value, excludes, f"{prefix}{name}/") if isinstance(value, dict) else value
+            for name, value in config.items() if f"{prefix}{name}" not in excludes}
+
+
 def is_excluded(name: str, excludes: list[str]) -> bool:
-    """Returns whether `name` or a dict that contains it is excluded."""
+    """Returns whether the metric `name`, or the dict in which it was reported, is excluded."""
     return any(name == each or name.startswith(each + "/") for each in excludes)
 
 

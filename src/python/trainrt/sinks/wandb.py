@@ -35,8 +35,9 @@ class WandbTracker:
         the config of the run."""
         begin = self._begin
         project = self._options.get("project") or os.environ.get("WANDB_PROJECT", "trainrt")
+        group = self._options.get("group") or (None if is_plain else _run_directory.experiment_name(begin.run_dir))
         return {"id": begin.run_id, "name": begin.run, "config": begin.config if is_plain else {}, "resume": "allow", "project": project,
-                "group": self._options.get("group") or (None if is_plain else _run_directory.experiment_name(begin.run_dir)), "dir": os.environ.get("WANDB_DIR", begin.run_dir)}
+                "group": group, "dir": os.environ.get("WANDB_DIR", begin.run_dir)}
 
     def log(self, iteration: int, metrics: dict[str, Any], time: float | None) -> None:
         if self._awaits_config:
@@ -50,8 +51,7 @@ class WandbTracker:
         self.run.finish(exit_code=0 if complete else 1)
 
     def _log_config(self) -> None:
-        config = _program.config_of(self._begin.run_dir)
-        self.run.config.update({name: value for name, value in config.items() if not _program.is_excluded(name, self._excludes)}, allow_val_change=True)
+        self.run.config.update(_program.without(_program.config_of(self._begin.run_dir), self._excludes), allow_val_change=True)
         self._awaits_config = False
 
     def _upload(self) -> None:

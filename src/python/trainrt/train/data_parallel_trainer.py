@@ -75,11 +75,11 @@ class DataParallelTrainer:
         self.train_loop_per_worker = _checked_function(train_loop_per_worker)
         self.train_loop_config = train_loop_config
         self.backend_config = _checked("backend_config", backend_config, BackendConfig) or BackendConfig()
-        self.scaling_config = _checked("scaling_config", scaling_config, ScalingConfig)
+        self.scaling_config = _checked("scaling_config", scaling_config, ScalingConfig, ValueError)
         self.dataset_config = _checked("dataset_config", dataset_config, DataConfig)
-        self.run_config = _checked("run_config", run_config, RunConfig)
+        self.run_config = _checked("run_config", run_config, RunConfig, ValueError)
         self.metadata = _checked("metadata", metadata, dict) or {}
-        self.resume_from_checkpoint = _checked("resume_from_checkpoint", resume_from_checkpoint, Checkpoint)
+        self.resume_from_checkpoint = _checked("resume_from_checkpoint", resume_from_checkpoint, Checkpoint, ValueError)
         self.validation_config = _checked("validation_config", validation_config, ValidationConfig)
         self.datasets = _datasets.checked(datasets, type(self).__name__)
 
@@ -219,7 +219,7 @@ class DataParallelTrainer:
 
 
 def takes_config(function: Callable[..., Any]) -> bool:
-    """Returns whether the train function has a parameter for the config.
+    """Returns whether the train function has a positional parameter, which is for the config.
 
     Examples
     --------
@@ -228,9 +228,10 @@ def takes_config(function: Callable[..., Any]) -> bool:
     True
     """
     try:
-        return bool(inspect.signature(function).parameters)
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
+    return any(each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD, each.VAR_POSITIONAL) for each in parameters)
 
 
 def _worker_count(scaling):
@@ -243,9 +244,10 @@ def _worker_count(scaling):
     return (1 if scaling is None else scaling.max_workers), is_elastic
 
 
-def _checked(name, value, kind):
+def _checked(name, value, kind, error=TypeError):
+    """Returns the value if it is `None` or a `kind`. Otherwise, raises `error`, of the class that Ray Train raises."""
     if value is not None and not isinstance(value, kind):
-        raise TypeError(f"{name}={value!r}: must be a {kind.__name__}, not a {type(value).__name__}")
+        raise error(f"`{name}` should be an instance of `{kind.__name__}`, found {type(value)} with value `{value!r}`")
     return value
 
 
@@ -259,6 +261,6 @@ def _checked_function(function):
         return function
     if len(required) > 1:
         name = getattr(function, "__qualname__", repr(function))
-        raise ValueError(f"train_loop_per_worker={name}: needs {', '.join(each.name for each in required)}; it must take no argument, or "
-                         f"one: the config")
+        raise ValueError(f"train_loop_per_worker should take in 0 or 1 required arguments, but it accepts {len(required)} required arguments instead: "
+                         f"{name}({', '.join(each.name for each in required)}). The one argument is the config")
     return function

@@ -19,15 +19,15 @@ def is_silent(rank_zero_only: bool) -> bool:
 
 
 class NoTracker:
-    """Stands for a tracker on ranks that do not log: each attribute is such an object, and calls do nothing. It is a context manager, too."""
+    """Stands for a tracker on ranks that do not log. Its attributes, and the results of calls, are such objects, too. It may be used in a `with`."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return NoTracker()
 
-    def __call__(self, *arguments: Any, **options: Any) -> None:
-        return None
+    def __call__(self, *arguments: Any, **options: Any) -> NoTracker:
+        return NoTracker()
 
     def __enter__(self) -> NoTracker:
         return self

@@ -1,6 +1,6 @@
 """Callback of Keras for trials."""
 
-from ...train.tensorflow.keras import ReportCheckpointCallback
+from ...train.keras import ReportCheckpointCallback
 from ._deprecated import removed
 
 __all__ = ["TuneReportCallback", "TuneReportCheckpointCallback"]
@@ -8,7 +8,7 @@ __all__ = ["TuneReportCallback", "TuneReportCheckpointCallback"]
 
 class TuneReportCheckpointCallback(ReportCheckpointCallback):
     """Reports the logs of Keras, and the model as a checkpoint. Its arguments are those of
-    `trainrt.train.tensorflow.keras.ReportCheckpointCallback`.
+    `trainrt.train.keras.ReportCheckpointCallback`.
 
     Examples
     --------
@@ -17,4 +17,4 @@ class TuneReportCheckpointCallback(ReportCheckpointCallback):
     """
 
 
-TuneReportCallback = removed("TuneReportCallback", "trainrt.train.tensorflow.keras.ReportCheckpointCallback")
+TuneReportCallback = removed("TuneReportCallback", "trainrt.train.keras.ReportCheckpointCallback")
