@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt.air.integrations: callbacks and functions for W&B, MLflow and Comet, with stand-ins for the packages of the trackers.
+"""trainrt.air.integrations: callbacks and functions for W&B, MLflow and Comet, with fakes of the packages of the trackers.
 
 tests/frameworks/pypi/trackers.py runs the programs of trainrt.sinks with the packages themselves."""
 import sys

@@ -146,7 +146,7 @@ sys.modules["pyarrow"] = types.ModuleType("pyarrow")
 if sys.argv[1] == "found":
     sys.modules["pyarrow"].fs = types.SimpleNamespace(LocalFileSystem=LocalFileSystem)
 from trainrt.train import Checkpoint, Result
-print(type(Checkpoint("/tmp", filesystem=LocalFileSystem()).filesystem).__name__, type(Result("/tmp", [], []).filesystem).__name__)
+print(type(Checkpoint("/tmp", filesystem=LocalFileSystem()).filesystem).__name__, type(Result(path="/tmp").filesystem).__name__)
 for make in (Checkpoint, Result.from_path):
     try:
         make("/tmp", S3FileSystem())
@@ -198,6 +198,43 @@ def a_train_function_whose_config_is_bound_is_called_without_arguments():
         return config, more
     bound = functools.partial(function, config={"lr": 1}, data=2)
     equal(DataParallelTrainer(bound, train_loop_config={"lr": 3}, scaling_config=ScalingConfig(num_workers=0)).fit().return_value, ({"lr": 1}, {"data": 2}), "call")
+
+
+@test
+def metrics_of_a_result_equal_the_reported_ones():
+    result = DataParallelTrainer(lambda: train.report({"loss": 0.5, "done": "no"}), scaling_config=ScalingConfig(num_workers=0)).fit()
+    check(result.metrics == {"loss": 0.5, "done": "no"} and {"loss": 0.5, "done": "no"} == result.metrics, f"metrics: {result.metrics}")
+    for other in ({"loss": 0.5}, {"loss": 0.25, "done": "no"}, {"loss": 0.5, "done": "no", "more": 1}, {**result.metrics, "training_iteration": 2}):
+        check(result.metrics != other, f"equal to {other}")
+    equal(result.metrics["training_iteration"], 1, "a metric that trainrt added")
+
+
+@test
+def a_result_can_be_made_and_compared_as_in_ray_train():
+    folder, more = Checkpoint(scratch()), {"loss": 0.25}
+    made = Result(metrics={"loss": 0.5, "config": {"lr": 1}}, checkpoint=folder, path="/runs/x", error=None, metrics_dataframe="frame",
+                  best_checkpoints=[(folder, more)], _storage_filesystem="files", return_value=3)
+    equal((made.metrics["loss"], made.checkpoint, made.path, made.error, made.metrics_dataframe, made.best_checkpoints, made.filesystem, made.return_value),
+          (0.5, folder, "/runs/x", None, "frame", [(folder, more)], "files", 3), "attributes")
+    equal((made.config, made.get_best_checkpoint("loss", "min")), ({"lr": 1}, folder), "config and best checkpoint")
+    check(Result({"a": 1}, None, None, "/x") == Result({"a": 1}, None, None, "/x"), "equal results differ")
+    check(Result({"a": 1}, folder, ValueError("x"), "/x") == Result({"a": 1}, folder, ValueError("x"), "/x"), "equal results with errors differ")
+    for other in (Result({"a": 2}, None, None, "/x"), Result({"a": 1}, folder, None, "/x"), Result({"a": 1}, None, ValueError("x"), "/x"), None):
+        check(Result({"a": 1}, None, None, "/x") != other, f"equal to {other}")
+
+
+@test
+def a_run_in_this_process_keeps_its_newest_checkpoint_with_its_metrics():
+    def function():
+        for number in range(3):
+            (folder / "number").write_text(str(number))
+            train.report({"number": number}, checkpoint=Checkpoint(folder) if number < 2 else None)
+        return [(Path(each.checkpoint.path, "number").read_text(), each.metrics, each.status.value) for each in train.get_all_reported_checkpoints()]
+
+    folder = scratch()
+    result = DataParallelTrainer(function, scaling_config=ScalingConfig(num_workers=0)).fit()
+    equal(result.return_value, [("1", {"number": 1}, "COMMITTED")], "reported checkpoints")
+    equal([(Path(checkpoint.path, "number").read_text(), metrics) for checkpoint, metrics in result.best_checkpoints], [("1", {"number": 1})], "best checkpoints")
 
 
 @test
@@ -637,7 +674,7 @@ def a_torch_checkpoint_holds_the_weights_of_a_model():
     checkpoint = TorchCheckpoint.from_state_dict(wrapped)
     check(torch.equal(checkpoint.get_model(torch.nn.Linear(2, 1)).weight, model.weight), "weights")
     equal(checkpoint.get_preprocessor(), None, "preprocessor")
-    raises(RuntimeError, "Pass the model", of=checkpoint.get_model)
+    raises(RuntimeError, "Pass a model", of=checkpoint.get_model)
     raises(FileNotFoundError, "model.pt", of=lambda: TorchCheckpoint(folder_with(other="")).get_model(model))
     harmful = folder_with()
     torch.save(os.system, harmful / "model.pt")

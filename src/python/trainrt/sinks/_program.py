@@ -1,4 +1,4 @@
-"""What the programs for trackers have in common: their options, the config of the train function, and checkpoints to upload."""
+"""Used by the programs for trackers: their options, the config of the train function, and checkpoints to upload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stand-ins for the packages of trackers append each call, as a line of JSON, to the file CALLS."""
+"""The fakes of the packages of trackers append each call, as a line of JSON, to the file CALLS."""
 import json
 import os
 

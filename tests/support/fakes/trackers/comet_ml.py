@@ -1,4 +1,4 @@
-"""Stand-in for comet_ml: experiments that only record the calls of a script."""
+"""Fake of comet_ml: its experiments record the calls of a script."""
 import os
 
 from calls import add

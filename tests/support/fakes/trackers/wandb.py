@@ -1,4 +1,4 @@
-"""Stand-in for wandb: runs that only record the calls of a script."""
+"""Fake of wandb: its runs record the calls of a script."""
 import os
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""What the functions for trackers have in common: the run of this process, and objects of the ranks that do not log."""
+"""Used by the functions for trackers: the run of this process, and an object for ranks without a tracker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_silent(rank_zero_only: bool) -> bool:
 
 
 class NoTracker:
-    """Stands for a tracker on ranks that do not log. Its attributes, and the results of calls, are such objects, too. It may be used in a `with`."""
+    """Replaces a tracker on ranks without one. Its attributes and the results of calls are NoTracker, too. It may be used in a `with`."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -39,7 +39,7 @@ def setup_mlflow(config: dict[str, Any] | None = None, tracking_uri: str | None 
     tags : dict, optional
         Tags of a new run of MLflow.
     rank_zero_only : bool, default True
-        Only rank 0 logs. The other ranks get an object whose methods do nothing. With False, each rank has a run of MLflow.
+        Only rank 0 logs. The other ranks get a NoTracker, which does nothing. With False, each rank has a run of MLflow.
 
     Returns
     -------

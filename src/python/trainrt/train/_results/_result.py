@@ -11,6 +11,7 @@ from ..._support import _executable, _local_files, _notes, _this_process
 from ..errors import TrainingFailedError
 from . import _auto_metrics, _run_directory, _run_state, _trainer_record
 from ._checkpoint import Checkpoint
+from ._reported_metrics import ReportedMetrics
 
 if TYPE_CHECKING:
     import pandas
@@ -22,7 +23,7 @@ class Result:
     Attributes
     ----------
     metrics : dict
-        Metrics of the last report, with those of Ray Tune such as `time_total_s`; {} before the first report.
+        Metrics of the last report, with those of Ray Tune such as `time_total_s`, which `==` ignores if the other dict lacks them; {} before the first report.
     reports : list of dict
         Metrics of all reports, oldest first.
     checkpoint : Checkpoint or None
@@ -52,19 +53,30 @@ class Result:
     (0.5, 2)
     """
 
-    def __init__(self, path: Optional[str], reports: list[dict[str, Any]], checkpoints: list[tuple[Checkpoint, dict[str, Any]]],
-                 error: Optional[TrainingFailedError] = None, config: Optional[dict[str, Any]] = None, return_value: Any = None,
-                 state: Optional[str] = None):
-        self._state = state
+    def __init__(self, metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkpoint] = None, error: Optional[Exception] = None,
+                 path: Optional[str] = None, metrics_dataframe: "Optional[pandas.DataFrame]" = None,
+                 best_checkpoints: Optional[list[tuple[Checkpoint, dict[str, Any]]]] = None, _storage_filesystem: Any = None, return_value: Any = None):
+        self._state: Optional[str] = None
         self.path = path
-        self.reports = reports
-        self.metrics = self.reports[-1] if self.reports else {}
-        self._checkpoints = checkpoints  # sorted, oldest first
-        self.checkpoint = checkpoints[-1][0] if checkpoints else None
-        self.best_checkpoints = checkpoints
+        self.metrics = {} if metrics is None else metrics
+        self.reports = [self.metrics] if self.metrics else []
+        self.checkpoint = checkpoint
+        self.best_checkpoints = best_checkpoints or []
+        self._checkpoints = self.best_checkpoints  # oldest first
         self.error = error
-        self.config = config
+        self.config = self.metrics.get("config")
         self.return_value = return_value
+        self._metrics_dataframe, self._storage_filesystem = metrics_dataframe, _storage_filesystem
+
+    @classmethod
+    def _of_run(cls, path: Optional[str], reports: list[dict[str, Any]], checkpoints: list[tuple[Checkpoint, dict[str, Any]]],
+                error: Optional[TrainingFailedError] = None, config: Optional[dict[str, Any]] = None, return_value: Any = None,
+                state: Optional[str] = None) -> "Result":
+        """Returns the Result of all reports and kept checkpoints, both oldest first."""
+        made = cls(reports[-1] if reports else {}, checkpoints[-1][0] if checkpoints else None, error, path, best_checkpoints=checkpoints,
+                   return_value=return_value)
+        made._state, made.reports, made.config = state, reports, config
+        return made
 
     @classmethod
     def from_path(cls, path: Union[str, "os.PathLike[str]"], storage_filesystem: Any = None, *, return_value: Any = None) -> "Result":
@@ -104,7 +116,7 @@ class Result:
         if record.get("state") == _run_state.FAILED:
             exit_code = _run_directory.last_attempt(path).get("exit_code", 70)
             error = TrainingFailedError(_run_directory.error_text(path) or f"the run failed; see the logs in {path}/logs", exit_code=exit_code)
-        result = cls(path, reports, _kept_checkpoints(path, reports), error, config, return_value)
+        result = cls._of_run(path, reports, _kept_checkpoints(path, reports), error, config, return_value)
         result.best_checkpoints = _ranked(result._checkpoints, record.get("config", {}))
         return result
 
@@ -116,9 +128,10 @@ class Result:
                    for number, ((metrics, _), (unix_s, seconds)) in enumerate(zip(session.reports, session.times), 1)]
         kept = {number for number, (_, checkpoint) in enumerate(session.reports, 1) if checkpoint is not None}
         reports = _auto_metrics.completed(reports, session.run_id, config, True, worker=_this_process.facts(), checkpointed=kept)
-        newest = session.get_checkpoint()
-        checkpoints = [(newest, reports[-1])] if newest is not None and reports else []
-        return cls(None, reports, checkpoints, config=config, return_value=returned, state=_run_state.FINISHED)
+        checkpoints = [(checkpoint, report) for (_, checkpoint), report in zip(session.reports, reports) if checkpoint is not None][-1:]
+        made = cls._of_run(None, reports, checkpoints, config=config, return_value=returned, state=_run_state.FINISHED)
+        made.checkpoint = session.get_checkpoint()
+        return made
 
     def _with_config(self, config):
         """Sets the config if trainer.json does not contain it. Returns this Result."""
@@ -133,7 +146,7 @@ class Result:
     @property
     def filesystem(self) -> Any:
         """pyarrow.fs.LocalFileSystem, since the run directory is in a file system that all nodes see; `None` if pyarrow is not installed."""
-        return _local_files.filesystem()
+        return self._storage_filesystem or _local_files.filesystem()
 
     @property
     def state(self) -> str:
@@ -156,6 +169,8 @@ class Result:
     @property
     def metrics_dataframe(self) -> "pandas.DataFrame":
         """All reports as a table with a row per report; values of the config are columns such as `config/lr`. Raises ImportError if pandas is not installed."""
+        if self._metrics_dataframe is not None:
+            return self._metrics_dataframe
         try:
             import pandas
         except ImportError:
@@ -198,6 +213,19 @@ class Result:
             _notes.say(f"get_best_checkpoint({metric!r}): {ignored} of {len(self._checkpoints)} checkpoints have NaN and were ignored")
         return (max if mode == "max" else min)(scored, key=lambda each: each[0])[1]
 
+    def __eq__(self, other: object) -> bool:
+        """Compares metrics, checkpoints, path and returned value, and errors by their type and text."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    def _compared(self):
+        error = (type(self.error), str(self.error)) if self.error is not None else None
+        return self.path, self.metrics, self.checkpoint, error, self.best_checkpoints, self.return_value
+
     def __repr__(self) -> str:
         shown = {name: value for name, value in self.metrics.items() if not _auto_metrics.is_added(name)}
         return f"Result(metrics={shown}, path={self.path!r}, checkpoint={self.checkpoint}, error={self.error!r})"
@@ -224,9 +252,8 @@ def _kept_checkpoints(path, reports):
     found, make = _run_directory.reported(path), Checkpoint
     if not found:
         found, make = _run_directory.native(path), Checkpoint._from_state
-    return [(make(folder), {**(by_iteration.get(manifest.get("iteration")) or _run_directory.metrics_in(manifest)),
-                            **_run_directory.validated_metrics(folder, manifest)})
-            for folder, manifest in found]
+    return [(make(folder), (by_iteration.get(manifest.get("iteration")) or ReportedMetrics(_run_directory.metrics_in(manifest))).with_more(
+        _run_directory.validated_metrics(folder, manifest))) for folder, manifest in found]
 
 
 def _ranked(checkpoints, config):

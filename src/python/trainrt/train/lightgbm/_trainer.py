@@ -6,7 +6,7 @@ from typing import Any, Callable, Optional
 
 from .._boosting._arguments import checkpoint_rules, is_older_form, notes_of_form, require_train_dataset
 from .._boosting._rounds import mixed_seed, segments
-from .._boosting._tables import matrix_of, table_of
+from .._boosting._tables import categories_of, features_of, table_of
 from .._config._data import DataConfig
 from .._config._run import RunConfig
 from .._config._scaling import ScalingConfig
@@ -107,7 +107,8 @@ class LightGBMTrainer(DataParallelTrainer):
             frequency, at_end = checkpoint_rules(run_config)
             function = functools.partial(
                 _boost, label_column=label_column, num_boost_round=100 if num_boost_round is None else num_boost_round,
-                names=sorted(datasets or {}, key="train".__ne__), frequency=frequency, at_end=at_end, dataset_params=dataset_params or {}, arguments=arguments)
+                names=sorted(datasets or {}, key="train".__ne__), frequency=frequency, at_end=at_end, dataset_params=dataset_params or {}, arguments=arguments,
+                **categories_of(datasets))
             train_loop_config = params
         super().__init__(function, train_loop_config=train_loop_config, backend_config=lightgbm_config or LightGBMConfig(),
                          scaling_config=scaling_config, run_config=run_config, datasets=datasets, dataset_config=dataset_config, metadata=metadata,
@@ -122,7 +123,7 @@ class LightGBMTrainer(DataParallelTrainer):
         return RayTrainReportCallback.get_model(checkpoint)
 
 
-def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dataset_params, arguments):
+def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dataset_params, arguments, categories=None):
     """Train function of the older form. `config`: parameters of lightgbm.train(); `names`: datasets, 'train' first."""
     found = _report.get_checkpoint()
     model = RayTrainReportCallback.get_model(found) if found is not None else None
@@ -130,11 +131,12 @@ def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, d
     rows = {}
     for name in names:
         columns, labels = table_of(name, label_column)
-        values, features = matrix_of(columns, name)
+        values, features = features_of(columns, name, categories)
         if not len(values):
             raise ValueError(f"rank {get_context().get_world_rank()} has no row of the dataset '{name}', and LightGBM needs rows on each rank; use fewer "
                              f"ranks")
-        rows[name] = lightgbm.Dataset(values, labels, feature_name=features, reference=rows.get("train"), free_raw_data=False, **dataset_params.get(name, {}))
+        rows[name] = lightgbm.Dataset(values, labels, feature_name=features or "auto", reference=rows.get("train"), free_raw_data=False,
+                                      **dataset_params.get(name, {}))
     callbacks = [*arguments.get("callbacks", ())]
     if not any(isinstance(each, RayTrainReportCallback) for each in callbacks):
         callbacks.append(RayTrainReportCallback(frequency=frequency, checkpoint_at_end=at_end))

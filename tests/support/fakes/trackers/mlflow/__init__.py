@@ -1,4 +1,4 @@
-"""Stand-in for mlflow: one store in memory per process, whose calls are recorded."""
+"""Fake of mlflow: it stores nothing and records the calls of a script."""
 from types import SimpleNamespace
 
 from calls import add

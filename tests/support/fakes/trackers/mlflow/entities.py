@@ -1,4 +1,4 @@
-"""Stand-ins for the values that MlflowClient.log_batch() takes."""
+"""Fakes of the values that MlflowClient.log_batch() takes."""
 
 
 class Metric:
