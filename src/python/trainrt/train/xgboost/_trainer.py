@@ -146,6 +146,8 @@ def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, d
     found = _report.get_checkpoint()
     model = RayTrainReportCallback.get_model(found) if found is not None else None
     done = model.num_boosted_rounds() if model is not None else 0
+    if categories:
+        config = {"tree_method": "hist", **config}  # before XGBoost 2.0, the default does not support categories
     rows = {name: _rows_of(name, label_column, categories, dmatrix_params.get(name, {})) for name in names}
     callbacks = [*arguments.get("callbacks", ())]
     if not any(isinstance(each, RayTrainReportCallback) for each in callbacks):
