@@ -58,12 +58,13 @@ class TRAINRT_API Callback {
   /// Called when the attempt has failed, at most once per attempt and rank. on_failure() is called
   /// - on all ranks, if all ranks failed together;
   /// - on the failed rank and on rank 0, if one rank failed alone. On rank 0 the call then runs in a separate thread, but
-  ///   never while another function of this callback runs. The processes end when the call has returned, at most 5 s later;
+  ///   never at the same time as another function of this callback. The processes end when the call has returned, at most 5
+  ///   s later;
   /// - not on a killed rank. Ranks that wait for the killed rank fail in turn and call on_failure(), unless their launcher
-  ///   ends them before.
+  ///   ends them first.
   ///
-  /// If one rank failed alone, rank 0 does not call on_failure() if rank 0 is killed, or if the failed rank's notice, a
-  /// file on the shared storage, is not visible to rank 0 in time.
+  /// A rank that failed alone notifies rank 0 by a file on the shared storage. Rank 0 does not call on_failure() if it is
+  /// killed, or if the file is not visible to it in time.
   virtual void on_failure(const RunFailure& /*failure*/) {}
   /// Called after the train function has ended and all checkpoints and metrics are saved. The state in `result` is
   /// "finished" or "stopped".

@@ -137,10 +137,10 @@ class TRAINRT_API Communicator {
   /// default stream afterwards runs after the operation.
   virtual void wait(Ticket ticket) = 0;
 
-  /// Six integers: the input of start_maximum(), which computes their element-wise maximum over the ranks, and its result.
+  /// Six integers: the argument of start_maximum() and the result of finish_maximum().
   using Maximum = std::array<std::int64_t, 6>;
-  /// Starts the element-wise maximum over all ranks' `mine` and returns without waiting. At most one such operation may be
-  /// in flight.
+  /// Starts to compute the element-wise maximum of the `mine` of all ranks, and returns without waiting. At most one such
+  /// operation may be in flight.
   virtual void start_maximum(const Maximum& mine) = 0;
   /// Waits for the operation that start_maximum() has started, and returns the maximum. Error messages show `name`.
   virtual Maximum finish_maximum(std::string_view name = "maximum") = 0;

@@ -19,12 +19,12 @@ TRAINRT_API std::unique_ptr<Communicator> self_communicator();
 ///
 /// Unless the environment variable UCX_TLS is set, prepare_mpi() also configures UCX, which transports MPICH's messages: no
 /// TCP port is opened if one node holds all ranks, and /dev/shm is not used if it is too small. A program that spawns ranks
-/// on other nodes must set UCX_TLS. Under mpiexec, `srun --mpi=pmi2` or for a single process, the function does nothing
-/// else.
+/// on other nodes must set UCX_TLS. Under mpiexec or `srun --mpi=pmi2`, and for a single process, prepare_mpi() does
+/// nothing but configure UCX.
 ///
 /// If an expected rank does not appear within `timeout_seconds`, the missing rank is named on standard error, and the Slurm
-/// job step ends with exit code 70. Throws UsageError after MPI_Init. A second call has no effect. All ranks must call
-/// prepare_mpi().
+/// job step ends with exit code 70. Throws UsageError if MPI is already initialized. A second call has no effect. All ranks
+/// must call prepare_mpi().
 TRAINRT_API void prepare_mpi(double timeout_seconds = 20);
 
 /// Returns a communicator over all ranks of MPI_COMM_WORLD, for a program that calls MPI itself.

@@ -108,15 +108,15 @@ class TRAINRT_API Context final {
   /// (LoopKey). Throws UsageError if the key has neither a value nor a default, or if the value cannot be read as a `T`.
   template <class T>
   T config(std::string_view key) const;
-  /// As above, but returns `fallback` if the key has neither a value nor a default.
+  /// Like config(key), but returns `fallback` if the key has neither a value nor a default.
   template <class T>
   T config(std::string_view key, T fallback) const;
   /// Returns the sorted names of all keys of config section [loop]: those that the config sets, and those that the train
   /// function declares with a default. Marks all of them as read, so that no warning about unread keys is printed.
   std::vector<std::string> config_keys();
   /// Returns the path of a framework's shared library, which the config gives in key `library` of section [xgboost] or
-  /// [lightgbm]; "" if the config does not set that key. `name` is "xgboost" or "lightgbm"; any other name throws
-  /// UsageError.
+  /// [lightgbm]; an empty text if the config does not set that key. `name` is "xgboost" or "lightgbm"; any other name
+  /// throws UsageError.
   const std::string& library(std::string_view name) const;
 
   /// Opens the dataset that config section [data.NAME] declares, or returns the dataset that an earlier call opened (Ray:
@@ -146,13 +146,14 @@ class TRAINRT_API Context final {
   /// all ranks if the checkpoint and the State differ in names, types or shapes, if run.seed was changed, or if all
   /// checkpoints are damaged. Collective.
   bool restore(State& state);
-  /// Restores the position of a run in which the train function saves its own files, by calls of report() with a directory.
+  /// Restores the position of a run, for a train function that saves files of its own by calls of report() with a
+  /// directory.
   ///
   /// Restores the number of steps, the number of reports and the positions in datasets from the newest checkpoint. Returns
   /// true if a checkpoint existed. checkpoint() then returns the location of the train function's files, and load() reads
   /// tensors that were passed to report(). Only reports with a directory save such a run: after a stop, all work since the
-  /// last of these reports is repeated. A run with an empty attached State is treated the same from its first such report
-  /// on.
+  /// last of these reports is repeated. This also applies to a run with an empty attached State, from its first report with
+  /// a directory on.
   ///
   /// Call restore() instead of restore(state); both throw the same errors. Collective.
   bool restore();
@@ -221,9 +222,9 @@ class TRAINRT_API Context final {
   /// Lets the run stop inside long work between two steps, such as evaluation or loading. Call it every few seconds.
   ///
   /// The call does not count as a step or report. A stop in it saves the position of the last step() or report(), so the
-  /// attached State must be unchanged since then; after a restart the work since then is repeated. If ranks have different
-  /// numbers of batches, all ranks must call stop_point() only as often as the rank with the fewest batches can.
-  /// Collective.
+  /// attached State must be unchanged since then; after a restart the work since then is repeated. All ranks must make
+  /// equally many calls; if they have different numbers of batches, no more calls than the rank with the fewest batches can
+  /// make. Collective.
   void stop_point();
 
   /// Requests that the run ends early, as finished (exit code 0). All ranks leave the train function at the same step() or
@@ -255,8 +256,8 @@ class TRAINRT_API Context final {
   /// position are replaced. No checkpoint is saved, since the program's state is unknown. Throws UsageError if `seen` has
   /// no number `position`. Collective.
   void observe(std::string_view position, const Metrics& seen);
-  /// Declares that observe() will not be called again in this attempt. The attempt's progress then counts as unknown,
-  /// instead of as no progress. Called on rank 0 only.
+  /// Declares that observe() will not be called again in this attempt. The attempt's progress then counts as unknown, and
+  /// not as zero. Called on rank 0 only.
   void end_observation();
 
   /// Returns a random generator for this rank and step, seeded by (run.seed, step, rank). The same numbers are drawn after
@@ -267,7 +268,7 @@ class TRAINRT_API Context final {
 
  private:
   /// Reads key `key` of [loop] into `value`, as the type that `value` holds. If the key has neither a value nor a default,
-  /// throws UsageError if `required`, and otherwise leaves `value` unchanged. Throws UsageError for an invalid value.
+  /// throws UsageError if `required`, otherwise leaves `value` unchanged. Throws UsageError for an invalid value.
   void read(std::string_view key, LoopValue& value, bool required) const;
   template <class T>
   T config_as(std::string_view key, T fallback, bool required) const;

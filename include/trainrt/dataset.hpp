@@ -94,7 +94,8 @@ class TRAINRT_API Batch {
   Random random(std::size_t sample) const;
 
  private:
-  /// Returns field(name). Throws UsageError if its elements are not of type `dtype`.
+  /// Returns the values of field `name`, as field(name) does. Also throws UsageError if the elements are not of type
+  /// `dtype`.
   TensorView field(std::string_view name, DType dtype) const;
   friend class Batches;
   friend class BatchesImpl;
@@ -122,7 +123,8 @@ class TRAINRT_API Batches {
    private:
     class BatchesImpl* impl_;
   };
-  /// Takes the first batch. A second call throws Error, because the batches can be iterated over only once.
+  /// Takes the first batch and returns an iterator to it. A second call throws Error, because the batches can be iterated
+  /// over only once.
   iterator begin();
   iterator end() { return iterator(); }
   /// Declares that only the first `batches` batches of this loop have been used so far, for code that takes batches ahead

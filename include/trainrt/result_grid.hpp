@@ -28,7 +28,7 @@ struct TrialResult {
 struct TRAINRT_API ResultGrid {
   std::string path;    ///< path of the sweep's directory
   std::string metric;  ///< name of the metric by which trials are compared; "" if the sweep has no metric
-  std::string mode;    ///< "min" if lower values of the metric are better, or "max"
+  std::string mode;    ///< min: lower values of the metric are better; max: higher values
   std::vector<TrialResult> trials;
 
   std::size_t size() const { return trials.size(); }

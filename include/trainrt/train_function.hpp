@@ -22,13 +22,13 @@ enum class LoopType : std::uint8_t { text, integer, real, boolean, path };
 struct LoopKey {
   std::string_view key;
   LoopType type = LoopType::text;
-  std::string_view default_value = "";  ///< default value, as written in a config; "": no default
+  std::string_view default_value = "";  ///< default value, as written in a config; empty: no default
   std::string_view help = "";
   bool required = false;
   double least = -std::numeric_limits<double>::infinity();  ///< minimum value of a number; NaN and infinity are never valid
   double most = std::numeric_limits<double>::infinity();    ///< maximum value of a number
   double below = std::numeric_limits<double>::infinity();   ///< upper bound of a number, not itself a valid value
-  std::string_view choices = "";  ///< valid values of a text key: "sgd, adamw"; "": any text is valid
+  std::string_view choices = "";  ///< valid values of a text key: `sgd, adamw`; empty: any text is valid
 };
 
 /// The description of a train function. Key `function` of config section [train] selects the train function by its name.
@@ -39,14 +39,15 @@ struct TrainFunction {
   /// All keys of config section [loop] that the train function reads; other keys are errors. If empty, every key is
   /// accepted.
   std::span<const LoopKey> loop = {};
-  std::string_view datasets = "";  ///< names of the datasets that the function requires: "train, test"
+  std::string_view datasets = "";  ///< names of the datasets that the function requires: `train, test`
   bool takes_other_keys = false;   ///< if true, keys of section [loop] that `loop` does not declare are accepted, too
   /// Function that applies a trained model to a dataset, for `trainrt predict` (predictions.hpp). Null if the train
   /// function does not support predictions.
   void (*predict)(Context&, Predictions&) = nullptr;
-  /// Function that checks config and data for `trainrt check`, on one rank, with a few samples of each dataset. It performs
-  /// the work of `train` before restore(), and a first step as far as a login node allows, and throws the same UsageErrors.
-  /// It must not call restore(), step() or report(). If null, such errors are found only when the run starts.
+  /// Function that checks config and data for `trainrt check`, on one rank, with a few samples of each dataset. It does the
+  /// work that `train` does before restore(), and as much of a first step as a login node allows. It throws the UsageErrors
+  /// that `train` would throw. It must not call restore(), step() or report(). If null, such errors are found only when the
+  /// run starts.
   void (*check)(Context&) = nullptr;
 };
 

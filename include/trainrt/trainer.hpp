@@ -49,7 +49,7 @@ struct CheckpointConfig {
   std::optional<std::string> every = {};         ///< interval: "2 reports", "100 steps", "600 s", "auto", "off"
   std::optional<std::int64_t> num_to_keep = {};  ///< number of best checkpoints to keep, plus the latest; 0 keeps all
   std::string score_attribute = {};              ///< metric by which checkpoints are ranked; "": newest first
-  std::string score_order = "max";               ///< "max" if higher scores are better, or "min"
+  std::string score_order = "max";               ///< max: higher scores are better; min: lower scores
 };
 
 /// The policy for restarts after a failure of a run (Ray: FailureConfig).

@@ -1,7 +1,8 @@
 #pragma once
 // Include this header in one source file of a program with its own main. If an exception ends the train function, error.txt
-// then contains the stack trace of its throw. The header replaces __cxa_throw, which every throw of the program calls, so
-// that every throw takes the time of a stack trace. Shared libraries with train functions do not need this header.
+// then contains the stack trace of the throw. The header replaces __cxa_throw, the function that the compiler calls for
+// each throw. Each throw of the program therefore records a stack trace, and takes longer. Shared libraries with train
+// functions do not need this header.
 #include <typeinfo>
 
 #include <trainrt/export.hpp>

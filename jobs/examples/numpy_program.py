@@ -3,11 +3,11 @@
     mpiexec.mpich -n 2 trainrt --config program.ini --train.program='python3 numpy_program.py'
 """
 import numpy
-import trainrt  # comes with the runtime, which puts it on PYTHONPATH
+import trainrt  # the runtime adds this package to PYTHONPATH
 
 SAMPLES, FEATURES, BATCH = 4096, 8, 32
 
-ctx = trainrt.context()  # early, because from here on the runtime handles signals
+ctx = trainrt.context()  # called early, because the runtime handles signals from here on
 generator = numpy.random.default_rng(ctx.seed)  # the same data on every rank
 x = generator.standard_normal((SAMPLES, FEATURES), numpy.float32)
 y = x @ generator.standard_normal(FEATURES, numpy.float32)

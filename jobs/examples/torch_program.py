@@ -8,10 +8,10 @@ import tempfile
 import torch
 import trainrt
 
-BATCH, STEPS = 32, 40  # batch size, and steps per epoch
+BATCH, STEPS = 32, 40  # samples per rank and step, and steps per epoch
 
 ctx = trainrt.context()
-torch.set_num_threads(1)  # another number of threads may give other bits
+torch.set_num_threads(1)  # the bits of the weights may depend on the number of threads
 torch.manual_seed(ctx.seed)  # the same initial weights on every rank
 device = torch.device("cuda", ctx.gpus[0]) if ctx.gpus else torch.device("cpu")
 model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 1)).to(device)

@@ -1,4 +1,4 @@
-"""Metrics of all workers. By default report() takes rank 0's; it can aggregate them, or the function does so itself."""
+"""Metrics of all workers. By default, report() uses those of rank 0. It can also aggregate the metrics, or the function aggregates them itself."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Ray Train's guide for PyTorch, "PyTorch + Ray Train", with a small network in place of ResNet18.
+"""Ray Train's guide for PyTorch, 'PyTorch + Ray Train', with a small network in place of ResNet18.
 
     python3 pytorch_guide.py                      # starts the workers
     srun trainrt -- python3 pytorch_guide.py      # runs on the workers of srun

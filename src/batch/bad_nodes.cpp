@@ -23,7 +23,7 @@ std::string why_bad(std::span<const NodeEnd> ends, const std::string& name, int 
   }
   if (min_ends == 0 || there.size() < static_cast<std::size_t>(min_ends) || 2 * there.size() < anywhere) return {};
   const auto last = std::span(there).last(std::min(there.size(), max_listed));
-  return fmt::format("{} attempt{} ended there ({}{})", there.size(), there.size() == 1 ? "" : "s",
+  return fmt::format("{} attempt{} ended on this node ({}{})", there.size(), there.size() == 1 ? "" : "s",
                      last.size() < there.size() ? "the last: " : "", fmt::join(last, ", "));
 }
 

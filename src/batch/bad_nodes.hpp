@@ -5,7 +5,7 @@
 
 namespace trainrt::batch {
 
-/// The node that caused the end of one attempt of a run.
+/// One attempt of a run that ended, and the node that caused its end.
 struct NodeEnd {
   int attempt = 0;
   std::string node;  ///< name of the node; "" if no node is to blame
@@ -23,12 +23,12 @@ struct ExclusionRules {
 /// A node that the run should avoid in later attempts, because attempts failed on it or it is slow.
 struct BadNode {
   std::string name;
-  std::string why;          ///< reason for messages: "3 attempts ended there (4, 5, 7)", with the attempt numbers
+  std::string why;          ///< reason for messages: "3 attempts ended on this node (4, 5, 7)", with the attempt numbers
   bool can_exclude = true;  ///< false if the maximum number of nodes is excluded already
 };
 
-/// Returns the node that ended the newest attempt if the run should avoid this node from now on; nullopt otherwise. Pure
-/// function.
+/// Returns the node that caused the end of the newest attempt, if the run should avoid this node in later attempts;
+/// nullopt otherwise. Pure function.
 /// - A slow node is excluded at once.
 /// - Any other node is excluded if it ended at least `min_ends` attempts, and at least half of all attempts that some node
 ///   ended. A program that fails on any node therefore does not exclude nodes.

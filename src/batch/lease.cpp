@@ -48,13 +48,13 @@ class EnvironmentTimes {
     if (begin_ && *begin_ < *end_) answer.length = static_cast<double>(*end_ - *begin_);
     return answer;
   }
-  /// Discards the end time of the Slurm job, which is then treated as unknown. Logs a warning that contains the reason
+  /// Discards the end time of the Slurm job, so that the job has no known time limit. Logs a warning with the reason
   /// `why`.
   void discard(const std::string& why) {
     if (!end_) return;
     log::warning(
-        fmt::format("SLURM_JOB_END_TIME is ignored, because it {}: the run has no time limit. If the job of this shell has "
-                    "ended, unset SLURM_JOB_ID and SLURM_JOB_END_TIME",
+        fmt::format("SLURM_JOB_END_TIME is ignored, because it {}: the run has no time limit. "
+                    "If the job of this shell has ended, unset SLURM_JOB_ID and SLURM_JOB_END_TIME",
                     why));
     end_.reset();
   }

@@ -19,8 +19,8 @@ class Lease {
     std::optional<double> seconds;                ///< time left in seconds; nullopt if the job has no time limit
     std::optional<double> length = std::nullopt;  ///< time limit of the job in seconds; nullopt if unlimited or unknown
   };
-  /// Function that queries the time left of the job. Called on the background thread; should return soon after `cancelled`
-  /// becomes true.
+  /// Function that queries the time left of the job. It is called on the background thread, and should return soon after
+  /// `cancelled` becomes true.
   using Ask = std::function<Answer(const std::atomic<bool>& cancelled)>;
 
   /// Function that queries the number of seconds between SIGTERM and SIGKILL when Slurm preempts the job; returns nullopt
@@ -48,8 +48,8 @@ class Lease {
 
 /// Returns a function that queries the time left of the Slurm job of this process; an empty function outside a job.
 /// - The function runs squeue. If squeue does not answer, for example in a container, SLURM_JOB_END_TIME is used.
-/// - If squeue does not know the job, or SLURM_JOB_END_TIME has passed at the first query, the environment is that of a
-///   shell which has outlived its job. A warning is logged, and the function then reports no time limit.
+/// - If squeue does not know the job, or SLURM_JOB_END_TIME has passed at the first query, the job has ended and only its
+///   environment variables remain. The function then logs a warning and reports no time limit.
 Lease::Ask ask_slurm(const Environment& environment);
 
 /// Returns a function that queries the seconds between SIGTERM and SIGKILL of a preemption: KillWait of Slurm's

@@ -13,22 +13,22 @@ using Action = RestartDecision::Action;
 using Limit = RestartDecision::Limit;
 
 constexpr double max_wait_s = 60;
-// Exit code of the supervising command when Slurm itself ends or requeues the job. On exit code 75 the batch script would
-// requeue the job, too.
+// Exit code of the supervising command when Slurm itself ends or requeues the job. It differs from 75, with which the
+// batch script would requeue the job a second time.
 constexpr int killed_by_term = 128 + 15;
 
 int code_of(ExitCode code) { return static_cast<int>(code); }
 
-/// Returns a clause for messages that describes from which saved state the next attempt continues.
+/// Returns a clause for messages about the saved state from which the next attempt continues.
 std::string continuation(const Situation& situation) {
-  if (situation.silent) return "its program continues from the files that it has saved";
-  return situation.has_checkpoint ? "it continues from its last checkpoint"
-                                  : "it starts from the beginning, since it has no checkpoint";
+  if (situation.silent) return "the program continues from the files that it has saved";
+  return situation.has_checkpoint ? "the run continues from its last checkpoint"
+                                  : "the run starts from the beginning, since it has no checkpoint";
 }
 
 std::string fix_and_submit(const Situation& situation) {
   return fmt::format("Fix the errors above and submit the job again{}; {}", situation.again_with,
-                     situation.silent ? "its program starts again, and must itself continue from files that it saved"
+                     situation.silent ? "the program starts again, and must itself continue from files that it saved"
                                       : continuation(situation));
 }
 
@@ -100,7 +100,7 @@ std::optional<RestartDecision> refused(const Situation& situation, const Restart
   if (limits.max_no_progress > 0 && situation.no_progress >= limits.max_no_progress)
     return give_up(ExitCode::no_progress,
                    fmt::format("{}; {} attempts in a row got no further than {}", situation.how, situation.no_progress,
-                               situation.silent ? "earlier ones, according to the program's output"
+                               situation.silent ? "earlier attempts, according to the program's output"
                                                 : "the checkpoint they started from"),
                    fix_and_submit(situation), Limit::max_no_progress);
   return std::nullopt;
@@ -147,8 +147,8 @@ std::optional<RestartDecision> without_excluded(const Situation& situation, cons
   return requeue(situation, limits, reason);
 }
 
-/// Returns a clause for messages that explains why bad or slow nodes are used although they should be avoided; "" if there
-/// are no such nodes.
+/// Returns a clause for messages: the reason why the next attempt uses nodes that the run should avoid. Returns "" if it
+/// uses no such nodes.
 std::string note_of_used(const Situation& situation, const RestartLimits& limits) {
   const auto excluded = usable_of(situation, limits).excluded;
   if (excluded.empty()) return {};
@@ -172,8 +172,8 @@ RestartDecision after_failure(const Situation& situation, const RestartLimits& l
           .limit = Limit::max_failures};
 }
 
-/// Returns the action to take after an attempt has saved and stopped because of a slow node: restart without the slow node
-/// or, if the run cannot do without the node any more, on all nodes.
+/// Returns the action to take after an attempt has saved and stopped because of a slow node. This is a restart without
+/// the slow node if the other nodes suffice, otherwise a restart on all nodes.
 RestartDecision after_slow_node(const Situation& situation, const RestartLimits& limits) {
   if (auto decision = refused(situation, limits)) return *decision;
   if (auto decision = without_excluded(situation, limits)) return *decision;
@@ -199,15 +199,16 @@ std::optional<RestartDecision> by_ending(const Situation& situation, const Resta
   return std::nullopt;
 }
 
-/// Returns the action `done` for a finished run. Its message has a note if Slurm will report another state of the job than
+/// Returns the action `done` for a finished run. Adds a note to its message if Slurm will report a job state other than
 /// COMPLETED.
 RestartDecision done(JobEnding ending) {
   std::string why = "done; nothing is left to do";
   if (ending == JobEnding::time_limit)
-    why += ". Slurm will report the job as TIMEOUT, because its time ended as the run finished; the run is complete";
+    why += ". Slurm will report the job as TIMEOUT, because the job's time ended as the run finished; the run is complete";
   if (ending == JobEnding::cancelled)
-    why += ". Slurm will report the job as CANCELLED, because it was cancelled as the run finished; the run is complete";
-  if (ending == JobEnding::requeued) why += ". Slurm requeues the job; it will find the run finished and exit";
+    why +=
+        ". Slurm will report the job as CANCELLED, because the job was cancelled as the run finished; the run is complete";
+  if (ending == JobEnding::requeued) why += ". Slurm requeues the job; the job will find the run finished and exit";
   return {.action = Action::done, .why = std::move(why)};
 }
 

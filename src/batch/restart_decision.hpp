@@ -28,7 +28,7 @@ enum class JobEnding {
   cancelled        ///< the user ended the job: scancel, Ctrl-C or a closed terminal
 };
 
-/// How an attempt (one start of all ranks) ended, and the state of its Slurm job. Input of decide().
+/// The input of decide(): how an attempt (one start of all ranks) ended, and the state of its Slurm job.
 struct Situation {
   int exit_code = 0;  ///< exit code of the Slurm job step; 99 (exit_of_srun) if srun itself failed, 128 + N after signal N
   std::string how;    ///< how the attempt ended, as a phrase for messages
@@ -48,8 +48,8 @@ struct Situation {
   bool slow = false;
   /// True if the ranks have recorded that every restart would fail in the same way before the first step.
   bool permanent = false;
-  /// Words after "submit it again" in advice: "" or " with --run.name=NAME (before --)", if another job would start another
-  /// run.
+  /// Words that advice adds after "submit it again". They are " with --run.name=NAME (before --)" if the same command in
+  /// a new job would start a new run, otherwise "".
   std::string again_with = {};
   std::string no_other_nodes;  ///< reason why a requeue cannot replace the excluded nodes by other ones; "" if it can
 };

@@ -18,8 +18,8 @@ class SignalQueue {
   int fd() const { return fd_; }
   /// Removes the next signal from the queue and returns its number; 0 if the queue is empty. Does not block.
   int take();
-  /// Blocks until a stop signal arrives, for up to `seconds`, and returns the number of the signal; 0 after a timeout.
-  /// Discards SIGCHLD.
+  /// Blocks until a stop signal arrives, at most `seconds` seconds. Returns the number of the signal, or 0 after a
+  /// timeout. Discards SIGCHLD.
   int wait(double seconds);
 
  private:

@@ -24,7 +24,7 @@ std::atomic<int> first_signal{0};
 std::atomic<bool> acknowledges{false};
 constexpr std::string_view default_notice = "trainrt: asked to stop; saving at the next step or report\n";
 std::atomic<const std::string_view*> notice{&default_notice};
-/// Bit i is set if stop_signals[i] was ignored before the handlers were first installed.
+/// Bit i is set if the signal stop_signals[i] was ignored before the handlers were first installed.
 std::atomic<unsigned> kept_ignored{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use it");
 
@@ -77,7 +77,7 @@ void set_stop_notice(const std::string& text) {
     notice = &default_notice;
     return;
   }
-  // A signal handler may still write the previous text, so no text is ever removed.
+  // Texts are kept until the process exits, because a signal handler may still be writing the previous text.
   static std::mutex mutex;
   static std::map<std::string, std::string_view> texts;
   const std::lock_guard lock(mutex);

@@ -49,7 +49,7 @@ bool is_plain(std::string_view text) {
 }
 
 constexpr double max_query_s = 20;
-constexpr int killed_by_signal = 128;  // exit code of a command that signal N killed, minus N
+constexpr int killed_by_signal = 128;  // added to N in the exit code of a command that signal N killed
 constexpr double max_save_s = 20;
 constexpr double max_end_s = 60;
 
@@ -137,7 +137,8 @@ std::map<std::string, bool> parse_node_states(std::string_view text) {
     const auto words = split(line, " ");
     if (words.size() != 2) continue;
     const auto& state = words[1];
-    // Suffixes of a node state of sinfo: * does not respond, ~ powered off, # powering up, % powering down
+    // sinfo adds these characters to a node state: * (does not respond), ~ (powered off), # (powering up), % (powering
+    // down).
     const bool usable = std::string_view("*~#%").find(state.back()) == std::string_view::npos &&
                         !state.starts_with("down") && !state.starts_with("unknown") && !state.starts_with("error");
     healthy[words[0]] = usable;
@@ -179,7 +180,7 @@ JobEnding job_ending(const JobEndingFacts& facts) {
     return has_signal ? JobEnding::cancelled : JobEnding::none;
   }
   if (job->state != "RUNNING" && job->state != "SUSPENDED") return JobEnding::cancelled;
-  // Ctrl-C (SIGINT) or a closed terminal (SIGHUP): the user has ended the job.
+  // The user has ended the job by Ctrl-C (SIGINT) or by closing the terminal (SIGHUP).
   if (facts.signal == SIGINT || facts.signal == SIGHUP) return JobEnding::cancelled;
   return has_signal ? JobEnding::stop_requested : JobEnding::none;
 }
@@ -248,7 +249,7 @@ std::string SlurmJob::exclude(std::span<const std::string> nodes, const std::opt
   const auto list = join(all, ",");
   if (!is_plain(list)) return fmt::format("'{}' is not a list of nodes", list);
   std::optional<ChildOutput> done;
-  // Slurm may kill scontrol together with the other processes of the job.
+  // Slurm may kill scontrol together with the other processes of the job. In this case, scontrol is run again.
   for (int tries_left = 3; tries_left > 0; --tries_left) {
     done = run({"scontrol", "update", "JobId=" + task_id_, "ExcNodeList=" + list});
     if (done && done->exit_code == 0) return {};

@@ -31,8 +31,8 @@ struct JobFacts {
 /// Returns whether `text` is not empty and consists of digits only.
 bool is_number(std::string_view text);
 
-/// Returns the job id to pass to Slurm's commands: SLURM_JOB_ID or, for a task of a job array, ARRAY_TASK such as "8_3". In
-/// a job array SLURM_JOB_ID would be ambiguous, because one of the tasks has the id of the complete array.
+/// Returns the job id to pass to Slurm's commands: SLURM_JOB_ID or, for a task of a job array, ARRAY_TASK such as "8_3".
+/// The SLURM_JOB_ID of one task of an array is also the id of the complete array, and would be ambiguous.
 std::string task_id_of(const Environment& environment);
 
 /// Parses the output of `scontrol show job --oneliner`; returns the fields of the job, or nullopt if the output describes
@@ -64,8 +64,7 @@ std::vector<int> parse_tasks_per_node(std::string_view text);
 /// Omits steps of other kinds, such as "12.batch" and "12.extern". Pure function.
 std::vector<std::string> parse_steps(std::string_view text);
 
-/// The input of job_ending(): signals, messages and the job's state, from which the function derives whether and how a
-/// Slurm job ends.
+/// The input of job_ending(): signals, messages and the job's state, which indicate whether and how a Slurm job ends.
 struct JobEndingFacts {
   /// First stop signal (SIGTERM, SIGUSR1 ...) that the supervising process received; 0 if it received no signal.
   int signal = 0;

@@ -26,8 +26,8 @@ std::optional<std::string_view> text_after(std::string_view line, std::string_vi
   return line.substr(at + mark.size());
 }
 
-/// Returns whether a task exited with one of the codes after which all other tasks of the job step end, too: codes that the
-/// ranks have agreed on, or with which one rank aborts the others. `how` is srun's description of the exit, such as "Exited
+/// Returns whether a task exited with a code after which all other tasks of the job step end, too. The ranks have agreed
+/// on such a code, or one rank has aborted the others with it. `how` is srun's description of the exit, such as "Exited
 /// with exit code 3".
 bool ends_step(std::string_view how) {
   if (!how.starts_with(exited)) return false;
@@ -58,9 +58,10 @@ bool is_crash(std::string_view how) {
   return std::ranges::find(crashes, deadly_signal(how)) != crashes.end();
 }
 
-/// Returns the task that died first and so ended the job step. It is the first task that crashed, because the end of a peer
-/// causes no crash, or else the first task that srun reported. If the first task in the list was killed by SIGKILL, SIGABRT
-/// of another task does not count as a crash, because UCX aborts a process after the death of its peer.
+/// Returns the task whose death ended the job step: the first task that crashed or, if no task crashed, the first task
+/// that srun reported. A crash has precedence, because the death of another task does not cause crashes. The exception is
+/// SIGABRT: UCX aborts a process after the death of its peer. If the first reported task was killed by SIGKILL, SIGABRT
+/// does not count as a crash.
 const StepLines::DeadTask& first_to_die(const std::vector<StepLines::DeadTask>& dead) {
   const bool one_was_killed_first = signal_of(dead.front().how) == SIGKILL;
   const auto crashed = std::ranges::find_if(dead, [&](const auto& task) {

@@ -9,7 +9,7 @@ namespace trainrt::batch {
 /// output of the program.
 class StepLines {
  public:
-  /// A task (rank) that ended in a way that the other tasks do not notice, for example by a signal.
+  /// A task (rank) that ended without notice to the other tasks, for example by a signal.
   struct DeadTask {
     std::string node;
     std::string tasks;  ///< numbers of the tasks that ended in the same way, "1" or "0-3,5"

@@ -12,10 +12,11 @@ constexpr StopCause slow_node = 998;  ///< a node slows the other nodes down; th
 constexpr StopCause paused = 999;     ///< stopped by a callback; the run continues when the user starts it again
 /// The run stops because the time limit of the job is near; it continues in another job.
 constexpr StopCause time_is_up = 1000;
-/// The run has finished early by a stop rule of the config or by the train function.
+/// A stop rule of the config, or the train function, has finished the run early.
 constexpr StopCause ended_early = 1001;
 
-/// Returns the stop cause as a noun phrase for messages: "SIGUSR1", "the end of the job's time", "itself".
+/// Returns a noun phrase that follows "stopped by" in messages: "SIGUSR1", "the end of the job's time", "itself" (early
+/// end).
 std::string describe(StopCause cause);
 
 }  // namespace trainrt::batch

@@ -68,7 +68,7 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
   for (const auto& bytes : communicator.all_gather(mine.packed())) {
     auto outcome = WorkOutcome::unpacked(bytes);
     if (outcome.failed) {
-      // ExitCode::failed permits a restart of the run, so it is used if at least one rank has it.
+      // A run is restarted after ExitCode::failed. This code is therefore used if at least one rank failed with it.
       const bool is_first = gathered.failures.empty();
       if (is_first || outcome.code == ExitCode::failed) gathered.code = outcome.code;
       gathered.failures.push_back(outcome.text);

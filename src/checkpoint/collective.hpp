@@ -84,7 +84,7 @@ class Unpacker {
 };
 
 /// Runs `work` on rank 0 and broadcasts the string that it returns: every rank returns that string. If `work` throws, every
-/// rank throws Error with the same exit code and the message that `explain` makes of the exception. Collective.
+/// rank throws an Error with the exit code of the exception and with the message that `explain` returns for it. Collective.
 std::string from_root(Communicator& communicator, const std::function<std::string()>& work,
                       const Explain& explain = message_of);
 

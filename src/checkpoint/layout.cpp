@@ -70,8 +70,8 @@ void keep_one_empty(std::vector<Slab>& slabs) {
   slabs.erase(std::remove_if(slabs.begin() + (all ? 1 : 0), slabs.end(), is_empty), slabs.end());
 }
 
-/// Returns the load level, in bytes: if every writing rank with a lower load is filled up to that level, the ranks take up
-/// `bytes` more bytes in total. `load` has the bytes that each rank already writes.
+/// Returns the load, in bytes, up to which all ranks with a lower load can be filled with `bytes` additional bytes in
+/// total. `load` has the bytes that each rank already writes.
 std::uint64_t water_level(std::vector<std::uint64_t> load, std::uint64_t bytes) {
   std::sort(load.begin(), load.end());
   std::uint64_t below = 0;  // sum of the loads of the writers below the level
@@ -83,8 +83,8 @@ std::uint64_t water_level(std::vector<std::uint64_t> load, std::uint64_t bytes) 
   return 0;
 }
 
-/// Divides the rows of large replicated tensors between the writing ranks, in rank order, and fills each rank up to `level`
-/// bytes. Rows that would form a slab smaller than min_slab_bytes are assigned to a neighbouring rank.
+/// Divides the rows of large replicated tensors between the writing ranks, in rank order, and fills each rank up to a load
+/// of `level` bytes. Rows that would form a slab smaller than min_slab_bytes are assigned to a neighbouring rank.
 class RowDealer {
  public:
   RowDealer(std::vector<std::uint64_t>& load, std::uint64_t level) : load_(load), level_(level) {}
@@ -220,8 +220,8 @@ void LayoutPlanner::add(std::vector<Slab> held) {
   number_and_trim(tensor);
 }
 
-/// Numbers the slabs of a tensor and adds their sizes to the loads of the ranks that write them. If the limit on the number
-/// of slabs is reached, removes the slabs that are stored in other shard files than own_file_.
+/// Numbers the slabs of a tensor and adds their sizes to the loads of the ranks that write them. If the maximum number of
+/// slabs is reached, keeps only the slabs that are stored in shard file own_file_.
 void LayoutPlanner::number_and_trim(TensorLayout& tensor) {
   for (std::size_t number = 0; number < tensor.slabs.size(); ++number) {
     auto& slab = tensor.slabs[number];

@@ -13,6 +13,7 @@
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
 #include "io/files/descriptor.hpp"
+#include "io/files/fetch_object.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 
@@ -20,7 +21,6 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-constexpr std::size_t brought_at_once = 32 << 20;
 constexpr std::uint64_t max_record_bytes = 64 << 20;
 
 io::Descriptor opened(const std::string& path) {
@@ -106,20 +106,6 @@ void MirroredRun::remove(std::int64_t number) {
   for (const auto& object : objects_below(folder)) remove_object(object.name);
 }
 
-void MirroredRun::bring_object(const io::StoredObject& object, const std::string& path) const {
-  io::make_directories(std::filesystem::path(path).parent_path().string());
-  io::remove_tree(path);
-  io::FileWriter writer(path);
-  std::vector<std::byte> block(std::min<std::uint64_t>(object.size, brought_at_once));
-  for (std::uint64_t done = 0; done < object.size; done += block.size()) {
-    block.resize(std::min<std::uint64_t>(object.size - done, brought_at_once));
-    const io::ObjectPart part{done, block};
-    io::retried([&] { storage_->read(object, {&part, 1}); });
-    writer.write(block);
-  }
-  writer.finish();
-}
-
 void MirroredRun::bring(std::int64_t number, const std::string& run_dir) const {
   const auto directory = run_dir + "/" + directory_name(number);
   if (!bring_file(directory_name(number) + "/" + manifest_name, run_dir))
@@ -138,7 +124,7 @@ void MirroredRun::put_file(const std::string& run_dir, const std::string& name) 
 void MirroredRun::remove_records() {
   std::vector<std::string> names;
   for (const auto& name : files_in("attempts")) names.push_back("attempts/" + name);
-  names.insert(names.end(), {"result.json", "params.json", "run.json"});
+  names.insert(names.end(), {"result.json", "params.json", "trainer.json", "run.json"});
   for (const auto& name : names) remove_object(prefix_ + name);
 }
 
@@ -151,7 +137,7 @@ std::vector<std::string> MirroredRun::files_in(const std::string& folder) const 
 
 bool MirroredRun::bring_file(const std::string& name, const std::string& run_dir) const {
   const auto object = find(name);
-  if (object) bring_object(*object, run_dir + "/" + name);
+  if (object) io::fetch_object(*storage_, *object, run_dir + "/" + name);
   return object.has_value();
 }
 

@@ -13,7 +13,7 @@
 
 namespace trainrt::checkpoint {
 
-/// Reads the file `path` and returns its size and digest in a FileRecord without a name. Passes the bytes to `take`, block
+/// Reads the file `path` and returns its size and digest; FileRecord::name stays empty. Passes the bytes to `take`, block
 /// by block.
 FileRecord digest_file(const std::string& path, const std::function<void(std::span<const std::byte>)>& take = {});
 
@@ -22,7 +22,7 @@ FileRecord digest_file(const std::string& path, const std::function<void(std::sp
 std::string file_name(const FileEntry& entry, int rank);
 
 /// Callback that gets the exception of a failed read, for example to find out whether the error is temporary. The functions
-/// themselves keep only its message.
+/// with this parameter return only the message of the exception.
 using FailedRead = std::function<void(const std::exception& error)>;
 
 /// Verifies a file of a checkpoint against its record (size and digest) in the manifest. Returns "" if the file is intact,
@@ -39,9 +39,9 @@ const FileRecord* find_file(const Manifest& manifest, const FileEntry& entry, in
 /// function.
 std::vector<std::string> file_differences(const State& state, const Manifest& manifest, int rank);
 
-/// Copies every file of the State that the checkpoint has to the path in its FileEntry. Each file is verified while it is
-/// copied, and replaced atomically and durably. A file that already matches its record is not written. Throws Error if a
-/// file is damaged or cannot be copied.
+/// Copies the State's files from the checkpoint to the paths in their FileEntries. Files that the checkpoint lacks are
+/// skipped. Each file is verified while it is copied, and replaced atomically and durably. A file that already matches its
+/// record is not written. Throws Error if a file is damaged or cannot be copied.
 void restore_files(const State& state, const std::string& checkpoint_dir, const Manifest& manifest, int rank);
 
 /// Returns whether the checkpoint has state.h5. A committed checkpoint may lack it, because state.h5 is written after the

@@ -12,8 +12,8 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Runs `work`. Returns "" if it succeeds. If it throws, returns "CODE HOST\nMESSAGE": the exit code, the name of this host
-/// and the message of the error.
+/// Runs `work`. Returns an empty text if it succeeds. If it throws, returns "CODE HOST\nMESSAGE": the exit code, the name
+/// of this host and the message of the error.
 std::string outcome_of(const std::function<void()>& work, const Explain& explain) {
   try {
     work();

@@ -22,8 +22,8 @@ class AgreedError : public Error {
 /// Runs `work` on every rank. Collective. `explain`: function that returns the message for an exception.
 /// - If `work` throws on any rank, every rank throws the same AgreedError, with the exit code and the message of the lowest
 ///   failing rank.
-/// - The failing ranks and their hosts are appended to the message, unless all ranks failed with the same message, or only
-///   rank 0 failed, which logs the error.
+/// - The message ends with the failing ranks and their hosts, except if all ranks failed with the same message, or if only
+///   rank 0 failed.
 void collectively(Communicator& communicator, const std::function<void()>& work, const Explain& explain = message_of);
 /// Runs `work` on rank 0 only. Collective. If `work` throws, every rank throws an AgreedError, as in collectively().
 void collectively_on_first(Communicator& communicator, const std::function<void()>& work,

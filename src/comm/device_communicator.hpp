@@ -9,7 +9,7 @@
 
 namespace trainrt::comm {
 
-/// A collective that was started in a DeviceCommunicator.
+/// A collective operation that a DeviceCommunicator has started, on GPU or host memory.
 class DeviceCollective {
  public:
   virtual ~DeviceCollective() = default;

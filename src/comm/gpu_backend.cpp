@@ -17,7 +17,7 @@ std::vector<const GpuBackend*> by_preference() {
   return backends;
 }
 
-/// Returns the reason why the option "auto" does not select `backend`, or "" if it selects the backend. Collective.
+/// Returns the reason why `backend` is not selected by the option "auto"; empty if it is selected. Collective.
 std::string why_skipped(const GpuBackend& backend, const Backend* host_backend, Communicator& host, const GpuRanks& ranks) {
   if (!backend.through_host && host.size() == 1) return "there is only one rank";
   if (!backend.through_host && host_backend != nullptr)

@@ -27,8 +27,8 @@ struct GpuBackend {
   std::string_view name;
   std::string_view help;
   int preference;
-  /// Whether the GPU backend copies GPU memory to the host and reduces it there. The option "auto" selects only such a
-  /// backend if a backend for host memory is requested by name, or if there is only one rank.
+  /// Whether the GPU backend copies GPU memory to the host and reduces it there. If a backend for host memory is requested
+  /// by name, or if there is only one rank, only GPU backends of this kind are used.
   bool through_host;
   /// Returns the reason why the GPU backend cannot be used for these ranks, or "" if it can be used. Collective; the result
   /// is the same on all ranks.

@@ -104,7 +104,7 @@ void put_on_gpus(std::unique_ptr<Communicator>& communicator, World& world, cons
 
   const GpuRanks ranks{bindings, runtime, mine.gpus.front(), options, library};
   const auto [backend, explanation] = choose_gpu_backend(host, ranks);
-  // GPU 0 is the default; calling use() for it would create a CUDA context.
+  // GPU 0 is the default, so use() is not called for it. The call would create a CUDA context.
   if (ranks.gpu != 0) runtime.use(ranks.gpu);
   log::info(fmt::format("{} per worker; {}", counted(static_cast<std::int64_t>(mine.gpus.size()), "GPU"), explanation));
   communicator = backend.open(std::move(communicator), ranks);

@@ -33,7 +33,7 @@ const Backend& backend_for(const launch::Launch& launch, const std::string& name
   if (backend == nullptr) return best_backend(launch);
   if (const auto why = backend->why_unavailable(launch); !why.empty())
     throw BackendRefused(
-        fmt::format("the backend '{}' cannot be used: {}; auto takes {}", name, why, best_backend(launch).name));
+        fmt::format("the backend '{}' cannot be used: {}; auto would select {}", name, why, best_backend(launch).name));
   return *backend;
 }
 

@@ -82,7 +82,7 @@ void require_valid(const Collective& collective, int rank, int size) {
     wrong(fmt::format("got {} counts for {} ranks", collective.counts.size(), size));
   const auto total = std::accumulate(collective.counts.begin(), collective.counts.end(), std::size_t{0});
   if (total != collective.buffer.count)
-    wrong(fmt::format("the ranks' parts have {} elements; the buffer has {}", total, collective.buffer.count));
+    wrong(fmt::format("the ranks' parts have {} elements in total, but the buffer has {}", total, collective.buffer.count));
   if (collective.part == nullptr && collective.counts[static_cast<std::size_t>(rank)] > 0)
     wrong("this rank's part is null");
 }

@@ -159,8 +159,8 @@ StagedCommunicator::Staging StagedCommunicator::take(std::size_t bytes) {
 
 void StagedCommunicator::await(device::Event& event, const Collective& collective) {
   if (device::wait_within(event, timeout_seconds_)) return;
-  throw CollectiveTimeout(fmt::format("{} on rank {} ({}) at step {}: waited {} s for GPU {} to reach it",
-                                      described(collective), rank(), host_name(), step(), timeout_seconds_, gpu()));
+  throw CollectiveTimeout(fmt::format("{} on rank {} ({}) at step {}: GPU {} has not begun this collective within {} s",
+                                      described(collective), rank(), host_name(), step(), gpu(), timeout_seconds_));
 }
 
 }  // namespace trainrt::comm

@@ -35,8 +35,8 @@ std::vector<Subtree> complete_subtrees(std::span<const int> ranks, int size);
 /// by index in `ranks`.
 std::vector<TreeStep> steps_within(std::span<const int> ranks, int size);
 
-/// Returns the steps that combine the results of subtrees, one array per subtree, to the result of all ranks. `parts`: the
-/// subtree of each array, in any order; together the subtrees contain all ranks. The array of the subtree that contains
+/// Returns the steps that combine the results of subtrees, one array per subtree, into the result of all ranks. `parts`:
+/// the subtree of each array, in any order; together the subtrees contain all ranks. The array of the subtree that contains
 /// rank 0 receives the final result.
 std::vector<TreeStep> steps_between(std::span<const Subtree> parts, int size);
 

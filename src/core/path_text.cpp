@@ -58,8 +58,8 @@ class Expansion {
 
   [[noreturn]] void refuse_home_at(std::size_t at) const {
     if (at + 1 == value_.text.size() || value_.text[at + 1] == '/')
-      refuse(fmt::format("~ is not expanded here. Write '{}'", corrected(at, 1, "${HOME}")));
-    refuse("~ is not expanded here. Write the path of that home folder out");
+      refuse(fmt::format("~ is not expanded in config values. Write '{}'", corrected(at, 1, "${HOME}")));
+    refuse("~ is not expanded in config values. Write the path of that home folder out");
   }
 
   void take_next() {
@@ -72,7 +72,7 @@ class Expansion {
     rest_.remove_prefix(dollar);
     if (rest_.starts_with("${")) return take_variable();
     if (const auto name = name_at(rest_.substr(1)); !name.empty())
-      refuse(fmt::format("a variable is written with braces. Write '{}'",
+      refuse(fmt::format("an environment variable must be in braces. Write '{}'",
                          corrected(value_.text.size() - rest_.size(), name.size() + 1, fmt::format("${{{}}}", name))));
     expanded_ += '$';
     rest_.remove_prefix(rest_.starts_with("$$") ? 2 : 1);

@@ -13,7 +13,7 @@ namespace trainrt::device {
 
 namespace {
 
-/// A group of ranks of one node that see the same GPUs.
+/// A group of local ranks that see the same GPUs.
 struct Peers {
   const GpuUuids& gpus;
   std::vector<std::size_t> ranks;
@@ -41,8 +41,9 @@ void require_disjoint(const std::vector<Peers>& groups) {
     for (const auto& gpu : group.gpus)
       if (const auto [found, is_new] = seen_by.try_emplace(gpu, group.ranks.front()); !is_new)
         throw GpusRefused(
-            fmt::format("local ranks {} and {} see some GPUs in common, but not all. Set the same CUDA_VISIBLE_DEVICES for "
-                        "all ranks of a node, or give each rank its own GPUs (srun --gpus-per-task)",
+            fmt::format("local ranks {} and {} see some GPUs in common, but not all. "
+                        "Set the same CUDA_VISIBLE_DEVICES for all ranks of a node, "
+                        "or give each rank its own GPUs (srun --gpus-per-task)",
                         found->second, group.ranks.front()));
 }
 
@@ -74,8 +75,8 @@ void require_enough(const Peers& peers, const GpuRequest& request, std::string_v
   const int ranks = peers.rank_count();
   if (gpus == 0)
     throw GpusRefused(
-        fmt::format("{} per worker requested, but local rank {} sees no GPU{}{}. Request GPUs from the batch system (srun "
-                    "--gpus-per-node=N)",
+        fmt::format("{} per worker requested, but local rank {} sees no GPU{}{}. "
+                    "Request GPUs from the batch system (srun --gpus-per-node=N)",
                     gpus_text(request.per_worker), peers.ranks.front(), no_gpu_reason.empty() ? "" : ": ", no_gpu_reason));
   const auto per_gpu = request.per_worker < 1 ? static_cast<int>(1 / request.per_worker + 1e-9) : 1;
   const int needed =
@@ -101,8 +102,8 @@ GpuRequest gpu_request_from(std::string_view text) {
   const bool is_number = end == text.size() && per_worker >= 0 && per_worker <= max_per_worker;
   if (!is_number || (per_worker > 1 && per_worker != std::floor(per_worker)))
     throw GpusRefused(
-        fmt::format("invalid number of GPUs per worker: '{}'. Valid: auto, an integer, or a fraction below 1 (0.5: two "
-                    "workers share a GPU)",
+        fmt::format("invalid number of GPUs per worker: '{}'. "
+                    "Valid: auto, an integer, or a fraction below 1 (0.5: two workers share a GPU)",
                     text));
   return {.automatic = false, .per_worker = per_worker};
 }

@@ -24,8 +24,8 @@ class Copier {
 
   Runtime& runtime() const { return runtime_; }
 
-  /// Orders later copies after the work on the GPUs' default streams: copies that are enqueued after this call run after
-  /// all work that was enqueued on the default streams before the call. The caller must wait for work on other streams.
+  /// Copies that are enqueued after this call run after all work that was enqueued on the GPUs' default streams before
+  /// the call. The caller must itself wait for work on other streams.
   void follow_default_streams();
 
   /// to_host() and to_device() enqueue a copy of `bytes` bytes from or to memory of `gpu`, and return. Both memory ranges

@@ -53,7 +53,8 @@ class Stream {
   /// payload of NaNs.
   virtual void reduce(const TreeReduction& reduction) = 0;
   virtual std::shared_ptr<Event> record() = 0;
-  /// Makes work that is enqueued on this stream after the call run after `event`, which may belong to another stream.
+  /// Delays work that is enqueued on this stream after this call until `event` is reached. The event may belong to
+  /// another stream.
   virtual void wait_for(const Event& event) = 0;
   /// Returns the underlying stream for use by other libraries: a cudaStream_t.
   virtual void* handle() const = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/plugin.hpp"
+#include "io/storage_url.hpp"
 
 namespace trainrt::io {
 
@@ -69,17 +70,6 @@ class Storage {
   virtual void interrupt() {}
 };
 
-/// The components of a URL such as "s3://bucket/some/key".
-struct StorageUrl {
-  std::string scheme;  ///< "s3", "gs" or "file"
-  std::string bucket;  ///< name of the bucket; empty for file:///PATH
-  std::string name;    ///< key of an object, or prefix of keys; may be empty
-};
-
-/// Parses a URL such as "s3://bucket/some/key". Returns nullopt if `text` is not a URL. Throws UsageError, which lists
-/// the known schemes, if the scheme is unknown.
-std::optional<StorageUrl> storage_url(std::string_view text);
-
 /// A plug-in that opens the storages of one URL scheme. Each plug-in is defined in io/storages/SCHEME.cpp.
 struct StorageKind {
   std::string_view name;
@@ -96,7 +86,8 @@ PluginTable<StorageKind> storage_table();
 /// user, may be or contain a symbolic link.
 std::shared_ptr<Storage> open_storage(const StorageUrl& url);
 
-/// Returns the Storage of the URL's bucket, which is opened at the first call and shared by all readers in this process.
+/// Returns the Storage of the URL's bucket and options, which is opened at the first call and shared by all readers in
+/// this process.
 /// For file:// URLs, symbolic links are followed.
 std::shared_ptr<const Storage> storage_for_reading(const StorageUrl& url);
 
@@ -116,5 +107,10 @@ struct StorageSettings {
 /// call it at the same time with equal settings, as ranks of one process do.
 void set_storage_settings(StorageSettings settings);
 const StorageSettings& storage_settings();
+
+/// Sets the access keys with which this process signs requests to mirrors in object stores, instead of those of the
+/// environment. The keys exist only in the memory of this process. Any thread may call.
+void set_mirror_keys(Credentials keys);
+Credentials mirror_keys();  ///< the keys of set_mirror_keys(); empty if they were not set
 
 }  // namespace trainrt::io

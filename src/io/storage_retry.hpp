@@ -28,8 +28,8 @@ void retried(const std::function<void()>& work);
 /// the timeout is transient. If `directory` exists, ENOENT is thrown at once.
 void retried_in(const std::string& directory, const std::function<void()>& work);
 
-/// Calls `work`, and repeats the call like retried_in(), but only while `directory` does not exist; throws all other
-/// errors at once. For work that includes an fsync, which must not be repeated after other errors.
+/// Calls `work`, and repeats the call while `directory` does not exist, until the storage timeout expires. Throws all
+/// other errors at once. For work that includes an fsync, which must not be repeated after other errors.
 void retried_while_gone(const std::string& directory, const std::function<void()>& work);
 
 /// Calls `work` like retried() and returns the result of the call that succeeds.

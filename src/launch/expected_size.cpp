@@ -53,9 +53,9 @@ void require_expected_size_of_mpi(const Environment& environment, int size) {
   else if (environment.has("SLURM_JOB_ID"))
     advice = "Start it with `srun --mpi=pmi2`, or with `srun --mpi=pmix` and trainrt::prepare_mpi() before MPI_Init.";
   throw UsageError(
-      fmt::format("{}={} requests {} ranks, but MPI_COMM_WORLD has only {} rank{}: each process would compute alone, and "
-                  "all would save into the same "
-                  "directory. {} A process that is meant to run alone must use self_communicator()",
+      fmt::format("{}={} requests {} ranks, but MPI_COMM_WORLD has only {} rank{}: "
+                  "each process would compute alone, and all would save into the same directory. "
+                  "{} A process that is meant to run alone must use self_communicator()",
                   expected->variable, expected->size, expected->size, size, size == 1 ? "" : "s", advice));
 }
 

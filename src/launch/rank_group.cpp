@@ -49,8 +49,8 @@ class RankExchange {
     const auto found = values_.find({rank, key});
     return found == values_.end() ? "" : found->second;
   }
-  /// Blocks until all ranks have called fence(), and returns "". After a timeout returns the missing ranks, such as "rank
-  /// 1". Throws Error if close() was called.
+  /// Blocks until all ranks have called fence(), and returns an empty text. After a timeout, returns the missing ranks,
+  /// such as "rank 1". Throws Error if close() was called.
   std::string fence(int rank) {
     std::unique_lock lock(mutex_);
     const int mine = ++barriers_[static_cast<std::size_t>(rank)];

@@ -92,12 +92,10 @@ StepGap missing_variables(const StepView& view) {
     return {.problem = "the variables of a Slurm step are not set in this container (" + view.container +
                        "): this process cannot find other ranks",
             .remedy =
-                "under srun, let the container pass on SLURM_* and PMIX_* (Apptainer: without --cleanenv and "
-                "--containall)",
+                "under srun, let the container pass on SLURM_* and PMIX_* (Apptainer: without --cleanenv and --containall)",
             .is_fatal = false};
   return {.problem =
-              "no address of a PMIx server is set (PMIX_NAMESPACE, PMIX_RANK, PMIX_SERVER_URI*): each rank would run "
-              "alone",
+              "no address of a PMIx server is set (PMIX_NAMESPACE, PMIX_RANK, PMIX_SERVER_URI*): each rank would run alone",
           .remedy =
               "start the step with srun --mpi=pmix, and let the container pass on SLURM_* and PMIX_* (Apptainer: "
               "without --cleanenv and --containall; Enroot: its hook 50-slurm-pmi.sh)",
@@ -147,15 +145,15 @@ std::vector<StepGap> gaps_in(const StepView& view) {
          .remedy = "give the container the node's network (Apptainer: without --net; Docker, Podman: --network=host)",
          .is_fatal = true});
   if (view.outer_user)
-    gaps.push_back({.problem = fmt::format("this process is user {} in the container and user {} outside: the PMIx server "
-                                           "refuses it",
+    gaps.push_back({.problem = fmt::format("this process is user {} in the container and user {} outside: "
+                                           "the PMIx server refuses it",
                                            view.user, *view.outer_user),
                     .remedy = "keep the user in the container (Apptainer: without --fakeroot; pyxis: "
                               "--no-container-remap-root; Podman: --userns=keep-id)",
                     .is_fatal = true});
   if (!view.has_munge)
-    gaps.push_back({.problem = fmt::format("the PMIx server authenticates by {}, and the socket of munged does not exist "
-                                           "in the container",
+    gaps.push_back({.problem = fmt::format("the PMIx server authenticates by {}, "
+                                           "and the socket of munged does not exist in the container",
                                            view.security),
                     .remedy = "bind /run/munge, and have libmunge in the image",
                     .is_fatal = view.security == "munge"});

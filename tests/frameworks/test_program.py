@@ -529,7 +529,7 @@ ctx.step()
 
 @test
 def an_error_of_the_runtime_is_raised_at_the_call():
-    for lines, *words in ((("ctx.step()", "ctx.restore(trainrt.State())"), "restore() comes before the first step()"),
+    for lines, *words in ((("ctx.step()", "ctx.restore(trainrt.State())"), "restore() must be called before the first step()"),
                           (("state = trainrt.State()", "state['../up'] = 1", "ctx.restore(state)"), "../up"),
                           (("ctx.all_reduce(numpy.zeros(3), 'xor')",), "xor", "mean")):
         text = "".join(f"    {line}\n" for line in lines)

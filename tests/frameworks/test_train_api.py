@@ -7,6 +7,7 @@ import json
 import math
 import os
 import resource
+import shutil
 import socket
 import stat
 import sys
@@ -24,12 +25,13 @@ import trainrt  # noqa: E402
 from trainrt._client.metrics import metrics_for_message  # noqa: E402
 from trainrt import train  # noqa: E402
 from trainrt.train import *  # noqa: E402,F403
-from trainrt._support import _exchange, _exchange_client, _notes, _plain_tree, _private_folder, _user_key  # noqa: E402
+from trainrt._support import _exchange, _exchange_client, _notes, _own_addresses, _plain_tree, _private_folder, _store_url, _user_key  # noqa: E402
 from trainrt._support._exchange import Exchange  # noqa: E402
 from trainrt._support._exchange_client import ExchangeClient, ScriptUnreachable  # noqa: E402
-from trainrt.train._config import _settings  # noqa: E402
+from trainrt.train._config import _filesystem, _settings  # noqa: E402
+from trainrt.train._fit import _allocation  # noqa: E402
 from trainrt.train._results import _run_directory, _trainer_record, _validation_file  # noqa: E402
-from trainrt.train._sessions import _newest_intact  # noqa: E402
+from trainrt.train._sessions import _newest_intact, _store_copies  # noqa: E402
 
 
 def scratch_file(name, text):
@@ -52,7 +54,7 @@ REFUSED = [
     ("ScalingConfig(resources_per_worker={'CPU': -1})", "'CPU'", "-1"),
     ("ScalingConfig(resources_per_worker=4)", "dict"),
     ("ScalingConfig(use_tpu=True)", "TPU"),
-    ("CheckpointConfig(num_to_keep=0)", "Received invalid num_to_keep: 0", "None to keep all"),
+    ("CheckpointConfig(num_to_keep=0)", "Received invalid num_to_keep: 0", "to keep all"),
     ("CheckpointConfig(num_to_keep=-2)", "Received invalid num_to_keep: -2"),
     ("CheckpointConfig(checkpoint_score_order='best')", "Received invalid checkpoint_score_order: 'best'", "'max' or 'min'"),
     ("CheckpointConfig(checkpoint_frequency=-1)", "checkpoint_frequency=-1"),
@@ -65,13 +67,16 @@ REFUSED = [
     ("RunConfig(storage_path='hdfs://host/x')", "hdfs://host/x", "must be a directory that all nodes see"),
     ("RunConfig(storage_filesystem=object())", "storage_filesystem", "without protocol and type_name"),
     ("RunConfig(storage_filesystem=type('AzureBlobFileSystem', (), {'protocol': ('abfs', 'az')})(), storage_path='b/x')", "AzureBlobFileSystem", "'abfs' or 'az'",
-     "storage plug-in", "src/io/storages"),
+     "FSSpecHandler(filesystem)"),
     ("RunConfig(storage_filesystem=type('LocalFileSystem', (), {'type_name': 'local'})(), storage_path='s3://b/x')", "local files"),
-    ("RunConfig(storage_filesystem=type('S3FileSystem', (), {'protocol': 's3', 'key': 'A', 'secret': 'B'})(), storage_path='b/x')", "AWS_ACCESS_KEY_ID"),
+    ("RunConfig(storage_path='s3://b/x?acl=public')", "'acl'", "endpoint_override"),
+    ("RunConfig(storage_path='s3://b/x?scheme=http')", "endpoint_override=HOST"),
+    ("RunConfig(storage_path='s3://A:B@b/x')", "AWS_ACCESS_KEY_ID", "s3://...@b"),
+    ("RunConfig(storage_filesystem=StandInForS3fs(), storage_path='s3://b/x?region=eu')", "the filesystem object sets them"),
     ("RunConfig(storage_filesystem=type('S3FileSystem', (), {'type_name': 's3'})())", "storage_path is missing"),
     ("RunConfig(local_dir='x')", "storage_path='x'"),
     ("RunConfig(callbacks=[object()])", "UserCallback"),
-    ("Checkpoint('s3://bucket/x')", "s3://bucket/x"),
+    ("Checkpoint('hdfs://host/x')", "hdfs://host/x", "s3://"),
     ("RunConfig(failure_config={})", "Invalid `FailureConfig` type: <class 'dict'>", "failure_config"),
     ("RunConfig(checkpoint_config=2)", "Invalid `CheckpointConfig` type: <class 'int'>", "checkpoint_config"),
     ("LoggingConfig('loud')", "Invalid log_level: 'loud'", "WARNING"),
@@ -160,29 +165,87 @@ for make in (Checkpoint, Result.from_path):
 
 @test
 def a_filesystem_sets_endpoint_region_and_anonymity_but_no_secrets():
-    def keys(filesystem):
-        found = _settings.settings(run=RunConfig(storage_filesystem=filesystem, storage_path="b/x"))
-        equal(found.pop("checkpoint.mirror"), "s3://b/x", "the mirror")
-        return found
-    where = {"storage.s3_endpoint": "http://h:9000", "storage.s3_region": "eu-1"}
-    equal(keys(StandInForS3fs(endpoint_url="http://h:9000", client_kwargs={"region_name": "eu-1"})), where, "s3fs")
-    equal(keys(StandInForS3fs(anon=True, client_kwargs={"endpoint_url": "http://h:9000", "region_name": "eu-1"})), {**where, "storage.s3_anonymous": "true"}, "s3fs")
-    equal(keys(StandInForS3fs()), {}, "s3fs without arguments")
-    equal(keys(StandInForPyarrowS3(endpoint_override="h:9000", scheme="http", region="eu-1", anonymous=True)), {**where, "storage.s3_anonymous": "true"}, "pyarrow")
-    os.environ["AWS_ACCESS_KEY_ID"] = "A"
-    try:
-        found = keys(StandInForS3fs(key="A", secret="never-kept", endpoint_url="http://h:9000"))
-    finally:
-        del os.environ["AWS_ACCESS_KEY_ID"]
-    equal(found, {"storage.s3_endpoint": "http://h:9000"}, "keys of a filesystem with credentials")
+    def mirror(filesystem, path="b/x"):
+        found = _settings.settings(run=RunConfig(storage_filesystem=filesystem, storage_path=path))
+        equal(list(found), ["checkpoint.mirror"], "keys of the config")
+        return found["checkpoint.mirror"]
+    where = "b/x?endpoint_override=http://h:9000&region=eu-1"
+    equal(mirror(StandInForS3fs(endpoint_url="http://h:9000", client_kwargs={"region_name": "eu-1"})), f"s3://{where}", "s3fs")
+    equal(mirror(StandInForS3fs(anon=True, client_kwargs={"endpoint_url": "http://h:9000", "region_name": "eu-1"})), f"s3://anonymous@{where}", "s3fs")
+    equal(mirror(StandInForS3fs()), "s3://b/x", "s3fs without arguments")
+    equal(mirror(StandInForPyarrowS3(endpoint_override="h:9000", scheme="http", region="eu-1", anonymous=True)), f"s3://anonymous@{where}", "pyarrow")
+    keyed = StandInForS3fs(key="A", secret="never-kept", endpoint_url="http://h:9000")
+    equal(mirror(keyed), "s3://b/x?endpoint_override=http://h:9000", "a filesystem with access keys")
+    wrapped = type("PyFileSystem", (), {"type_name": "py::fsspec+s3", "handler": type("FSSpecHandler", (), {"fs": keyed})()})()
+    equal((mirror(wrapped), _filesystem.keys_of(wrapped)), (mirror(keyed), {"key": "A", "secret": "never-kept", "token": ""}), "FSSpecHandler")
+    subtree = type("SubTreeFileSystem", (), {"type_name": "subtree", "base_path": "b/y/", "base_fs": keyed})()
+    equal(mirror(subtree, "x"), "s3://b/y/x?endpoint_override=http://h:9000", "a subtree")
+    raises(ValueError, "role_arn='r'", "AWS_PROFILE", of=lambda: mirror(StandInForPyarrowS3(role_arn="r")))
     python = BUILD / "arrow-python/bin/python"
     if python.exists():
-        code = ("import pyarrow.fs as fs; from trainrt.train import RunConfig; from trainrt.train._config import _settings; "
-                "print(_settings.settings(run=RunConfig(storage_filesystem=fs.S3FileSystem(endpoint_override='http://h:9000', region='eu-1', anonymous=True), "
-                "storage_path='b/x')), _settings.settings(run=RunConfig(storage_filesystem=fs.LocalFileSystem(), storage_path='/b/x')))")
+        code = ("import pyarrow.fs as fs; from trainrt.train import RunConfig; from trainrt.train._config import _filesystem, _settings; "
+                "s3 = fs.S3FileSystem(endpoint_override='http://h:9000', region='eu-1', access_key='A', secret_key='B', session_token='C'); "
+                "local = fs.LocalFileSystem(); print(_filesystem.keys_of(s3), *(_settings.settings(run=RunConfig(storage_filesystem=each, storage_path=path)) "
+                "for each, path in ((s3, 'b/x'), (fs.SubTreeFileSystem('b', s3), 'x'), (local, '/b/x'), (fs.SubTreeFileSystem('/b', local), 'x'))), sep='\\n')")
         found = subprocess.run([python, "-c", code], env={**os.environ, "PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True)
-        equal(found.stdout.strip(), str({"checkpoint.mirror": "s3://b/x", **where, "storage.s3_anonymous": "true"}) + " " + str({"run.storage_path": "/b/x"}),
-              f"pyarrow's own: {found.stderr}")
+        expected = [{"key": "A", "secret": "B", "token": "C"}, *2 * [{"checkpoint.mirror": f"s3://{where}"}], *2 * [{"run.storage_path": "/b/x"}]]
+        equal(found.stdout.splitlines(), list(map(str, expected)), f"pyarrow's own: {found.stderr}")
+
+
+class FolderFilesystem:
+    """Has the methods of a pyarrow.fs.FileSystem that StoreCopies calls."""
+
+    def __init__(self, root):
+        self.root, self.written = root, []
+
+    def create_dir(self, path, recursive):
+        (self.root / path).mkdir(parents=recursive, exist_ok=True)
+
+    def open_output_stream(self, path):
+        self.written.append(path)
+        return (self.root / path).open("wb")
+
+    def open_input_stream(self, path):
+        return (self.root / path).open("rb")
+
+    def delete_file(self, path):
+        (self.root / path).unlink()
+
+    def delete_dir(self, path):
+        shutil.rmtree(self.root / path)
+
+
+@test
+def checkpoints_are_copied_with_the_manifest_last_and_removed_as_in_the_run():
+    run_dir, filesystem = scratch("run"), FolderFilesystem(scratch("store"))
+    for number in range(2):
+        folder = run_dir / f"checkpoint_00000{number}"
+        (folder / "files").mkdir(parents=True)
+        for name, text in (("manifest.json", json.dumps({"format": "trainrt checkpoint", "number": number})), ("files/manifest.json", "x"), ("state.h5", "")):
+            (folder / name).write_text(text)
+    stale = filesystem.root / "top/run/checkpoint_000001"
+    stale.mkdir(parents=True)
+    for name in ("manifest.json", "stale"):
+        (stale / name).write_text("{}")
+    copies = _store_copies.StoreCopies(str(run_dir), filesystem, "top/run")
+    check(copies.wait(10), "the copies are not complete")
+    equal(filesystem.written, [f"top/run/checkpoint_00000{number}/{name}" for number in range(2) for name in ("files/manifest.json", "manifest.json")], "files")
+    check(not (stale / "stale").exists(), "a file of an older checkpoint is still there")
+    shutil.rmtree(run_dir / "checkpoint_000000")
+    check(copies._copy_new(), "the second copy failed")
+    equal((len(filesystem.written), sorted(path.name for path in (filesystem.root / "top/run").iterdir())), (4, ["checkpoint_000001"]), "files, and checkpoints")
+
+
+@test
+def options_of_a_url_are_checked_and_kept():
+    for text in ("s3://b/x?endpoint_override=http://localhost:9000", "s3://anonymous@b/x", "gs://b?scheme=http&endpoint_override=h:1"):
+        equal(_settings.settings(run=RunConfig(storage_path=text)), {"checkpoint.mirror": text}, "keys of the config")
+    found = _store_url.parsed("s3://anonymous@b/x?endpoint_override=localhost:9000&scheme=http&region=eu&allow_bucket_creation=true")
+    equal(str(found), "s3://anonymous@b/x?endpoint_override=http://localhost:9000&region=eu", "the URL")
+    equal((found.bucket, found.key, found.endpoint, found.is_anonymous), ("b", "x", "http://localhost:9000", True), "components of the URL")
+    equal((str(found.below("run")), _store_url.parsed("s3://b/part-?.csv").key), (str(found).replace("/x", "/x/run", 1), "part-?.csv"), "other keys")
+    encoded = _store_url.parsed("s3://endpoint_override=http%3A%2F%2Fh%3A1@b/x")
+    equal((encoded.bucket, encoded.endpoint), ("b", "http://h:1"), "options before the bucket")
 
 
 @test
@@ -777,7 +840,7 @@ def client_of(exchange, kind, key=None):
 
 
 def values_are_exchanged(kind):
-    with Exchange(has_other_nodes=kind == "tcp") as exchange:
+    with Exchange(["127.0.0.1"] if kind == "tcp" else []) as exchange:
         equal("tcp" in exchange.variables()["TRAINRT_FIT"], kind == "tcp", "whether a port is open")
         client, large = client_of(exchange, kind), os.urandom(3_000_000)
         exchange.put("function", large)
@@ -797,8 +860,36 @@ for _kind in ("unix", "tcp"):
 
 
 @test
+def the_port_is_open_only_at_the_address_that_other_nodes_reach():
+    """scontrol reports two nodes: this one, and one to which the route begins at 127.0.0.1."""
+    shown = "NodeName=n1 Arch=x86_64 NodeAddr=192.0.2.1 NodeHostName=n1\nNodeName=n2 Arch=x86_64 NodeAddr=127.0.0.2 NodeHostName=n2\n"
+    folder = scratch("bin")
+    (folder / "scontrol").write_text(f"#!/bin/sh\n[ \"$*\" = 'show node --oneliner n[1-2]' ] && cat <<'END'\n{shown}END\n")
+    (folder / "scontrol").chmod(0o755)
+    job = {"SLURM_JOB_ID": "1", "SLURM_JOB_NUM_NODES": "2", "SLURM_JOB_NODELIST": "n[1-2]", "SLURMD_NODENAME": "n1", "PATH": f"{folder}:{os.environ['PATH']}"}
+    before = dict(os.environ)
+    try:
+        os.environ.update(job)
+        hosts = _allocation.hosts_of_exchange(1)
+        os.environ["SLURM_JOB_NUM_NODES"] = "1"
+        equal(_allocation.hosts_of_exchange(1), [], "addresses in a job of one node")
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    equal(hosts, ["127.0.0.1"], "addresses for the other node")
+    with Exchange(hosts) as exchange:
+        listening = [line.split()[1] for line in Path("/proc/self/net/tcp").read_text().splitlines()[1:] if line.split()[1].endswith(f":{port_of(exchange):04X}")]
+        check(set(listening) == {f"0100007F:{port_of(exchange):04X}"}, f"addresses of the port: {listening}")
+
+
+@test
+def a_node_with_an_unknown_name_has_no_address():
+    equal(_own_addresses.addresses_towards(["no-such-node.invalid", "127.0.0.1"]), ["127.0.0.1"], "addresses")
+
+
+@test
 def values_are_not_exchanged_without_the_key():
-    with Exchange(has_other_nodes=True) as exchange:
+    with Exchange(["127.0.0.1"]) as exchange:
         exchange.put("function", b"data")
         other = client_of(exchange, "tcp", key=bytes(32))
         raises(ScriptUnreachable, "cannot be reached", of=lambda: other.put("function", b"changed"))
@@ -817,7 +908,7 @@ def values_are_exchanged_again_after_too_many_open_files_and_threads():
         threading.Thread.start = start
         raise RuntimeError("can't start new thread")
 
-    with Exchange(has_other_nodes=True) as exchange:
+    with Exchange(["127.0.0.1"]) as exchange:
         exchange.put("function", b"data")
         threading.Thread.start = no_thread
         equal(client_of(exchange, "tcp").get("function"), b"data", "the value after a thread could not start")
@@ -839,7 +930,7 @@ def a_connection_that_sends_nothing_is_closed_and_blocks_no_rank():
     limits = _exchange._MAX_UNPROVEN, _exchange._FIRST_REQUEST_S
     _exchange._MAX_UNPROVEN, _exchange._FIRST_REQUEST_S = 2, 0.3
     try:
-        with Exchange(has_other_nodes=True) as exchange:
+        with Exchange(["127.0.0.1"]) as exchange:
             exchange.put("function", b"data")
             silent = [socket.create_connection(("127.0.0.1", port_of(exchange)), 5) for _ in range(3)]
             silent[2].settimeout(0.1)
@@ -896,7 +987,7 @@ class Recorder(threading.Thread):
 
 @test
 def a_recorded_message_of_a_rank_is_not_valid_in_another_connection():
-    with Exchange(has_other_nodes=True) as exchange:
+    with Exchange(["127.0.0.1"]) as exchange:
         recorder = Recorder()
         recorder.start()
         key = bytes.fromhex(exchange.variables()["TRAINRT_FIT_KEY"])
@@ -923,7 +1014,7 @@ def modules():
     return [path for path in sorted((PACKAGE / "trainrt").rglob("*.py")) if not frameworks & set(path.parents)]
 
 
-OPTIONAL = {"pyarrow", "cloudpickle", "comet_ml", "mlflow", "numpy", "optuna", "pandas", "tensorflow", "torch", "wandb"}  # imported at their first use, if installed
+OPTIONAL = {"bayes_opt", "pyarrow", "cloudpickle", "comet_ml", "mlflow", "numpy", "optuna", "pandas", "tensorflow", "torch", "wandb"}  # imported at their first use, if installed
 
 
 @test

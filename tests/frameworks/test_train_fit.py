@@ -867,13 +867,37 @@ def restore_finds_functions_of_the_script_and_its_imported_modules():
 
 
 @test
+def restore_finds_the_function_of_the_script_in_a_script_that_imports_it_or_has_one_of_its_name():
+    script = Script(RESTORES)
+    equal(script.run("first").code, 0, "exit")
+    first, text = script.path, script.path.read_text()
+    script.path = script.folder / "other.py"
+    for head, module in (("import train as first\nfrom train import *\nfrom train import DataParallelTrainer, json, os, sys\n" + RESTORES, "train"), (text, "__main__")):
+        script.path.write_text(head)
+        equal(restored(script), [module, {"reports": 3}], "module and config of the restored function")
+    check(f"count of {script.path}; it was started with that of {first}" in script.run("again").err, "no note names the other file")
+    script.path.write_text(text.replace("def count(", "def other(").replace("function=count", "function=other").replace("count))", "other))"))
+    check(f"the train function __main__.count of the run ({first}) is not in {script.path}" in restored(script), "the error does not name the function and the script")
+
+
+@test
+def restore_of_a_lambda_or_a_local_function_is_an_error_that_names_it():
+    for text, name in (("function = lambda config: train.report({'x': 1})\n", "__main__.<lambda>"),
+                       ("def made():\n    def inner(config):\n        train.report({'x': 1})\n    return inner\nfunction = made()\n", "__main__.made.<locals>.inner")):
+        script = Script(text + RESTORES)
+        equal(script.run("first").code, 0, "exit")
+        found = restored(script)
+        check(f"the train function {name} " in found and "a lambda or is defined in a function" in found and "train_loop_per_worker=" in found, f"the error is {found}")
+
+
+@test
 def restore_runs_no_code_that_the_directory_names():
     script = Script(RESTORES)
     equal(script.run("first").code, 0, "exit")
     (script.folder / "evil.py").write_text("open('pwned', 'w').close()\ndef function(config):\n    pass\n")
     for module, name in (("os", "system"), ("evil", "function"), ("__main__", "os.system"), ("__main__", "count"), ("json", "dumps")):
         changed_record(script, function={"module": module, "qualname": name}, program=str(script.path), train_loop_config="touch pwned")
-        check("Give the train function again" in restored(script) and "its code is not valid" in restored(script), f"{module}.{name} was accepted")
+        check("Give the train function again" in restored(script) and "its authentication code is not valid" in restored(script), f"{module}.{name} was accepted")
     check(not (script.folder / "pwned").exists(), "the module was imported, or the command ran")
     given = Script(MAIN + f"    print('RESULT', json.dumps(DataParallelTrainer.restore({str(script.runs / 'run')!r}, count).train_loop_per_worker.__name__))\n")
     equal(result_of(given.run()), ["count"], "the function that was passed")
@@ -926,7 +950,7 @@ def an_unsigned_record_or_unsafe_key_requires_the_function_again():
     key.unlink()
     check("has no key to verify" in restored(script, XDG_STATE_HOME=state), "a signature is accepted without a key")
     equal(script.run("first", env={"XDG_STATE_HOME": state, "RUNS": script.folder / "new-key"}).code, 0, "exit with a new key")
-    check("its code is not valid" in restored(script, XDG_STATE_HOME=state), "a signature of an older key is accepted")
+    check("its authentication code is not valid" in restored(script, XDG_STATE_HOME=state), "a signature of an older key is accepted")
 
 
 if __name__ == "__main__":

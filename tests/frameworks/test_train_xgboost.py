@@ -9,7 +9,7 @@ from runs.boosting import *  # noqa: E402,F403
 sys.path.insert(0, str(BUILD / "python"))
 os.environ.pop("TRAINRT_FD", None)
 from trainrt import data, train  # noqa: E402
-from trainrt.train._results import _auto_metrics  # noqa: E402
+from trainrt.train._results import _auto_metrics, _trainer_record  # noqa: E402
 from trainrt.train.xgboost import RayTrainReportCallback, XGBoostConfig, XGBoostTrainer  # noqa: E402
 
 TREES = Trees("xgboost")
@@ -34,6 +34,18 @@ def a_run_continues_with_another_number_of_ranks_and_more_rounds():
     record.write_text(record.read_text().replace('"finished"', '"stopped"'))  # as if the first start had requested more rounds
     found, job = TREES.result("more", workers=3, launcher=[TRAINRT, "-n", 3, "--scaling.on_resize=keep_batch", "--"], ROUNDS=12)
     equal((found["rounds"], found["checkpoints"]), (14, 4), "reports (one more at the end of each start) and checkpoints", job)
+
+
+@test
+def restore_takes_the_parameters_of_the_older_form_from_the_record():
+    rows = {"train": data.from_items([{"x": 1.0, "y": 2.0}])}
+    os.environ["XDG_STATE_HOME"], folder = str(scratch()), scratch()
+    (folder / "run.json").write_text(json.dumps({"format": "trainrt run 1"}))
+    _trainer_record.write(str(folder), XGBoostTrainer(params={"eta": 0.5}, label_column="y", num_boost_round=7, datasets=rows))
+    found = XGBoostTrainer.restore(folder, datasets=rows)
+    equal((found.train_loop_config, found._own_form), ({"eta": 0.5}, {"label_column": "y", "num_boost_round": 7}), "parameters")
+    changed = XGBoostTrainer.restore(folder, datasets=rows, num_boost_round=9)
+    equal((changed.train_loop_config, changed._own_form), ({"eta": 0.5}, {"label_column": "y", "num_boost_round": 9}), "parameters with more rounds")
 
 
 @test

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """trainrt.tune: Ray Tune's Tuner in plain scripts, errors of use, and sweeps that are killed at any point."""
+import importlib
 import json
 import os
 import random
@@ -17,6 +18,7 @@ PACKAGE = SOURCE / "src/python"
 sys.path.insert(0, str(PACKAGE))
 os.environ.pop("TRAINRT_FD", None)
 from trainrt import tune as api  # noqa: E402
+from trainrt.train import ScalingConfig  # noqa: E402
 from trainrt.train.data_parallel_trainer import DataParallelTrainer  # noqa: E402
 from trainrt.tune._param_space import ParamSpace  # noqa: E402
 
@@ -148,6 +150,26 @@ def together(config):
 
 
 @test
+def trials_of_a_trainer_have_their_own_ranks_and_datasets():
+    results, job, made = tuned("""
+rows = [trainrt.data.from_items([{"x": float(n)} for n in range(count)]) for count in (4, 6)]
+trainer = DataParallelTrainer(counts, train_loop_config={"deep": {"a": 1}}, datasets={"train": rows[0], "other": rows[0]})
+grid = tuner(trainer, num_samples=1, max_concurrent_trials=2, space={"scaling_config": ScalingConfig(num_workers=tune.grid_search([1, 2])),
+             "datasets": {"train": tune.grid_search(rows)}, "train_loop_config": {"deep": {"b": 2}}}).fit()
+print("RESULT", json.dumps([[result.config["scaling_config"], [each is result.config["datasets"]["train"] for each in rows].index(True), result.config["train_loop_config"],
+                            [result.metrics[name] for name in ("loss", "others", "ranks")]] for result in grid]))
+""", """
+import trainrt
+
+def counts(config):
+    samples = {name: sum(len(batch["x"]) for batch in train.get_dataset_shard(name).iter_batches(batch_size=1)) for name in ("train", "other")}
+    tune.report({"loss": samples["train"], "others": samples["other"], "ranks": train.get_context().get_world_size()})
+""")
+    equal(results, [[{"num_workers": ranks}, number, {"deep": {"a": 1, "b": 2}}, [(4, 6)[number] // ranks, 4 // ranks, ranks]] for ranks in (1, 2) for number in (0, 1)],
+          "config, samples per rank and ranks of each trial", job)
+
+
+@test
 def with_parameters_passes_objects_to_the_function():
     results, job, _ = tuned("""
 print_results(tuner(tune.with_resources(tune.with_parameters(weighs, data=list(range(1000)), offset=1), {"cpu": 1}), num_samples=2, max_concurrent_trials=2,
@@ -176,6 +198,7 @@ print_results(grid)
 print("errors", grid.num_errors, grid.num_terminated, type(grid.errors[0]).__name__, "two tenths are not allowed" in str(grid.errors[0]))
 print("best", grid.get_best_result().config, len(open(os.path.join(grid[1].path, "error.txt")).read()) > 0)
 """, FAILS)
+    check("all 3 trials failed" not in job.err, "a sweep with good trials is reported as failed", job)
     check("errors 1 2 TrainingFailedError True" in job.out and "best {'lr': 0.1} True" in job.out, "the errors and the best result of the grid", job)
     check("fails" in results[1]["error"], "the traceback", job)
     equal([each["error"] is None for each in results], [True, False, True], "trials that failed", job)
@@ -217,7 +240,7 @@ else:
                       ("sink.program.program", "touch pwned"), ("tune.metric", "loss\n[callback.command]\non_finish = touch pwned")):
         record.write_text(json.dumps({**signed, key: text}))
         again = made.run("restore", timeout=60)
-        check("refused" in again.out and "its code is not valid" in again.out and key in again.out, f"{key} is accepted", again)
+        check("refused" in again.out and "its authentication code is not valid" in again.out and key in again.out, f"{key} is accepted", again)
     record.write_text(json.dumps({key: text for key, text in signed.items() if key != "_code"}))  # as in records of older versions
     older = made.run("restore", timeout=60)
     equal(json.loads(record.read_text()), signed, "the record after the restore", older)
@@ -309,7 +332,8 @@ def schedulers_stop_or_clone_trials():
     results, job, made = tuned("""
 asha = tuner(num_samples=8, name="asha", scheduler=ASHAScheduler(max_t=9, reduction_factor=3), max_concurrent_trials=2).fit()
 pbt = tuner(num_samples=4, name="pbt", space={"lr": tune.uniform(0.01, 0.5), "steps": 14},
-            scheduler=PopulationBasedTraining(time_attr="training_iteration", perturbation_interval=4, hyperparam_mutations={"lr": tune.uniform(0.01, 0.5)})).fit()
+            scheduler=PopulationBasedTraining(time_attr="training_iteration", perturbation_interval=4, hyperparam_mutations={"lr": lambda: random.uniform(0.01, 0.5)},
+                                              custom_explore_fn=lambda config: {**config, "half": config["lr"] / 2})).fit()
 band = tuner(num_samples=8, name="band", space={"lr": tune.uniform(0.01, 0.5), "steps": 99}, scheduler=HyperBandScheduler(max_t=9)).fit()
 print_results([*asha, *pbt, *band])
 """)
@@ -326,6 +350,7 @@ print_results([*asha, *pbt, *band])
             place -= rate * place
         equal(each["metrics"]["loss"], place * place, "the loss after the learning rates of donor and clone", job)
         equal(rates[-1], each["config"]["lr"], "the clone's learning rate", job)
+        equal(each["config"]["half"], rates[-1] / 2, "the value that custom_explore_fn computes", job)
     for name in ("asha", "pbt", "band"):
         check_each_once(made.config(name), 4 if name == "pbt" else 8)
 
@@ -382,14 +407,24 @@ REFUSED = [
     ("with_resources(function, {'gpu': 0.5})", "must be an integer"),
     ("schedulers.PopulationBasedTraining(time_attr='training_iteration')", "hyperparam_mutations"),
     ("schedulers.PopulationBasedTraining(hyperparam_mutations={'lr': [1]})", "time_attr='training_iteration'"),
-    ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': lambda: 1})", "a domain with limits"),
-    ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': [1]}, synch=True)", "synch=True"),
+    ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': 1})", "a function that draws one"),
+    ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': lambda config: 1})", "a function with parameters"),
+    ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': [1]}, custom_explore_fn=3)", "custom_explore_fn=3"),
     ("schedulers.MedianStoppingRule()", "time_attr='training_iteration'"),
     ("create_scheduler('best')", "median_stopping_rule"),
     ("create_searcher('best')", "optuna"),
     ("search.ConcurrencyLimiter(3, 1)", "searcher"),
     ("search.BasicVariantGenerator(random_state=-1)", "-1"),
     ("Tuner.restore('/no/such', function)", "not the directory of a sweep"),
+    ("Tuner(DataParallelTrainer(function), param_space={'run_config': {}})", "trials cannot change run_config", "Tuner(run_config=...)"),
+    ("Tuner(DataParallelTrainer(function), param_space={'params': {'lr': 1}})", "trials cannot change params", "train_loop_config, datasets"),
+    ("Tuner(DataParallelTrainer(function), param_space={'scaling_config': ScalingConfig(use_gpu=choice([True]))})", "only num_workers"),
+    ("Tuner(DataParallelTrainer(function), param_space={'scaling_config': ScalingConfig(num_workers=choice([0, 1]))})", "1 or more"),
+    ("Tuner(DataParallelTrainer(function), param_space={'scaling_config': choice([ScalingConfig()])})", "ScalingConfig(num_workers=tune.grid_search([1, 2]))"),
+    ("Tuner(DataParallelTrainer(function), param_space={'datasets': {'train': choice([3])}})", "datasets of trainrt.data, not a int"),
+    ("DataParallelTrainer(function, scaling_config=ScalingConfig(num_workers=grid_search([1])))", "num_workers=...", "param_space={'scaling_config'"),
+    ("run(function, resume='ERRORED_ONLY')", "Tuner.restore(path, trainable, resume_errored=True)"),
+    ("run(function, no_such=1)", "no argument 'no_such'"),
 ]
 
 
@@ -453,7 +488,7 @@ else:
 
 @test
 def invalid_arguments_are_errors_that_name_valid_ones():
-    names = {**vars(api), "function": function, "Machine": Machine, "DataParallelTrainer": DataParallelTrainer}
+    names = {**vars(api), "function": function, "Machine": Machine, "DataParallelTrainer": DataParallelTrainer, "ScalingConfig": ScalingConfig}
     for text, *said in REFUSED:
         try:
             eval(text, names)
@@ -465,13 +500,34 @@ def invalid_arguments_are_errors_that_name_valid_ones():
 
 
 @test
-def mutations_require_a_first_value():
+def modules_of_ray_tune_exist_under_their_names():
+    for names in ("tune_config TuneConfig", "tuner Tuner", "result_grid ResultGrid", "analysis ExperimentAnalysis", "analysis.experiment_analysis ExperimentAnalysis",
+                  "error TuneError", "search.basic_variant BasicVariantGenerator", "search.searcher Searcher", "search.concurrency_limiter ConcurrencyLimiter",
+                  "search.sample uniform", "schedulers.pbt PopulationBasedTraining", "schedulers.async_hyperband ASHAScheduler",
+                  "schedulers.hyperband HyperBandScheduler", "schedulers.median_stopping_rule MedianStoppingRule", "schedulers.trial_scheduler TrialScheduler"):
+        module, name = names.split()
+        own = next(getattr(each, name) for each in (api, api.search, api.schedulers) if hasattr(each, name))
+        check(getattr(importlib.import_module(f"trainrt.tune.{module}"), name) is own, f"{module} has another {name}")
     try:
-        ParamSpace({"lr": 0.1}, {("momentum",): api.uniform(0, 1)})
-    except ValueError as error:
-        check("'momentum'" in str(error) and "initial value" in str(error), str(error))
-    else:
-        raise Failed("a mutation without a initial value is accepted")
+        importlib.import_module("trainrt.train.examples.pytorch.torch_regression_example")
+    except ImportError as error:
+        check("copy the file of the example" in str(error), str(error))
+
+
+@test
+def a_mutation_without_a_first_value_is_drawn():
+    space = ParamSpace({"lr": 0.1}, {("momentum",): api.uniform(0, 1)})
+    equal((space.section(), space.mutations()), ({"momentum": "uniform(0, 1)"}, {"momentum": "uniform(0, 1)"}), "sections")
+
+
+@test
+def functions_of_mutations_draw_the_same_values_at_each_start():
+    made = [api.schedulers.PopulationBasedTraining("training_iteration", hyperparam_mutations={"a": {"lr": lambda: random.uniform(0, 1)}, "n": lambda: random.choice("xyz")})
+            for _ in range(2)]
+    lr, kind = made[0].mutations().values()
+    equal([each.text() for each in made[1].mutations().values()], [lr.text(), kind.text()], "domains of two starts")
+    check(lr.text().startswith("sample(0.0") and len(lr.values) == 64 and lr.value("0.125") == 0.125, f"the numbers: {lr.text()[:80]}")
+    equal(sorted(kind.values), ["x", "y", "z"], "values that are not numbers")
 
 
 @test
@@ -559,13 +615,15 @@ def numpy_numbers_are_accepted():
 
 @test
 def get_best_result_of_failed_trials_names_their_error():
-    _, job, _ = tuned("""
+    _, job, made = tuned("""
 grid = tuner(broken, num_samples=2).fit()
 try:
     grid.get_best_result()
 except RuntimeError as error:
     print("best:", error)
 """, "def broken(config):\n    {}['unit']\n")
+    for words in ("error: all 2 trials failed: KeyError: 'unit'. See", f"Tuner.restore('{made.runs}/sweep', trainable, resume_errored=True).fit() retries them"):
+        check(words in job.err, f"the script does not print {words!r}", job)
     check(re.search(r"best: get_best_result\(metric='loss'\): all 2 trials failed: KeyError: 'unit'\. See .*/sweep/trial_00000/error.txt", job.out), "the error of the trials", job)
 
 

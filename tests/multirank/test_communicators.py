@@ -93,7 +93,7 @@ def killed_ranks_leave_no_shared_memory():
 @test
 def a_backend_that_cannot_serve_is_refused_with_the_reason():
     done = run_ranks(1, "node", "", "name")
-    check(done.returncode != 0 and "requires more than one rank" in done.stdout + done.stderr and "auto takes self" in done.stdout + done.stderr,
+    check(done.returncode != 0 and "requires more than one rank" in done.stdout + done.stderr and "auto would select self" in done.stdout + done.stderr,
           f"{done.returncode}: {done.stdout}{done.stderr}")
     done = run_ranks(1, "gloo", "", "name")
     check("unknown backend" in done.stdout + done.stderr and "node" in done.stdout + done.stderr, f"{done.stdout}{done.stderr}")

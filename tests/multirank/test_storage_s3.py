@@ -247,6 +247,20 @@ def credentials_can_come_from_the_files_of_the_aws_tools():
 
 
 @test
+def options_in_a_url_name_the_store_of_a_dataset():
+    own, anonymous = store(), store(anonymous=True)
+    wrong = {**own.environment(), "AWS_ENDPOINT_URL": "http://127.0.0.1:1"}
+    section = {key: text for key, text in small_table(own).items() if key != "format"}  # the name of the object selects the format
+    small_table(anonymous)
+    for source in (f"s3://data/table.csv?endpoint_override={own.url}", f"s3://data/t?ble.csv?scheme=http&endpoint_override={own.url[len('http://'):]}",
+                   f"s3://anonymous@data/table.csv?endpoint_override={anonymous.url}"):
+        read_by(1, {**section, "source": source}, wrong)
+    read_by(1, {**section, "format": "csv", "source": f"s3://anonymous@data?endpoint_override={anonymous.url}"}, wrong)
+    job, _ = read_by(1, {**section, "source": "s3://data/table.csv?acl=public"}, wrong, code=USAGE)
+    check("unknown option 'acl'" in job.err, "the error does not name the option", job)
+
+
+@test
 def several_ranges_of_a_large_object_are_requested_at_once():
     if numpy is None:
         skip("NumPy is not installed (package python3-numpy)")

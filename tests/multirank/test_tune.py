@@ -380,6 +380,7 @@ def errors_of_a_sweep_are_reported_before_files_are_created():
     says("tune.max_t", tune={"max_t": 3})
     says("/no/such.csv", data={"format": "csv", "source": "/no/such.csv"})
     says("run.name", space={"run.name": "choice(a, b)"})
+    says("bad.ini:", "scaling.num_workers = 0: a trial needs 1 to 1000000 ranks", space={"scaling.num_workers": "grid(0, 1)"})
     says("bad.ini:", "loop.optimiser is not another key", space={"lr": "uniform(0, 1) if optimiser == sgd"})
     check_exit(run([TRAINRT, "--config", linear_config(folder, "run", loop={"epochs": 1})]), 0)
     job = tune(sweep_config(folder, "run"))
@@ -424,6 +425,17 @@ def a_metric_that_a_program_does_not_report_is_named():
     check_exit(job, 0)
     check("is the best; set mode" not in job.err, "a notice of a given mode", job)
     check_each_once(config, 2)
+
+
+@test
+def each_trial_has_the_number_of_ranks_in_its_values():
+    config = sweep_config(scratch(), tune={"num_samples": 1, "workers": 3}, loop={"epochs": 1}, space={"scaling.num_workers": "grid(1, 2)"})
+    check_exit(tune(config), 0)
+    counts = [json.loads((run_dir_of(config) / f"trial_{number:05d}/run.json").read_text())["workers"] for number in (0, 1)]
+    equal(counts, [1, 2], "ranks of the trials")
+    job = run(["mpiexec", "-n", 2, TRAINRT, "tune", "--config", sweep_config(scratch(), space={"scaling.num_workers": "grid(1, 2)"})], timeout=60)
+    equal(job.code, 64, "exit code with slices", job)
+    check("[tune.space] sets scaling.num_workers" in job.err, "the key is not named", job)
 
 
 @test

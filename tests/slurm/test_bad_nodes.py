@@ -98,7 +98,7 @@ def at_most_the_allowed_number_of_nodes_and_only_replaceable_ones_are_excluded()
     for job in (capped, scarce, edited):
         ended(job, "FAILED")
     equal(nodes_and_blame(capped_dir), [(ALL, "n2"), (WITHOUT_N2, "n3")], "nodes of the attempts", capped)
-    check("node n3 is not excluded (1 attempt ended there (2)): 1 node excluded already (failure.max_excluded_nodes)" in capped.text, "the reason is not printed", capped)
+    check("node n3 is not excluded (1 attempt ended on this node (2)): 1 node excluded already (failure.max_excluded_nodes)" in capped.text, "the reason is not printed", capped)
     equal(nodes_and_blame(scarce_dir), [(ALL, "n2")] * 2, "nodes of the attempts", scarce)
     check("n2 should be left out, but is used: partition main has 2 other nodes of this kind, and the job needs 3" in scarce.text,
           "the reason is not printed", scarce)

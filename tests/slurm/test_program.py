@@ -126,7 +126,7 @@ def a_cancelled_job_names_the_option_that_continues_its_run_in_another_job():
     wait_until(lambda: runs.exists() and any(report_count(path) > 1 for path in runs.glob("[!.]*")), 60, "a report", job)
     (run_dir,) = runs.iterdir()
     job.cancel()
-    words = f"will not be requeued. Submit it again with --run.name={run_dir.name} (before --); it continues from its last checkpoint"
+    words = f"will not be requeued. Submit it again with --run.name={run_dir.name} (before --); the run continues from its last checkpoint"
     wait_until(lambda: words in job.text, 60, "the advice", job)
 
 

@@ -9,14 +9,14 @@ namespace trainrt::checkpoint {
 
 /// Parses the JSON text of a checkpoint's index from the beginning to the end, without building a document. The caller
 /// requests each item in order, because the structure is known in advance. All functions throw Error if the next item is
-/// another one; the message names `path`, the current entry, the byte offset and the expected item. simdjson is not used
-/// because it reports no offset for errors in UTF-8, quotes and control characters.
+/// not the requested one; the message names `path`, the current entry, the byte offset and the expected item. simdjson is
+/// not used because it reports no offset for errors in UTF-8, quotes and control characters.
 class JsonCursor {
  public:
   /// `text`: the JSON text. `path`: the file, for error messages. Both must outlive the JsonCursor.
   JsonCursor(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
-  /// Skips white space and consumes the character `c`. If the next character is another one, the error is "lacks `what`".
+  /// Skips white space and consumes the character `c`. If the next character is not `c`, the error is "lacks `what`".
   void expect(char c, std::string_view what);
   /// Consumes the object key `key`, in quotes, and the colon after the key.
   void expect_key(std::string_view key);

@@ -50,7 +50,7 @@ RereadResult read_again(const CheckpointCandidate& candidate, int shift, const s
   const auto found = communicator.all_gather(filler.has_found() ? "1" : "");
   for (std::size_t rank = 0; rank < found.size(); ++rank)
     if (!found[rank].empty()) reading.finders.insert(readers[rank]);
-  // If no rank found damage in its share, the parts of the checkpoint contradict each other.
+  // If no rank found damage in its share, the shares contradict each other, and all readers count as finders.
   if (reading.finders.empty()) reading.finders.insert(readers.begin(), readers.end());
   return reading;
 }
@@ -69,7 +69,7 @@ std::string doubt_about(const CheckpointCandidate& candidate, const std::vector<
   finders.insert(second.finders.begin(), second.finders.end());
   const std::set<std::string> all(readers.begin(), readers.end());
   if (finders.size() > 1 || all.size() == 1) return {};
-  return "only " + *finders.begin() + " finds damage in " + name + ", in whichever part it reads; its memory may be faulty";
+  return "only " + *finders.begin() + " finds damage in " + name + ", whichever part it reads; its memory may be faulty";
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ bool is_value(const Item& item) { return item.placement == value_placement; }
 /// Adds two numbers of elements. Returns 2^64 - 1 on overflow, so that no overflowing sum equals the size of a tensor.
 std::uint64_t add_capped(std::uint64_t a, std::uint64_t b) { return a + b < a ? ~std::uint64_t{0} : a + b; }
 
-/// Returns a pseudo-random number for index `place` on a tensor's axis. The seed is random in each process, so that no file
-/// can be crafted to collide.
+/// Returns a pseudo-random number for index `place` on a tensor's axis. The seed is random in each process, so that nobody
+/// can craft a file with wrong slabs whose measures add up.
 std::uint64_t secret(std::size_t axis, std::int64_t place) {
   static const std::uint64_t seed = std::uint64_t{std::random_device{}()} << 32 | std::random_device{}();
   auto bits = seed + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(place) + 1) + 0xd1b54a32d192ed03u * axis;

@@ -49,7 +49,7 @@ class IndexFetch {
   /// with earlier indices.
   Index add(std::size_t number, const std::string& text);
 
-  /// Returns one line for each inconsistency between the parts of the checkpoint. The work is shared: each of n readers
+  /// Returns one line for each inconsistency between the parts of the checkpoint. The work is divided: each of n readers
   /// checks every n-th shard file for gaps and overlaps. Must be called after all parts were added.
   std::vector<std::string> findings() const;
 

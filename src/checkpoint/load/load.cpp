@@ -93,7 +93,7 @@ std::vector<CheckpointCandidate> candidates_at(const std::string& path, Communic
   if (from_root(communicator, [&] { return kind_of(path); }) == "run") return candidates_in(path, communicator);
   return {{path, std::nullopt}};
 } catch (const Error& error) {
-  // from_root() keeps the exit code of an exception, but not its type.
+  // from_root() throws Error on all ranks, with the exit code of the exception on rank 0 but without its type.
   if (error.code() == ExitCode::usage) throw UsageError(error.what());
   throw;
 }
@@ -117,8 +117,8 @@ class Partial {
       if (selects(selection_, entry.name)) wanted.tensors.push_back(&entry);
     for (const auto& entry : state_.values())
       if (selects(selection_, entry.name)) wanted.values.push_back(&entry);
-    // Verify before copying: otherwise the State would keep data of a damaged checkpoint in entries that an older one
-    // lacks.
+    // The checkpoint is verified before anything is copied. Otherwise data of a damaged checkpoint could remain in entries
+    // that the next older checkpoint lacks.
     wanted.check_first = true;
     return wanted;
   }
@@ -126,7 +126,7 @@ class Partial {
   void accept(const std::string& directory, const Contents& contents) const {
     const auto lines = distinct_lines(communicator_, [&] { return misfits(contents); });
     if (!lines.empty())
-      throw UsageError("cannot load from '" + directory + "': entries that the patterns select differ:\n  " +
+      throw UsageError("cannot load from '" + directory + "': selected entries differ between checkpoint and State:\n  " +
                        join(lines, "\n  ") + "\nExclude these names with a pattern '!NAME', or change the model.");
     const auto nothing = distinct_lines(communicator_, [&]() -> std::vector<std::string> {
       PartialResult result;
@@ -188,7 +188,7 @@ Loaded load_whole(const std::vector<CheckpointCandidate>& candidates, const Load
   auto loaded = load_newest_intact(candidates, wanted, accept, communicator, skipped);
   if (loaded) return std::move(*loaded);
   throw UsageError(confirm_damaged("cannot load from '" + path + "': it is damaged:", candidates, skipped, communicator) +
-                   "A restart does not help. Restore it from a backup, or load from another checkpoint.");
+                   "A restart does not help. Restore the checkpoint from a backup, or load another one.");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class LoadedValues {
   /// Converts the bytes read from the checkpoint to the types of the State's values; values that the checkpoint lacks are
   /// skipped. Throws UsageError if a number does not fit its type.
   void decode(const Contents& contents);
-  /// Writes the values that decode() has converted to the State. Does not throw Error.
+  /// Writes the values to the State, as decode() has converted them. Does not throw Error.
   void install() const;
 
  private:

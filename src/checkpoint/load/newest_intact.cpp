@@ -115,8 +115,8 @@ LoadTargets all_entries(const State& state) {
     wanted.tensors.push_back(&entry);
     wanted.check_first = wanted.check_first || entry.optional;
   }
-  // Values need not be verified before they are read: they are read into separate memory, and install() copies them to
-  // their place after everything has been verified.
+  // Values need not be verified before they are read: they are read into separate memory, and install() copies them to the
+  // State after everything has been verified.
   for (const auto& entry : state.values()) wanted.values.push_back(&entry);
   return wanted;
 }

@@ -22,8 +22,8 @@ struct BlockReading {
   bool copy = true;             ///< false: only verify the blocks, copy nothing
   bool to_gpus = false;         ///< true if a destination of the copies is GPU memory
   std::function<void(std::uint64_t bytes)> read;  ///< called after each block with the size of the block; from any thread
-  /// Called with the exception if a file cannot be read, before the error becomes a line of the result of read_blocks();
-  /// from any thread.
+  /// Called with the exception if a file cannot be read, on any thread, before the error is added to the result of
+  /// read_blocks().
   std::function<void(const std::exception& error)> failed = {};
 };
 

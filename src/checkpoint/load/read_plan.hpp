@@ -48,7 +48,8 @@ class ReadPlan {
   /// added.
   void want_value(const std::string& name, std::string& to);
 
-  /// Argument of add(): tensors and values (all or some) in the index of one rank's bytes, and the blocks of these bytes.
+  /// Argument of add(): the index entries of some or all tensors and values that one rank wrote into a shard file, and all
+  /// blocks that this rank wrote into the file.
   struct Entries {
     std::size_t shard = 0;
     int rank = 0;

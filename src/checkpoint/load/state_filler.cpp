@@ -24,8 +24,8 @@ void append(Lines& lines, Lines more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// Returns whether the tensor is a part of a sum over ranks and the checkpoint was written by another number of ranks, so
-/// that parts must be added.
+/// Returns whether parts of a summed tensor must be added: the tensor is a sum over the ranks, and the checkpoint was
+/// written by a different number of ranks.
 bool is_regrouped(const TensorEntry& entry, const Manifest& manifest, const Communicator& communicator) {
   return entry.summed && manifest.meta.ranks != communicator.size();
 }

@@ -53,7 +53,7 @@ class Verification {
     add_lines(findings, shards());
     for (const auto& file : manifest_.files) add_lines(findings, {file_damage(directory_, file, count)});
     if (has_view(directory_)) add_lines(findings, {view_damage(directory_, count)});
-    // The structure of damaged files is not checked: it would only report the same damage again.
+    // The HDF5 structure of damaged files is not checked, because that would only report the same damage again.
     if (findings.empty()) add_lines(findings, schemas());
     return findings;
   }
@@ -68,7 +68,7 @@ class Verification {
         fetch.add(number, read_part(directory_, part.shard_of(manifest_), part.record(manifest_)));
       } catch (const std::exception& error) {
         rethrow_if_no_damage(error);
-        // Every part of a missing file has the same message, which is reported once.
+        // All parts of a missing shard file produce the same message, which is reported once.
         if (findings.empty() || findings.back() != error.what()) findings.emplace_back(error.what());
       }
     if (findings.empty()) add_lines(findings, fetch.findings());

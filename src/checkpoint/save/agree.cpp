@@ -85,8 +85,8 @@ constexpr std::string_view equal_values =
     "state.value(\"loss_sum\", loss_sum).part_of_sum() in C++. Keep another value of each rank in a tensor that is "
     "declared per rank: per_rank=True in Python, .per_rank() in C++. Or reduce the value over the ranks before the call.";
 
-/// Gathers the descriptions of the States of all ranks, and returns all differences, one line each, from the second on
-/// indented. Collective.
+/// Gathers the descriptions of the States of all ranks, and returns all differences, one line each. All lines except the
+/// first are indented. Collective.
 std::string differences(Communicator& communicator, const State& state, Agreement::Purpose purpose) {
   std::vector<Descriptions> ranks;
   for (const auto& bytes : communicator.all_gather(pack(describe(state, purpose)))) ranks.push_back(unpack(bytes));
@@ -214,8 +214,8 @@ Agreement::Outcome Agreement::update(const State& state, Purpose purpose, bool c
 void Agreement::exchange(const State& state) {
   require_alike(state, communicator_);
   const auto own_file = file_of_rank_[static_cast<std::size_t>(communicator_.rank())];
-  // If the layout of rank 0 is complete, rank 0 writes the combined view (state.h5) without reading the indices in the
-  // shard files. The limit of slabs bounds the memory of the layout to a few megabytes.
+  // If rank 0's layout lists all slabs, rank 0 writes the combined view (state.h5) without reading the indices in the shard
+  // files. The maximum number of slabs bounds the memory of the layout to a few megabytes.
   const std::size_t max_slabs = communicator_.rank() == 0 ? 16'384 : 0;
   LayoutPlanner planner(state, file_of_rank_, own_file, max_slabs);
   exchange_slabs(state, planner);

@@ -33,7 +33,7 @@ class Agreement {
     bool cannot_save = false;  ///< at least one rank passed `cannot_save`
     bool alike = true;         ///< all ranks passed the same `number`
   };
-  /// plan: update() does not compare values; save: update() compares them.
+  /// `plan`: update() compares everything except the values. `save`: update() also compares the values.
   enum class Purpose { plan, save };
   /// Compares the States of all ranks, and computes a new layout if names or shapes changed. The same all-reduce informs
   /// all ranks whether any rank passed `cannot_save`, and whether all passed the same `number`. If the States differ,

@@ -72,7 +72,7 @@ void map_slab(hid_t how, const TensorLayout& tensor, std::size_t number, int fil
 void assemble(hid_t file, const TensorLayout& tensor, const Layout& layout) {
   const auto whole = whole_shape(tensor, layout.ranks);
   io::H5Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
-  // Without creation and modification times, the bytes of state.h5 depend only on the checkpoint.
+  // Stores no creation and modification times, so that the bytes of state.h5 depend only on the checkpoint.
   io::h5_check(H5Pset_obj_track_times(how, false), "leave times out");
   if (element_count(whole) > 0) {
     set_fill(how, tensor.dtype);
@@ -156,7 +156,7 @@ void restore_view(const std::string& checkpoint_dir, const std::string& aside) {
       add_index(index_from(read_part(checkpoint_dir, manifest.shards[file], part), path), tensors, values);
     }
   for (auto& [name, tensor] : tensors) {
-    // The slabs are sorted as in plan_layout(), because the number of a slab is its index in this order.
+    // The number of a slab is its index in the order of plan_layout(), so the slabs are sorted in this order.
     const auto key = [&](const Slab& s) {
       return std::tuple(tensor.placement == Placement::per_rank ? s.writer : 0, s.offset, s.shape);
     };

@@ -40,7 +40,7 @@ class LostRun : public Error {
 /// directory, the rename of the commit fails.
 std::string lost_text(const SavePaths& paths);
 
-/// The input of commit(), which only rank 0 calls.
+/// The argument of commit(), which is called only on rank 0.
 struct Commit {
   SavePaths paths;
   Meta meta;

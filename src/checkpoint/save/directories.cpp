@@ -43,8 +43,8 @@ std::int64_t identity_of(const struct stat& info) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(text));
 }
 
-/// Serializes the contents of the directory that this rank passed to report(): metadata, validation, treatment of different
-/// files, and name, size and identity_of() of each file.
+/// Serializes the contents of the directory that this rank passed to report(): metadata, validation request, handling of
+/// different files, and name, size and identity_of() of each file.
 std::string packed_list(const DirectoryCheckpoint& mine) {
   check_metadata(mine.metadata);
   Packer packer;
@@ -143,7 +143,8 @@ void refuse_names_of_state(const SharedFiles& files, const State& state) {
 
 bool has(const Shared& shared, int rank) { return std::ranges::binary_search(shared.ranks, rank); }
 
-/// Serializes the digests of the files that must be compared with other ranks and that this rank has, in name order.
+/// Serializes the digests of this rank's files that must be compared with the files of other ranks. The order is that of
+/// the names.
 std::string packed_digests(const SharedFiles& files, const std::string& directory, int rank) {
   Packer packer;
   for (const auto& [name, shared] : files)
@@ -151,12 +152,12 @@ std::string packed_digests(const SharedFiles& files, const std::string& director
   return packer.bytes();
 }
 
-/// One content of the files with one name.
+/// One of the different contents that files of the same name have on different ranks.
 struct Version {
   std::string digest;
   std::vector<int> ranks;  ///< ranks whose file has this content, in ascending order
 };
-/// The different contents of the files with one name, in the order of their lowest ranks.
+/// All different contents that files of the same name have, ordered by the lowest rank that has each content.
 using Versions = std::vector<Version>;
 
 /// Compares the digests of files with one name on all ranks. Returns the names that have several versions. Collective.
@@ -181,7 +182,7 @@ std::map<std::string, Versions> different_files(const SharedFiles& files, const 
   return different;
 }
 
-/// Returns the sentence for DirectoryFiles::difference.
+/// Returns the text of DirectoryFiles::difference. `different`: contents by file name; must not be empty.
 std::string difference_in_words(const std::map<std::string, Versions>& different) {
   constexpr std::size_t max_versions = 4;
   const auto& [name, versions] = *different.begin();

@@ -38,8 +38,8 @@ SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& num
       const bool is_good = meta.number == number && std::ranges::count(known_as_damaged, number) == 0;
       is_good ? sorted.good.push_back(meta) : sorted.damaged.push_back(number);
     } catch (const io::StorageError&) {
-      // The checkpoint may be intact, because the storage may have failed. It counts as damaged only if a load found it
-      // damaged.
+      // The manifest cannot be read, possibly because the storage failed. The checkpoint counts as damaged only if a load
+      // found it damaged.
       if (std::ranges::count(known_as_damaged, number) > 0) sorted.damaged.push_back(number);
     } catch (const Error&) {
       sorted.damaged.push_back(number);

@@ -48,7 +48,7 @@ class Saver {
   ~Saver();
 
   /// Must be called if the state was loaded from checkpoint `number`. Newer checkpoints, which were not loaded, are then
-  /// kept and do not count as checkpoints to keep. Not collective.
+  /// not deleted, and do not count as one of num_to_keep. Not collective.
   void restored(std::int64_t number);
 
   /// Prepares the first save of `state`, so that start() takes less time: the ranks agree on the layout of the tensors in
@@ -59,7 +59,7 @@ class Saver {
   /// Compares one number of every rank, for example a digest of replicated tensors, before a save. The ranks do not compare
   /// numbers if `number` is empty.
   struct Comparison {
-    /// Returns the number of this rank that is compared. Called after State::bring_up_to_date().
+    /// Returns this rank's number. Called after State::bring_up_to_date().
     std::function<std::int64_t()> number;
     /// Called on all ranks with the result of the comparison. `alike`: all ranks have the same number. May throw on all
     /// ranks, which aborts the save.
@@ -81,9 +81,9 @@ class Saver {
   /// - DirectoryFileUnreadable if a file in a directory passed to report() cannot be read; the checkpoint is then removed
   std::optional<SaveResult> start(const State& state, Request request);
 
-  /// Passes the numbers of the checkpoints that a load found damaged. Damaged checkpoints do not count as checkpoints to
-  /// keep and may be deleted, even if they are newer than the loaded checkpoint. Must be called after restored(). Not
-  /// collective.
+  /// Passes the numbers of the checkpoints that a load found damaged. Damaged checkpoints do not count as one of
+  /// num_to_keep and may be deleted, even if they are newer than the loaded checkpoint. Must be called after restored().
+  /// Not collective.
   void know_as_damaged(std::vector<std::int64_t> numbers);
 
   /// Returns true from the start() of a save until its result is returned. Not collective.

@@ -36,7 +36,8 @@ struct ShardPlan {
   std::shared_ptr<const io::H5Memory> structure;  ///< the HDF5 file without the data of tensors and values
   std::vector<TensorSource> sources;              ///< slabs that this rank writes, sorted by offset in the file
   std::string tensors_text;                       ///< entries_text() of the slabs that this rank writes
-  /// Values that this rank writes, in the order of State::values(). IndexEntry::bytes has the reserved size (room_of()).
+  /// Values that this rank writes, in the order of State::values(). IndexEntry::bytes is the reserved size, as returned by
+  /// room_of().
   std::vector<IndexEntry> values;
   std::vector<BlockExtent> blocks;  ///< blocks of the file that this rank writes, without its index
   BlockExtent index;                ///< byte range of the file for this rank's index

@@ -52,7 +52,7 @@ void ShardWriter::begin(std::shared_ptr<const ShardPlan> plan, const State& stat
   std::uint64_t of_files = 0;
   for (const auto& file : given.files) of_files += file.bytes;
   if (of_files > 0)
-    // Allocates staging memory for the next save: its files probably have the same size.
+    // Allocates staging memory for the files of the next save, which probably have the same size as those of this save.
     take_memory(static_cast<std::size_t>(of_files / block_bytes + 1), block_bytes);
 }
 

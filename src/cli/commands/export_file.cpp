@@ -47,7 +47,7 @@ constexpr CommandOption export_options[] = {
 constexpr ExitNote export_exit_codes[] = {
     {0, "written"}, {64, "invalid arguments, or no such checkpoint"}, {70, "the checkpoint is damaged, or writing failed"}};
 
-/// Copies a file that the train function has written into the checkpoint.
+/// Exports a file of the checkpoint that is not trainrt's own: the train function has written it.
 ExitCode export_own_file(const std::string& path, const std::string& directory, const Arguments& arguments) {
   const auto manifest = checkpoint::read_manifest(directory);
   const auto* record = find_user_file(path, manifest);

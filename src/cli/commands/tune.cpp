@@ -1,10 +1,8 @@
 // trainrt tune: searches hyperparameters with trials, each of which is a run.
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <memory>
-#include <sstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -18,8 +16,11 @@
 #include "cli/config/config_file.hpp"
 #include "cli/start/load_run_spec.hpp"
 #include "cli/start/slurm_environment.hpp"
+#include "cli/tune/given_mirror_keys.hpp"
 #include "cli/tune/sweep_check.hpp"
+#include "cli/tune/sweep_outcome.hpp"
 #include "cli/tune/sweep_results.hpp"
+#include "cli/tune/trial_command.hpp"
 #include "cli/tune/tune_slices.hpp"
 #include "core/environment.hpp"
 #include "core/output/log.hpp"
@@ -31,10 +32,8 @@
 #include "rundir/records/run_record.hpp"
 #include "trainer/records/finished_run.hpp"
 #include "trainer/start/expanded_config.hpp"
-#include "tune/record/sweep_history.hpp"
 #include "tune/run/journal_repair.hpp"
 #include "tune/run/sweep_run.hpp"
-#include "tune/trials/missing_metric.hpp"
 #include "tune/trials/process_runner.hpp"
 
 namespace trainrt::cli::plugins {
@@ -77,47 +76,6 @@ void require_subcommand(const std::vector<std::string>& operands) {
   require_existing(operands[1]);
 }
 
-std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
-
-/// Numbers of tasks and nodes of the Slurm job, which the trials share. Outside a job, `tasks` is 0.
-struct JobSize {
-  int tasks = 0, nodes = 1;
-  int groups(int workers) const { return tasks == 0 ? 1 : std::max(tasks / workers, 1); }
-  int nodes_of(int workers) const { return std::clamp((workers * nodes + tasks - 1) / tasks, 1, nodes); }
-};
-
-JobSize job_size(const Environment& environment) {
-  if (!environment.has("SLURM_JOB_ID")) return {};
-  return {std::max(environment.number("SLURM_NTASKS").value_or(1), 1),
-          std::max(environment.number("SLURM_NNODES").value_or(1), 1)};
-}
-
-std::vector<std::string> added_srun_words(const Environment& environment) {
-  std::istringstream given(environment.text("TRAINRT_SRUN_ARGS").value_or(""));
-  return {std::istream_iterator<std::string>(given), {}};
-}
-
-/// Returns the command that starts the ranks of a trial. In a job it is srun, which uses a part of the job; outside
-/// Slurm it is this program.
-std::vector<std::string> trial_command(const tune::Sweep& sweep, const JobSize& job, const Environment& environment) {
-  const auto ranks = std::to_string(sweep.workers());
-  if (job.tasks == 0 && sweep.workers() == 1) return {own_program(), "run"};
-  if (job.tasks == 0) return {own_program(), "run", "-n", ranks};
-  // --mem=0 lets the steps share the job's memory; otherwise the first step would take all of it.
-  std::vector<std::string> command{"/usr/bin/env",
-                                   "srun",
-                                   "--exact",
-                                   "--mem=0",
-                                   "--kill-on-bad-exit=0",
-                                   "--wait=20",
-                                   fmt::format("--nodes={}", job.nodes_of(sweep.workers())),
-                                   "--ntasks=" + ranks};
-  for (const auto& word : added_srun_words(environment)) command.push_back(word);
-  command.push_back(own_program());
-  command.emplace_back("run");
-  return command;
-}
-
 /// Requeues the Slurm job, unless it was cancelled or is already requeued, so that the job continues the sweep.
 void requeue_job(const Environment& environment, int max_requeues) {
   const auto job = batch::SlurmJob::of(environment);
@@ -127,24 +85,6 @@ void requeue_job(const Environment& environment, int max_requeues) {
   if (ending == batch::JobEnding::cancelled || ending == batch::JobEnding::requeued) return;
   const auto error = job->restart_count() < max_requeues ? job->requeue() : "the limit failure.max_requeues is reached";
   if (!error.empty()) log::info(fmt::format("job {} is not requeued: {}", job->task_id(), error));
-}
-
-std::string in_words(ExitCode code, const tune::Sweep& sweep) {
-  if (code == ExitCode::stopped) return "the sweep was stopped. Run the same command again to continue";
-  if (code == ExitCode::usage && tune::lacks_metric(sweep, tune::history_of(sweep)))
-    return "the sweep was stopped. " + tune::metric_advice(sweep.metric_origin());
-  if (code == ExitCode::usage)
-    return fmt::format(
-        "the sweep has failed. Fix the error above and start a sweep with another run.name. Trials so far: trainrt tune "
-        "status {}",
-        shell_quoted(sweep.directory()));
-  if (code == ExitCode::failed && sweep.fail_fast())
-    return "the sweep was stopped because a trial has failed (tune.fail_fast = true). Run the same command again to "
-           "continue with the other trials";
-  if (code == ExitCode::failed)
-    return fmt::format("all trials have failed; see trainrt tune status {}. Run the same command again to retry them",
-                       shell_quoted(sweep.directory()));
-  return fmt::format("the sweep is complete. Results: trainrt tune status {}", shell_quoted(sweep.directory()));
 }
 
 tune::Sweep sweep_of(const Arguments& arguments) {
@@ -184,7 +124,7 @@ void end(const tune::Sweep& sweep, ExitCode code, const std::string& error, cons
   if (!error.empty()) log::error(error);
   if (code == ExitCode::stopped)
     requeue_job(environment, config::make_run_spec(sweep.common_config()).failure.max_requeues);
-  log::info(in_words(code, sweep));
+  log::info(sweep_outcome(sweep, code, environment));
 }
 
 /// Runs the sweep as one rank of a job step.
@@ -205,7 +145,8 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
 
 /// Replaces this process by srun. srun starts one job step with the ranks of all slices that fit into the job's tasks.
 [[noreturn]] void become_srun(const tune::Sweep& sweep, const JobSize& job, std::span<const std::string> words) {
-  std::vector<std::string> command{"srun", fmt::format("--ntasks={}", job.groups(sweep.workers()) * sweep.workers())};
+  std::vector<std::string> command{"srun",
+                                   fmt::format("--ntasks={}", job.groups(sweep.max_workers()) * sweep.max_workers())};
   for (const auto& word : added_srun_words(Environment::of_process())) command.push_back(word);
   command.insert(command.end(), {own_program(), "tune"});
   command.insert(command.end(), words.begin(), words.end());
@@ -220,7 +161,7 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
 /// If the machine has CPUs for more trials, logs the key that sets their number.
 void advise_more_trials(const tune::Sweep& sweep, const JobSize& job) {
   const auto cpus = std::ranges::count(program::affinity_of_this_thread(), '1');
-  const auto fitting = std::min<std::int64_t>(cpus / sweep.workers(), static_cast<std::int64_t>(sweep.trials()));
+  const auto fitting = std::min<std::int64_t>(cpus / sweep.max_workers(), static_cast<std::int64_t>(sweep.trials()));
   if (job.tasks > 0 || sweep.concurrent() > 0 || fitting < 2) return;
   log::info(fmt::format("this machine has {} CPUs: tune.max_concurrent_trials = {} runs {} trials at the same time", cpus,
                         fitting, fitting));
@@ -228,14 +169,14 @@ void advise_more_trials(const tune::Sweep& sweep, const JobSize& job) {
 
 /// Runs each trial in its own processes: in a job step, or outside Slurm in processes of this node.
 ExitCode run_in_steps(const tune::Sweep& sweep, const JobSize& job, const Environment& environment) {
-  const auto wanted = sweep.concurrent() > 0
-                          ? std::min(sweep.concurrent(), job.tasks > 0 ? job.groups(sweep.workers()) : sweep.concurrent())
-                          : job.groups(sweep.workers());
+  const auto wanted = sweep.concurrent() > 0 ? std::min(sweep.concurrent(), job.tasks > 0 ? job.groups(sweep.max_workers())
+                                                                                          : sweep.concurrent())
+                                             : job.groups(sweep.max_workers());
   const auto groups = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), sweep.trials()));
   batch::install_stop_signals();
   begin(sweep, groups);
   advise_more_trials(sweep, job);
-  const auto command = trial_command(sweep, job, environment);
+  const auto command = [&](int ranks) { return trial_command(ranks, job, environment); };
   std::vector<std::unique_ptr<tune::TrialRunner>> runners;
   for (int i = 0; i < groups; ++i) runners.push_back(std::make_unique<tune::ProcessRunner>(command));
   tune::SweepRun run(sweep);
@@ -246,22 +187,23 @@ ExitCode run_in_steps(const tune::Sweep& sweep, const JobSize& job, const Enviro
 
 ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> words) {
   leave_shell_step();
+  take_given_mirror_keys();
   const auto environment = Environment::of_process();
-  const auto packages = python_path(client_folder(), environment.text("PYTHONPATH").value_or(""));
-  setenv("PYTHONPATH", packages.c_str(), 1);  // for tune.searcher_program; no thread has begun yet
+  setenv("PYTHONPATH", python_path(client_folder(), environment.text("PYTHONPATH").value_or("")).c_str(),
+         1);  // for tune.searcher_program; no thread has begun yet
   if (launch::is_in_step(environment)) return run_as_rank(arguments, environment);
   const auto sweep = sweep_of(arguments);
   const auto job = job_size(environment);
   if (job.tasks > 0) set_srun_variables(environment);
-  if (job.tasks > 0 && sweep.workers() > job.tasks)
+  if (job.tasks > 0 && sweep.max_workers() > job.tasks)
     throw UsageError(
         fmt::format("tune.workers = {}, but the job has only {} task{}: submit it with sbatch --ntasks={} or more",
-                    sweep.workers(), job.tasks, job.tasks == 1 ? "" : "s", sweep.workers()));
+                    sweep.max_workers(), job.tasks, job.tasks == 1 ? "" : "s", sweep.max_workers()));
   if (sweep.place() != "slices") return run_in_steps(sweep, job, environment);
   if (job.tasks == 0)
     throw UsageError(
         fmt::format("tune.place = slices needs several ranks: start them with mpiexec -n {} trainrt tune --config FILE",
-                    2 * sweep.workers()));
+                    2 * sweep.max_workers()));
   become_srun(sweep, job, words);
 }
 
@@ -291,8 +233,7 @@ const Command tune{
         "array, share the trials of a sweep.\n"
         "In a Slurm job, each trial is a job step of tune.workers tasks; elsewhere it runs in processes of this node. "
         "Under srun or mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks. "
-        "Each slice trains one trial after another.\n"
-        "A trial that fails with exit code 64 is not retried.\n",
+        "Each slice trains one trial after another.\nA trial that fails with exit code 64 is not retried.\n",
     .exit_codes = tune_exit_codes,
     .run = tune_command,
     .writes_run = true};

@@ -14,6 +14,7 @@
 #include "cli/start/requested_runs.hpp"
 #include "config/value_origin.hpp"
 #include "core/environment.hpp"
+#include "io/storage.hpp"
 #include "program/children/program_failed.hpp"
 #include "program/environments/join_framework.hpp"
 #include "program/progress/python_stacks.hpp"
@@ -79,6 +80,10 @@ program::ProgramOptions program_options(const config::RunSpec& spec, std::functi
           .shown = spec.run.shown_output,
           .look_up = [spec](const program::RunRequest& request) { return find_requested_run(spec, request); },
           .on_contact = std::move(on_contact),
+          .on_store_keys =
+              [](const program::StoreKeys& keys) {
+                io::set_mirror_keys({keys.key, keys.secret, keys.token});
+              },
           .progress = spec.program.progress};
 }
 

@@ -22,6 +22,7 @@
 #include "trainer/run/run.hpp"
 #include "trainer/start/rank_command.hpp"
 #include "trainer/start/rank_start.hpp"
+#include "tune/record/trial_workers.hpp"
 #include "tune/run/sweep_run.hpp"
 #include "tune/trials/trial_callback.hpp"
 
@@ -127,15 +128,20 @@ void require_slices(const tune::Sweep& sweep, int ranks) {
     throw UsageError(
         "trials of a program cannot run in a job step, because each trial starts its own processes: run trainrt tune once, "
         "without srun or mpiexec (jobs/tune.sbatch)");
-  if (sweep.workers() > ranks || ranks % sweep.workers() != 0)
-    throw UsageError(fmt::format("tune.workers = {}, but {} rank{} launched: start a multiple of {} ranks", sweep.workers(),
-                                 ranks, ranks == 1 ? " was" : "s were", sweep.workers()));
-  const int slices = ranks / sweep.workers();
+  if (tune::sets_workers(sweep.space()))
+    throw UsageError(
+        fmt::format("[tune.space] sets {}, so that trials have different numbers of ranks, which a slice cannot have: run "
+                    "trainrt tune once, without srun or mpiexec (jobs/tune.sbatch)",
+                    tune::workers_key));
+  if (sweep.max_workers() > ranks || ranks % sweep.max_workers() != 0)
+    throw UsageError(fmt::format("tune.workers = {}, but {} rank{} launched: start a multiple of {} ranks",
+                                 sweep.max_workers(), ranks, ranks == 1 ? " was" : "s were", sweep.max_workers()));
+  const int slices = ranks / sweep.max_workers();
   if (sweep.concurrent() > 0 && sweep.concurrent() < slices)
     throw UsageError(
         fmt::format("tune.max_concurrent_trials = {}, but {} ranks run {} trials at the same time: start {} "
                     "ranks",
-                    sweep.concurrent(), ranks, slices, sweep.concurrent() * sweep.workers()));
+                    sweep.concurrent(), ranks, slices, sweep.concurrent() * sweep.max_workers()));
 }
 
 /// Returns a name that differs from the names of all other job steps, including earlier ones.
@@ -153,7 +159,7 @@ struct SweepOutcome {
 /// so that no slice waits long at the end.
 SweepOutcome train_slices(const tune::Sweep& sweep, launch::Launch& launch, Communicator& all) {
   const auto stop_file = all.broadcast_text(name_of_step(), 0) + ".stop";
-  Slice slice(launch, all, sweep.workers());
+  Slice slice(launch, all, sweep.max_workers());
   auto code = static_cast<std::int64_t>(ExitCode::finished);
   std::string error;
   if (slice.is_leader()) {
@@ -183,11 +189,11 @@ class SliceCommand final : public trainer::RankCommand {
   void prepare(config::RunSpec& /*spec*/, const World& world) override { require_slices(*sweep_, world.size); }
 
   std::string description(const config::RunSpec& /*spec*/) const override {
-    return fmt::format("trials on {} rank{} each", sweep_->workers(), sweep_->workers() == 1 ? "" : "s");
+    return fmt::format("trials on {} rank{} each", sweep_->max_workers(), sweep_->max_workers() == 1 ? "" : "s");
   }
 
   ExitCode execute(const config::RunSpec& /*spec*/, launch::Launch& launch, Communicator& communicator) override {
-    const auto begin = [&] { steps_.begin(*sweep_, communicator.size() / sweep_->workers()); };
+    const auto begin = [&] { steps_.begin(*sweep_, communicator.size() / sweep_->max_workers()); };
     comm::collectively_on_first(communicator, begin, trainer::with_advice);
     const auto outcome = train_slices(*sweep_, launch, communicator);
     RankZero(communicator.rank()).run([&] { steps_.end(*sweep_, outcome.code, outcome.error); });

@@ -34,7 +34,7 @@ class NodeWindows : public Segments {
   Memory add(SharedSegment segment) {
     const auto at = static_cast<std::size_t>(segment.index) * segment.slice;
     auto* const mine = segment.memory.get() + at;
-    // The flag is atomic, because the owner may release the memory on any thread.
+    // `given_back` is atomic, because the owner may release the memory on any thread.
     auto given_back = std::make_shared<std::atomic<bool>>(false);
     windows_.push_back({segment.memory, mine, segment.slice, given_back});
     auto end = [given_back, memory = std::move(segment.memory), file = segment.file] { given_back->store(true); };
@@ -138,7 +138,7 @@ class NodeCommunicator : public SharedCommunicator {
     if (nodes_ == 1) return SharedCommunicator::start_maximum(mine);
     mpi_->start_maximum(mine);
   }
-  /// Completes the collectives in progress first: other ranks may wait for them in shared memory, where MPI is not polled.
+  /// First completes the collectives in progress, since other ranks may wait for them without polling MPI.
   Maximum finish_maximum(std::string_view name) override {
     if (nodes_ == 1) return SharedCommunicator::finish_maximum(name);
     drain();
@@ -187,8 +187,8 @@ class NodeCommunicator : public SharedCommunicator {
   Memory board_memory_;
   std::vector<int> node_of_rank_;
   int nodes_;
-  /// The ranks of this node with the sums of the node's complete subtrees in their buffers, as indices among the node's
-  /// ranks.
+  /// The ranks of this node that hold the sums of the node's complete subtrees in their buffers. Each rank is given by its
+  /// index among the ranks of the node.
   std::vector<int> sums_at_;
   std::unique_ptr<LeaderExchange> exchange_;
   NodeWindows windows_;
@@ -251,7 +251,7 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   return Communicator::allocate(bytes, device);
 }
 
-/// Collective. Returns `mpi` if no node has 2 ranks or one cannot share memory; else a communicator that uses it.
+/// Returns `mpi` if no node has 2 ranks, or ranks cannot share memory; otherwise a NodeCommunicator over `mpi`. Collective.
 std::unique_ptr<Communicator> node_communicator_over(std::unique_ptr<MpiCommunicator> mpi, std::vector<int> node_of_rank) {
   std::map<int, int> ranks_on;
   for (const int node : node_of_rank) ++ranks_on[node];

@@ -36,8 +36,8 @@ class MpiCommunicator : public QueuedCommunicator {
   /// The caller of MPI_Finalize: this communicator's destructor, the program, or nobody.
   enum class Finalize { with_communicator, by_program, never };
 
-  /// Creates a communicator of the ranks of `parent`, which is duplicated, so that the messages of the two communicators
-  /// cannot be confused. Collective.
+  /// Creates a communicator over the ranks of `parent`. Duplicates `parent`, so that messages of the two communicators are
+  /// never matched. Collective.
   MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize);
   ~MpiCommunicator() override;
 

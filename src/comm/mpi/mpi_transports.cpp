@@ -72,10 +72,10 @@ Variables transport_variables(const UcxFacts& facts, const Environment& environm
   if (environment.has("UCX_TLS")) return {};
   const bool posix = facts.shm_problem.empty(), sysv = facts.sysv_problem.empty();
   if (!posix && !sysv && facts.shares_node)
-    throw UsageError(fmt::format(
-        "MPI has no shared memory for the ranks of {}: {}; {}. Give the container a larger --shm-size, or mount a "
-        "writable tmpfs at /dev/shm",
-        host_name(), facts.shm_problem, facts.sysv_problem));
+    throw UsageError(
+        fmt::format("MPI has no shared memory for the ranks of {}: {}; "
+                    "{}. Give the container a larger --shm-size, or mount a writable tmpfs at /dev/shm",
+                    host_name(), facts.shm_problem, facts.sysv_problem));
   if (!facts.all_on_this_node) {
     if (posix && sysv) return {};
     return {{"UCX_TLS", posix ? "^sysv" : sysv ? "^posix" : "^posix,sysv"}};
@@ -92,8 +92,8 @@ std::optional<std::string> transport_warning(const UcxFacts& facts, const Enviro
   std::string consequence = "MPI uses System V shared memory instead";
   if (const auto chosen = environment.text("UCX_TLS"))
     consequence = fmt::format(
-        "UCX_TLS={} is set in the environment and is kept; if MPI_Init fails, unset it, or remove posix, sm and all from "
-        "it",
+        "UCX_TLS={} is set in the environment and is kept; "
+        "if MPI_Init fails, unset it, or remove posix, sm and all from it",
         *chosen);
   else if (!facts.sysv_problem.empty())
     consequence = facts.sysv_problem + "; MPI uses the network instead";

@@ -79,10 +79,11 @@ std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOpt
   const int rank = mpi_rank(MPI_COMM_WORLD), size = mpi_size(MPI_COMM_WORLD);
   const auto& world = launch.world();
   if (size != world.size || rank != world.rank)
-    throw UsageError(fmt::format(
-        "MPI has {} ranks and this process is rank {}, but the launcher '{}' announced rank {} of {}: this MPI library "
-        "cannot be started by that launcher. Use the mpiexec of the MPI that trainrt was built with, or srun --mpi=pmix",
-        size, rank, world.launcher, world.rank, world.size));
+    throw UsageError(
+        fmt::format("MPI has {} ranks and this process is rank {}, but the launcher '{}' announced rank {} of {}: "
+                    "this MPI library cannot be started by that launcher. "
+                    "Use the mpiexec of the MPI that trainrt was built with, or srun --mpi=pmix",
+                    size, rank, world.launcher, world.rank, world.size));
   auto communicator = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, options.timeout_seconds, finalize_policy(launch));
   const auto chosen = communicator->all_gather(backend);
   for (std::size_t other = 1; other < chosen.size(); ++other)
@@ -98,10 +99,10 @@ std::unique_ptr<MpiCommunicator> join_mpi(double timeout_seconds) {
   check_mpi(MPI_Initialized(&initialized));
   check_mpi(MPI_Finalized(&finalized));
   if (initialized == 0 || finalized != 0)
-    throw UsageError(fmt::format(
-        "mpi_communicator: MPI {}: call MPI_Init first. If the program has called it, the program was built with "
-        "another MPI than trainrt",
-        finalized != 0 ? "has been finalized" : "has not been initialized"));
+    throw UsageError(
+        fmt::format("mpi_communicator: MPI {}: call MPI_Init first. "
+                    "If the program has called it, the program was built with another MPI than trainrt",
+                    finalized != 0 ? "has been finalized" : "has not been initialized"));
   undo_mpi_preparation();
   launch::require_expected_size_of_mpi(Environment::of_process(), mpi_size(MPI_COMM_WORLD));
   return std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, timeout_seconds, MpiCommunicator::Finalize::by_program);

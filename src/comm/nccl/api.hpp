@@ -29,7 +29,7 @@ enum class RedOp : int { sum = 0, max = 2, min = 3, avg = 4 };
 struct UniqueId {
   char bytes[128];
 };
-struct Comm;  // opaque type of NCCL, a communicator
+struct Comm;  // NCCL's opaque type of a communicator
 
 /// The struct ncclConfig_t of NCCL 2.18. Newer NCCL libraries detect by `size` and `version` that later fields are missing.
 struct Config {

@@ -52,7 +52,7 @@ class NcclCommunicator : public DeviceCommunicator {
   std::unique_ptr<device::Stream> stream_;
   Memory scratch_;
   std::size_t scratch_bytes_ = 0;
-  // The last member, so that it is destroyed before the stream and the memory that NCCL uses.
+  // Declared last, so that it is destroyed before the stream and the memory that NCCL uses.
   std::unique_ptr<NcclHandle> nccl_;
 };
 

@@ -108,13 +108,13 @@ void NcclHandle::fail(const std::string& what, Result result) {
   throw_aborted();
 }
 
-/// The caller must hold comm_mutex_.
+/// Throws the error that abort_reason_ describes. The caller must hold comm_mutex_.
 void NcclHandle::throw_aborted() const {
   if (abort_reason_.is_timeout) throw CollectiveTimeout(abort_reason_.text);
   throw Error(abort_reason_.text);
 }
 
-/// The caller must hold comm_mutex_.
+/// Aborts the NCCL communicator and stores the reason. The caller must hold comm_mutex_.
 void NcclHandle::abort_communicator(AbortReason why) {
   abort_reason_ = std::move(why);
   if (comm_ != nullptr) api_->comm_abort(std::exchange(comm_, nullptr));
@@ -155,7 +155,7 @@ NcclHandle::AbortReason NcclHandle::find_failure() try {
   const auto& first = watched_.front();
   const auto where = fmt::format("{} on rank {} ({})", first.what, member_.rank, host_name());
   if (monotonic_seconds() - since_ > with_margin(member_.limit_seconds))
-    return {fmt::format("{}: not complete on GPU {} after {} s: some rank has not joined it; NCCL does not report which",
+    return {fmt::format("{}: not complete on GPU {} after {} s: a rank has not joined it; NCCL does not report which rank",
                         where, member_.gpu, member_.limit_seconds),
             true};
   const std::unique_lock comm_lock(comm_mutex_, std::try_to_lock);

@@ -14,7 +14,6 @@ namespace trainrt::comm {
 namespace {
 /// Size in bytes up to which data is always copied to the shared-memory board, because that saves a wait. Larger data may
 /// be read in place by other ranks.
-
 constexpr std::size_t direct_from = 8192;
 
 /// Compares two collective numbers: returns whether `a` is equal to `b` or later than `b`. Numbers wrap around after 2^32.
@@ -46,7 +45,8 @@ bool Announcer::knows_room(bool for_slot) const {
   return slot_free && !passed(number_ + 1, known_finished_ + Board::ring);
 }
 
-/// The counters of the other ranks are read only if necessary, because their cache lines are in other cores.
+/// Reads the counters of the other ranks only if necessary, because each of these reads fetches a cache line from another
+/// core.
 bool Announcer::has_room(const Collective& c) {
   const bool for_slot = may_take_slot(c);
   if (knows_room(for_slot)) return true;

@@ -13,8 +13,8 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Maximum size in bytes of the data of all ranks together for which each rank computes the complete result of an
-/// all-reduce alone, which saves one wait.
+/// Maximum total size in bytes of the data of all ranks up to which each rank computes the complete result of an
+/// all-reduce. This saves one wait.
 constexpr std::size_t max_redundant_bytes = std::size_t{128} << 10;
 
 std::size_t width_of(const Collective& c) { return size_of(c.buffer.dtype); }

@@ -32,8 +32,8 @@ std::uint64_t nonce() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-/// The address of a shared memory file: the other ranks of a node open the file of the node's first rank as
-/// /proc/PROCESS/fd/FD. Process ids are not unique across containers, so that this path can lead to another file; the last
+/// The address of a shared memory file. The other ranks of a node open the file of the node's first rank as
+/// /proc/PROCESS/fd/FD. Process ids are not unique across containers, so this path may lead to another file. Only the last
 /// page of the right file contains `nonce`.
 struct SegmentAddress {
   pid_t process = 0;
@@ -139,7 +139,7 @@ SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSe
   auto mine = attempt([&] {
     if (!leads) return;
     if (segment.slice == 0)
-      // Checked, because the pages are not reserved in advance.
+      // the free memory is checked here, because the pages are not reserved in advance
       require_memory(segment.total, "the memory that the ranks of a node share");
     address.nonce = nonce();
     fd = make(segment.total, address.nonce);
@@ -154,7 +154,7 @@ SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSe
       if (!leads) fd = open_other(address, segment.total);
       reserve(*fd, reserved.offset, reserved.bytes);
     });
-  // Collective, so that all ranks have reserved their pages before any page is accessed.
+  // first_failure() is collective: when it returns, all ranks have reserved their pages, and no page was accessed.
   failure = first_failure(communicator, mine);
   if (!failure.empty()) return {};
   mine = attempt([&] { segment.memory = map(*fd, segment.total, reserved.map_flags); });

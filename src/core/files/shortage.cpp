@@ -30,8 +30,8 @@ ShortageFound of_file_system(const std::optional<StorageRoom>& room) {
   if (!room) return {Shortage::space, "remove files there"};
   const bool no_inodes = room->free_inodes == std::uint64_t{0};
   if (no_inodes && room->free_bytes >= min_free_bytes)
-    return {Shortage::inodes, fmt::format("no inodes are left there for new files ({} of space are free): remove files of "
-                                          "any size",
+    return {Shortage::inodes, fmt::format("no inodes are left there for new files ({} of space are free): "
+                                          "remove files of any size",
                                           byte_size(room->free_bytes))};
   constexpr std::string_view odd =
       ", which is too little for this write, or a part of the file system is full (on Lustre: lfs df)";
@@ -61,8 +61,8 @@ ShortageFound of_quotas(std::span<const Quota> quotas) {
   if (fullest != quotas.end() && fullest->max_bytes > 0)
     return {Shortage::quota_bytes, fmt::format("the {} quota of space is used up ({} of {}): {}", fullest->holder,
                                                byte_size(fullest->used_bytes), byte_size(fullest->max_bytes), remedy)};
-  return {Shortage::quota, fmt::format("your quota of space or of the number of files is used up (this system does not "
-                                       "report which): {}",
+  return {Shortage::quota, fmt::format("your quota of space or of the number of files is used up "
+                                       "(this system does not report which): {}",
                                        remedy)};
 }
 

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t max_entries = 10'000;  // per folder, since this only improves an error message
+constexpr std::size_t max_entries = 10'000;  // limit per folder, since the search only improves an error message
 constexpr int max_candidates = 5;
 
 /// Returns the names of the directories in `folder`, without hidden ones; an empty list if it cannot be read.

@@ -10,7 +10,7 @@ namespace trainrt {
 /// such directory.
 std::string similar_directory(const std::string& path, std::span<const std::string_view> markers);
 
-/// Files that mark the directories of trainrt: a run, a sweep, a checkpoint.
+/// Names of the files that mark a directory of trainrt: of a run, a sweep or a checkpoint.
 inline constexpr std::string_view run_markers[] = {"run.json", "sweep.json", "manifest.json"};
 
 }  // namespace trainrt

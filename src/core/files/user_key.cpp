@@ -42,7 +42,7 @@ std::string path_of_key() {
 }
 
 Error refusal(const std::string& path, const std::string& why) {
-  return Error(fmt::format("the key {} {} and is not used. Remove it; a new one is made", path, why));
+  return Error(fmt::format("the key file {} {} and is not used. Remove it; trainrt then creates a new one", path, why));
 }
 
 /// Reads this user's secret key from the file `path`; returns nullopt if the file does not exist. Throws Error if another
@@ -53,8 +53,8 @@ std::optional<std::string> read_key(const std::string& path) {
   if (!file) throw refusal(path, fmt::format("cannot be read ({})", std::strerror(errno)));
   struct stat found {};
   if (fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) || found.st_uid != geteuid() || (found.st_mode & 077) != 0)
-    throw refusal(path,
-                  fmt::format("is not this user's alone (owner {}, mode {:04o})", found.st_uid, found.st_mode & 07777));
+    throw refusal(path, fmt::format("is not a private file of this user (owner {}, mode {:04o})", found.st_uid,
+                                    found.st_mode & 07777));
   std::string key(key_bytes, '\0');
   if (found.st_size != key_bytes || read(file.get(), key.data(), key.size()) != static_cast<ssize_t>(key_bytes))
     throw refusal(path, fmt::format("has {} bytes, not {},", found.st_size, key_bytes));

@@ -47,8 +47,8 @@ bool is_of_library(std::string_view text) {
 /// Returns the error message for an unexpected exception, one with a text that does not name the failed action.
 std::string unexpected(const std::exception& error) {
   return fmt::format(
-      "unexpected error '{}' ({}): a bug in the train function, in a library that it uses, or in trainrt. If the failed "
-      "code is not yours, report this line with the command and its config",
+      "unexpected error '{}' ({}): a bug in the train function, in a library that it uses, or in trainrt. "
+      "If the failed code is not yours, report this line with the command and its config",
       error.what(), demangled(typeid(error).name()));
 }
 
@@ -67,15 +67,15 @@ std::string of_system(const std::system_error& error) {
   switch (error.code().value()) {
     case EAGAIN:
       return fmt::format(
-          "cannot start another thread or process on {} ({}): raise ulimit -u (processes and threads) or ulimit -v "
-          "(address space), or start fewer ranks per node",
+          "cannot start another thread or process on {} ({}): "
+          "raise ulimit -u (processes and threads) or ulimit -v (address space), or start fewer ranks per node",
           host_name(), error.what());
     case EMFILE:
       return fmt::format("too many open files on {}: raise ulimit -n", host_name());
     case ENOMEM:
       return out_of_memory_text();
     default:
-      return fmt::format("a system call of trainrt failed on {}: {}. Run `trainrt doctor` there", host_name(),
+      return fmt::format("a system call of trainrt failed on {}: {}. Run `trainrt doctor` on that node", host_name(),
                          error.what());
   }
 }

@@ -8,7 +8,7 @@
 
 namespace trainrt {
 
-/// Selects the ranks that the terminal shows the output of. The output of each rank is also written to a log file.
+/// The ranks with output that the terminal shows. The output of each rank is also written to a log file.
 enum class ShownOutput { first_rank, all_ranks, none };
 
 /// The destinations of standard output and standard error of a process: a log file, a terminal and a callback.
@@ -28,7 +28,7 @@ struct OutputTargets {
   /// Called with all output as it is read. `stream` is 0 for standard output and 1 for standard error; if is_one_stream(),
   /// it is 0 for both. Must neither throw nor block.
   std::function<void(std::size_t stream, std::string_view bytes)> listener;
-  /// Returns whether standard output and standard error are shown on the same terminal or file, or not at all. Then one
+  /// Returns whether standard output and standard error go to the same terminal or file, or neither is shown. If true, one
   /// pipe carries both, which preserves the order of their writes.
   bool is_one_stream() const;
 };

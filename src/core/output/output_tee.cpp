@@ -66,7 +66,7 @@ void OutputTee::close_write_ends() {
 
 void OutputTee::wake() const {
   const std::uint64_t one = 1;
-  // write(2) fails only if the eventfd's counter is at its maximum; the reading thread is awake then.
+  // write(2) fails only if the counter of the eventfd is at its maximum. The reading thread is awake in this case.
   if (write(wake_.get(), &one, sizeof one) < 0) return;
 }
 

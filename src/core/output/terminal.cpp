@@ -71,7 +71,7 @@ std::optional<TerminalSize> terminal_of_output() {
 
 namespace last_row {
 
-// "\0337" and "\0338" save and restore the cursor position. "\033[r" resets the scrolling region to the complete screen.
+// `\0337` and `\0338` save and restore the cursor position. `\033[r` resets the scrolling region to the complete screen.
 
 std::string take(TerminalSize size) {
   // Index (\033D) and reverse index (\033M) ensure that there is a row below the cursor. Setting the scrolling region moves

@@ -79,7 +79,7 @@ bool runs(pid_t process);
 /// Returns whether `process` runs a Python interpreter: the file name of its executable begins with "python".
 bool is_python(pid_t process);
 
-/// Returns the words of the command line of `process`; none if `process` does not exist.
+/// Returns the words of the command line of `process`; an empty list if `process` does not exist.
 std::vector<std::string> command_words(pid_t process);
 
 /// Returns the command line of `process`, the words separated by blanks; "" if `process` does not exist.

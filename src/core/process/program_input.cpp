@@ -73,8 +73,8 @@ class ProgramInput::Feed {
     stop();
     if (is_lost_)
       throw UsageError(
-          fmt::format("the program cannot be started again: it had more than {} MiB of standard input from a pipe, which "
-                      "cannot be read twice. Write the input into a file, and start the same command with < FILE",
+          fmt::format("the program cannot be started again: it had more than {} MiB of standard input from a pipe, "
+                      "which cannot be read twice. Write the input into a file, and start the same command with < FILE",
                       max_kept_bytes >> 20));
     Pipe pipe;
     if (!pipe) throw_refused("making a pipe");
@@ -133,7 +133,7 @@ class ProgramInput::Feed {
 
   Pipe wake_;
   std::thread thread_;
-  // While the thread that copies standard input runs, only it may use the members below.
+  // While the thread that copies standard input runs, only this thread may use the following members.
   std::string kept_;
   bool is_lost_ = false;  ///< whether the stream was longer than max_kept_bytes, so that it cannot be repeated
   bool is_at_end_ = false;

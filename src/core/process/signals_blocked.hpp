@@ -5,10 +5,11 @@
 namespace trainrt {
 
 /// Blocks the signals of the calling thread while an object exists. A thread that is started meanwhile inherits the blocked
-/// signals. The child of vfork(), which shares the memory of this process, must not run a signal handler of this process.
+/// signals. Needed around vfork(): the child process shares the memory of this process, and must not run its signal
+/// handlers.
 class SignalsBlocked {
  public:
-  /// Blocks all signals except `unblocked`.
+  /// Blocks all signals of the calling thread except `unblocked`.
   explicit SignalsBlocked(std::initializer_list<int> unblocked = {}) {
     sigset_t all;
     sigfillset(&all);

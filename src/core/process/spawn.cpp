@@ -44,7 +44,7 @@ bool set_stream(int stream, int file) {
   return true;
 }
 
-/// Sends errno to the parent and exits.
+/// Sends errno to the parent process through the pipe for failures, and exits.
 [[noreturn]] void fail_in_child(const Execution& execution) {
   const int error = errno;
   const auto written = write(execution.failure, &error, sizeof error);

@@ -7,7 +7,7 @@
 namespace trainrt {
 
 /// A watchdog timer: calls `act` once, in a thread of its own, if the object still exists after `seconds`. If the call has
-/// begun, the destructor waits for its end.
+/// begun, the destructor waits until `act` returns.
 class Timeout {
  public:
   Timeout(double seconds, std::function<void()> act);

@@ -12,8 +12,8 @@ class WaitReason {
   static WaitReason& of_this_thread();
 
   void set(const std::string& text);
-  /// Sets the reason of a wait for work that this thread has started on a GPU; text() returns this reason if set() has set
-  /// no other one. "" clears it.
+  /// Sets the reason of a wait for work that this thread has started on a GPU. text() returns this reason only while no
+  /// reason is set by set(). "" clears the reason.
   void set_on_device(const std::string& text);
   /// Returns the reason; "" if the thread does not wait or has not waited for long.
   std::string text() const;

@@ -67,8 +67,8 @@ std::string three_digits(double number);
 /// Formats a number with a noun in singular or plural: "1 step", "2 steps". For nouns with a plural in -s.
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// Returns " (did you mean 'x'?)" for an error message, with the candidate that is nearest to `word`; "" if no candidate is
-/// near.
+/// Returns the suggestion " (did you mean 'x'?)" for an error message. x is the candidate that is nearest to `word`.
+/// Returns an empty text if no candidate is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace trainrt

@@ -18,7 +18,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr unsigned char max_idx_dimensions = 32;  // the same limit as HDF5; it also limits the length of shapes in messages
+constexpr unsigned char max_idx_dimensions = 32;  // HDF5 has the same limit; it also keeps messages short
 
 [[noreturn]] void bad_idx(const InputFile& file, const std::string& why) {
   throw UsageError("IDX file " + file.path() + ": " + why);
@@ -85,8 +85,8 @@ IdxHeader read_header(const InputFile& file, IdxReader& reader) {
   const auto magic = next_four(file, reader);
   const auto dtype = dtype_of_code(magic[2]);
   if (magic[0] != 0 || magic[1] != 0 || !dtype || magic[3] == 0)
-    bad_idx(file, fmt::format("starts with the bytes {:02x}{:02x}{:02x}{:02x}; an IDX file starts with 0000, a type (08 09 "
-                              "0b 0c 0d 0e) and a number of dimensions",
+    bad_idx(file, fmt::format("starts with the bytes {:02x}{:02x}{:02x}{:02x}; "
+                              "an IDX file starts with 0000, a type (08 09 0b 0c 0d 0e) and a number of dimensions",
                               magic[0], magic[1], magic[2], magic[3]));
   if (magic[3] > max_idx_dimensions)
     bad_idx(file, fmt::format("its header has {} dimensions; at most {} can be read. Is it an IDX file?", magic[3],
@@ -99,7 +99,8 @@ IdxHeader read_header(const InputFile& file, IdxReader& reader) {
   for (const auto extent : header.shape)
     if (__builtin_mul_overflow(header.data_bytes, static_cast<std::uint64_t>(extent), &header.data_bytes) ||
         header.data_bytes > std::uint64_t{1} << 62)
-      bad_idx(file, "its header declares impossibly many values, " + to_string(header.shape) + "; is it an IDX file?");
+      bad_idx(file,
+              "its header declares more values than a file can hold, " + to_string(header.shape) + "; is it an IDX file?");
   return header;
 }
 

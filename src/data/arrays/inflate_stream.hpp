@@ -17,14 +17,14 @@ class InflateStream {
     deflate,  ///< RFC 1951: a member of a zip archive
     gzip,     ///< RFC 1952: one or more members; bytes after the last member are ignored
   };
-  /// Reads the `bytes` bytes from `offset` on. `file` must outlive this object.
+  /// Decompresses the `bytes` bytes of `file` from `offset` on. `file` must outlive this object.
   InflateStream(const InputFile& file, std::uint64_t offset, std::uint64_t bytes, Form form);
   ~InflateStream() { inflateEnd(&stream_); }
   InflateStream(const InflateStream&) = delete;
   InflateStream& operator=(const InflateStream&) = delete;
 
-  /// Fills `into` with the next decompressed bytes. Returns the part of `into` that remains unfilled because the data
-  /// have ended. Throws Error if the data are damaged or if gzip's checksum differs.
+  /// Fills `into` with the next decompressed bytes. Returns the rest of `into` that was not filled, which is empty unless
+  /// the data have ended. Throws Error if the data are damaged or if gzip's checksum differs.
   std::span<std::byte> read(std::span<std::byte> into);
   /// Decompresses at most `limit` further bytes without keeping them, and returns their number. Throws as read() does.
   std::uint64_t skip(std::uint64_t limit);

@@ -43,8 +43,9 @@ class NpyDictParser {
 
  private:
   [[noreturn]] void bad(const std::string& why) const {
-    throw UsageError(fmt::format("{}: its header must be a dictionary of descr, fortran_order and shape: {}, in {}", what_,
-                                 why, printable_line(excerpt(trim(text_), 120))));
+    throw UsageError(
+        fmt::format("{}: invalid header: {}. It must be a dictionary of descr, fortran_order and shape, but is {}", what_,
+                    why, printable_line(excerpt(trim(text_), 120))));
   }
 
   void skip_blanks() {
@@ -69,11 +70,11 @@ class NpyDictParser {
     return is_there;
   }
 
-  /// Reads a text in quotes. Escape sequences need no treatment, because no valid value contains one.
+  /// Reads a string in quotes. A backslash is an error, because no valid value contains an escape sequence.
   std::string quoted() {
     skip_blanks();
     const char quote = at_ < text_.size() ? text_[at_] : ' ';
-    if (quote != '\'' && quote != '"') bad(fmt::format("there is no text in quotes at byte {}", at_));
+    if (quote != '\'' && quote != '"') bad(fmt::format("missing string in quotes at byte {}", at_));
     const auto end = text_.find(quote, at_ + 1);
     if (end == std::string_view::npos) bad(fmt::format("missing closing quote of the string at byte {}", at_));
     const auto text = text_.substr(at_ + 1, end - at_ - 1);
@@ -103,7 +104,7 @@ class NpyDictParser {
     Shape shape;
     expect('(');
     while (!accepts(')')) {
-      if (shape.size() == max_npy_dimensions) bad("it has more than 64 dimensions");
+      if (shape.size() == max_npy_dimensions) bad("the shape has more than 64 dimensions");
       shape.push_back(extent());
       if (accepts(',')) continue;
       expect(')');
@@ -117,7 +118,8 @@ class NpyDictParser {
     skip_blanks();
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (error != std::errc() || value < 0) bad(fmt::format("missing integer of the shape at byte {}", at_));
+    if (error != std::errc() || value < 0)
+      bad(fmt::format("missing extent of the shape at byte {}: an integer of 0 or more", at_));
     at_ = static_cast<std::size_t>(end - text_.data());
     accepts_word("L");
     return value;
@@ -130,7 +132,7 @@ class NpyDictParser {
   NpyDict dict_;
 };
 
-/// Returns the text of the dictionary, and sets `header.header_bytes`.
+/// Returns the text of the dictionary in the header, and sets `header.header_bytes`.
 std::string_view dict_text(std::string_view file, NpyHeader& header, const std::string& what) {
   constexpr std::size_t version_1 = 10, version_2 = 12;  // bytes before the text
   if (!npy_magic.starts_with(file.substr(0, npy_magic.size())))
@@ -158,14 +160,13 @@ std::string_view dict_text(std::string_view file, NpyHeader& header, const std::
   constexpr std::string_view valid = "valid are f8, f4, f2, i8, i4, i2, i1, u1 and b1, little-endian (<) or big-endian (>)";
   if (descr.find('O') != std::string::npos)
     bad_npy(what,
-            fmt::format(
-                "holds Python objects ('{}'), which would need pickle. Pickled objects are never loaded, since they can "
-                "run any program; save arrays of numbers, {}",
-                excerpt(descr, 40), valid));
+            fmt::format("holds Python objects ('{}'), which would need pickle. "
+                        "Pickled objects are never loaded, since they can run any program; save arrays of numbers, {}",
+                        excerpt(descr, 40), valid));
   bad_npy(what, fmt::format("has values of type '{}'; {}", printable_line(excerpt(descr, 40)), valid));
 }
 
-/// Parses a type such as "<f4": byte order, kind, bytes of a value.
+/// Parses a type such as "<f4", which consists of byte order, kind and number of bytes per value.
 void read_descr(const std::string& descr, NpyHeader& header, const std::string& what) {
   static const std::vector<std::string_view> types{"f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1"};
   if (descr.size() != 3 || std::ranges::find(types, std::string_view(descr).substr(1)) == types.end())
@@ -186,7 +187,7 @@ void set_data_bytes_of_npy(NpyHeader& header, const std::string& what) {
         header.data_bytes > std::uint64_t{1} << 62 ||
         (axis > 0 &&
          (__builtin_mul_overflow(sample_bytes, extent, &sample_bytes) || sample_bytes > std::uint64_t{1} << 62)))
-      bad_npy(what, "its header declares impossibly many values, " + to_string(header.shape));
+      bad_npy(what, "its header declares more values than a file can hold, " + to_string(header.shape));
   }
 }
 
@@ -244,7 +245,7 @@ DType dtype_of_npy(const NpyHeader& header, const std::string& what) {
   if (header.value_bytes == 1) return DType::u8;
   bad_npy(what, fmt::format("has values of type '{}u{}', which train functions do not support. "
                             "Save them as a wider signed type with array.astype('i{}'). "
-                            "The format tokens reads token ids of this type",
+                            "The format 'tokens' can read token ids of this type",
                             header.is_big_endian ? '>' : '<', header.value_bytes,
                             std::min<std::size_t>(8, 2 * header.value_bytes)));
 }

@@ -35,7 +35,8 @@ struct NpyHeader {
 
   std::uint64_t samples() const { return static_cast<std::uint64_t>(shape.front()); }
   Shape sample_shape() const { return {shape.begin() + 1, shape.end()}; }
-  /// Returns the number of bytes that swap_values() has to reverse; 1 if the order is that of this machine.
+  /// Returns the number of bytes per value that swap_values() must reverse; 1 if the values have this machine's byte
+  /// order.
   std::size_t swapped() const { return is_big_endian ? value_bytes : 1; }
   /// Returns the position of the array's rows, for a header that begins at `offset` in the file.
   RowLayout place_at(std::uint64_t offset) const;

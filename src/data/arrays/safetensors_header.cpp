@@ -23,8 +23,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t length_bytes = 8;
-constexpr std::uint64_t max_header_bytes = 100'000'000;  // the format's own limit
-constexpr int header_levels = 3;                         // nesting depth of the header's JSON: file, tensor, shape
+constexpr std::uint64_t max_header_bytes = 100'000'000;  // maximum that the format allows
+constexpr int header_levels = 3;                         // maximum nesting depth of the header's JSON: file, tensor, shape
 
 struct SafeType {
   std::string_view kind;
@@ -63,7 +63,8 @@ std::vector<std::uint64_t> numbers_of(const Json& json, const char* key, const s
   if (!json.contains(key) || !json[key].is_array()) throw UsageError(fmt::format("{} has no {}", tensor, key));
   std::vector<std::uint64_t> numbers;
   for (const auto& number : json[key]) {
-    if (!number.is_number_unsigned()) throw UsageError(fmt::format("{}: {} must hold integers from 0 on", tensor, key));
+    if (!number.is_number_unsigned())
+      throw UsageError(fmt::format("{}: {} must be a list of integers of 0 or more", tensor, key));
     numbers.push_back(number.get<std::uint64_t>());
   }
   return numbers;
@@ -84,8 +85,8 @@ SafeTensor tensor_of(const std::string& name, const Json& json, const std::strin
     tensor.shape.push_back(static_cast<std::int64_t>(extent));
   }
   if (type != nullptr && static_cast<std::uint64_t>(bytes) != tensor.bytes)
-    throw UsageError(fmt::format("{} has type and shape {}{}, which need {} bytes, but its data have {}", in, tensor.kind,
-                                 to_string(tensor.shape), bytes, tensor.bytes));
+    throw UsageError(fmt::format("{} has type and shape {}{}, which need {} bytes, but its data has {} bytes", in,
+                                 tensor.kind, to_string(tensor.shape), bytes, tensor.bytes));
   return tensor;
 }
 
@@ -118,10 +119,8 @@ void require_no_gaps(std::vector<SafeTensor> tensors, std::uint64_t data_bytes, 
     end += tensor.bytes;
   }
   if (end != data_bytes)
-    throw UsageError(
-        fmt::format("{}: the file has {} bytes after the last tensor; "
-                    "it must end with the last tensor",
-                    what, data_bytes - end));
+    throw UsageError(fmt::format("{}: the file has {} bytes after the last tensor; it must end with the last tensor", what,
+                                 data_bytes - end));
 }
 
 }  // namespace
@@ -147,8 +146,7 @@ std::vector<SafeTensor> safetensors_of(const InputFile& file) {
   for (std::size_t i = 0; i < length_bytes; ++i) bytes |= std::uint64_t{length[i]} << (8 * i);
   if (bytes > max_header_bytes || bytes > file.size() - length_bytes)
     throw UsageError(
-        fmt::format("{}: its header declares {} bytes, but the file has {}; "
-                    "it is truncated, or not a safetensors file",
+        fmt::format("{}: its header declares {} bytes, but the file has {}; it is truncated, or not a safetensors file",
                     what, bytes, file.size()));
   constexpr std::uint64_t max_bytes_parsed = 16;  // memory for each byte of the JSON text
   require_memory(bytes * max_bytes_parsed, what + ": its header");
@@ -163,7 +161,7 @@ DType dtype_of(const SafeTensor& tensor, const std::string& what) {
   throw UsageError(
       fmt::format("{} has type {}, which is not supported; "
                   "valid are F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, I16, I8, U8 and BOOL. "
-                  "The key fields can leave the tensor out",
+                  "To leave the tensor out, set fields",
                   in_tensor(what, tensor.name), printable_line(excerpt(tensor.kind, 40))));
 }
 

@@ -25,9 +25,9 @@ constexpr std::size_t max_zip_comment_bytes = 0xffff;
 constexpr std::uint64_t max_zip_directory_bytes = 256 << 20;
 constexpr std::string_view zip_end_signature("PK\x05\x06", 4), zip_locator_signature("PK\x06\x07", 4),
     zip_end64_signature("PK\x06\x06", 4), zip_entry_signature("PK\x01\x02", 4), zip_header_signature("PK\x03\x04", 4);
-constexpr std::uint16_t zip_encrypted = 1, zip_sizes_follow = 8;  // bits of a member's flags
+constexpr std::uint16_t zip_encrypted = 1, zip_sizes_follow = 8;  // bits in the flags of a member
 constexpr std::uint16_t zip_stored = 0, zip_deflated = 8;         // compression methods
-constexpr std::uint32_t in_zip64 = 0xffffffff;  // in a 32-bit field: the real value is in the Zip64 fields
+constexpr std::uint32_t in_zip64 = 0xffffffff;  // value of a 32-bit field if the actual value is in the Zip64 fields
 
 /// Reads little-endian numbers from the bytes of a header. The header must be long enough for each number.
 class ZipFields {
@@ -58,13 +58,13 @@ std::string zip_bytes(const InputFile& file, std::uint64_t offset, std::uint64_t
 
 [[noreturn]] void damaged_zip(const InputFile& file) { bad_zip(file, "is truncated, or its table of contents is damaged"); }
 
-/// Position of the directory in the file, and number of its entries.
+/// Position of the archive's directory (table of contents) in the file, and number of its entries.
 struct ZipSpan {
   std::uint64_t offset = 0, bytes = 0, entries = 0;
 };
 
-/// Returns `span`. Throws UsageError unless the directory ends at `end` and has room for its entries. `is_single` is
-/// false if the archive is divided into several files, which is also an error.
+/// Returns `span`. Throws UsageError unless the directory ends at `end` and is large enough for its entries. `is_single`:
+/// the archive is not divided into several files; false is an error.
 ZipSpan require_directory(const InputFile& file, const ZipSpan& span, std::uint64_t end, bool is_single) {
   if (!is_single || span.bytes > end || span.offset != end - span.bytes || span.entries > span.bytes / zip_entry_bytes)
     damaged_zip(file);
@@ -101,8 +101,8 @@ ZipSpan find_directory(const InputFile& file) {
   return require_directory(file, {fields.u32(16), fields.u32(12), fields.u16(10)}, tail_offset + at, is_single);
 }
 
-/// Reads the sizes and the offset that are stored in the Zip64 extra field. Returns false if the field lacks one of
-/// them.
+/// Reads the sizes and the offset of `member` from the Zip64 extra field, as far as the member's own fields refer to it.
+/// Returns false if the extra field lacks one of them.
 bool read_zip64(std::string_view extra, ZipMember& member) {
   constexpr std::size_t head = 4;
   std::vector<std::uint64_t*> wanted;
@@ -122,7 +122,7 @@ bool read_zip64(std::string_view extra, ZipMember& member) {
   return wanted.empty();
 }
 
-/// Reads the entry at `at`, and moves `at` to the next one. Returns nullopt if the entry is damaged.
+/// Reads the directory entry at offset `at`, and moves `at` to the next entry. Returns nullopt if the entry is damaged.
 std::optional<ZipMember> read_entry(std::string_view directory, std::size_t& at) {
   if (directory.size() - at < zip_entry_bytes || !directory.substr(at).starts_with(zip_entry_signature))
     return std::nullopt;
@@ -169,13 +169,12 @@ void ZipArchive::damaged(const ZipMember& member, const std::string& why) const 
 void ZipArchive::require_readable(const ZipMember& member) const {
   if ((member.flags & zip_encrypted) != 0) bad(member, "is encrypted; save it without encryption");
   if (member.method != zip_stored && member.method != zip_deflated)
-    bad(member, fmt::format("is compressed by method {}; "
-                            "valid are members that are stored (method 0) or deflated (method 8), as numpy.savez and "
-                            "numpy.savez_compressed write them",
+    bad(member, fmt::format("is compressed by method {}; valid are members that are stored (method 0) "
+                            "or deflated (method 8), as numpy.savez and numpy.savez_compressed write them",
                             member.method));
   const bool is_possible = member.is_stored ? member.bytes == member.packed : member.bytes / max_inflation <= member.packed;
   if (!is_possible || member.packed > file_->size())
-    damaged(member, fmt::format("its {} bytes cannot have been compressed to {}", member.bytes, member.packed));
+    damaged(member, fmt::format("{} bytes cannot be the compressed form of {} bytes", member.packed, member.bytes));
 }
 
 std::uint64_t ZipArchive::offset_of(const ZipMember& member) const {
@@ -216,7 +215,7 @@ void ZipArchive::decompress(const ZipMember& member, std::span<std::byte> into, 
       throw Error(fmt::format("{} of its bytes are missing", missing.size()));
     std::byte more{};
     if (is_all && (stream.read({&more, 1}).empty() || !stream.is_complete()))
-      throw Error("it holds more or fewer bytes than the table of contents declares");
+      throw Error("it does not have as many bytes as the table of contents declares");
   } catch (const io::StorageError&) {
     throw;
   } catch (const Error& error) {

@@ -21,9 +21,9 @@ struct ZipMember {
   bool is_stored = false;  ///< whether the member is not compressed
 };
 
-/// A zip archive (PKWARE's APPNOTE 6.3.3, with Zip64) that is open for reading, by any number of threads. Debian's minizip
-/// 1.1 cannot read members and offsets from 4 GiB on. Functions throw UsageErrors that name the file, the member and
-/// the problem.
+/// A zip archive (PKWARE's APPNOTE 6.3.3, with Zip64) that is open for reading. Any number of threads may read at the
+/// same time. The class replaces Debian's minizip 1.1, which cannot read members and offsets from 4 GiB on. Functions
+/// throw UsageErrors that name the file, the member and the problem.
 class ZipArchive {
  public:
   /// Reads the archive's directory.
@@ -31,7 +31,7 @@ class ZipArchive {
 
   /// Returns the members in the order of the directory.
   const std::vector<ZipMember>& members() const { return members_; }
-  /// Throws if the member is encrypted, neither stored nor deflated, or has impossible sizes.
+  /// Throws if the member is encrypted, is compressed by a method other than deflate, or has impossible sizes.
   void require_readable(const ZipMember& member) const;
   /// Fills `into` with the first decompressed bytes of the member.
   void read_beginning(const ZipMember& member, std::span<std::byte> into) const;

@@ -13,7 +13,7 @@ namespace trainrt {
 
 namespace {
 
-/// A type of elements, and the name of the same type in C++.
+/// An element type of fields, and the name of the equal type in C++.
 struct ElementType {
   DType dtype;
   std::string_view name;
@@ -46,12 +46,12 @@ Random BatchesImpl::random(const Batch& asked, std::size_t sample) const {
 const data::Column& BatchesImpl::column(const Batch& asked, std::string_view name, bool varies) {
   if (&asked != &batch_ && asked.indices_ != batch_.indices_)  // the first test is cheap, for loops over many samples
     throw Error("dataset '" + plan_->name + "': field '" + std::string(name) +
-                "' of a batch before the current one; copy the values that are needed before taking the next batch");
+                "' was requested from an earlier batch; copy the values that you need before taking the next batch");
   const auto at = find_field(name);
   if (fields_[at].varies != varies)
-    throw UsageError("dataset '" + plan_->name + "': the samples of the field '" + std::string(name) +
-                     (varies ? "' all have the same length: ask for field()"
-                             : "' vary in length: ask for varying() or text(), sample by sample"));
+    throw UsageError(
+        "dataset '" + plan_->name + "': the samples of the field '" + std::string(name) +
+        (varies ? "' all have the same length: use field()" : "' vary in length: use varying() or text() for each sample"));
   if (!data_.is_read[at]) read_field(at);
   return data_.columns[at];
 }

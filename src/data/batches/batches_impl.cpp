@@ -12,14 +12,14 @@ namespace trainrt {
 
 namespace {
 
-/// Returns the weight with which the time of a batch is counted. To save time, only every eighth batch is measured,
-/// with weight 8. The other batches have weight 0 and are not measured.
+/// Returns the weight of a batch in the statistics of read times. To save time, only every eighth batch is measured, with
+/// weight 8. The other batches have weight 0 and are not measured.
 std::uint64_t weight_of(std::uint64_t batch) {
   constexpr std::uint64_t every = 8;
   return batch % every == 0 ? every : 0;
 }
 
-/// Adds the time from its construction to its destruction to the time that the train thread waited for batches.
+/// Adds the lifetime of this object to the time that the train thread waited for batches.
 class Waiting {
  public:
   explicit Waiting(data::WalkState& walk) : walk_(walk), began_s_(monotonic_seconds()) {}
@@ -72,7 +72,7 @@ data::Slice BatchesImpl::part_of(std::uint64_t number) const {
 bool BatchesImpl::begin() {
   if (begun_)
     throw Error("dataset '" + plan_->name + "', epoch " + std::to_string(epoch_) +
-                ": these batches were iterated over already; call batches() again");
+                ": the range of batches was used already; call batches() again for each loop");
   begun_ = true;
   batch_plan_.emplace(make_plan());
   auto plan = *plan_;
@@ -127,7 +127,7 @@ bool BatchesImpl::has_ready() const {
   return prefetcher_ ? prefetcher_->has_ready() : plan_->source->is_resident();
 }
 
-/// Sets the cursor to the end of the last batch that counts as done.
+/// Sets the dataset's position for checkpoints to the end of the last batch that counts as done.
 void BatchesImpl::note_position() {
   if (!owns_cursor_) return;
   const auto done = std::min(taken_.value_or(next_), next_);
@@ -135,7 +135,8 @@ void BatchesImpl::note_position() {
   dataset_->walk().set_position(last.first + (done == 0 ? 0 : last.count));
 }
 
-/// Takes batch next_: the numbers of its samples, and the values that were read ahead.
+/// Makes batch number next_ the current batch: sets the numbers of its samples, and takes the values that were read
+/// ahead.
 void BatchesImpl::take_batch() {
   if (next_ > 0 && !prefetcher_) start_prefetcher();
   if (prefetcher_) {
@@ -157,14 +158,15 @@ void BatchesImpl::take_batch() {
   number_samples(next_, batch_.indices_);
 }
 
-/// Sets `into` to the numbers of the samples of batch `number`.
+/// Sets `into` to the numbers of this rank's samples in batch `number`.
 void BatchesImpl::number_samples(std::uint64_t number, std::vector<std::uint64_t>& into) const {
   const auto part = part_of(number);
   into.resize(part.count);
   order_->list(part.first, into);
 }
 
-/// Starts to read batches ahead. The size of the current batch, which must exist, limits how many are read ahead.
+/// Starts to read batches ahead. Their number depends on the size of the current batch, which must exist, and on the
+/// plan's memory.
 void BatchesImpl::start_prefetcher() {
   const bool any_asked = std::any_of(is_asked_.begin(), is_asked_.end(), [](const auto& asked) { return asked.load(); });
   if (plan_->threads == 0 || plan_->source->is_resident() || !any_asked) return;
@@ -189,7 +191,7 @@ void BatchesImpl::end_prefetcher() {
   if (!plan_->pinning) dataset_->walk().keep_spare(samples_ahead_, std::move(batches));
 }
 
-/// Called by threads of the prefetcher.
+/// Reads the requested fields of batch `number` into `into`. Called by threads of the prefetcher.
 void BatchesImpl::read_ahead(std::uint64_t number, data::BatchData& into) const {
   const data::StageClock clock(dataset_->walk().stages(), weight_of(number));
   number_samples(number, into.samples);
@@ -218,14 +220,14 @@ void BatchesImpl::release_cursor() {
   if (std::exchange(owns_cursor_, false)) dataset_->walk().end();
 }
 
-/// Applies the maps of the plan.
+/// Applies the plan's changes of values (SampleMaps) to the field in `column`.
 void BatchesImpl::map(std::span<const std::uint64_t> samples, data::Column& column) const {
   if (!plan_->maps) return;
   const data::InStage transforming(data::Stage::transform);
   plan_->maps->apply(draw_seed_, samples, column);
 }
 
-/// Makes room for the largest batch, so that pinned memory is not moved.
+/// Allocates memory for the largest batch, so that pinned memory keeps its address.
 void BatchesImpl::make_room(data::BatchData& batch, data::Column& column) const {
   if (!plan_->pinning || fields_[column.field].varies) return;
   batch.pinned.resize(is_asked_.size());

@@ -16,18 +16,17 @@
 
 namespace trainrt {
 
-/// Implements Batches: one walk over the batches of an epoch. The walk uses the plan that the dataset has at
-/// construction.
+/// Implements Batches: one iteration over the batches of an epoch. It uses the plan that the dataset has at construction.
 ///
-/// If WalkState::begin() grants the cursor of the dataset, the walk owns the cursor from begin() until the walk ends or
-/// is destroyed.
+/// An iteration that owns the Cursor of the dataset sets the position that checkpoints store. It owns the Cursor if
+/// WalkState::begin() grants it, until the iteration ends or is destroyed.
 ///
 /// Fields of the first batch are read when they are requested. In later batches, the fields that were requested so far
 /// are read ahead, unless the source is in memory.
 class BatchesImpl {
  public:
   BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoch, std::size_t batch_size, Remainder remainder);
-  /// Constructs a walk over the positions `range` only. All its samples are for this rank.
+  /// Constructs an iteration over the positions in `range` only. This rank gets all of its samples.
   BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoch, std::size_t batch_size, data::Slice range);
   BatchesImpl(const BatchesImpl&) = delete;
   ~BatchesImpl();
@@ -39,7 +38,8 @@ class BatchesImpl {
   const Batch& batch() const { return batch_; }
   TensorView field(const Batch& asked, std::string_view name);
   TensorView varying(const Batch& asked, std::string_view name, std::size_t sample);
-  /// Throws UsageError that names the field `name` and its type, `present`, if it is not the type `asked`.
+  /// Throws UsageError unless `present`, the type of the field `name`, is the type `asked`. The message names the field
+  /// and both types.
   void require_type(std::string_view name, DType present, DType asked) const;
   Random random(const Batch& asked, std::size_t sample) const;
 
@@ -69,13 +69,13 @@ class BatchesImpl {
   Remainder remainder_;
   const std::vector<Dataset::Field>& fields_;  ///< plan_->fields()
   std::uint64_t draw_seed_;
-  std::optional<data::Slice> range_;  ///< positions of a range that is not divided over ranks and has no cursor
+  std::optional<data::Slice> range_;  ///< positions of an iteration that is not divided over ranks and has no Cursor
   bool begun_ = false;
   bool owns_cursor_ = false;
   std::optional<data::EpochOrder> order_;
   std::optional<data::BatchPlan> batch_plan_;
   std::uint64_t next_ = 0;                   ///< number of the global batch that advance() takes
-  std::optional<std::uint64_t> taken_;       ///< number of batches that count as done; nothing: all so far
+  std::optional<std::uint64_t> taken_;       ///< number of batches that count as done; nullopt: all so far
   Batch batch_;                              ///< the current batch
   data::BatchData data_;                     ///< values of the current batch; the numbers of its samples are in batch_
   std::vector<std::atomic<bool>> is_asked_;  ///< fields that the train function has asked for

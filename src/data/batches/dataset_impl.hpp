@@ -12,8 +12,9 @@
 
 namespace trainrt {
 
-/// Implements Dataset. It holds the plan of the dataset and the state of the walks over its samples. Calls such as
-/// filter() replace the plan by a new one. A range of batches keeps the plan with which it was constructed.
+/// Implements Dataset. It holds the plan of the dataset (which samples, in which order) and the state of the iterations
+/// over its batches. Calls such as filter() replace the plan by a new one. A range of batches keeps the plan with which
+/// it was constructed.
 class DatasetImpl {
  public:
   explicit DatasetImpl(data::DatasetPlan plan) { replace(std::move(plan)); }
@@ -25,13 +26,12 @@ class DatasetImpl {
   const data::WalkState& walk() const { return walk_; }
 
   void replace(data::DatasetPlan plan) { plan_ = std::make_shared<const data::DatasetPlan>(std::move(plan)); }
-  /// Replaces the plan by DatasetPlan::with(). Also throws UsageError while the batches of a range are being taken.
+  /// Replaces the plan by the result of DatasetPlan::with(), and throws its errors. Also throws UsageError during an
+  /// iteration over batches of the dataset.
   void add(const std::string& step_name, const std::shared_ptr<const data::Step>& step) {
     if (walk_.is_being_walked())
-      throw UsageError(
-          fmt::format("{}() was called while batches of the dataset are being read; "
-                      "call it before the first epoch",
-                      step_name));
+      throw UsageError(fmt::format(
+          "{}() was called while batches of the dataset are being read; call it before the first epoch", step_name));
     replace(plan_->with(step_name, step));
   }
 

@@ -10,7 +10,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns the last step that draws samples by weight, or nullptr if the plan's order does not draw.
+/// Returns the last step that draws samples by weight, or nullptr if the plan does not draw samples by weight.
 const DatasetPlan::Applied* draw_of(const DatasetPlan& plan) {
   if (!plan.order.weight_sums) return nullptr;
   const auto found = std::find_if(plan.steps.rbegin(), plan.steps.rend(),
@@ -22,8 +22,8 @@ const DatasetPlan::Applied* draw_of(const DatasetPlan& plan) {
 void require_combinable(const DatasetPlan& plan, const std::string& name, const Step& step) {
   const auto fields = step.fields(plan.source->fields());
   if (!plan.order.mixed.empty() && step.effect() != Effect::thins)
-    throw UsageError(
-        fmt::format("{} cannot be combined with weights, which mixes sources by their numbers of samples", name));
+    throw UsageError(fmt::format(
+        "{} cannot be combined with the key 'weights', because it changes the numbers of samples of the sources", name));
   const auto* const draw = draw_of(plan);
   if (draw == nullptr || step.effect() == Effect::draws) return;
   try {
@@ -33,8 +33,8 @@ void require_combinable(const DatasetPlan& plan, const std::string& name, const 
   }
 }
 
-/// Returns the mixed sources after a step with Effect::thins. Each source keeps its share of the epoch. Throws
-/// UsageError if no sample of a source is left.
+/// Returns the sources that the key `weights` mixes, after a step that has removed samples (Effect::thins). Each source
+/// keeps its share of the epoch. Throws UsageError if no sample of a source is left.
 std::vector<MixedPart> thinned(const std::vector<MixedPart>& parts, const Step::Result& result, const std::string& name) {
   std::vector<std::uint64_t> sizes;
   std::vector<double> shares;

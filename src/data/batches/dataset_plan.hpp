@@ -26,7 +26,8 @@ namespace data {
 
 struct DatasetPlan;
 
-/// The effect of a step on the samples of its input. The effects of two steps determine whether they can be combined.
+/// The effect of a step, such as filter(), on the samples of its input. The effects of two steps determine whether they
+/// can be combined.
 enum class Effect : std::uint8_t {
   makes,    ///< makes new samples, with new fields or in a new number
   chooses,  ///< chooses some of the samples, in any order
@@ -34,7 +35,7 @@ enum class Effect : std::uint8_t {
   draws,    ///< keeps the samples; each epoch draws from them by weight
 };
 
-/// One step that makes other samples of a dataset, such as filter() or pack(). Immutable.
+/// An operation that changes which samples a dataset has, such as filter() or pack(). Immutable.
 class Step {
  public:
   struct Result {
@@ -42,7 +43,7 @@ class Step {
     /// Describes everything that determines which sample has which number. Checkpoints contain this text. A position
     /// inside an epoch can be restored only if the text is the same.
     std::string identity;
-    /// Effect::thins only: returns the number of kept samples that have a number below `sample` in the input.
+    /// Only for Effect::thins: returns how many of the kept samples had a number below `sample` in the step's input.
     std::function<std::uint64_t(std::uint64_t sample)> count_below = {};
     std::shared_ptr<const std::vector<double>> weight_sums = nullptr;  ///< Effect::draws only: cumulative weights
   };
@@ -57,7 +58,7 @@ class Step {
   virtual Result apply(const DatasetPlan& input) const = 0;
 };
 
-/// The order step: how an epoch visits the samples.
+/// The order in which an epoch visits the samples.
 struct SampleOrder {
   bool shuffle = false;
   bool legacy_shuffle = false;   ///< shuffle as the first versions did, because the run began with one of them
@@ -73,12 +74,12 @@ struct SampleOrder {
 ///
 /// The members are applied in this order:
 /// - `source` contains the files and the chosen samples when the dataset is opened.
-/// - `steps` make other samples of them. After each step, `source` has the result.
+/// - `steps` change these samples. After each step, `source` has the result.
 /// - `maps` change values, at random or by functions of the user.
 /// - `order` determines the order of each epoch.
 /// - `shard` determines the part of each batch that this rank takes.
 struct DatasetPlan {
-  /// A step that was applied.
+  /// A step that was applied to the dataset.
   struct Applied {
     std::string name;  ///< name for messages, such as "pack"
     std::shared_ptr<const Step> step;
@@ -102,18 +103,18 @@ struct DatasetPlan {
   std::shared_ptr<SkippingReader> skipping;  ///< nullptr: a sample that cannot be read is an error
 
   /// Returns the plan with one more step. `step_name` is the name of the step in messages. If the plan draws samples by
-  /// weight, the weights are computed again for the new samples. The maps of the plan are applied to the new fields.
-  /// Collective over `team`. Throws UsageError that names both steps if the new step cannot follow one of this plan.
-  /// Also throws the errors of the step.
+  /// weight, the weights are computed again for the new samples. The plan's changes of values (`maps`) are applied to the
+  /// new samples. Collective over `team`. Throws UsageError that names both steps if the new step cannot follow one of
+  /// this plan. Also throws the errors of the step.
   DatasetPlan with(const std::string& step_name, const std::shared_ptr<const Step>& step) const;
   /// Returns a text with the identities of all steps, or "" if there are no steps. Checkpoints contain the text.
   std::string steps_text() const;
 
-  /// The fields of batches.
+  /// Returns the fields of the batches.
   const std::vector<Dataset::Field>& fields() const { return maps ? maps->fields() : source->fields(); }
-  /// Returns the seed from which the random changes of epoch `epoch` are computed.
+  /// Returns the seed of the random changes of values in epoch `epoch`.
   std::uint64_t draw_seed(std::int64_t epoch) const;
-  /// Returns the order of epoch `epoch` over all ranks.
+  /// Returns the order in which epoch `epoch` visits the samples, the same on all ranks.
   EpochOrder order_of(std::int64_t epoch) const;
   BatchPlan::Split split_of(std::size_t batch_size) const { return {batch_size, shard.size, shard.workers}; }
 };

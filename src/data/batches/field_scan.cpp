@@ -13,7 +13,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Points `view`, which has the shape of a sample of `field`, to sample `i` of the column.
+/// Makes `view`, a tensor with the shape of a sample of `field`, refer to sample `i` of the column.
 void set_view(TensorView& view, Column& column, const Dataset::Field& field, std::size_t i) {
   auto first = field.varies ? 0 : i * sample_bytes(field);
   if (field.varies) {

@@ -9,8 +9,8 @@
 
 namespace trainrt::data {
 
-/// Reads some fields of consecutive samples of a plan's source, a few MiB at a time. Samples that cannot be read are left
-/// out if plan.skipping is set.
+/// Reads some fields of consecutive samples of a dataset before its first epoch, a few MiB at a time. If plan.skipping is
+/// set, leaves out samples that cannot be read.
 class FieldScan {
  public:
   using See = std::function<void(std::uint64_t sample, std::span<const TensorView> values)>;
@@ -33,9 +33,9 @@ class FieldScan {
   std::vector<std::uint64_t> samples_;
 };
 
-/// Returns one number per sample, which `number_of` computes from the sample's values of field `field`. Each rank scans
-/// its share of the samples, and all ranks get all numbers. The number of a skipped sample is 0. Collective over
-/// plan.team.
+/// Calls `number_of` with the values of field `field` for each sample, and returns the resulting numbers. Each rank reads
+/// its share of the samples, and all ranks get all numbers. A sample that cannot be read and is skipped has the number 0.
+/// Collective over plan.team.
 std::vector<std::int64_t> gather_from_scan(const DatasetPlan& plan, std::size_t field, const std::string& step_name,
                                            const std::function<std::int64_t(const TensorView& values)>& number_of);
 

@@ -24,8 +24,8 @@ class PinnedValues {
 
   /// Allocates memory for `bytes` bytes, so that `values` does not reallocate while it is filled. May clear `values`.
   void make_room(std::vector<std::byte>& values, std::size_t bytes);
-  /// Locks the memory of `values` after they have been filled. Does nothing if the memory is already locked or is
-  /// small. If the address of the memory changes with each batch, it is no longer locked after a few batches.
+  /// Locks the memory of `values` after they have been filled. Does nothing if the memory is already locked or is small.
+  /// Stops locking the memory after its address has changed for a few batches.
   void pin(const Pinning& pinning, std::vector<std::byte>& values);
 
  private:

@@ -9,8 +9,8 @@
 
 namespace trainrt {
 
-/// Divides `count` consecutive items among `parts` shares as evenly as possible; the first shares may have one item
-/// more. Returns the number of the first item of share `at`, and the number after its last item.
+/// Divides `count` consecutive items into `parts` shares as evenly as possible; the first shares may have one item more.
+/// Returns the half-open range of the items in share number `at`.
 inline std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int at, int parts) {
   const auto shares = static_cast<std::uint64_t>(parts), number = static_cast<std::uint64_t>(at);
   const auto each = count / shares, more = count % shares;
@@ -18,20 +18,22 @@ inline std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int
   return {first, first + each + (number < more ? 1 : 0)};
 }
 
-/// The ranks that scan a dataset together before an epoch begins: each scans its share. A default Team is one rank alone.
+/// The ranks that read a dataset together before an epoch begins: each rank reads its share of the samples. A default
+/// Team is one rank alone.
 struct Team {
   int rank = 0;
   int size = 1;
-  /// Collective. Calls `scan`, which sets the elements of `numbers` that belong to this rank's share and leaves the
-  /// others 0. Then sets all elements on all ranks. If `scan` throws on a rank, all ranks throw.
+  /// Collective. Calls `scan`, which sets the elements of `numbers` in this rank's share; the other elements are 0. Then
+  /// combines the shares, so that all ranks have all elements. If `scan` throws on a rank, all ranks throw.
   std::function<void(const std::function<void()>& scan, std::span<std::int64_t> numbers)> combine =
       [](const std::function<void()>& scan, std::span<std::int64_t>) { scan(); };
-  /// Collective. Returns the results of `make` on all ranks, by rank. If `make` throws on a rank, all ranks throw.
+  /// Collective. Calls `make` on each rank, and returns the results of all ranks, by rank. If `make` throws on a rank,
+  /// all ranks throw.
   std::function<std::vector<std::string>(const std::function<std::string()>& make)> gather =
       [](const std::function<std::string()>& make) { return std::vector<std::string>{make()}; };
 
-  /// Returns the share of rank `of_rank` when `count` consecutive items are divided among the ranks, as share_of()
-  /// above.
+  /// Returns the half-open range of the items of rank `of_rank`, if `count` consecutive items are divided among the
+  /// ranks.
   std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int of_rank) const {
     return trainrt::share_of(count, of_rank, size);
   }

@@ -13,43 +13,44 @@
 
 namespace trainrt {
 
-/// The position of a walk over a dataset, as checkpoints contain it.
+/// The position of an iteration over the batches of a dataset. Checkpoints contain it.
 struct Cursor {
-  bool in_progress = false;   ///< the batches of an epoch are being taken
+  bool in_progress = false;   ///< an iteration over an epoch has begun and not ended
   std::int64_t epoch = -1;    ///< -1: no epoch has begun
-  std::int64_t position = 0;  ///< number of global samples (of the padded order) that are done
+  std::int64_t position = 0;  ///< number of positions of the (padded) order that are done on all ranks
 };
 
 namespace data {
 
-/// The state of the walks over one dataset on this rank. Only the train thread uses it, except stages().
+/// The state of the iterations over the batches of one dataset on this rank. Only the train thread uses it, except
+/// stages().
 ///
-/// At most one range of batches owns the cursor: the first that begins. A range that begins while another one is walked (a
-/// nested evaluation) starts at 0 and leaves the cursor alone. Without an owner the cursor has position 0.
+/// The first range of batches that begins owns the Cursor, until it ends. A range that begins in the meantime, such as a
+/// nested evaluation, starts at position 0 and does not change the Cursor. Without an owner, the Cursor has position 0.
 class WalkState {
  public:
-  /// Identifies the steps of the plan for which a checkpoint was written: the text of DatasetPlan::steps_text(), or the
+  /// Identifies the steps of the plan with which a checkpoint was written: the text of DatasetPlan::steps_text(), or the
   /// hash of this text if the checkpoint contains only the hash.
   using StepsIdentity = std::variant<std::string, std::uint64_t>;
 
   const Cursor& cursor() const { return cursor_; }
-  /// Sets the cursor to that of a checkpoint. The first begin() continues at the cursor if the cursor is in progress
-  /// and begin() is called for the same epoch.
+  /// Sets the Cursor to that of a checkpoint. If this Cursor is inside an epoch, and the next begin() is called for this
+  /// epoch, begin() continues at its position.
   void restore(const Cursor& cursor, StepsIdentity steps = {});
   bool is_restored() const { return is_restored_; }  ///< true after restore(), until a range begins
   bool is_being_walked() const { return cursor_.in_progress && !is_restored_; }
   std::int64_t next_epoch() const { return is_restored_ && cursor_.in_progress ? cursor_.epoch : cursor_.epoch + 1; }
 
-  /// Begins a range of batches. Returns the position at which the range starts, or nothing if another range owns the
-  /// cursor. Throws UsageError if the range would continue a restored epoch, but the steps of `plan` are not those of
-  /// the checkpoint.
+  /// Begins a range of batches. Returns the position at which the range starts, or nullopt if another range owns the
+  /// Cursor. Throws UsageError if the range continues a restored epoch, but the steps of `plan` differ from those of the
+  /// checkpoint.
   std::optional<std::uint64_t> begin(const DatasetPlan& plan, std::int64_t epoch);
   void set_position(std::uint64_t position) { cursor_.position = static_cast<std::int64_t>(position); }
-  /// Ends the range that owns the cursor.
+  /// Ends the range that owns the Cursor.
   void end();
 
-  /// Returns the batches that keep_spare() stored, so that their memory can be reused. Returns an empty list unless
-  /// they are `count` batches of `samples` samples.
+  /// Returns and removes the batches that keep_spare() stored, so that their memory can be reused. Returns an empty list
+  /// if they are not `count` batches of `samples` samples.
   std::vector<BatchData> take_spare(std::size_t samples, std::size_t count);
   void keep_spare(std::size_t samples, std::vector<BatchData> batches) { spare_ = {samples, std::move(batches)}; }
 

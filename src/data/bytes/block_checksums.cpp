@@ -11,7 +11,7 @@
 
 namespace trainrt::data {
 
-/// A part of a request, and the complete blocks that contain it.
+/// A part of a requested byte range, and the checksummed blocks that contain it.
 struct BlockChecksums::Cover {
   FilePart part;
   std::size_t range = 0;
@@ -42,8 +42,8 @@ const ChecksummedRange* BlockChecksums::first_damaged() const {
   return nullptr;
 }
 
-/// Returns the cover of the first bytes of `part`. If `part` begins inside a checksummed range, these are the bytes up
-/// to the end of the range. Otherwise they are the bytes before the next range.
+/// Returns the first bytes of `part`, and the blocks that contain these bytes. If `part` begins inside a checksummed
+/// range, the bytes end where the range ends. Otherwise, the bytes end before the next range and are in no block.
 BlockChecksums::Cover BlockChecksums::cover_of(const FilePart& part) const {
   std::uint64_t bytes = part.into.size();
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
@@ -68,8 +68,8 @@ void BlockChecksums::verify(const Cover& cover, std::span<const std::byte> bytes
     const auto [offset, size] = block(number);
     if (crc32_of(bytes.subspan(offset - cover.offset, size)) != checksums_[number])
       throw Error(
-          fmt::format("{}: bytes {} to {} of the file have changed since the file's checksum was verified: the file was "
-                      "modified, or its storage returns wrong data",
+          fmt::format("{}: bytes {} to {} of the file have changed since the file's checksum was verified: "
+                      "the file was modified, or its storage returns wrong data",
                       ranges_[cover.range].what, offset, offset + size));
   }
 }

@@ -24,8 +24,8 @@ class BlockChecksums {
   Block block(std::uint64_t number) const;
   void set(std::uint64_t number, std::uint32_t crc32) { checksums_[number] = crc32; }
 
-  /// Returns the first damaged range: its CRC-32 differs from the CRC-32 of its blocks. Returns nullptr if no range is
-  /// damaged. Precondition: the CRC-32 of each block has been set.
+  /// Returns the first damaged range, or nullptr if no range is damaged. A range is damaged if its CRC-32 differs from
+  /// the combined CRC-32 of its blocks. Precondition: the CRC-32 of each block has been set.
   const ChecksummedRange* first_damaged() const;
   /// Fills `parts` by calling `read`. If a part overlaps a range that has checksums, reads all blocks that the part
   /// touches, and verifies their checksums. Throws Error, with the byte range of the block, if a checksum does not match.

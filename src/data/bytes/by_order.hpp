@@ -6,7 +6,7 @@
 
 namespace trainrt::data {
 
-/// Returns the records of a plug-in table sorted by their member `order`; records of equal order are sorted by name.
+/// Returns the plug-ins in a table, sorted by their member `order`, then by name.
 template <class Record>
 std::vector<const Record*> by_order(PluginTable<Record> table, int Record::*order = &Record::order) {
   std::vector<const Record*> records(table.begin(), table.end());

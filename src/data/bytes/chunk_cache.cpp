@@ -63,8 +63,8 @@ ChunkCache::Entries::iterator ChunkCache::erase(Entries::iterator entry) {
   return entries_.erase(entry);
 }
 
-/// Returns the future values of a chunk. If the chunk is not in the cache, the function adds it and sets `added`. The
-/// caller must then make the chunk and fulfil this promise.
+/// Returns the future with the values of a chunk. If the chunk is not in the cache, adds an entry for it and sets
+/// `added`. The caller must then make the chunk and set the value of the promise `added`.
 std::shared_future<ChunkCache::Values> ChunkCache::find_or_add(const Key& key, std::size_t bytes,
                                                                std::optional<std::promise<Values>>& added) {
   const std::lock_guard lock(mutex_);
@@ -115,7 +115,7 @@ ChunkCache::Values ChunkCache::make_for(const Key& key, const Make& make, std::p
   }
 }
 
-/// Makes one chunk before it is requested: the first of the `max_ahead` chunks after `key` that is not in the cache.
+/// Makes one chunk before it is requested: the first of the next `max_ahead` chunks after `key` that is not in the cache.
 void ChunkCache::make_ahead(Key key, std::size_t bytes, const Make& make, std::uint64_t end) {
   for (const auto last = key.chunk + max_ahead; key.chunk < last && key.chunk + 1 < end;) {
     ++key.chunk;

@@ -19,7 +19,8 @@ namespace trainrt::data {
 class SpareMemory : public std::enable_shared_from_this<SpareMemory> {
  public:
   using Values = std::shared_ptr<const std::vector<std::byte>>;
-  /// Shares `values`. When the last user drops them, their memory returns to this object, if it still exists.
+  /// Returns a shared pointer to `values`. When the last user drops the pointer, the memory returns to this object, if it
+  /// still exists.
   Values shared(std::vector<std::byte> values);
   /// Returns a vector of `bytes` bytes with unspecified values.
   std::vector<std::byte> take(std::size_t bytes);
@@ -52,9 +53,9 @@ class ChunkCache {
   /// Returns a chunk. Calls `make` if the chunk is not in the cache. `bytes` is the expected size of the chunk. An
   /// exception of `make` is thrown to all threads that wait for the chunk; the next request calls `make` again.
   ///
-  /// If the chunks are read in sequence, a thread that would have to wait first makes one of the following chunks. This
-  /// chunk has the same size and a number below `end_ahead`. Otherwise all threads of a sequential reader would wait
-  /// for the same chunk.
+  /// If the chunks are read in sequence, a thread that would have to wait for a chunk first makes one of the next chunks,
+  /// up to number `end_ahead` - 1. These chunks must have the same size. In this way, the threads of a sequential reader
+  /// decode several chunks at the same time.
   Values get(const Key& key, std::size_t bytes, const Make& make, std::uint64_t end_ahead = 0);
   /// Returns memory for the values of a chunk that is being made, with unspecified content.
   std::vector<std::byte> memory(std::size_t bytes) { return spare_->take(bytes); }

@@ -17,6 +17,7 @@
 #include "data/bytes/object_reader.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
+#include "io/storage_url.hpp"
 
 namespace trainrt::data {
 
@@ -28,7 +29,8 @@ constexpr std::uint64_t max_list_bytes = 256 << 20;  // of an @FILE
   throw UsageError(fmt::format("source '{}' {}", source, why));
 }
 
-/// Returns " (did you mean 'NAME'?)" with the file whose name is most similar, of the first files in the folder of `path`.
+/// Returns " (did you mean 'NAME'?)" with the most similar name of a file in the folder of `path`. Searches at most
+/// `max_names` files. Returns "" if no name is similar.
 std::string similar_file(const std::string& path) {
   constexpr std::size_t max_names = 10'000;
   const std::filesystem::path given(path);
@@ -42,7 +44,8 @@ std::string similar_file(const std::string& path) {
   return did_you_mean(given.filename().string(), names);
 }
 
-/// Returns the text "does not exist", with a similar name. For a relative path, the text also names the current folder.
+/// Returns the text "does not exist", followed by a suggestion if a file has a similar name. For a relative path, the
+/// text also names the current folder.
 std::string missing_text(const std::string& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::current_path(ignored).string();
@@ -84,7 +87,7 @@ void add_files(const std::string& word, std::vector<DataFile>& files) {
     return;
   }
   const auto objects = list_objects(word);
-  if (objects.empty()) reject_source(word, "matches no object: neither as a name, nor as a folder or pattern");
+  if (objects.empty()) reject_source(word, "matches no object; it must be the name of an object, a folder or a pattern");
   files.insert(files.end(), objects.begin(), objects.end());
 }
 
@@ -143,6 +146,7 @@ std::string first_path_of(const std::string& source) {
   if (words.empty()) reject_source(source, "names no file");
   auto word = words.front();
   if (word.starts_with('@')) word = lines_of_list(word.substr(1)).front();
+  if (const auto url = io::storage_url(word)) return io::url_in_bucket(*url, url->name);
   return paths_of_word(word).front();
 }
 

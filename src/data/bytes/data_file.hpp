@@ -14,8 +14,8 @@ struct DataFile {
   std::int64_t mtime_ns = 0;                       ///< modification time in nanoseconds since 1970
   std::string head = {};                           ///< digest of the first bytes; empty until they are read
   const struct ReadMethod* read_method = nullptr;  ///< method by which this rank reads the file; nullptr: pread
-  /// The files that belong to this one, one for each key of Format::companions. If a key is not set, the path of its
-  /// file is empty.
+  /// The further files that belong to this file, such as its labels: one for each key in Format::companions. If a key is
+  /// not set, the path of its file is empty.
   std::vector<DataFile> companions = {};
   std::string version = {};  ///< identifier of an object's content, assigned by the store (ETag)
   std::shared_ptr<const class BlockChecksums> checksums = {};  ///< verified each time the file is read; may be nullptr
@@ -31,7 +31,8 @@ struct DataFile {
 /// no file.
 std::vector<DataFile> list_data_files(const std::string& source);
 
-/// Returns the path of the first file of list_data_files(), without access to that file.
+/// Returns the path of the first file of list_data_files(), without access to that file. For a URL of an object store,
+/// returns the URL of the item, with its options before the bucket.
 std::string first_path_of(const std::string& source);
 
 /// Returns the paths of the files that one item of a source names: the files of a folder, those that match a pattern,

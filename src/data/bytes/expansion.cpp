@@ -43,7 +43,7 @@ std::string ExpansionLimit::in_words() const {
 void ExpansionLimit::require(std::uint64_t bytes, const std::string& subject) const {
   if (bytes <= max_bytes_) return;
   throw UsageError(
-      fmt::format("{} expands to {} bytes, more than {}. The file may be damaged, or made to exhaust memory. "
+      fmt::format("{} expands to {} bytes, more than {}. The file may be damaged, or made on purpose to exhaust memory. "
                   "If you trust it, set {} = {}",
                   subject, bytes, in_words(), key, bytes));
 }

@@ -10,9 +10,9 @@ namespace trainrt::data {
 /// Returns the specification of the key `max_expanded_bytes` of every [data.NAME].
 OptionSpec max_expanded_option();
 
-/// Limits the memory that one file may require beyond its own size. This memory includes decompressed contents, decoded
-/// chunks and row groups, and values that the header declares but the file does not store. The default is the maximum
-/// of 1 GiB and 16 times the size of the file.
+/// The limit of the memory that one file may require in addition to its own size. This memory includes decompressed
+/// contents, decoded chunks and row groups, and values that the header declares but the file does not store. The default
+/// is the maximum of 1 GiB and 16 times the size of the file.
 class ExpansionLimit {
  public:
   /// `file_bytes` is the total size of the file and of the files to which it refers.

@@ -39,8 +39,8 @@ void InputFile::read(std::span<const FilePart> parts) const {
   file_.checksums->read_verified(parts, [this](std::span<const FilePart> blocks) { read_unverified(blocks); });
 }
 
-/// Opens the file again after a failed read, because old descriptors stay invalid when a file server becomes available
-/// again. The failed descriptor is closed when its last reader has returned.
+/// Opens the file again after a failed read, because old descriptors stay invalid after a failure of a file server. The
+/// failed descriptor is closed when the last read on it has returned.
 void InputFile::read_unverified(std::span<const FilePart> parts) const {
   const InStage reading(Stage::storage);
   io::retried([&] {

@@ -26,7 +26,7 @@ constexpr std::size_t max_windows = 4;
 constexpr std::size_t max_sequences =
     16;  // maximum number of sequences per object: threads that read ahead may each read another section
 
-/// A byte range of an object that is read ahead.
+/// A window: a byte range of an object that is read ahead.
 struct ObjectWindow {
   const void* reader = nullptr;
   std::uint64_t begin = 0, end = 0;
@@ -37,7 +37,7 @@ struct ObjectWindow {
   }
 };
 
-/// The most recently used windows of this process.
+/// The most recently used windows of all objects that this process reads.
 class ObjectWindows {
  public:
   static ObjectWindows& of_process() {
@@ -49,11 +49,11 @@ class ObjectWindows {
     std::shared_ptr<ObjectWindow> window;
     std::unique_lock<std::mutex> lock;  ///< locked for a new window, which the caller must fetch; otherwise not locked
   };
-  /// Returns the window that contains these bytes. If no window contains them, adds a window that begins at `offset`,
-  /// or returns nullptr if `may_add` is false.
+  /// Returns the window that contains the `count` bytes from `offset` on. If no window contains them, adds a window that
+  /// begins at `offset`, or returns nullptr if `may_add` is false.
   ///
-  /// The new window is twice as large as the window that overlaps or ends at its beginning. It is shortened so that it
-  /// ends where the next window begins, or at `end_of_object`.
+  /// A new window is twice as large as the window that contains `offset` or ends there. It ends before the next window
+  /// and before `end_of_object`.
   Found find_or_add(const void* reader, std::uint64_t offset, std::uint64_t count, std::uint64_t end_of_object,
                     bool may_add) {
     const std::lock_guard lock(mutex_);
@@ -112,7 +112,8 @@ class ObjectReader final : public FileReader {
   }
 
  private:
-  /// Returns whether `part` continues one of the recent reads: it begins where the read ended, or overlaps its end.
+  /// Returns whether `part` continues one of the recent reads: `part` begins at the end of the read, or overlaps this
+  /// end.
   bool is_sequential(const FilePart& part) const {
     const std::lock_guard lock(mutex_);
     const auto end = part.offset + part.into.size();
@@ -123,8 +124,8 @@ class ObjectReader final : public FileReader {
     return found && part.into.size() <= file_.size && part.offset <= file_.size - part.into.size();
   }
 
-  /// Reads `part` from a window. Returns false, without reading, if no window contains the part and the part does not
-  /// continue a recent read.
+  /// Reads `part` from a window, which is added if `part` continues a recent read. Returns false, without reading, if
+  /// there is no window for `part`.
   bool read_from_window(const FilePart& part) const {
     const bool may_add = is_sequential(part);
     auto [window, lock] = ObjectWindows::of_process().find_or_add(this, part.offset, part.into.size(), file_.size, may_add);
@@ -138,7 +139,7 @@ class ObjectReader final : public FileReader {
     return true;
   }
 
-  /// Reads the bytes of a window, in several ranges at the same time.
+  /// Reads the bytes of a window from the store, by several requests at the same time.
   void fetch(const std::shared_ptr<ObjectWindow>& window) const try {
     std::vector<std::byte> fetched(window->end - window->begin);
     const auto range = std::max<std::uint64_t>(min_range, fetched.size() / storage_->max_in_flight());
@@ -162,7 +163,7 @@ class ObjectReader final : public FileReader {
 };
 
 DataFile file_of_object(const io::StorageUrl& url, const io::StoredObject& object) {
-  DataFile file{fmt::format("{}://{}/{}", url.scheme, url.bucket, object.name), object.size, object.mtime_ns};
+  DataFile file{io::url_in_bucket(url, object.name), object.size, object.mtime_ns};
   file.version = object.etag;
   return file;
 }

@@ -19,7 +19,7 @@ class OpenCache {
 
   OpenCache(std::size_t count, Open open, std::size_t max_open)
       : open_(std::move(open)), max_open_(max_open), opened_(count) {}
-  /// Returns the resource with index `number`. Throws the exceptions of `open`.
+  /// Returns the resource with index `number`, and opens it if necessary. Throws the exceptions of `open`.
   std::shared_ptr<const T> get(std::size_t number) const {
     const std::lock_guard lock(mutex_);
     if (!opened_.at(number)) opened_[number] = open_(number);

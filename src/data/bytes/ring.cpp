@@ -23,7 +23,7 @@ namespace {
   throw Error(fmt::format("cannot wait for reads by io_uring: {}", std::strerror(-code)));
 }
 
-/// The submission and completion queue of one thread.
+/// The submission queue and completion queue of io_uring for one thread.
 class Ring {
  public:
   Ring() {
@@ -31,9 +31,8 @@ class Ring {
     if (code == -EINVAL) code = ::io_uring_queue_init(ring_parts, &ring_, 0);  // before Linux 6.1
     if (code < 0)
       throw UsageError(
-          fmt::format("the kernel of this node does not allow io_uring ({}). "
-                      "Set read_method = pread, or ask the node's administrator (/proc/sys/kernel/io_uring_disabled, "
-                      "limits of containers)",
+          fmt::format("the kernel of this node does not allow io_uring ({}). Set read_method = pread, "
+                      "or ask the node's administrator (/proc/sys/kernel/io_uring_disabled, limits of containers)",
                       std::strerror(-code)));
   }
   ~Ring() { ::io_uring_queue_exit(&ring_); }
@@ -59,8 +58,8 @@ class Ring {
     return code == -EINTR || code == -EAGAIN || code == -EBUSY || code == -ENOMEM ? 0 : code;
   }
 
-  /// Stores the results of completed reads and returns their number. If the queue failed, the kernel might still write
-  /// to the destinations of the other reads. In this case the function terminates the process, because it is noexcept.
+  /// Stores the results of completed reads and returns the number of these reads. The function is noexcept, so that an
+  /// error of the queue terminates the process: an exception could free buffers into which the kernel still writes.
   std::size_t collect(int code, std::array<std::int32_t, ring_parts>& results) noexcept {
     if (code < 0) fail_wait(code);
     io_uring_cqe* done = nullptr;

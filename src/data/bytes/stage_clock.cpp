@@ -7,7 +7,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// The running clock of a thread.
+/// The StageClock that is running in a thread.
 struct ThreadClock {
   StageTimes* times = nullptr;  ///< nullptr: no clock is running
   std::uint64_t weight = 0;
@@ -16,8 +16,7 @@ struct ThreadClock {
 };
 thread_local ThreadClock thread_clock;
 
-/// Adds the time since the last switch to the present stage. From now on, time counts as `stage`. Returns the previous
-/// stage.
+/// Ends the thread's current stage, and adds the time spent in it. Then begins `stage`. Returns the stage that has ended.
 Stage switch_to(Stage stage) {
   const auto now = std::chrono::steady_clock::now();
   const std::chrono::nanoseconds passed = now - std::exchange(thread_clock.since, now);

@@ -6,7 +6,7 @@
 
 namespace trainrt::data {
 
-/// The stages of reading a batch. The time of reading is divided among them.
+/// The stages of reading a batch, for statistics of the time that each of them takes.
 enum class Stage : std::uint8_t {
   storage,    ///< read bytes from files
   decode,     ///< decompress chunks, parse records
@@ -27,9 +27,9 @@ class StageTimes {
 };
 
 /// While this object lives, the time of this thread is added to `times`. The time counts for the stage of the innermost
-/// InStage, or for Stage::batch without one. Each time is multiplied by `weight`: a caller that measures one batch in N
-/// uses the weight N, and with a weight of 0 nothing is measured. A clock inside another clock of the same thread does
-/// nothing. `times` must outlive this object.
+/// InStage, or for Stage::batch if no InStage exists. Each time is multiplied by `weight`: a caller that measures one
+/// batch in N uses the weight N. A weight of 0 measures nothing. A clock that is created while the thread has another
+/// clock does nothing. `times` must outlive this object.
 class StageClock {
  public:
   StageClock(StageTimes& times, std::uint64_t weight);

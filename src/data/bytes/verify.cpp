@@ -12,8 +12,8 @@ OptionSpec verify_option() {
           .default_value = "first",
           .help =
               "when to verify checksums that are stored in files: "
-              "first (before the first sample is used, at least once per attempt of a run), always (also each time a "
-              "sample is read) or off (damaged files are read without an error, if possible)",
+              "first (before the first sample is used, at least once per attempt of a run), "
+              "always (also each time a sample is read) or off (damaged files are read without an error, if possible)",
           .choices = {"first", "always", "off"}};
 }
 

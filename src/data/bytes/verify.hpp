@@ -7,8 +7,8 @@ namespace trainrt::data {
 
 /// Values of the key `verify`: when the checksums in files are verified.
 ///
-/// `first` and `always` differ only for byte ranges of which parts can be read (ChecksummedRange). Data that is
-/// decompressed or decoded as a unit is verified each time it is read, except with `off`.
+/// Data that is decompressed or decoded as a unit is verified each time it is read, except with `off`. `first` and
+/// `always` therefore differ only for byte ranges that can be read in parts (ChecksummedRange).
 enum class Verify : std::uint8_t {
   off,
   first,   ///< verified once, before the first sample is used

@@ -7,8 +7,8 @@ namespace trainrt::data::plugins {
 extern const Format arrow{
     .name = "arrow",
     .help =
-        "Arrow IPC files and Feather files (version 2): each column is a field, or many numbers become one vector; needs a "
-        "build with Apache Arrow",
+        "Arrow IPC files and Feather files (version 2): "
+        "each column is a field, or many numbers become one vector; needs a build with Apache Arrow",
     .options = table_options(),
     .probe = [](const DataFile& file, const Options& options) { return probe_arrow_file("arrow", file, options); },
     .open = [](const DataFile& file, const FileContent& content, const Options& options,

@@ -12,8 +12,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns the index in `content`. Sets the read method of the other files that the HDF5 file names to that of the HDF5
-/// file. With `verify` = off, Fletcher-32 checksums are not verified.
+/// Returns the index in `content`, adapted for this rank. Other files to which the HDF5 file refers get the same read
+/// method as the HDF5 file. With `verify` = off, Fletcher-32 checksums are not verified.
 H5Index index_of(const DataFile& file, const FileContent& content, Verify verify) {
   auto index = h5_index_of(content.index);
   for (auto& part : index.files) part.read_method = file.read_method;
@@ -53,8 +53,8 @@ FileContent probe_hdf5(const DataFile& file, const Options& options) {
   return probe_h5(file, options.text("group"), words_in(options.text("fields")), options);
 }
 
-/// Returns whether the values take at most 4 times the size of the file. A compressed file, or one that refers to other
-/// files, may expand to much more.
+/// Returns whether the values take at most 4 times the size of the file. Values of a compressed file, or of a file that
+/// refers to other files, may take much more.
 bool is_about_its_size(const DataFile& file, const FileContent& content) {
   constexpr std::uint64_t max_factor = 4;
   std::uint64_t row_bytes = 0;
@@ -75,27 +75,26 @@ bool is_hdf5_name(std::string_view name) {
 
 namespace plugins {
 
-extern const Format hdf5{
-    .name = "hdf5",
-    .help =
-        "HDF5 files: each dataset is a field, and its first axis counts the samples; "
-        "contiguous, chunked (also with gzip) and virtual datasets",
-    .options = {{.key = "group",
-                 .default_value = "",
-                 .help = "group that contains the datasets; by default the root group"},
-                {.key = "fields",
-                 .default_value = "",
-                 .help = "datasets to read, separated by commas, as paths below the group; by default all datasets of "
-                         "numbers"},
-                {.key = "chunk_cache",
-                 .type = OptionType::bytes,
-                 .default_value = "128 MiB",
-                 .help = "memory for decompressed chunks of all HDF5 files of a rank"}},
-    .probe = probe_hdf5,
-    .open = open_hdf5,
-    .is_name_of = is_hdf5_name,
-    .read_cache = "chunk_cache",
-    .checksums = "Fletcher-32 or gzip's checksum of each chunk that was written with one"};
+extern const Format hdf5{.name = "hdf5",
+                         .help =
+                             "HDF5 files: each dataset is a field, and its first axis counts the samples; "
+                             "contiguous, chunked (also with gzip) and virtual datasets",
+                         .options = {{.key = "group",
+                                      .default_value = "",
+                                      .help = "group that contains the datasets; by default the root group"},
+                                     {.key = "fields",
+                                      .default_value = "",
+                                      .help = "datasets to read, separated by commas, as paths below the group; "
+                                              "by default all datasets of numbers"},
+                                     {.key = "chunk_cache",
+                                      .type = OptionType::bytes,
+                                      .default_value = "128 MiB",
+                                      .help = "memory for decompressed chunks of all HDF5 files of a rank"}},
+                         .probe = probe_hdf5,
+                         .open = open_hdf5,
+                         .is_name_of = is_hdf5_name,
+                         .read_cache = "chunk_cache",
+                         .checksums = "Fletcher-32 or gzip's checksum per chunk, if the file was written with one"};
 
 }  // namespace plugins
 

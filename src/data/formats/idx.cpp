@@ -20,7 +20,7 @@ Dataset::Field field_of(std::string name, const IdxHeader& header) {
   return {std::move(name), header.dtype, header.sample_shape()};
 }
 
-/// Adds a field. The rows of a plain file are read at their offsets; a gzip file is decompressed into memory.
+/// Adds a field to the source. Rows of a plain file are read at their offsets. A gzip file is decompressed into memory.
 void add_idx(RowSource& source, std::string name, const DataFile& file, const Options& options, bool keep) {
   auto input = std::make_shared<const InputFile>(file);
   const ExpansionLimit limit(options, file.size);
@@ -76,17 +76,18 @@ namespace plugins {
 extern const Format idx{
     .name = "idx",
     .help =
-        "IDX files, plain or gzip, as those of MNIST and FashionMNIST: field images, and labels if the key labels is given",
+        "IDX files, plain or gzip, as those of MNIST and FashionMNIST: "
+        "field images, and labels if the key 'labels' is given",
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",
-                 .help = "IDX file with the labels; if source names several files, the same number of label files, in the "
-                         "same order"}},
+                 .help = "IDX file with the labels; "
+                         "if source names several files, the same number of label files, in the same order"}},
     .probe = probe_idx,
     .open = open_idx,
     .is_name_of = is_idx_name,
     .companions = {"labels"},
-    .checksums = "of gzip files: CRC-32"};
+    .checksums = "CRC-32 of gzip files"};
 
 }  // namespace plugins
 

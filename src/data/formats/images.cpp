@@ -25,8 +25,8 @@ namespace trainrt::data {
 
 namespace {
 
-// Limits of the checks before a run, for each item of `source`: the number of files of which the size is read, and the
-// number of files that are opened, without and with sizes = any.
+// Limits of the checks before a run, for each item of `source`: maximum numbers of files whose sizes are read, of images
+// that are opened with sizes = equal, and of images that are opened with sizes = any.
 constexpr std::size_t max_sized_files = 1000, max_opened_files = 16, max_compared_files = 100;
 
 /// Returns up to `max` numbers below `count`, evenly distributed.
@@ -44,14 +44,14 @@ bool has_labels(const std::vector<ImageList>& lists, const std::string& key) {
   if (unlabeled == lists.end()) return true;
   if (key == "auto" && std::ranges::all_of(lists, [](const auto& list) { return list.labels.empty(); })) return false;
   throw UsageError(
-      fmt::format("labels: image '{}' is not in the folder of a class, so it has no label. To read images without labels, "
-                  "set labels = none",
+      fmt::format("labels: image '{}' is not in the folder of a class, so it has no label. "
+                  "To read images without labels, set labels = none",
                   unlabeled->paths.front()));
 }
 
 bool is_number(const std::string& name) { return parse_integer(name).has_value(); }
 
-/// Returns whether all labels come from list files and are integers. Such labels are used without conversion.
+/// Returns whether all labels are integers in list files. Such labels are used unchanged.
 bool are_numbers(const std::vector<ImageList>& lists) {
   return std::ranges::all_of(
       lists, [](const auto& list) { return list.is_list_file && std::ranges::all_of(list.labels, is_number); });
@@ -65,8 +65,8 @@ void warn_of_text_order(const std::set<std::string>& names) {
   for (const auto& name : names)
     if (const auto number = label++; parse_integer(name) != number)
       return warning_once(
-          fmt::format("classes are sorted by their names as texts, so class '{}' has the label {}. Set classes = NAME, ... "
-                      "for another order",
+          fmt::format("classes are sorted by their names as texts, so class '{}' has the label {}. "
+                      "Set classes = NAME, ... for another order",
                       name, number));
 }
 
@@ -89,7 +89,7 @@ std::vector<std::string> class_names(const std::vector<ImageList>& lists, const 
           "label '{}' is not among the {}", excerpt(name, 60),
           origin.starts_with("classes")
               ? fmt::format("{}: {}", origin, excerpt(join(names), 200))
-              : fmt::format("classes '{}', which the key classes lists ({})", excerpt(join(names), 200), origin)));
+              : fmt::format("classes '{}', which the key 'classes' lists ({})", excerpt(join(names), 200), origin)));
   return names;
 }
 
@@ -107,8 +107,9 @@ std::string remark_on(const std::vector<std::string>& classes, std::uint64_t oth
   return remark;
 }
 
-/// Reads the headers of some images to find common problems before a run starts, and adds the result to `probed`, which
-/// has the sizes of the images in other lists. With on_error = skip, an image that cannot be read causes only a warning.
+/// Reads the headers of some images to find common problems before a run starts. Adds their sizes to `probed`, which
+/// already has the sizes of images in other lists. With on_error = skip, an image that cannot be read causes only a
+/// warning.
 void probe_sizes(const ImageFiles& files, const ImageDecoder& decoder, const Options& options, ProbedSizes& probed) {
   std::vector<std::byte> buffer;
   const bool accepts_any = options.text("sizes") == "any" && !decoder.resizes(), skips = skips_errors(options);
@@ -125,7 +126,8 @@ void probe_sizes(const ImageFiles& files, const ImageDecoder& decoder, const Opt
       log::run_warning(fmt::format("cannot read an image: {}", error.what()));
     }
   if (!accepts_any && !skips) probed.require_equal();
-  if (!probed.first()) throw UsageError(fmt::format("cannot read any of the first images, such as {}", files.what(0)));
+  if (!probed.first())
+    throw UsageError(fmt::format("cannot read any of the images that were checked, such as {}", files.what(0)));
 }
 
 /// Estimates the total size of all files from the sizes of a sample of files. Appends the sizes that were read to
@@ -144,8 +146,8 @@ std::uint64_t estimate_bytes(const ImageFiles& files, std::string& sizes) {
                                     static_cast<double>(files.size()));
 }
 
-/// Returns the files of a list with their labels. A label is the number that `labels` assigns to the class of the file.
-/// If `labels` is empty, it is the number in the list file.
+/// Returns the files of a list with their labels. The label of a file is the number that `labels` assigns to its class.
+/// If `labels` is empty, the label is the number in the list file.
 ImageFiles image_files(const ImageList& list, bool has_label, const std::map<std::string, std::int64_t>& labels) {
   ImageFiles files(list.base);
   for (std::size_t i = 0; i < list.paths.size(); ++i) {
@@ -255,20 +257,21 @@ std::unique_ptr<Source> open_images(const DataFile&, const FileContent& content,
 
 std::vector<OptionSpec> images_options() {
   auto options = image_options();
-  options.push_back({.key = "labels",
-                     .default_value = "auto",
-                     .help = "field `label`: folders (number of the class, which is the image's folder, or the label in a "
-                             "list file), none, or auto (folders, if all images have a class)",
-                     .choices = {"auto", "folders", "none"}});
+  options.push_back(
+      {.key = "labels",
+       .default_value = "auto",
+       .help = "field `label`: folders (number of the class, which is the image's folder, or label in a list file), "
+               "none, or auto (folders, if all images have a class)",
+       .choices = {"auto", "folders", "none"}});
   options.push_back({.key = "classes",
                      .default_value = "",
-                     .help = "names of the classes in the order of their labels, from 0; default: the classes of "
-                             "[data.train], and in [data.train] the sorted names of the folders",
+                     .help = "names of the classes in the order of their labels, from 0; "
+                             "default: the classes of [data.train], and in [data.train] the sorted names of the folders",
                      .form = "CLASS, ..."});
   options.push_back({.key = "sizes",
                      .default_value = "equal",
-                     .help = "if `size` is not set: equal (an image of another size is an error), or any (if sizes differ, "
-                             "the field `image` varies, and only Python programs can use it)",
+                     .help = "if `size` is not set: equal (an image of another size is an error), "
+                             "or any (if sizes differ, the field `image` varies, and only Python programs can use it)",
                      .choices = {"equal", "any"}});
   options.push_back({.key = "paths",
                      .type = OptionType::boolean,

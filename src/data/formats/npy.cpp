@@ -59,13 +59,13 @@ namespace plugins {
 extern const Format npy{
     .name = "npy",
     .help =
-        "NumPy's .npy files with one array each, with the samples along the first axis: field data (key field), and labels "
-        "if the key labels is given",
+        "NumPy's .npy files with one array each, with the samples along the first axis: "
+        "field data (key 'field'), and labels if the key 'labels' is given",
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",
-                 .help = ".npy file with the labels; if source names several files, the same number of label files, in the "
-                         "same order"},
+                 .help = ".npy file with the labels; "
+                         "if source names several files, the same number of label files, in the same order"},
                 {.key = "field",
                  .default_value = "data",
                  .help = "name of the field, for the train function",

@@ -47,9 +47,8 @@ class NpzFile {
   const std::vector<NpzArray>& arrays() const { return arrays_; }
   std::uint64_t samples() const { return arrays_.front().header.samples(); }
 
-  /// Adds a field to `source`. A compressed array is decompressed into memory. A stored array is read into memory if
-  /// `keep` is set. The checksum of an array that is read completely is verified, except for a stored array if `verify`
-  /// is off.
+  /// Adds a field to `source`. A compressed array is decompressed into memory, and its checksum is verified. An
+  /// uncompressed array is read into memory if `keep` is set; its checksum is then verified unless `verify` is off.
   void add_to(RowSource& source, const Dataset::Field& field, const NpzArray& array, bool keep, Verify verify) {
     if (array.member.is_stored && (!keep || verify == Verify::off)) {
       const auto place = array.header.place_at(array.offset);
@@ -74,7 +73,7 @@ class NpzFile {
   }
 
   std::string with_those_before(const std::string& what) const {
-    return unpacked_bytes_ == 0 ? what : what + ", with the compressed members before it,";
+    return unpacked_bytes_ == 0 ? what : what + ", together with the compressed members before it,";
   }
 
   std::string field_of_member(const ZipMember& member) const {
@@ -83,7 +82,7 @@ class NpzFile {
         name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
       throw UsageError(in_file(name) +
                        " is not an array of numpy.savez: its members have names NAME.npy; "
-                       "the key fields can leave the member out");
+                       "to leave the member out, set fields");
     return name.substr(0, name.size() - npy_ending.size());
   }
 
@@ -93,7 +92,7 @@ class NpzFile {
     if (found != members.end()) return *found;
     std::vector<std::string_view> names;
     for (const auto& member : members) names.push_back(member.name);
-    throw UsageError(fmt::format("NPZ file {}: has no member '{}{}', which the key fields names; it has: {}",
+    throw UsageError(fmt::format("NPZ file {} has no member '{}{}', which the key 'fields' names; it has: {}",
                                  input_->path(), name, npy_ending, names_in_words(names)));
   }
 
@@ -114,7 +113,7 @@ class NpzFile {
       if (array.header.samples() != first.header.samples())
         throw UsageError(
             fmt::format("NPZ file {}: '{}' has {} samples, but '{}' has {}; "
-                        "use the key fields to choose arrays that have the same number of samples",
+                        "use the key 'fields' to choose arrays that have the same number of samples",
                         input_->path(), first.field, first.header.samples(), array.field, array.header.samples()));
   }
 
@@ -156,18 +155,18 @@ bool is_npz_name(std::string_view path) { return path.ends_with(".npz"); }
 
 namespace plugins {
 
-extern const Format npz{
-    .name = "npz",
-    .help =
-        "NumPy's .npz files, as numpy.savez writes them: each array is a field, all with equally many samples. Compressed "
-        "arrays are decompressed into memory",
-    .options = {{.key = "fields",
-                 .default_value = "",
-                 .help = "arrays to read, such as x, y; default: all arrays. images=x, labels=y also renames the arrays"}},
-    .probe = probe_npz,
-    .open = open_npz,
-    .is_name_of = is_npz_name,
-    .checksums = "CRC-32 of each array (zip)"};
+extern const Format npz{.name = "npz",
+                        .help =
+                            "NumPy's .npz files, as numpy.savez writes them: each array is a field; "
+                            "all arrays have the same number of samples. Compressed arrays are decompressed into memory",
+                        .options = {{.key = "fields",
+                                     .default_value = "",
+                                     .help = "arrays to read, such as x, y; default: all arrays. "
+                                             "FIELD=ARRAY also sets the name of the field: images=x, labels=y"}},
+                        .probe = probe_npz,
+                        .open = open_npz,
+                        .is_name_of = is_npz_name,
+                        .checksums = "CRC-32 of each array (zip)"};
 
 }  // namespace plugins
 

@@ -13,6 +13,6 @@ extern const Format parquet{
                bool keep) { return open_arrow_file("parquet", file, content, options, keep); },
     .is_name_of = [](std::string_view path) { return path.ends_with(".parquet") || path.ends_with(".pq"); },
     .read_cache = "chunk_cache",
-    .checksums = "CRC-32 of pages that were written with one"};
+    .checksums = "CRC-32 per page, if the file was written with it"};
 
 }  // namespace trainrt::data::plugins

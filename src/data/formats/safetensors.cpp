@@ -38,7 +38,7 @@ class SafeTensors {
     std::vector<std::string_view> names;
     for (const auto& tensor : all_) names.push_back(tensor.name);
     throw UsageError(
-        fmt::format("{}: has no tensor '{}', which the key fields names; it has: {}", what_, name, names_in_words(names)));
+        fmt::format("{} has no tensor '{}', which the key 'fields' names; it has: {}", what_, name, names_in_words(names)));
   }
 
   void add(const std::string& name, const SafeTensor& tensor) {
@@ -47,13 +47,13 @@ class SafeTensors {
     if (std::ranges::any_of(fields_, [&](const auto& other) { return other.first.name == name; }))
       throw UsageError(fmt::format("{}: two tensors make the field '{}'", what_, in_words));
     if (tensor.shape.empty())
-      throw UsageError(fmt::format(
-          "{}: the tensor '{}' is a single value, so it has no axis of samples; the key fields can leave it out", what_,
-          in_words));
+      throw UsageError(
+          fmt::format("{}: the tensor '{}' is a single value, so it has no axis of samples; to leave it out, set fields",
+                      what_, in_words));
     if (!fields_.empty() && static_cast<std::uint64_t>(tensor.shape.front()) != samples())
       throw UsageError(
           fmt::format("{}: '{}' has {} samples, but '{}' has {}; "
-                      "use the key fields to choose tensors that have the same number of samples",
+                      "use the key 'fields' to choose tensors that have the same number of samples",
                       what_, excerpt(fields_.front().first.name, 100), samples(), in_words, tensor.shape.front()));
     fields_.emplace_back(Dataset::Field{name, dtype_of(tensor, what_), {tensor.shape.begin() + 1, tensor.shape.end()}},
                          tensor);
@@ -91,11 +91,12 @@ namespace plugins {
 
 extern const Format safetensors{
     .name = "safetensors",
-    .help = "safetensors files: each tensor is a field; its first axis counts the samples, equally many in all tensors",
+    .help =
+        "safetensors files: each tensor is a field; its first axis counts the samples; all tensors have the same number",
     .options = {{.key = "fields",
                  .default_value = "",
-                 .help =
-                     "tensors to read, such as x, y; default: all tensors. images=x, labels=y also renames the tensors"}},
+                 .help = "tensors to read, such as x, y; default: all tensors. "
+                         "FIELD=TENSOR also sets the name of the field: images=x, labels=y"}},
     .probe = probe_safetensors,
     .open = open_safetensors,
     .is_name_of = is_safetensors_name};

@@ -24,8 +24,8 @@ SqliteRequest sqlite_request(const DataFile& file, const Options& options) {
   return request;
 }
 
-/// Throws UsageError if the file is not an SQLite database, and Error if it has changed since it was listed, which SQLite
-/// itself does not check.
+/// Throws UsageError if the file is not an SQLite database. Throws Error if the file has changed since it was listed,
+/// because SQLite does not detect such a change.
 void require_sqlite(const DataFile& file) {
   constexpr std::string_view magic("SQLite format 3\0", 16);
   std::string begin(magic.size(), '\0');
@@ -33,8 +33,8 @@ void require_sqlite(const DataFile& file) {
   if (begin != magic) throw UsageError(fmt::format("'{}' is not an SQLite database", file.path));
 }
 
-/// Finds the columns of the database. FileContent::index contains the index of the plan, the columns, and the first
-/// rowids of the blocks.
+/// Finds the columns, rows and blocks of the database. FileContent::index contains the packed TablePlan, the columns, and
+/// the first rowid of each block.
 FileContent probe_database(const DataFile& file, const Options& options) {
   const auto request = sqlite_request(file, options);
   require_sqlite(file);

@@ -22,7 +22,7 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::uint64_t max_bytes_per_call = 8 << 20;  // maximum size of the entries that one call reads
-constexpr std::uint64_t max_gap = 4 << 10;             // bytes between two entries that are read together
+constexpr std::uint64_t max_gap = 4 << 10;  // maximum number of bytes between two entries that are read in one piece
 
 /// Reads the entries of a field by the numbers of their samples. Any threads may read at the same time.
 class TarEntries {
@@ -35,7 +35,7 @@ class TarEntries {
   }
 
   bool are_kept() const { return !kept_.empty(); }
-  /// Returns the first words of error messages about an entry.
+  /// Returns the beginning of error messages about an entry: archive, sample and field.
   std::string what(std::uint64_t sample, std::size_t field) const {
     return fmt::format("tar archive '{}': the sample '{}': {}", archive_->path(), excerpt(samples_->key(sample)),
                        samples_->fields()[field].name);
@@ -55,13 +55,14 @@ class TarEntries {
   }
 
  private:
-  /// A range of the archive, with one or more entries, and its offset in the buffer.
+  /// A range of the archive that contains one or more entries, and its offset in the buffer.
   struct Piece {
     EntryRange range;
     std::size_t at = 0;
   };
 
-  /// Reads entries from samples[first] on, up to max_bytes_per_call. Returns their number.
+  /// Reads the entries of samples[first] and the following samples, up to max_bytes_per_call. Returns the number of
+  /// entries.
   template <class Take>
   std::size_t read_some(std::size_t field, std::span<const std::uint64_t> samples, std::size_t first,
                         const Take& take) const {
@@ -97,7 +98,8 @@ NpyHeader npy_of_entry(std::span<const std::byte> entry, const std::string& what
   return npy_header(entry.subspan(0, std::min(entry.size(), npy_beginning)), entry.size(), what);
 }
 
-/// The header of the first array of a field. Most other arrays have exactly the same bytes, and need no parsing.
+/// The header of the first array of a field. Most other arrays of the field have exactly the same header, which then need
+/// not be parsed.
 struct KnownNpy {
   std::vector<std::byte> header;
   std::size_t bytes = 0;  ///< size of header and values
@@ -161,8 +163,8 @@ class TarSource final : public Source {
   }
 
  private:
-  /// Returns the header of the first array of a field. The header is empty if this array does not fit the field, which
-  /// is reported when the sample is read, or skipped with on_error = skip.
+  /// Returns the header of the first array of a field. The result is empty if this array does not have the type and shape
+  /// of the field. This error is reported, or skipped with on_error = skip, when the sample is read.
   KnownNpy first_npy(std::size_t field) const {
     KnownNpy known;
     constexpr std::uint64_t first = 0;
@@ -263,12 +265,11 @@ std::unique_ptr<Source> open_tar(const DataFile& file, const FileContent& conten
 
 std::vector<OptionSpec> options_of_tar() {
   auto options = image_options();
-  options.push_back(
-      {.key = "fields",
-       .default_value = "",
-       .help =
-           "extensions to read, such as jpg, cls; default: the extensions of the first sample. image=jpg;png, label=cls "
-           "also names the fields. The field __key__ is the common beginning of the names of a sample's entries"});
+  options.push_back({.key = "fields",
+                     .default_value = "",
+                     .help = "extensions to read, such as jpg, cls; default: the extensions of the first sample. "
+                             "NAME=EXTENSION sets the name of the field: image=jpg;png, label=cls. "
+                             "The field __key__ is the common beginning of the names of a sample's entries"});
   return options;
 }
 
@@ -284,14 +285,14 @@ namespace plugins {
 
 extern const Format tar{.name = "tar",
                         .help =
-                            "tar archives as in WebDataset: consecutive entries whose names are equal up to the first dot "
-                            "are a sample, and extensions are fields (images are decoded, cls is i64, npy an array, others "
-                            "bytes)",
+                            "tar archives as in WebDataset: "
+                            "consecutive entries with names that are equal up to the first dot form a sample. "
+                            "Each extension is a field: an image, an integer (cls), an array (npy) or bytes",
                         .options = options_of_tar(),
                         .probe = probe_tar,
                         .open = open_tar,
                         .is_name_of = is_tar_name,
-                        .checksums = "of headers, and of PNG images; contents have no checksum"};
+                        .checksums = "only headers and PNG images have checksums"};
 
 }  // namespace plugins
 

@@ -105,15 +105,15 @@ class TokenSource final : public Source {
     }
   }
 
-  /// Returns the number of consecutive windows at the beginning of `samples` that are in one document, so that they can
-  /// be read as one run.
+  /// Returns how many of the first `samples` are consecutive windows of one document. These windows are read as one range
+  /// of tokens.
   std::uint64_t neighbours(std::span<const std::uint64_t> samples) const {
     std::uint64_t count = 1;
     while (count < max_windows_in_run && count < samples.size() && samples[count] == samples[0] + count) ++count;
     return count > 1 ? windows_.run_from(samples[0], count) : 1;
   }
 
-  /// Writes the windows of a run to `out`. Only the last one may need padding.
+  /// Writes the `windows` windows of a range of tokens to `out`. Only the last window may need padding.
   void widen(const TokenFile::Run& run, std::uint64_t windows, std::byte* out) const {
     const auto bytes = file_.type().bytes, wide = size_of(fields_[0].dtype);
     const auto& form = windows_.form();
@@ -156,7 +156,7 @@ FileContent probe_tokens(const DataFile& path, const Options& options) {
   if (content.samples == 0)
     log::warning(fmt::format("token file {}: no samples, because no document of its {} tokens fills a window of {}{}",
                              path.path, file.size(), form.tokens,
-                             form.min_tokens == 0 ? "; set the key pad to pad short windows" : ""));
+                             form.min_tokens == 0 ? "; set the key 'pad' to pad short windows" : ""));
   return content;
 }
 
@@ -179,40 +179,39 @@ namespace plugins {
 extern const Format tokens{
     .name = "tokens",
     .help =
-        "flat files of token ids, or .npy files with one axis: a sample is a window of tokens, field tokens. u16 and u32 "
-        "become i32. Tokens that do not fill a window are left out, or padded with the key pad",
-    .options = {{.key = "length",
-                 .type = OptionType::integer,
-                 .help =
-                     "length of the model's input; a sample has one additional token, the target of the last input token",
-                 .required = true,
-                 .range = window_range},
-                {.key = "next_token",
-                 .type = OptionType::boolean,
-                 .default_value = "true",
-                 .help = "whether samples have that additional token"},
-                {.key = "stride",
-                 .type = OptionType::integer,
-                 .help = "number of tokens from the start of a window to the start of the next one; by default length",
-                 .range = window_range},
-                {.key = "dtype",
-                 .default_value = "",
-                 .help = "type of a token in the file; by default u16, or the type in the header of a .npy file",
-                 .choices = {"u8", "u16", "u32", "i32", "i64"}},
-                {.key = "header",
-                 .type = OptionType::bytes,
-                 .default_value = "0",
-                 .help = "number of bytes before the first token; the files of llm.c have 1024"},
-                {.key = "document_end",
-                 .type = OptionType::integer,
-                 .help = "id that ends a document; no window extends into the next document. The files are read once "
-                         "before the run to find it",
-                 .range = any_id},
-                {.key = "pad",
-                 .type = OptionType::integer,
-                 .help =
-                     "id that pads the last window of a document; the field count is the number of tokens without padding",
-                 .range = any_id}},
+        "flat files of token ids, or .npy files with one axis: a sample is a window of tokens, field tokens. "
+        "u16 and u32 become i32. Tokens that do not fill a window are left out, or padded with the key 'pad'",
+    .options =
+        {{.key = "length",
+          .type = OptionType::integer,
+          .help = "number of tokens of the model's input; with next_token, a sample has one more token",
+          .required = true,
+          .range = window_range},
+         {.key = "next_token",
+          .type = OptionType::boolean,
+          .default_value = "true",
+          .help = "whether a sample has an additional token, the target of the last input token"},
+         {.key = "stride",
+          .type = OptionType::integer,
+          .help = "number of tokens from the start of a window to the start of the next window; by default length",
+          .range = window_range},
+         {.key = "dtype",
+          .default_value = "",
+          .help = "type of a token in the file; by default u16, or the type in the header of a .npy file",
+          .choices = {"u8", "u16", "u32", "i32", "i64"}},
+         {.key = "header",
+          .type = OptionType::bytes,
+          .default_value = "0",
+          .help = "number of bytes before the first token; the files of llm.c have 1024"},
+         {.key = "document_end",
+          .type = OptionType::integer,
+          .help = "id that ends a document; no window extends into the next document. "
+                  "To find this id, the files are read once before the run",
+          .range = any_id},
+         {.key = "pad",
+          .type = OptionType::integer,
+          .help = "id that pads the last window of a document; the field 'count' has the number of tokens without padding",
+          .range = any_id}},
     .probe = probe_tokens,
     .open = open_tokens,
     .is_name_of = is_token_name};

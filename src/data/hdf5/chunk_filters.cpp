@@ -23,11 +23,10 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr int gzip_level = 4;  // higher levels are slower and compress little more
+constexpr int gzip_level = 4;  // compression level; higher levels are slower, and compress only slightly better
 constexpr std::size_t checksum_bytes = 4;
 
-/// Does the work of unshuffle_bytes() for values that have the size of Word. The loop over bytes is written so that
-/// compilers vectorize it.
+/// Does the work of unshuffle_bytes() for values of sizeof(Word) bytes. Compilers vectorize the loop over bytes.
 template <class Word>
 void unshuffle_words(const std::byte* in, std::size_t values, std::byte* out) {
   static_assert(std::endian::native == std::endian::little);

@@ -49,10 +49,10 @@ void require_possible_chunk(const DataFile& file, const H5ChunkTable& table, con
   const auto bytes = bytes_of_box(table.chunk, table.dtype);
   require_in_file(file, chunk.address, chunk.bytes);
   if (bytes / max_inflation > chunk.bytes)
-    throw UsageError(fmt::format(
-        "its header declares chunks of {} bytes, but a chunk has only {} bytes in the file; so few bytes cannot "
-        "decompress to that size",
-        bytes, chunk.bytes));
+    throw UsageError(
+        fmt::format("its header declares chunks of {} bytes, but a chunk has only {} bytes in the file; "
+                    "so few bytes cannot decompress to that size",
+                    bytes, chunk.bytes));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ void require_in_file(const DataFile& file, std::uint64_t offset, std::uint64_t b
 /// Fills `out` with copies of `value`, the bytes of one value.
 void repeat_value(std::string_view value, std::span<std::byte> out);
 
-/// Returns the size in bytes of a block of values of this shape.
+/// Returns the size in bytes of an array of shape `shape`.
 inline std::uint64_t bytes_of_box(const Shape& shape, DType dtype) {
   return static_cast<std::uint64_t>(element_count(shape)) * size_of(dtype);
 }

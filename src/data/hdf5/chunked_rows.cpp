@@ -17,7 +17,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns the indices of `rows`, sorted by row.
+/// Returns the indices into `rows`, in ascending order of the row numbers.
 std::vector<std::size_t> sorted_requests(std::span<const std::uint64_t> rows) {
   std::vector<std::size_t> requests(rows.size());
   std::iota(requests.begin(), requests.end(), std::size_t{0});
@@ -103,7 +103,7 @@ void ChunkedRows::copy(const Box& box, std::size_t axis, const std::byte* from, 
   for (std::int64_t i = 0; i < box.count[axis]; ++i, from += step, to += axis_bytes_[axis]) copy(box, axis + 1, from, to);
 }
 
-/// Reads the rows of `requests`, which are indices of `rows`. All these rows must be in the same chunks.
+/// Reads some of the rows: `requests` are indices into `rows`. All requested rows must be in the same chunks.
 void ChunkedRows::read_band(std::span<const std::uint64_t> rows, std::span<const std::size_t> requests,
                             std::byte* out) const {
   const auto row_bytes = axis_bytes_.front();

@@ -46,8 +46,8 @@ class Packing {
     bytes_.number(list.size());
     for (const auto& each : list) put(each);
   }
-  /// Packs each chunk as its size. If the chunk was written, its skipped filters and its distance from the previous
-  /// chunk follow.
+  /// Packs the chunks of a dataset. For each chunk, packs its size in the file. If the chunk was written, its skipped
+  /// filters and its distance from the previous chunk follow.
   void put(const std::vector<io::H5Chunk>& chunks) {
     bytes_.number(chunks.size());
     std::uint64_t end = 0;
@@ -95,8 +95,8 @@ class Unpacking {
   }
 
  private:
-  /// Returns the number of elements of a list. Each element takes at least one byte, so that damaged bytes cannot
-  /// request much memory.
+  /// Returns the number of elements of a packed list. Throws Error if fewer bytes than elements are left, so that damaged
+  /// bytes cannot request much memory.
   std::uint64_t take_count() {
     const auto count = bytes_.number();
     if (count > bytes_.left()) throw Error("the index of an HDF5 file from another rank is truncated");

@@ -49,17 +49,18 @@ struct H5Field {
   std::vector<H5Piece> pieces;
 };
 
-/// Positions of the values of an HDF5 file's fields. They allow a rank to read the fields without the HDF5 library. The
-/// library still reads pieces of kind `library` and tables with `by_library`.
+/// The positions of the values of an HDF5 file's fields. With them, a rank reads the fields without the HDF5 library. The
+/// exceptions are pieces of kind `library` and tables with `by_library`.
 struct H5Index {
   std::vector<DataFile> files;  ///< files[0] is the HDF5 file itself
   std::vector<H5ChunkTable> tables;
   std::vector<H5Field> fields;
 };
 
-/// Packs an index into bytes for other ranks; a chunk takes a few bytes. Only path, size and time of a DataFile are packed.
+/// Packs an index into bytes for other ranks. A chunk takes a few bytes. Of each DataFile, only path, size and
+/// modification time are packed.
 std::string bytes_of(const H5Index& index);
-/// Reverses bytes_of(). Throws Error if the bytes are damaged.
+/// Returns the index that bytes_of() packed. Throws Error if the bytes are damaged.
 H5Index h5_index_of(std::string_view bytes);
 
 }  // namespace trainrt::data

@@ -19,8 +19,8 @@ namespace trainrt::data {
 
 namespace {
 
-/// Calls `call`. Rethrows an Error of `call` as UsageError with `subject` in front of its message, because the error
-/// would also occur after a restart.
+/// Calls `call`. Converts an Error to a UsageError with `subject` in front of its message, because a restart would fail
+/// in the same way.
 template <class Call>
 auto about(const std::string& subject, const Call& call) try {
   return call();
@@ -65,7 +65,7 @@ void require_datasets(const DataFile& file, hid_t group, const std::vector<std::
   const auto existing = members_of(file, group).datasets;
   for (const auto& name : names) {
     if (std::count(names.begin(), names.end(), name) > 1)
-      throw UsageError(fmt::format("the key fields names {} twice", dataset_in_words(name, file)));
+      throw UsageError(fmt::format("the key 'fields' names {} twice", dataset_in_words(name, file)));
     if (std::find(existing.begin(), existing.end(), name) != existing.end()) continue;
     about(dataset_in_words(name, file), [&] { io::h5_open_dataset(group, name); });  // throws a precise error for a link
     throw UsageError(fmt::format("{} does not exist; the group has: {}", dataset_in_words(name, file), join(existing)));
@@ -88,13 +88,13 @@ FileContent fields_of(const DataFile& file, hid_t group, const std::vector<std::
   if (is_same) return content;
   throw UsageError(
       fmt::format("the datasets of '{}' have different numbers of samples (extents of the first axis): {}. "
-                  "Use the key fields to choose datasets of equal length",
+                  "Use the key 'fields' to choose datasets of equal length",
                   file.path, join(shapes)));
 }
 
-/// Returns the number of bytes of a chunked dataset's values that the file does not store. If the HDF5 library reads
-/// the dataset, its chunks are unknown. All its values then count as not stored if the file is too small to contain
-/// them even in compressed form; otherwise none do.
+/// Returns the number of bytes of a chunked dataset's values that the file does not store. If the HDF5 library reads the
+/// dataset, its chunks are unknown. In this case, the result is the size of all values if the file is too small to
+/// contain them even in compressed form, otherwise 0.
 std::uint64_t missing_bytes(const H5ChunkTable& table, std::uint64_t file_bytes) {
   const auto all = bytes_of_box(table.shape, table.dtype);
   if (table.by_library) return all / max_inflation > file_bytes ? all : 0;

@@ -24,7 +24,7 @@ H5Piece missing_piece(std::uint64_t rows, const io::H5Table& table) {
   return {.kind = H5Piece::Kind::missing, .rows = rows, .values = as_text(table.fill)};
 }
 
-/// Returns the rows [first, first + rows) of a piece.
+/// Returns the piece with the rows [first, first + rows) of `piece`.
 H5Piece part_of(const H5Piece& piece, std::uint64_t first, std::uint64_t rows, std::uint64_t row_bytes) {
   auto part = piece;
   part.rows = rows;
@@ -37,7 +37,7 @@ H5Piece part_of(const H5Piece& piece, std::uint64_t first, std::uint64_t rows, s
   return part;
 }
 
-/// Returns the rows [first, first + rows) of all pieces.
+/// Returns the pieces with the rows [first, first + rows) of `pieces`.
 std::vector<H5Piece> part_of(const std::vector<H5Piece>& pieces, std::uint64_t first, std::uint64_t rows,
                              std::uint64_t row_bytes) {
   std::vector<H5Piece> parts;
@@ -72,9 +72,9 @@ io::H5Id& H5Resolver::open_file(std::size_t number) {
   return open_.emplace(number, io::h5_open_to_find(index_.files[number].path)).first->second;
 }
 
-/// Returns the path of the file to which the file number `file` refers as `name`. `name` is relative to the folder of
-/// the file that contains it. Throws UsageError if the path is not below the folder of the HDF5 file. This prevents
-/// that an untrusted HDF5 file makes trainrt read any file.
+/// Returns the path of the file to which the file number `file` refers as `name`. `name` is relative to the folder of the
+/// file that contains it. Throws UsageError if the path is not below the folder of the HDF5 file. Otherwise, an untrusted
+/// HDF5 file could make trainrt read any file.
 std::string H5Resolver::path_of(std::size_t file, const std::string& name) const {
   const std::filesystem::path own(index_.files.front().path), by(index_.files[file].path);
   const auto folder = std::filesystem::absolute(own).lexically_normal().parent_path();
@@ -159,8 +159,8 @@ H5Resolver::Pieces H5Resolver::resolve_chunks(std::size_t file, const std::strin
   return std::vector<H5Piece>{{.kind = H5Piece::Kind::chunks, .rows = rows_of(table, row_elements), .in = number}};
 }
 
-/// Adds a table for the dataset and returns the number of the table. With `is_one_row`, the complete dataset is one row
-/// or one sample of a virtual dataset. The table then gets an additional first axis of extent 1.
+/// Adds a table for the chunked dataset, and returns the number of the table. With `is_one_row`, a virtual dataset uses
+/// the complete dataset as one row. The table then gets an additional first axis of extent 1.
 std::size_t H5Resolver::add_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table,
                                    bool is_one_row) {
   H5ChunkTable made{file,          dataset, table.shape, table.chunk,         table.dtype,

@@ -32,7 +32,7 @@ class ContiguousRows final : public Rows {
   RowFile rows_;
 };
 
-/// Rows of a contiguous piece in one of possibly many files.
+/// Rows of a contiguous piece in one of many files. The file is opened when it is first read.
 class FileRows final : public Rows {
  public:
   FileRows(std::shared_ptr<const OpenFileCache> files, std::size_t file, const RowLayout& place)
@@ -47,7 +47,7 @@ class FileRows final : public Rows {
   RowLayout place_;
 };
 
-/// Rows that the HDF5 library reads.
+/// Rows that are read by the HDF5 library.
 class LibraryRows final : public Rows {
  public:
   LibraryRows(const std::string& path, const std::string& dataset, const Dataset::Field& field)

@@ -32,8 +32,8 @@ ImageAxes image_axes(const Dataset::Field& field) {
   const auto& shape = field.sample_shape;
   if (field.varies || shape.size() < 2 || shape.size() > 3 || element_count(shape) == 0)
     throw UsageError(fmt::format(
-        "{} is not an image: its samples have the shape {}; valid are [height, width], [channels, height, width] "
-        "and [height, width, channels], with at least one pixel",
+        "{} is not an image: its samples have the shape {}; "
+        "valid are [height, width], [channels, height, width] and [height, width, channels], with at least one pixel",
         field.name, field.varies ? "[varies]" : to_string(shape)));
   const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(shape[axis]); };
   if (shape.size() == 2) return {1, extent(0), extent(1), 1, field.dtype};
@@ -49,10 +49,10 @@ Dataset::Field with_size(const Dataset::Field& field, ImageSize size) {
   shape[height_axis] = size.height;
   shape[height_axis + 1] = size.width;
   if (const auto inferred = image_axes(resized); inferred.planes != axes.planes || inferred.channels != axes.channels)
-    throw UsageError(fmt::format(
-        "{} would have the shape {}, in which channels and rows cannot be distinguished; choose a height and width of "
-        "more than 4",
-        field.name, to_string(shape)));
+    throw UsageError(
+        fmt::format("{} would have the shape {}, in which channels and rows cannot be distinguished; "
+                    "choose a height and width of more than 4",
+                    field.name, to_string(shape)));
   return resized;
 }
 
@@ -68,8 +68,7 @@ std::optional<ImageSize> parse_size(std::string_view text) {
 void require_u8_or_f32(const Dataset::Field& field) {
   if (field.dtype == DType::u8 || field.dtype == DType::f32) return;
   throw UsageError(
-      fmt::format("{} has type {}; only images of u8 and f32 can be changed. "
-                  "Convert the field with cast = {}: f32",
+      fmt::format("{} has type {}; only images of u8 and f32 can be changed. Convert the field with cast = {}: f32",
                   field.name, name_of(field.dtype), field.name));
 }
 

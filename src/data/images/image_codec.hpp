@@ -30,12 +30,13 @@ class ImageReader {
 };
 
 /// A plug-in that decodes one image format. Each plug-in is one file in data/images/codecs. The messages of its
-/// UsageErrors have no subject ("is empty"); the caller puts the name of the image in front.
+/// UsageErrors begin with a verb ("is empty"); the caller puts the name of the image in front.
 struct ImageCodec {
   std::string_view name;
   std::string_view help;
   std::string_view package;  ///< Debian package that trainrt needs at build time to decode the format
-  /// Returns whether an image has this format. `image` contains at least the first 12 bytes, if the image has as many.
+  /// Returns whether an image has this format. `image` contains the first 12 bytes of the image or more, or all bytes of
+  /// a shorter image.
   bool (*is_of)(EncodedImage image) = nullptr;
   /// Reads the header of an image, without memory for pixels. Throws UsageError if the image is damaged or has a
   /// feature that is not supported. The pointer is nullptr if trainrt was built without this codec.
@@ -44,8 +45,8 @@ struct ImageCodec {
 
 PluginTable<ImageCodec> image_codec_table();
 
-/// Opens an image of any format. The first bytes determine the format. Throws UsageError if the format is unknown or
-/// not supported by this build, or if the image is damaged. The message has no subject, as for ImageCodec.
+/// Opens an image of any format. The first bytes determine the format. Throws UsageError if the format is unknown or not
+/// supported by this build, or if the image is damaged. The caller puts the name of the image in front of the message.
 std::unique_ptr<ImageReader> open_image(EncodedImage image);
 
 /// Returns whether the bytes of `image` at `offset` are equal to `signature`.

@@ -13,7 +13,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns call(), and puts the name of the image in front of the message of a UsageError.
+/// Calls `call` and returns its result. If `call` throws UsageError, puts the name of the image in front of the message.
 template <class Call>
 auto naming_image(const std::string& what, const Call& call) try {
   return call();
@@ -57,8 +57,9 @@ std::vector<OptionSpec> image_options() {
            .fits = [](std::string_view text) { return text.empty() || parse_size(text).has_value(); }},
           {.key = "resize_mode",
            .default_value = "stretch",
-           .help = "how an image is resized if its proportions differ from those of `size`: stretch changes the "
-                   "proportions; crop resizes the largest centered part that has the proportions of `size`",
+           .help = "how an image is resized if its proportions differ from those of `size`: "
+                   "stretch changes the proportions; "
+                   "crop resizes the largest centered part that has the proportions of `size`",
            .choices = {"stretch", "crop"}},
           {.key = "channels",
            .default_value = "3",

@@ -14,9 +14,9 @@
 
 namespace trainrt::data {
 
-/// End of a message about images of different sizes.
+/// Advice at the end of a message about images of different sizes.
 inline constexpr std::string_view resize_advice =
-    "Choose one size for all with the key size, such as size = 224x224 in a config, or --size=224x224 for `trainrt data`";
+    "Choose one size for all with the key 'size', such as size = 224x224 in a config, or --size=224x224 for `trainrt data`";
 
 std::string to_text(ImageSize size);  ///< "480 x 640", height before width
 
@@ -46,7 +46,7 @@ class ImageDecoder {
   /// Returns the field of decoded images of different sizes. Each sample consists of the height and the width of its
   /// image (two 32-bit integers), and its values. The height and the width in the shape of the field are 0.
   Dataset::Field field_of_any_size(std::string name) const;
-  /// Returns a sample of the field of field_of_any_size(). Throws UsageError as size_of() does.
+  /// Decodes an image to a sample of the field that field_of_any_size() returns. Throws UsageError as size_of() does.
   std::vector<std::byte> decode_of_any_size(EncodedImage image, const std::string& what) const;
   /// Writes the values of an image to `out`. `field` must be a result of field(), and `out` must have room for one of
   /// its samples. Throws UsageError as size_of() and require_size() do. Needs memory for the pixels of the image and of

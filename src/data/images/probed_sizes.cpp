@@ -19,8 +19,8 @@ void ProbedSizes::add(const std::string& what, ImageSize size) {
 void ProbedSizes::require_equal() const {
   if (different_.empty()) return;
   throw UsageError(
-      fmt::format("the images have different sizes, such as {} and others with {} pixels (height x width). Of {} images, "
-                  "the heights are {} to {} and the widths {} to {}. {}",
+      fmt::format("the images have different sizes, such as {} and others with {} pixels (height x width). "
+                  "Of {} images, the heights are {} to {} and the widths {} to {}. {}",
                   different_, to_text(first_), count_, min_.height, max_.height, min_.width, max_.width, resize_advice));
 }
 

@@ -63,7 +63,8 @@ Weights<T> weights_along(std::size_t extent, float begin, float end, std::size_t
 inline std::uint8_t rounded(std::int32_t sum) { return static_cast<std::uint8_t>(std::clamp(sum >> weight_bits, 0, 255)); }
 inline float rounded(float sum) { return sum; }
 
-/// The initial value of a sum of weighted values. It is one half for u8, because rounded() truncates.
+/// The initial value of a sum of weighted values. For u8, it is one half, so that the truncation in rounded() rounds to
+/// nearest.
 template <class T>
 constexpr auto half = static_cast<WeightOf<T>>(std::is_same_v<T, std::uint8_t> ? 1 << (weight_bits - 1) : 0);
 

@@ -27,9 +27,9 @@ Box centered_box(const Extent& extent, std::size_t height, std::size_t width);
 /// Resizes the part `box` of the image `from` to `height` x `width` pixels: bilinear with antialias. For u8, the
 /// results are exactly those of Pillow's resize(BILINEAR, box=...).
 ///
-/// A new pixel is the weighted mean of the old pixels around its position. The weights form a triangle. If the image
-/// shrinks, the triangle extends as far as the scale; if the image grows, it extends one pixel. Rows are resized first,
-/// then columns. For u8, weights have 22 fractional bits, and values are rounded between both steps.
+/// A new pixel is the weighted mean of the old pixels around its position. The weights form a triangle. Its half width is
+/// one old pixel if the image grows, and `scale` old pixels if the image shrinks by the factor `scale`. Rows are resized
+/// first, then columns. For u8, weights have 22 fractional bits, and values are rounded between both steps.
 ///
 /// `to` must have room for height x width x channels values. Allocates memory in proportion to the values of `from` and
 /// `to`.

@@ -42,8 +42,8 @@ class UnitLocks {
   bool are_filled_ = false;
 };
 
-/// Returns the number of units that contain chosen samples. `rows_text` is the text of the RowRanges that choose them;
-/// "" means all samples.
+/// Returns the number of units (groups of consecutive samples) that contain chosen samples. `rows_text` is the text of
+/// the RowRanges with the chosen samples; "" means all samples.
 std::size_t units_of(const UnitLayout& layout, const std::string& rows_text) {
   if (rows_text.empty()) return layout.units();
   const RowRanges rows(rows_text);
@@ -77,12 +77,12 @@ NodeCache::NodeCache(std::shared_ptr<const Source> source, std::function<void()>
       states_(share_.memory.get(), layout_),
       arena_(share_.memory.get() + state_bytes(layout_) + layout_.bytes(), layout_.arena_bytes()) {}
 
-/// Returns the address of the value of the first sample.
+/// Returns the address of the first sample's value of field `field` in the shared memory.
 std::byte* NodeCache::values(std::size_t field) const {
   return share_.memory.get() + state_bytes(layout_) + layout_.offset(field);
 }
 
-/// Reads samples from the files.
+/// Reads samples from the files, and notes that files are open.
 void NodeCache::read_source(Samples samples, std::span<Column> columns) const {
   is_open_ = true;
   source_->read(samples, columns);
@@ -122,8 +122,8 @@ void NodeCache::read(Samples samples, std::span<Column> columns) const {
   if (!missing.empty()) read_missing(samples, missing, columns);
 }
 
-/// Fills the units of the samples. Returns for each sample whether it is still missing in memory. Returns an empty list
-/// if no sample is missing.
+/// Reads the units that contain `samples` into memory, if necessary and possible. Returns for each sample whether it is
+/// still missing in memory. Returns an empty list if no sample is missing.
 std::vector<bool> NodeCache::missing(Samples samples, std::span<const Column> columns) const {
   std::vector<std::size_t> fields;
   for (const auto& column : columns)
@@ -148,7 +148,8 @@ bool NodeCache::has(std::size_t unit, FieldNumbers fields) const {
   return std::ranges::all_of(fields, is_filled) || (!is_full_ && fill(unit, fields));
 }
 
-/// Reads a unit into memory. Returns false if that is not possible.
+/// Reads a unit into memory. Returns false if the memory is full, or if another rank has been reading the unit for too
+/// long.
 bool NodeCache::fill(std::size_t unit, FieldNumbers asked) const {
   std::vector<std::size_t> fields(asked.begin(), asked.end());
   if (layout_.reading(unit) != Reading::by_field) {  // all fields at once, so that the file is unpacked or parsed once
@@ -177,13 +178,13 @@ bool NodeCache::reserve(std::uint64_t offset, std::uint64_t bytes) const {
   const int code = share_.file && bytes > 0 ? reserve_pages(*share_.file, offset, bytes) : 0;
   if (code != 0 && !lacks_memory_.exchange(true))
     log::warning(
-        fmt::format("[data.{}]: not enough memory for values that the ranks of this node share ({}); samples are read "
-                    "from the files",
+        fmt::format("[data.{}]: not enough memory for values that the ranks of this node share ({}); "
+                    "samples are read from the files",
                     settings_.name, std::strerror(code)));
   return code == 0;
 }
 
-/// Reads a unit from the files and copies it to memory. Returns false if the memory has too little room.
+/// Reads a unit from the files and copies it to the shared memory. Returns false if there is not enough memory.
 bool NodeCache::copy_unit(std::size_t unit, FieldNumbers fields) const {
   const bool is_unpacked = layout_.reading(unit) == Reading::as_a_whole;
   {
@@ -216,7 +217,8 @@ bool NodeCache::copy_samples(std::uint64_t first, std::uint64_t end, FieldNumber
   return true;
 }
 
-/// Copies the values of the samples from `first` on to the arena. Returns false if the arena has too little room.
+/// Copies the values in `column`, of sample `first` and the samples after it, to the arena. Returns false if there is not
+/// enough memory.
 bool NodeCache::copy_varying(const Column& column, std::uint64_t first) const {
   const auto begin = arena_.take(column.values.size());
   if (!begin) is_full_ = true;
@@ -266,7 +268,8 @@ void NodeCache::read_missing(Samples samples, const std::vector<bool>& missing, 
   }
 }
 
-/// Returns the maximum time to wait for a unit. It is 0 after the first timeout for this unit.
+/// Returns the maximum time, in seconds, to wait for another rank that reads a unit. It is 0 after the first timeout for
+/// this unit.
 double NodeCache::wait_s(std::size_t unit) const {
   const std::lock_guard lock(mutex_);
   return timed_out_.contains(unit) ? 0 : settings_.max_wait_s;
@@ -276,8 +279,8 @@ void NodeCache::note_timeout(std::size_t unit, std::size_t field) const {
   const std::lock_guard lock(mutex_);
   if (!timed_out_.insert(unit).second) return;
   log::warning(fmt::format(
-      "[data.{}]: rank {} has been reading the samples {} to {} for more than {} s; this rank reads them from "
-      "the files without waiting",
+      "[data.{}]: rank {} has been reading the samples {} to {} for more than {} s; "
+      "this rank reads them from the files without waiting",
       settings_.name, states_.busy_rank(unit, field), layout_.first(unit), layout_.end(unit) - 1, settings_.max_wait_s));
 }
 

@@ -17,8 +17,9 @@
 
 namespace trainrt::data {
 
-/// A source that keeps its values in memory that the ranks of a node share. The first rank that needs a unit reads the
-/// unit from the files. From then on, all ranks copy it from memory.
+/// A source that keeps its values in memory that the ranks of a node share. The samples are divided into units
+/// (UnitLayout). The first rank that needs a unit reads the unit from the files. From then on, all ranks copy the unit
+/// from memory.
 ///
 /// No rank depends on another one. If a rank dies or fails while it reads a unit, the next rank that needs the unit
 /// reads it. A rank reads its samples directly from the files if it has waited too long, or if there is not enough
@@ -31,11 +32,12 @@ class NodeCache final : public Source {
     std::string rows = {};   ///< the samples that will be read, as text of RowRanges; "": all
     double max_wait_s = 60;  ///< maximum time to wait for another rank that reads a unit
   };
-  /// Return the number of bytes of a cache's memory, and of the states at the beginning of that memory.
+  /// memory_bytes() returns the size of the shared memory that a cache needs. state_bytes() returns the size of the
+  /// UnitStates at the beginning of this memory.
   static std::size_t memory_bytes(const UnitLayout& layout);
   static std::size_t state_bytes(const UnitLayout& layout);
-  /// The states in `share.memory` must have been initialized by UnitStates::make(). `close_files` closes the open files
-  /// of `source`; `source` opens them again when needed.
+  /// The UnitStates in `share.memory` must have been initialized by UnitStates::make(). `close_files` closes the open
+  /// files of `source`; `source` opens them again when needed.
   NodeCache(std::shared_ptr<const Source> source, std::function<void()> close_files, UnitLayout layout, NodeShare share,
             Settings settings);
 

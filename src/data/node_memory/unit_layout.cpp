@@ -6,7 +6,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t cache_line_bytes = 64;  // fields begin at multiples of this number
+constexpr std::uint64_t cache_line_bytes = 64;  // the values of each field begin at a multiple of this number of bytes
 
 std::uint64_t divided_up(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
 
@@ -28,8 +28,8 @@ UnitLayout::UnitLayout(std::span<const Dataset::Field> fields, std::span<const F
   for (const auto& file : files) add(file, bytes_of_all, unit_bytes);
 }
 
-/// Adds the units of a file. A unit ends between two groups of samples that are read together. Several small files
-/// share a unit.
+/// Adds the units of a file. A unit does not divide a group of samples that are read together. Several small files share
+/// a unit.
 void UnitLayout::add(const File& file, std::uint64_t bytes_of_sample, std::uint64_t unit_bytes) {
   const auto whole = std::max<std::uint64_t>(file.samples, 1);
   const auto together = file.reading == Reading::as_a_whole ? whole : std::clamp<std::uint64_t>(file.together, 1, whole);

@@ -28,7 +28,7 @@ class UnitLayout {
   /// size of the values of all fields that vary in length.
   UnitLayout(std::span<const Dataset::Field> fields, std::span<const File> files,
              std::uint64_t unit_bytes = default_unit_bytes, std::uint64_t arena_bytes = 0);
-  /// Returns the bytes of a sample of `field`, without values that vary in length.
+  /// Returns the number of bytes of a sample of `field`. If `field` varies in length, this is the size of a ValuePlace.
   static std::size_t bytes_of_sample(const Dataset::Field& field) {
     return field.varies ? sizeof(ValuePlace) : data::sample_bytes(field);
   }
@@ -39,8 +39,8 @@ class UnitLayout {
   std::uint64_t first(std::size_t unit) const { return unit == 0 ? 0 : ends_[unit - 1]; }
   std::uint64_t end(std::size_t unit) const { return ends_[unit]; }
   std::size_t unit_of(std::uint64_t sample) const;
-  /// Returns the smallest unit that must be read of the files of this unit, even for one field. If the files differ,
-  /// returns the largest of their values.
+  /// Returns how the files of this unit must be read: by field, by record or as a whole. If the files differ, returns the
+  /// method that reads the most at once.
   Reading reading(std::size_t unit) const { return readings_[unit]; }
 
   std::uint64_t offset(std::size_t field) const {

@@ -18,17 +18,18 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t cache_line = 64;  // bytes; a change of one state must not slow down readers of the next one
+constexpr std::size_t cache_line = 64;  // bytes; states in different cache lines do not slow each other down
 
 void require(int code, const char* what) {
   if (code != 0) throw Error(fmt::format("{}: {}", what, std::strerror(code)));
 }
 
-constexpr double first_pause_s = 20e-6, max_pause_s = 1e-3;  // between two attempts to get a lock
+constexpr double first_pause_s = 20e-6, max_pause_s = 1e-3;  // seconds between two attempts to get a lock
 
 }  // namespace
 
-/// The mutex is robust (pthread_mutexattr_setrobust(3)): it becomes free when its holder dies.
+/// The state of one unit and field. `lock` is a robust mutex (pthread_mutexattr_setrobust(3)): another process can lock
+/// it after its owner has died.
 struct alignas(cache_line) UnitStates::State {
   pthread_mutex_t lock;
   std::atomic<int> rank;

@@ -12,7 +12,8 @@ std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
 }
 
-/// Returns how many of the `left` remaining positions are visited with `remainder`.
+/// Returns how many positions an epoch still visits if `left` samples remain. With Remainder::pad, there may be more
+/// positions than samples.
 std::uint64_t visited(std::uint64_t left, std::uint64_t global_batch, std::uint64_t workers, Remainder remainder) {
   switch (remainder) {
     case Remainder::pad:

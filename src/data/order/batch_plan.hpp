@@ -12,11 +12,12 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
-/// Cuts the positions from `start` on into global batches, and each global batch into the parts of the ranks. Pure.
+/// Divides the positions of an epoch from `start` on into global batches, and each global batch into the parts of the
+/// ranks. Pure.
 ///
-/// Global batch k has the next batch_size * workers positions. Each rank takes a contiguous part of it, in the order of
-/// the ranks. The positions visited after a batch are therefore a prefix of the order, and any number of ranks can
-/// continue there. If a global batch cannot be divided evenly, the first ranks get one position more.
+/// Each global batch has the next batch_size * workers positions. Each rank takes a contiguous part of the batch, in the
+/// order of the ranks. The positions visited after a batch are therefore a prefix of the order, and any number of ranks
+/// can continue after them. If a global batch cannot be divided evenly, the first ranks get one position more.
 ///
 /// With `Remainder::whole`, `workers` is ignored, and each rank takes complete batches as long as there are any.
 class BatchPlan {

@@ -13,10 +13,10 @@ struct Blocks {
   std::uint64_t window = 512;  ///< blocks per window, which are in memory together
 };
 
-/// A shuffle in two steps (CorgiPile: Xu et al., SIGMOD 2022, arXiv 2206.05830). The first step shuffles the blocks.
-/// The second step shuffles the samples of each window; a window is `blocks.window` consecutive blocks of the shuffled
-/// order. A walk needs only one window in memory. The samples after the last complete block are added to a window that
-/// the seed determines. Pure; uses at most a few MiB of memory.
+/// A shuffle in two steps (CorgiPile: Xu et al., SIGMOD 2022, arXiv 2206.05830). The first step shuffles the blocks. The
+/// second step shuffles the samples of each window; a window is `blocks.window` consecutive blocks of the shuffled order.
+/// To read an epoch in this order, only one window must be in memory. The samples after the last complete block are added
+/// to a window that the seed determines. Pure; uses at most a few MiB of memory.
 class BlockOrder {
  public:
   BlockOrder() = default;

@@ -22,9 +22,9 @@ class EpochOrder {
  public:
   static EpochOrder identity(std::uint64_t size);
   static EpochOrder shuffled(std::uint64_t size, std::uint64_t seed);
-  /// The shuffle of the first trainrt versions (Shuffle::legacy()).
+  /// Returns the order of the first trainrt versions, which is Shuffle::legacy().
   static EpochOrder legacy_shuffled(std::uint64_t size, std::uint64_t seed);
-  /// A BlockOrder.
+  /// Returns a BlockOrder.
   static EpochOrder in_blocks(std::uint64_t size, std::uint64_t seed, Blocks blocks);
   /// Returns a MixedOrder. `size` is the sum of the shares.
   static EpochOrder mixed(std::uint64_t size, std::vector<MixedPart> parts, std::uint64_t seed, std::int64_t epoch);

@@ -23,8 +23,8 @@ std::uint64_t sum_of_shares(std::span<const MixedPart> parts) {
   return sum;
 }
 
-/// Distributes the samples that are left after rounding down. The parts with the largest fractions get one more sample
-/// each.
+/// Distributes the samples that remain after the shares were rounded down. The parts with the largest fractions (`rests`)
+/// get one more sample each.
 void share_rest(std::vector<MixedPart>& parts, std::vector<double> rests, std::uint64_t samples) {
   for (auto left = samples - sum_of_shares(parts); left > 0; --left) {
     const auto most = std::max_element(rests.begin(), rests.end());

@@ -37,7 +37,7 @@ class MixedOrder {
   std::uint64_t sample_of(std::size_t part, std::uint64_t number) const;
   Permutation pass(std::size_t part, std::uint64_t number) const;
 
-  /// The passes through one source from which the epoch takes samples.
+  /// A pass uses each sample of a source once. These are the passes through one source that overlap the epoch.
   struct Passes {
     std::uint64_t first = 0;
     std::vector<Permutation> prepared;  ///< empty if there are more than max_prepared

@@ -53,8 +53,8 @@ std::uint64_t Permutation::permute_quickly(std::uint64_t number) const {
   return left << half_bits_ | right;
 }
 
-/// Does the same as permute_quickly() for four numbers. Their multiplications are independent, so they overlap in the
-/// processor. Each step is two rounds, so that the halves need not be exchanged.
+/// Does the work of permute_quickly() for four numbers. The multiplications of different numbers are independent, so the
+/// processor executes them in parallel. An iteration computes two rounds, so that the halves need not be exchanged.
 void Permutation::permute_lanes(std::uint64_t* numbers) const {
   static_assert(quick_rounds % 2 == 0);
   const auto mask = (std::uint64_t{1} << half_bits_) - 1;

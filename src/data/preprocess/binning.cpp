@@ -21,8 +21,7 @@ void Binning::set_edges(std::vector<std::vector<double>> edges) {
     if (drops_duplicates_) each.erase(std::unique(each.begin(), each.end()), each.end());
     if (each.size() < 2 || std::adjacent_find(each.begin(), each.end(), std::greater_equal<>()) != each.end())
       throw UsageError(
-          "the edges of bins must be two or more strictly increasing numbers; "
-          "set duplicates = drop to remove equal edges");
+          "the edges of bins must be two or more strictly increasing numbers; set duplicates = drop to remove equal edges");
   }
   edges_ = std::move(edges);
 }

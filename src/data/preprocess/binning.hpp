@@ -11,9 +11,7 @@ constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& b
   return {columns_parameter,
           bins,
           keyword_only({"right", ParameterType::flag,
-                        "true: each bin includes its upper edge; false: "
-                        "each bin includes its lower edge",
-                        "true"}),
+                        "true: each bin includes its upper edge; false: each bin includes its lower edge", "true"}),
           {"include_lowest", ParameterType::flag, "whether the first bin also includes the lowest edge", "false"},
           {"duplicates", ParameterType::choice, "action for equal edges: raise (an error) or drop (keep one of them)",
            "\"raise\"", "raise, drop"},
@@ -41,8 +39,9 @@ class Binning : public Columnwise {
   std::vector<std::vector<double>> edges_;  ///< edges of the bins of each column
 };
 
-/// Returns read(value) for each column. If the parameter `bins` is an object, `value` is its member for the column.
-/// Otherwise `value` is `bins` itself. Throws UsageError if the object has no member for a column.
+/// Calls read(value) for each column, and returns the results. If the parameter `bins` is a JSON object, `value` is the
+/// object's member for the column. Otherwise, `value` is `bins`. Throws UsageError if the object has no member for a
+/// column.
 template <class Read>
 auto bins_per_column(const nlohmann::json& bins, const std::vector<std::string>& columns, Read&& read) {
   std::vector<decltype(read(bins))> found;

@@ -22,8 +22,8 @@ using Category = std::variant<std::int64_t, double, std::string>;
 bool is_before(const Category& a, const Category& b);
 /// Formats a category for a message: 3, 2.5, 'text'.
 std::string quoted(const Category& category);
-/// Convert a category to and from JSON. Throw UsageError for a text that is not valid UTF-8, and for JSON that is not a
-/// number, string or bool.
+/// The next two functions convert a category to and from JSON. They throw UsageError for a text that is not valid UTF-8,
+/// and for JSON that is not a number, string or bool.
 nlohmann::json json_of(const Category& category);
 Category category_from(const nlohmann::json& json);
 
@@ -40,7 +40,7 @@ void for_each_category(const Table::Column& column,
 /// the values take more than 1 GiB.
 class CategoryStatistic final : public Statistic {
  public:
-  /// The values that are counted.
+  /// Which values to count.
   enum class Of : std::uint8_t {
     values,       ///< all values; a NaN is a UsageError
     non_missing,  ///< all values except NaN and empty texts

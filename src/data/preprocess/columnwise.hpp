@@ -30,13 +30,14 @@ class Columnwise : public Preprocessing {
 
   /// Throws UsageError, which names the column, if the type of the column is unsuitable.
   virtual void require(const Dataset::Field& field) const = 0;
-  /// Returns an empty statistic. A fit computes such a statistic for each column. Returns nullptr if no fit is needed.
+  /// Returns an empty statistic of the kind that a fit computes for each column. Returns nullptr if no fit is needed.
   virtual std::unique_ptr<Statistic> statistic() const { return nullptr; }
-  /// Adds the stats of column number `at` of columns() to the object `stats`.
+  /// Adds the results of the fit for column number `at` of columns() to the JSON object `stats`.
   virtual void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const;
 
   /// output() returns type and shape of the output of column number `at`; the name of the returned field is not used.
-  /// convert() computes the values of this output. `from` satisfies require(). `to` has its field, but no values yet.
+  /// convert() computes the values of this output and stores them in `to`, which has no values before. require() has
+  /// accepted the field `from` or `from.field`.
   virtual Dataset::Field output(std::size_t at, const Dataset::Field& from) const = 0;
   virtual void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const = 0;
 
@@ -81,8 +82,8 @@ class Combining : public Preprocessing {
   const std::vector<std::string>& outputs() const { return outputs_; }
   /// Returns the names of the input columns in data with these fields; by default, columns().
   virtual std::vector<std::string> inputs(const Fields&) const { return columns_; }
-  /// Return the fields, or the values, of this preprocessor's input columns, in the order of inputs(). own_fields()
-  /// throws UsageError if a column is missing. own_columns() requires that all columns exist.
+  /// own_fields() returns the fields of the input columns, in the order of inputs(). It throws UsageError if a column is
+  /// missing. own_columns() returns the input columns in the same order; all of them must exist.
   Fields own_fields(const Fields& before) const;
   std::vector<const Table::Column*> own_columns(Table& table) const;
 

@@ -14,7 +14,7 @@ namespace trainrt::data {
 Categories::Categories(std::vector<Category> values) {
   for (const auto& value : values)
     if (!numbers_.try_emplace(value, static_cast<std::int64_t>(numbers_.size())).second)
-      throw UsageError(fmt::format("the category {} occurs twice in the stats", quoted(value)));
+      throw UsageError(fmt::format("the category {} occurs twice in \"stats\"", quoted(value)));
 }
 
 void Encoding::require(const Dataset::Field& field) const {

@@ -8,7 +8,7 @@
 
 namespace trainrt::data {
 
-/// The categories of one column that a fit found, numbered from 0 in the order of the stats.
+/// The categories of one column that a fit found, numbered from 0 in sorted order.
 class Categories {
  public:
   Categories() = default;
@@ -25,7 +25,7 @@ class Categories {
   ByCategory<std::int64_t> numbers_;
 };
 
-/// Base of preprocessors that learn the categories of their columns. For each column they have the stat
+/// Base of preprocessors that learn the categories of their columns. The fit of each column gives the result
 /// "unique_values(COLUMN)", a sorted list.
 class Encoding : public Columnwise {
  public:

@@ -14,10 +14,10 @@ using boost::multiprecision::cpp_int;
 __extension__ using Bits128 = unsigned __int128;
 
 constexpr int mantissa_bits = 52;
-constexpr int half_bits = mantissa_bits + 1;  ///< a square is stored as two halves of 53 bits
+constexpr int half_bits = mantissa_bits + 1;  ///< bits of each half of a square, which is stored as two halves
 constexpr std::uint64_t half_mask = (std::uint64_t{1} << half_bits) - 1;
 constexpr int min_exponent = -1074;
-constexpr int exponent_bias = 1075;  ///< exponent bias of f64 if the mantissa is read as an integer
+constexpr int exponent_bias = 1075;  ///< exponent bias of f64 if the mantissa is interpreted as an integer
 
 struct Parts {
   std::uint64_t mantissa;
@@ -172,7 +172,7 @@ void ExactSum::merge(const ExactSum& other) {
   carry();
 }
 
-/// Writes the chunks that are not zero. The number of a chunk precedes its value.
+/// Writes the chunks (digits) of the sum that are not zero. The number of a chunk precedes its value.
 void ExactSum::write(PackedWriter& into) const {
   const auto plain = carried();
   into.number(static_cast<std::uint64_t>(size - std::count(plain.chunks_.begin(), plain.chunks_.end(), 0)));

@@ -12,7 +12,7 @@ namespace trainrt::data {
 /// does not depend on the order of the numbers, or on how they are divided among threads.
 class ExactSum {
  public:
-  /// Add a finite number, or its square.
+  /// add() adds a finite number, and add_square() adds the square of a finite number.
   void add(double value);
   void add_square(double value);
   /// Adds all values to `sum` and their squares to `squares`. `max_magnitude` is the maximum absolute value; all values
@@ -23,8 +23,8 @@ class ExactSum {
   void write(PackedWriter& into) const;
   void merge(PackedReader& from);
 
-  /// Return mean and population variance of `count` > 0 numbers. The exact result is rounded once, to nearest, ties to
-  /// even.
+  /// mean() and variance() return the mean and the population variance of `count` > 0 numbers. The exact result is
+  /// rounded once, to nearest, ties to even.
   static double mean(const ExactSum& sum, std::uint64_t count);
   static double variance(const ExactSum& sum, const ExactSum& squares, std::uint64_t count);
 

@@ -18,12 +18,12 @@ namespace {
 
 using Requests = std::span<const StatisticRequest>;
 
-/// Samples `first` to `end - 1`.
+/// A range of samples: `first` to `end - 1`.
 struct SampleRange {
   std::uint64_t first, end;
 };
 
-/// Divides the samples into `parts` shares and returns share number `at`.
+/// Divides the samples into `parts` consecutive shares, and returns share number `at`.
 SampleRange share_of_range(SampleRange all, int at, int parts) {
   const auto [first, end] = share_of(all.end - all.first, at, parts);
   return {all.first + first, all.first + end};
@@ -119,8 +119,8 @@ class FitReader {
   std::vector<Column> columns_;
 };
 
-/// Returns the statistics of this rank's part of the samples. Several threads compute them. The results of the threads
-/// are merged, so that the size of the returned bytes does not depend on the number of threads.
+/// Returns the statistics of this rank's part of the samples, computed by several threads. The results of the threads are
+/// merged, so that the number of threads does not change the size of the returned bytes.
 std::string statistics_of_rank(const DatasetPlan& dataset, const Source& source, Requests requests) {
   const auto mine = share_of_range({0, source.size()}, dataset.team.rank, dataset.team.size);
   const auto threads =

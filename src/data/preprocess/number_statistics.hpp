@@ -17,7 +17,7 @@ class NumberStatistic final : public Statistic {
   explicit NumberStatistic(bool has_moments) : has_moments_(has_moments) {}
 
   std::uint64_t count() const { return count_; }
-  /// Return NaN if all values are NaN.
+  /// min(), max(), mean() and deviation() return NaN if all values are NaN.
   double min() const { return count_ > 0 ? min_ : nan; }
   double max() const { return count_ > 0 ? max_ : nan; }
   double mean() const { return count_ > 0 ? ExactSum::mean(sum_, count_) : nan; }
@@ -42,8 +42,8 @@ class NumberStatistic final : public Statistic {
 /// Exact quantiles of a column of numbers. NaN is not counted. Throws UsageError for an infinite value. A quantile
 /// between two values is interpolated linearly, as by NumPy's percentile().
 ///
-/// The values are found in four passes; each pass counts the values by 16 further bits (a radix selection). For any
-/// number of samples, this takes 512 KiB for each value that is searched.
+/// The values are found in four passes over the data. Each pass counts the values by their next 16 bits (radix
+/// selection). The counts take 512 KiB per searched value, for any number of samples.
 class QuantileStatistic final : public Statistic {
  public:
   explicit QuantileStatistic(std::vector<double> quantiles) : quantiles_(std::move(quantiles)) { counts_[0]; }

@@ -117,7 +117,7 @@ std::string valid_values(const ParameterSpec& spec) {
                                         "an integer from 1 to {max}",
                                         "an integer from 1 to {max}, or an object with one for each column",
                                         "a list of finite numbers, or an object with one for each column",
-                                        "an object of columns and integers from 1 on, as in {{\"city\": 10}}",
+                                        "an object with an integer of 1 or more for each column, as in {{\"city\": 10}}",
                                         "a number, a string or a bool",
                                         "one of f64, f32, i64, i32, i16, i8, u8",
                                         "null"};

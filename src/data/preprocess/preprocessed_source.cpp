@@ -9,7 +9,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// A source that has the samples of another source after the transformation by one stage.
+/// A source with the samples of another source, transformed by one preprocessor.
 class PreprocessedSource final : public Source {
  public:
   PreprocessedSource(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage);

@@ -17,14 +17,14 @@ const nlohmann::json& ColumnStats::value(std::string_view name) const {
 
 const nlohmann::json& ColumnStats::list(std::string_view name) const {
   const auto& found = value(name);
-  if (!found.is_array()) throw UsageError(fmt::format("'{}' of the stats must be a list", stat_key(name, column)));
+  if (!found.is_array()) throw UsageError(fmt::format("'{}' in \"stats\" must be a list", stat_key(name, column)));
   return found;
 }
 
 double ColumnStats::number(std::string_view name) const {
   const auto& found = value(name);
   if (found.is_null()) return std::numeric_limits<double>::quiet_NaN();
-  if (!found.is_number()) throw UsageError(fmt::format("'{}' of the stats must be a number", stat_key(name, column)));
+  if (!found.is_number()) throw UsageError(fmt::format("'{}' in \"stats\" must be a number", stat_key(name, column)));
   return found.get<double>();
 }
 

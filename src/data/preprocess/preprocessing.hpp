@@ -24,13 +24,14 @@ class Preprocessing {
 
   /// Returns whether the preprocessor must be fitted before use.
   virtual bool needs_fit() const { return false; }
-  /// Returns the statistics that a fit must compute, for data with these fields. Throws UsageError if a column is
-  /// missing or unsuitable.
+  /// Returns the statistics that a fit to data with these fields must compute. Throws UsageError if a column is missing
+  /// or unsuitable.
   virtual std::vector<StatisticRequest> requests(const Fields&) const { return {}; }
-  /// Returns the stats of a fit as a JSON object with Ray's keys, such as "mean(a)". `computed` are the requests()
-  /// after the fit.
+  /// Returns the results of a fit as a JSON object with Ray's keys, such as "mean(a)". `computed` are the statistics that
+  /// requests() returned, after the fit.
   virtual nlohmann::json stats_of(std::span<const StatisticRequest>) const { return nullptr; }
-  /// Uses stats that stats_of() returned. They may come from a file. Throws UsageError if they are invalid.
+  /// Sets the results of a fit, in the form that stats_of() returns. They may come from a file. Throws UsageError if they
+  /// are invalid.
   virtual void set_stats(const nlohmann::json&) {}
 
   /// Returns the fields after the transformation. Throws UsageError if a column is missing or unsuitable.
@@ -58,7 +59,7 @@ std::unique_ptr<Preprocessing> make_preprocessing(const Parameters& parameters) 
   return std::make_unique<T>(parameters);
 }
 
-/// The stats of one column, which may come from a file.
+/// The results of a fit for one column. They may come from a file.
 struct ColumnStats {
   const nlohmann::json& all;  ///< stats of all columns
   std::string column;
@@ -70,14 +71,15 @@ struct ColumnStats {
   double number(std::string_view name) const;
 };
 
-/// Returns the key of a stat, such as "mean(a)". If `name` is empty, this is the name of the column.
+/// Returns the key of a result of a fit, such as "mean(a)". If `name` is empty, returns the name of the column.
 std::string stat_key(std::string_view name, const std::string& column);
 /// Converts a number to JSON: NaN becomes null.
 nlohmann::json json_number(double value);
 
 /// Returns the column named `name`, or nullptr if the table has no such column.
 Table::Column* find_column(Table& table, std::string_view name);
-/// Add a column or field at the end, or replace the one with the same name.
+/// put_column() adds a column at the end of the table, put_field() adds a field at the end of the list. A column or field
+/// with the same name is replaced.
 void put_column(Table& table, Table::Column column);
 void put_field(Fields& fields, Dataset::Field field);
 

@@ -17,8 +17,8 @@ namespace data {
 class Source;
 }
 
-/// The implementation of the public class Preprocessor. It is one preprocessor, or a sequence of several (a Chain).
-/// Immutable.
+/// The implementation of the public class Preprocessor: one preprocessor, or a sequence of several (a Chain). Each of
+/// them is a Stage. Immutable.
 struct PreprocessorImpl {
   struct Stage {
     const data::PreprocessorKind* kind = nullptr;
@@ -27,7 +27,8 @@ struct PreprocessorImpl {
     std::shared_ptr<const data::Preprocessing> work;
 
     bool is_fitted() const { return !work->needs_fit() || !stats.is_null(); }
-    /// Returns the fields after this stage. Throws UsageError if it is not fitted or a field is unsuitable.
+    /// Returns the fields of the output if the input has the fields `before`. Throws UsageError if the stage is not
+    /// fitted or a field is unsuitable.
     data::Fields fields(const data::Fields& before) const;
   };
   std::vector<Stage> stages;
@@ -42,22 +43,22 @@ namespace data {
 /// a member is invalid.
 PreprocessorImpl::Stage stage_of(const PreprocessorKind& kind, const nlohmann::json& parameters,
                                  const nlohmann::json& stats);
-/// The first two functions parse the JSON form of a preprocessor, the third one parses the text of the config key
-/// `preprocess`. They throw UsageError if it is invalid.
+/// preprocessor_from() and preprocessor_from_json_text() parse the JSON form of a preprocessor. preprocessor_from_text()
+/// parses the value of the config key `preprocess`. They throw UsageError for invalid input.
 PreprocessorImpl preprocessor_from(const nlohmann::json& json);
 PreprocessorImpl preprocessor_from_json_text(std::string_view text);
 PreprocessorImpl preprocessor_from_text(std::string_view text);
 /// Returns the JSON form of a preprocessor.
 nlohmann::json json_of(const PreprocessorImpl& preprocessor);
 
-/// Returns the preprocessor after a fit to all samples of the dataset. Each stage is fitted to the output of the stages
-/// before it. Collective over dataset.team. Each rank reads its part of the samples in dataset.threads threads. An
+/// Fits a copy of `preprocessor` to all samples of the dataset, and returns it. Each stage is fitted to the output of the
+/// stages before it. Collective over dataset.team. Each rank reads its part of the samples in dataset.threads threads. An
 /// exception on one rank is thrown on all ranks.
 PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetPlan& dataset);
 
-/// Return a source with the samples of `source`, which are transformed when they are read: by all stages of a
-/// preprocessor, or by one stage. For the requested columns, it reads only the columns of `source` from which they are
-/// computed. Throw UsageError if a stage is not fitted or a field is unsuitable.
+/// Return a source that transforms the samples of `source` when they are read, by all stages of a preprocessor or by one
+/// stage. The source reads only those columns of `source` from which the requested columns are computed. The functions
+/// throw UsageError if a stage is not fitted or a field is unsuitable.
 std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl& preprocessor);
 std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage);
 

@@ -39,8 +39,8 @@ const Json& json_member(const Json& json, const char* key, Json::value_t type, c
 const PreprocessorKind& kind_named(std::string_view name) {
   if (name == "Tokenizer")
     throw UsageError(
-        "the preprocessor Tokenizer was removed: make token files once with jobs/python/token_files.py (Hugging Face "
-        "tokenizers)");
+        "the preprocessor Tokenizer was removed: "
+        "make token files once with jobs/python/token_files.py (Hugging Face tokenizers)");
   return find_plugin(preprocessor_table(), name, "preprocessor");
 }
 

@@ -22,7 +22,8 @@ class Statistic {
   /// write() appends this statistic to `into`. merge() adds a statistic that another thread or rank has written.
   virtual void write(PackedWriter& into) const = 0;
   virtual void merge(PackedReader& from) = 0;
-  /// Ends a pass, after the parts of all ranks have been merged. Returns whether another pass over the data is needed.
+  /// Ends a pass over the data. Precondition: the parts of all ranks have been merged. Returns whether another pass is
+  /// needed.
   virtual bool begin_next_pass() { return false; }
 };
 

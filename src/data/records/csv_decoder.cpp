@@ -110,7 +110,7 @@ class CsvPass final : public RecordPass {
     }
   }
 
-  /// Decodes a number without blanks. Returns false for everything else, which put_value() handles.
+  /// Decodes a number without blanks. Returns false for any other value, which put_value() then decodes.
   static bool put_plain(const char* begin, const char* end, const Target& target, std::size_t index) {
     if (target.plain == Plain::whole) {
       std::int64_t value = 0;
@@ -153,10 +153,9 @@ class CsvPass final : public RecordPass {
     bool good = false;
     if (decoder_.is_missing(text)) {
       if (!is_real(dtype))
-        refuse(text, number, record,
-               fmt::format("is a missing value, which {} cannot represent; "
-                           "f64 and f32 represent it as NaN",
-                           name_of(dtype)));
+        refuse(
+            text, number, record,
+            fmt::format("is a missing value, which {} cannot represent; f64 and f32 represent it as NaN", name_of(dtype)));
       good = put_real(std::numeric_limits<double>::quiet_NaN(), dtype, out);
     } else if (const auto truth = truth_in(text)) {
       good = put_integer(*truth ? 1 : 0, dtype, out);
@@ -164,8 +163,7 @@ class CsvPass final : public RecordPass {
       const auto value = real_in(text);
       if (targets_[number].must_fit && value && !is_exact_in(text))
         refuse(text, number, record,
-               fmt::format("is not exact in f64, the type of the column's other values; "
-                           "set types = {}:f64 to round it",
+               fmt::format("is not exact in f64, the type of the column's other values; set types = {}:f64 to round it",
                            excerpt(decoder_.columns_[number].name, 60)));
       good = value && put_real(*value, dtype, out);
     } else {
@@ -175,8 +173,8 @@ class CsvPass final : public RecordPass {
     if (!good) refuse(text, number, record, fmt::format("is not of type {}", name_of(dtype)));
   }
 
-  /// Checks that the row has as many values as there are columns. Needed if the rows of a file were not checked when
-  /// the file was probed.
+  /// Throws UsageError unless the row has as many values as there are columns. Used for files whose rows were not checked
+  /// when the files were listed.
   void require_count(const Record& record) {
     const auto *at = record.text.data(), *const end = at + record.text.size();
     std::size_t count = 1;
@@ -227,7 +225,7 @@ std::unique_ptr<RecordPass> CsvDecoder::pass(std::span<Column> columns) const {
   return std::make_unique<CsvPass>(*this, columns);
 }
 
-/// Returns whether `value` stands for a missing value. A value of only blanks is treated as an empty one.
+/// Returns whether `value` is one of the words for a missing value. A value of only blanks counts as empty.
 bool CsvDecoder::is_missing(std::string_view value) const {
   if (value.find_first_not_of(" \t") == value.npos) value = {};
   return std::find(missing_.begin(), missing_.end(), value) != missing_.end();

@@ -14,7 +14,8 @@ class CsvDecoder final : public RecordDecoder {
   CsvDecoder(std::string path, std::vector<CsvColumn> columns, const CsvOptions& options, bool quotes);
   std::unique_ptr<RecordPass> pass(std::span<Column> columns) const override;
 
-  /// Returns the kind of a value. It is Seen::missing for an empty or blank value and for the words for missing values.
+  /// Returns the kind of a value: Seen::missing for an empty or blank value and for the words in the key `na`, otherwise
+  /// the kind of the number, boolean or text.
   Seen kind_of(std::string_view value) const;
 
  private:

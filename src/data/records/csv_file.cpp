@@ -44,13 +44,12 @@ void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::strin
   const auto advice = is_word_for_missing(odd->text) ? fmt::format("set na = {} to read it as a missing number", odd->text)
                                                      : "correct such values to get numbers";
   warning_once(
-      fmt::format("'{}': column '{}' is text, not numbers: "
-                  "{} of {} values are numbers, but row {} has '{}'. "
+      fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'. "
                   "You can {}, or set types = {}:text to keep text without this warning",
                   path, name, notes.numbers(), notes.values(), odd->row + 1, odd->text, advice, name));
 }
 
-/// Infers the types of the columns that are read. A type in the section has precedence.
+/// Infers the types of the columns that are read. A type in the key `types` has precedence.
 void infer_types(std::vector<CsvColumn>& columns, const RecordFile& records, const CsvOptions& options, bool quotes,
                  std::uint64_t probed) {
   const CsvDecoder decoder(records.path(), columns, options, quotes);
@@ -94,7 +93,7 @@ void warn_of_delimiter(const std::vector<CsvColumn>& columns, const std::string&
 void require_one_name_each(const std::vector<Dataset::Field>& fields, const CsvOptions& options, const std::string& path) {
   const auto same = std::ranges::count(fields, options.vector, &Dataset::Field::name);
   if (!options.vector.empty() && same == 0)
-    throw UsageError(fmt::format("vector: '{}' has no column of numbers without a type in the key types", path));
+    throw UsageError(fmt::format("vector: '{}' has no column of numbers without a type in the key 'types'", path));
   if (same > 1) throw UsageError(fmt::format("vector: '{}' also has a column called '{}'", path, options.vector));
 }
 

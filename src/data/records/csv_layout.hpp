@@ -24,7 +24,7 @@ struct CsvOptions {
   std::string vector;                ///< name of the field that combines several columns; may be empty
   DType vector_type = DType::f32;    ///< type of its values
   bool skips_errors = false;         ///< rows with a wrong number of values are reported when they are read
-  std::vector<std::string> missing;  ///< words for a missing value; the empty one is among them
+  std::vector<std::string> missing;  ///< words for a missing value; one of them is empty
 };
 
 /// Returns the values of the CSV keys. If the section has no delimiter, the file name in `path` determines it. Throws

@@ -30,7 +30,7 @@ class JsonGuess final : public JsonVisitor {
     row_ = row;
     ++records_;
   }
-  /// Leaves out the record that was begun last. A key that this record lacks then does not count as missing.
+  /// Removes the last record from the statistics, so that a key does not count as missing because this record lacks it.
   void forget_record() {
     --records_;
     for (auto& guess : keys_)
@@ -73,7 +73,7 @@ class JsonGuess final : public JsonVisitor {
     refuse("holds an object or an array of arrays, which a field cannot hold; name the keys to read in columns");
   }
 
-  /// Returns the keys that occur in at least one record that was not left out by forget_record().
+  /// Returns the keys that occur in at least one record, except those removed by forget_record().
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& guess : keys_)

@@ -20,7 +20,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Returns the value for a message, a string in quotes.
+/// Formats a value for a message. A string is in quotes.
 std::string json_text(const JsonScalar& value) {
   const auto text = excerpt(text_of(value), 60);
   return std::holds_alternative<std::string_view>(value) ? fmt::format("\"{}\"", text) : text;
@@ -69,7 +69,7 @@ class KeyFinder {
   std::size_t next_ = 0;
 };
 
-/// Reads objects into columns.
+/// Writes the values of JSON objects to columns. Each object is a sample.
 class JsonPass final : public RecordPass, JsonVisitor {
  public:
   /// `warns`: whether to print a warning for a key that is not in `keys`.
@@ -149,9 +149,10 @@ class JsonPass final : public RecordPass, JsonVisitor {
     const auto bytes = size_of(key.type.dtype);
     if (key.is_list || !put_real(std::numeric_limits<double>::quiet_NaN(), key.type.dtype, values.data() + index_ * bytes))
       bad_row(path_, row_,
-              fmt::format("the key '{}' {}, and {} cannot be missing{}", excerpt(key.name, 60), why,
-                          key.is_list ? "arrays of one length" : "a value of the type " + name_of(key.type),
-                          key.is_list ? "" : "; f64 and f32 can (NaN): the key 'types' of the section sets another type"));
+              fmt::format(
+                  "the key '{}' {}, and {} cannot be missing{}", excerpt(key.name, 60), why,
+                  key.is_list ? "arrays of one length" : "a value of the type " + name_of(key.type),
+                  key.is_list ? "" : "; set another type with the key 'types': f64 and f32 store a missing value as NaN"));
   }
 
   void warn_of(std::string_view name) {
@@ -189,7 +190,7 @@ class JsonPass final : public RecordPass, JsonVisitor {
   [[noreturn]] void refuse_value(const JsonScalar& value) const {
     const auto type = name_of(current_->key->type);
     const bool is_null = std::holds_alternative<std::nullptr_t>(value);  // in an array
-    refuse_key(*current_, fmt::format("holds {}, which is not of type {}{}; set another type with the key types",
+    refuse_key(*current_, fmt::format("holds {}, which is not of type {}{}; set another type with the key 'types'",
                                       json_text(value), type, is_null ? " (f64 and f32 read null as NaN)" : ""));
   }
 

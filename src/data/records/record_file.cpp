@@ -48,8 +48,8 @@ std::uint64_t RecordFile::records_within(std::uint64_t max, std::uint64_t bytes)
   return std::min(max, index_.end_of(span).record);
 }
 
-/// Returns a piece of the file that contains the first records of `ascending`. It extends as long as the records are in
-/// neighbouring spans.
+/// Returns a range of the file that contains the first records of `ascending`, to be read at once. The range ends before
+/// a record that is not in the same or the next span of the index.
 RecordFile::Piece RecordFile::piece_of(std::span<const std::uint64_t> ascending) const {
   Piece piece{nearest_begin(ascending.front()), 0, 0};
   auto span = index_.span_of(ascending.front());
@@ -65,8 +65,8 @@ RecordFile::Piece RecordFile::piece_of(std::span<const std::uint64_t> ascending)
   return piece;
 }
 
-/// Finds the wanted records in `text`, the bytes of a piece, and passes them to `take`. Returns the position after the
-/// last one.
+/// Finds the wanted records in `text`, the bytes of `piece`, and passes them to `take`. Returns the position after the
+/// last wanted record.
 RecordIndex::Entry RecordFile::walk(const Piece& piece, std::string_view text, std::span<const std::uint64_t> wanted,
                                     std::size_t first_index, const Take& take) const {
   auto at = piece.begin;

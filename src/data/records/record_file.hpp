@@ -32,7 +32,7 @@ class RecordFile {
   const std::string& path() const { return file_->path(); }
   std::uint64_t size() const { return index_.records(); }  ///< number of records
   /// Returns the number of records that begin in the first `bytes` bytes of the file, at most `max`. The number is
-  /// rounded up to complete spans of the index.
+  /// rounded up to the end of a span of the index.
   std::uint64_t records_within(std::uint64_t max, std::uint64_t bytes) const;
 
   /// Passes the records with the numbers in `ascending` to `take`. Neighbouring records are read together. Throws Error if
@@ -42,7 +42,7 @@ class RecordFile {
   void read_first(std::uint64_t count, const Take& take) const;
 
  private:
-  /// A range of the file that one read fetches.
+  /// A range of the file that is read at once.
   struct Piece {
     RecordIndex::Entry begin;
     std::uint64_t end = 0;    ///< offset

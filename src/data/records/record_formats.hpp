@@ -6,9 +6,10 @@
 
 namespace trainrt::data {
 
-// The functions Format::probe and Format::open of the text formats. Each row or line is a sample.
+// The functions Format::probe and Format::open of the formats csv, jsonl and text. In these formats, each row or line is
+// a sample.
 
-/// Limits the part of a file that probing parses to infer types. Probing scans the complete file for rows. Tests use
+/// Limits the part of a file from which probing infers types. Probing finds the rows of the complete file. Tests use
 /// smaller limits.
 struct RecordLimits {
   std::uint64_t spacing = RecordIndex::default_spacing;
@@ -22,7 +23,7 @@ std::unique_ptr<Source> open_csv(const DataFile& file, const FileContent& conten
 FileContent probe_json_lines(const DataFile& file, const Options& options, const RecordLimits& limits);
 std::unique_ptr<Source> open_json_lines(const DataFile& file, const FileContent& content, bool keep);
 
-/// These files have one field, `text`. Its value is a line as it is in the file.
+/// Text files have one field, `text`. The value of a sample is a line, as in the file.
 FileContent probe_text_lines(const DataFile& file, const Options& options, const RecordLimits& limits);
 std::unique_ptr<Source> open_text_lines(const DataFile& file, const FileContent& content, const Options& options,
                                         bool keep);

@@ -7,8 +7,8 @@
 
 namespace trainrt::data {
 
-/// The positions of some records of a text file, about one per `spacing` bytes. The records between two stored
-/// positions are a span. They are found by reading from the first of the two positions.
+/// The positions of some records of a text file, about one per `spacing` bytes. The records from one stored position to
+/// the next are a span. To find a record, the file is read from the beginning of its span.
 class RecordIndex {
  public:
   struct Entry {
@@ -25,7 +25,7 @@ class RecordIndex {
   void add(const Entry& entry) {
     if (entry.offset >= next_) note(entry);
   }
-  /// Ends the index. `end` has the number of records and the offset after the last record.
+  /// Completes the index. `end` has the number of records, the number of rows, and the offset after the last record.
   void close(const Entry& end) { entries_.push_back(end); }
 
   std::uint64_t records() const { return entries_.back().record; }  ///< number of records

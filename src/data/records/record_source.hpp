@@ -11,7 +11,7 @@
 
 namespace trainrt::data {
 
-/// Decodes records into columns.
+/// Decodes records of a text file, such as rows, and writes their values to columns.
 class RecordPass {
  public:
   virtual ~RecordPass() = default;
@@ -21,7 +21,7 @@ class RecordPass {
   virtual void take(const Record& record, std::size_t index) = 0;
 };
 
-/// Creates RecordPasses. pass() is thread-safe.
+/// Creates a RecordPass for each request. pass() is thread-safe.
 class RecordDecoder {
  public:
   virtual ~RecordDecoder() = default;

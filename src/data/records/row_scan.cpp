@@ -22,7 +22,8 @@ constexpr std::size_t chunk_bytes = 64;
 
 bool has(std::string_view bytes, char wanted) { return bytes.find(wanted) != bytes.npos; }
 
-/// A block of a file with scan results that do not depend on the blocks before it.
+/// A block of a file, and the positions of its line breaks and delimiters. Blocks are scanned in parallel, because these
+/// positions do not depend on the blocks before.
 struct Block {
   /// The positions of line breaks and delimiters in 64 bytes, with one bit for each byte.
   struct Chunk {
@@ -48,7 +49,7 @@ struct Block {
   }
 };
 
-/// Takes the blocks of a file in their order, and finds its rows.
+/// Finds the rows of a file from its scanned blocks, which it must get in their order.
 class RowScanner {
  public:
   RowScanner(const InputFile& file, const RowSyntax& syntax, std::uint64_t begin, std::uint64_t spacing)

@@ -15,7 +15,7 @@ namespace {
 
 using Keeps = std::function<bool(std::span<const TensorView>)>;
 
-/// Determines which samples a filter keeps.
+/// Determines which samples a filter keeps. Created for samples with certain fields.
 struct Condition {
   std::vector<std::size_t> fields;  ///< numbers of the fields whose values `keeps` gets
   Keeps keeps;
@@ -46,8 +46,8 @@ class Filter final : public Step {
   }
 
  private:
-  /// Returns one bit per sample, which is set if the sample is kept. The bits are in 64-bit words. Each rank scans the
-  /// samples of its share of the words.
+  /// Returns one bit per sample, which is set if the sample is kept. Each rank reads the samples of its share of the
+  /// 64-bit words, and gets the words of all ranks.
   static RowBitmap kept_rows(const DatasetPlan& input, const Condition& condition) {
     constexpr auto word_bits = RowBitmap::word_bits;
     const auto samples = input.source->size();

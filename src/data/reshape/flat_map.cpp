@@ -64,16 +64,16 @@ class FlatSource final : public Source {
       const auto at = (samples[i] - begin_of(ends_, original)) * bytes;
       if (made.size() != (ends_[original] - begin_of(ends_, original)) * bytes)
         throw Error(
-            fmt::format("flat_map: the number of samples that the function returns for sample {} has changed; the function "
-                        "must always return the same samples",
+            fmt::format("flat_map: the number of samples that the function returns for sample {} has changed; "
+                        "the function must always return the same samples",
                         original));
       column.values.insert(column.values.end(), made.begin() + static_cast<std::ptrdiff_t>(at),
                            made.begin() + static_cast<std::ptrdiff_t>(at + bytes));
     }
   }
 
-  /// Copies the values of the original samples to the new samples. Each original was read once, and its values are
-  /// repeated for all samples made from it.
+  /// Copies the values of original samples to the new samples. Each original sample was read once; its values are
+  /// repeated for all new samples that are made from it.
   static void repeat(const std::vector<std::size_t>& indices, const Dataset::Field& field, Column& column) {
     const auto values = std::exchange(column.values, {});
     const auto ends = std::exchange(column.ends, {});

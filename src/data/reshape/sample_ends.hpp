@@ -7,7 +7,7 @@
 
 namespace trainrt::data {
 
-/// Returns the end of each part. The parts are consecutive and have the given sizes.
+/// Returns the ends of consecutive parts with the given sizes; the first part begins at 0.
 inline std::vector<std::uint64_t> ends_of(const std::vector<std::int64_t>& sizes) {
   std::vector<std::uint64_t> ends(sizes.begin(), sizes.end());
   std::partial_sum(ends.begin(), ends.end(), ends.begin());

@@ -37,7 +37,7 @@ std::shared_ptr<const Step> window_step(Dataset::Windows windows);
 /// Returns the step of Dataset::draw_by_weight().
 std::shared_ptr<const Step> draw_step(std::string field);
 
-/// Returns the result of a step that chooses the samples `rows` (RowRanges, RowBitmap, ...) of `input`.
+/// Returns the result of a step that keeps only the samples `rows` (RowRanges, RowBitmap, ...) of `input`.
 template <class Rows>
 Step::Result chosen(const DatasetPlan& input, Rows rows, std::string identity) {
   Step::Result result{nullptr, std::move(identity)};

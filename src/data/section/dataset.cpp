@@ -18,7 +18,8 @@ namespace {
 
 BatchesImpl& owner_of(BatchesImpl* owner, std::string_view name) {
   if (owner == nullptr)
-    throw UsageError("field '" + std::string(name) + "' of a batch that belongs to no dataset: take batches from a range");
+    throw UsageError("field '" + std::string(name) +
+                     "' was requested from a batch of no dataset; take batches from Dataset::epoch()");
   return *owner;
 }
 
@@ -154,8 +155,8 @@ void Dataset::preprocess(const Preprocessor& preprocessor) {
     auto plan = impl_->plan();
     if (plan.maps && plan.maps->changes_any())
       throw UsageError(
-          "preprocess() cannot follow map() or keys that change values at random, because preprocessors need the values "
-          "before these changes");
+          "preprocess() cannot follow map() or keys that change values at random, "
+          "because preprocessors need the values before these changes");
     plan.source = data::preprocessed(plan.source, *preprocessor.impl_);
     plan.maps = std::make_shared<const data::SampleMaps>(plan.source->fields());
     impl_->replace(std::move(plan));

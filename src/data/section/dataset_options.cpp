@@ -20,44 +20,47 @@ std::vector<OptionSpec> options_of_samples() {
   return {
       {.key = "format",
        .default_value = "",
-       .help = "format of the files; by default the name of the first file decides",
+       .help = "format of the files; by default, the name of the first file determines it",
        .choices = names_of(format_table())},
       {.key = "source",
        .type = OptionType::path,
        .default_value = "",
-       .help = "files to read: a file, a folder, a pattern (*, ?, [a-z]), @FILE with a list of these, or several separated "
-               "by commas"},
+       .help =
+           "files to read, separated by commas: a file, a folder, a pattern (*, ?, [a-z]), or @FILE with a list of these"},
       {.key = "shuffle",
        .type = OptionType::boolean,
        .default_value = "false",
-       .help = "uses the samples in a new random order in each epoch"},
+       .help = "whether each epoch uses the samples in a new random order"},
       {.key = "shuffle_seed",
        .type = OptionType::integer,
        .default_value = "0",
-       .help = "seed of shuffle = true: change it for other orders; they also depend on the run's seed"},
+       .help = "change it for another shuffle order; the order also depends on the seed of the run"},
       {.key = "subset",
        .default_value = "",
-       .help = "samples to use, in this order: ranges FIRST:END (0:800) and single numbers, separated by commas, or @FILE "
-               "with such a list; empty: all samples"},
+       .help =
+           "samples to use, in this order: ranges FIRST:END (0:800) and numbers, separated by commas, or @FILE with these; "
+           "empty: all samples"},
       {.key = "weights",
        .default_value = "",
-       .help = "share of the samples of an epoch that each source provides, separated by commas (0.7, 0.3); needs shuffle "
-               "= true. A small source is repeated; a large source continues in the next epoch"},
+       .help =
+           "share of an epoch's samples that each source provides, separated by commas (0.7, 0.3); needs shuffle = true. "
+           "A small source is repeated; a large source continues in the next epoch"},
       {.key = "split",
        .type = OptionType::boolean,
        .default_value = "true",
-       .help = "divides the samples among the ranks; false: each rank gets all of them"},
+       .help = "whether the samples are divided among the ranks; false: each rank gets all samples"},
       {.key = "block",
        .type = OptionType::integer,
        .default_value = "0",
-       .help = "number of neighbouring samples that are read together as a block. The blocks are shuffled, and then the "
-               "samples of each window. Use it for data much larger than memory; 0: single samples are shuffled",
+       .help = "number of neighbouring samples that are read together as a block, for data much larger than memory. "
+               "The blocks are shuffled, then the samples of each window. 0: single samples are shuffled",
        .range = {.least = 0, .most = 0x1p40},
        .unit = "samples"},
       {.key = "window",
        .type = OptionType::integer,
        .default_value = "512",
-       .help = "number of blocks in a window, whose samples are shuffled together; each rank holds one window in memory",
+       .help =
+           "number of blocks whose samples are shuffled together (a window); each rank holds up to two windows in memory",
        .range = {.least = 1, .most = 0x1p20},
        .unit = "blocks"}};
 }
@@ -70,37 +73,34 @@ std::string read_methods_in_words() {
 
 /// Returns the keys for reading the files.
 std::vector<OptionSpec> options_of_reading() {
-  return {
-      {.key = "on_error",
-       .default_value = "stop",
-       .help =
-           "action if a sample cannot be read, or a file cannot be opened before the run: "
-           "stop, or skip it with a warning. "
-           "Reports then contain the number of skipped samples, batches may be smaller, and files are not kept in memory",
-       .choices = {"stop", "skip"}},
-      {.key = "threads",
-       .type = OptionType::integer,
-       .default_value = "2",
-       .help = "number of threads per rank that read batches ahead, if the data are not in memory; 0: "
-               "batches are read when they are needed. Default for object stores: 4",
-       .range = {.least = 0, .most = 256}},
-      {.key = "read_method",
-       .default_value = "pread",
-       .help = "method of reading the bytes of files that are not in memory: " + read_methods_in_words(),
-       .choices = names_of(read_method_table())},
-      {.key = "memory",
-       .type = OptionType::bytes,
-       .default_value = "256 MiB",
-       .help = "maximum memory per node for this dataset. "
-               "If its values fit, they are kept once for all ranks of the node; "
-               "otherwise the memory is used for batches that are read ahead"},
-      {.key = "materialize",
-       .type = OptionType::boolean,
-       .default_value = "false",
-       .help =
-           "keeps values in memory after cast, normalize and similar keys, which are then applied once; the values must "
-           "fit into memory"},
-      verify_option()};
+  return {{.key = "on_error",
+           .default_value = "stop",
+           .help = "action if a sample cannot be read, or a file cannot be opened before the run: "
+                   "stop, or skip it with a warning. With skip, reports contain the number of skipped samples, "
+                   "batches may be smaller, and values are not kept in memory",
+           .choices = {"stop", "skip"}},
+          {.key = "threads",
+           .type = OptionType::integer,
+           .default_value = "2",
+           .help = "number of threads per rank that read batches ahead, if the data are not in memory; "
+                   "0: batches are read when they are needed. The default for object stores is 4",
+           .range = {.least = 0, .most = 256}},
+          {.key = "read_method",
+           .default_value = "pread",
+           .help = "method of reading the bytes of files that are not in memory: " + read_methods_in_words(),
+           .choices = names_of(read_method_table())},
+          {.key = "memory",
+           .type = OptionType::bytes,
+           .default_value = "256 MiB",
+           .help = "maximum memory per node for this dataset. "
+                   "If its values fit, they are kept once for all ranks of the node; "
+                   "otherwise the memory is used for batches that are read ahead"},
+          {.key = "materialize",
+           .type = OptionType::boolean,
+           .default_value = "false",
+           .help = "whether values are kept in memory after cast, normalize and similar keys were applied to them. "
+                   "These keys are then applied once; the values must fit into memory"},
+          verify_option()};
 }
 
 std::vector<OptionSpec> options_of_all() {

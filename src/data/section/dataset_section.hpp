@@ -23,9 +23,9 @@ const Format& format_of(const std::string& section, const Options& options);
 /// and keys that cannot be combined.
 Options checked_options(const std::string& section, const Options& options, const Format& format);
 
-/// Returns `message`, an error of the section, with the origin of a key and the name of the section: "train.ini:9:
-/// [data.train]: MESSAGE". The key is that whose origin or name begins the message, or else `source`, `format` or
-/// the first key. An origin or section that the message has is not repeated.
+/// Adds the origin of a key and the name of the section to `message`, an error of the section: "train.ini:9:
+/// [data.train]: MESSAGE". The key is the one that the message begins with, by its origin or name. Otherwise, it is
+/// `source`, `format` or the first key. An origin or section that `message` already has is not added again.
 std::string located(const std::string& section, const Options& options, const std::string& message);
 
 /// Calls `call` and adds the name of the section to the errors that it throws.

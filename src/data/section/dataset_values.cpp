@@ -37,7 +37,8 @@ std::shared_ptr<const ConcatenatedSource> joined(const Format& format, const Opt
   return std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }
 
-/// Sources that keep no values themselves.
+/// Sources that read the files without a cache of decoded data: the samples of the files, and the values to keep in
+/// memory.
 struct UncachedSources {
   std::shared_ptr<const ConcatenatedSource> files;
   std::shared_ptr<const Source> values;  ///< `files`, transformed if `materialize` is set
@@ -73,7 +74,7 @@ std::uint64_t max_varying_bytes(const std::vector<Dataset::Field>& fields, const
   return bytes;
 }
 
-/// Returns memory for values that this rank does not share with other ranks.
+/// Returns memory for kept values that only this rank uses.
 NodeShare private_share(const UnitLayout& layout) {
   const auto bytes = NodeCache::memory_bytes(layout);
   require_memory(bytes, "values that materialize = true keeps");
@@ -85,14 +86,14 @@ NodeShare private_share(const UnitLayout& layout) {
   return share;
 }
 
-/// Returns how many bytes of `memory` may be used for batches that are read ahead, if `kept` bytes of values are kept.
-/// The result is a small part, because no batches are read ahead once all units are in memory.
+/// Returns the maximum number of bytes of batches that are read ahead, if `kept` of the `memory` bytes are used for kept
+/// values. This is a small part of `kept`, because batches are not read ahead once all values are in memory.
 std::uint64_t bytes_ahead(std::uint64_t kept, std::uint64_t memory) {
   constexpr std::uint64_t part = 4;
   return std::min(memory - std::min(memory, kept), kept / part);
 }
 
-/// Opens the values if the ranks of the node do not share memory for them.
+/// Opens the values of the files without memory that the ranks of the node share.
 DatasetValues open_for_one_rank(const Format& format, const Options& options, const Listing& listing, std::uint64_t memory,
                                 const std::shared_ptr<FileVerification>& verification) {
   const bool keep = !skips_errors(options) && bytes_of_files(listing) <= memory;
@@ -156,8 +157,8 @@ DatasetValues open_values(const std::string& name, int rank, const Format& forma
   const auto layout = layout_in_memory(format, options, listing);
   if (!layout || (!share.memory && layout->bytes() > mine)) {
     log::run_warning(
-        fmt::format("[data.{}]: materialize: the values do not fit into this rank's part of memory, {} bytes; they are "
-                    "computed for each batch",
+        fmt::format("[data.{}]: materialize: the values do not fit into this rank's part of memory, {} bytes; "
+                    "they are computed for each batch",
                     name, mine));
     return open_for_one_rank(format, options, listing, mine, verification);
   }

@@ -26,8 +26,7 @@ struct DatasetValues {
 /// Returns the fields after the transforms that `options` request. Throws UsageError if a transform cannot be applied.
 std::vector<Dataset::Field> transformed_fields(const Options& options, const Listing& listing);
 
-/// Returns the layout of the values in memory. Returns nothing if the values are not to be kept in memory, for one of
-/// these reasons:
+/// Returns the layout of the values in memory, or nullopt if they are not to be kept in memory, for one of these reasons:
 /// - they have no fixed size
 /// - they need more than `memory`
 /// - damaged samples are to be skipped
@@ -39,8 +38,8 @@ std::optional<UnitLayout> layout_in_memory(const Format& format, const Options& 
 /// Throws UsageError if `materialize` is set and the values cannot be kept in memory.
 void require_materializable(const Options& options, const Listing& listing);
 
-/// Opens the values of the files. A file is opened now or when it is first read, and `verification` verifies it before.
-/// `name` (the name of the dataset) and `rank` (this rank) are for messages.
+/// Opens the values of the files. Each file is opened now or when it is first read. `verification` verifies each file
+/// before it is opened. `name` (of the dataset) and `rank` (of this process) are for messages.
 DatasetValues open_values(const std::string& name, int rank, const Format& format, const Options& options,
                           const Listing& listing, const NodeShare& share,
                           const std::shared_ptr<FileVerification>& verification);

@@ -13,7 +13,8 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t large_verified_block = 16 << 20;  // block size if each byte is verified only once
+constexpr std::uint64_t large_verified_block =
+    16 << 20;  // bytes; block size with verify = first, where each byte is verified once
 constexpr std::uint64_t small_verified_block =
     64 << 10;  // block size for bytes that are verified whenever a part of them is read
 

@@ -15,7 +15,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t max_named_files = 200;  // each is a line in every checkpoint
+constexpr std::size_t max_named_files = 200;  // checkpoints list up to this number of files, one per line
 constexpr std::size_t head_bytes = 4096;
 constexpr std::string_view computed = " by a permutation";  // missing in the texts of the first versions
 

@@ -26,8 +26,8 @@ Options with_classes(Options options, const std::vector<std::string>& classes) {
   for (const auto& name : classes)
     if (name.find(',') != name.npos)
       throw UsageError(
-          fmt::format("the class '{}' of [data.train] has a comma in its name, which the key classes of other datasets "
-                      "cannot contain: rename its folder",
+          fmt::format("the class '{}' of [data.train] has a comma in its name, "
+                      "which the key 'classes' of other datasets cannot contain: rename its folder",
                       excerpt(name, 60)));
   options.set("classes", {join(classes), "classes of [data.train]"});
   return options;

@@ -28,25 +28,25 @@ namespace trainrt::data {
 
 namespace {
 
-/// Replaces the source by one that reads complete blocks. Used if samples are shuffled in blocks and are not kept in
-/// memory.
+/// Replaces the plan's source by one that reads complete blocks, unless the source is in memory. Used if samples are
+/// shuffled in blocks.
 void use_blocks(const std::string& section, DatasetPlan& plan) {
   constexpr std::uint64_t few_blocks = 64;
+  constexpr std::size_t windows_held = 2;  // while one window is used, the next is begun
   const auto [samples, window] = plan.order.blocks;
   const auto size = plan.source->size();
   if (plan.source->is_resident()) return;
   std::uint64_t bytes = 0;
   for (const auto& field : plan.source->fields())
     if (!field.varies) bytes += sample_bytes(field);
-  require_memory(bytes * std::min(samples * window, size),
-                 fmt::format("{}: a window of {} blocks of {} samples", section, window, samples));
+  require_memory(bytes * std::min(windows_held * samples * window, size),
+                 fmt::format("{}: two windows of {} blocks of {} samples each", section, window, samples));
   if (std::min(window, size / samples) < few_blocks)
     log::run_warning(fmt::format(
         "{}: fewer than {} blocks are shuffled together, so the batches of sorted files differ from each other; "
         "set a smaller block{}",
         section, few_blocks, window < few_blocks ? " or a larger window" : ""));
-  constexpr std::size_t windows_ahead = 2;  // while one window is used, the next is begun
-  plan.source = std::make_shared<BlockSource>(plan.source, samples, windows_ahead * window);
+  plan.source = std::make_shared<BlockSource>(plan.source, samples, windows_held * window);
 }
 
 void set_order(const std::string& section, const Options& options, const Listing& listing, std::uint64_t run_seed,

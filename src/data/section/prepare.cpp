@@ -16,8 +16,8 @@ Options good_options(const std::string& section, const Options& options, const L
   return checked_options(section, options, find_plugin(format_table(), listing.format, "data format"));
 }
 
-/// Adds the steps that keys of the section request: only those of keys that are applied before the key `preprocess`, or
-/// only those after it.
+/// Adds the steps that keys of the section request, such as `where`. With `precede_preprocess`, adds the steps that are
+/// applied before the key `preprocess`, otherwise those after it.
 void add_steps(DatasetImpl& dataset, const Options& options, bool precede_preprocess, const Preparation& preparation) {
   for (const auto& requested : requested_steps(options)) {
     if (requested.kind->precedes_preprocess() != precede_preprocess) continue;

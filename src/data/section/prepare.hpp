@@ -26,9 +26,9 @@ bool needs_preparation(const Options& options, const Listing& listing);
 std::string prepare(DatasetImpl& dataset, const Options& options, const Listing& listing,
                     const Preparation& preparation = {});
 
-/// Returns the fields that result from all keys of a section, or from those before the key `preprocess` if the section has
-/// it: the fields after it depend on the values that it is fitted to. Throws UsageError if a key cannot be applied to the
-/// fields that result from the keys before it.
+/// Returns the fields that result from all keys of a section. If the section has the key `preprocess`, returns the fields
+/// before this key is applied, because the fields after it depend on the values of the dataset. Throws UsageError if a
+/// key cannot be applied to the fields that result from the keys before it.
 std::vector<Dataset::Field> fields_before_fitting(const std::string& name, const Options& given, const Listing& listing);
 
 /// Throws UsageError if a key that makes samples needs a field that does not exist or has an unsuitable type. Errors

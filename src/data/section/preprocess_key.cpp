@@ -29,14 +29,14 @@ PreprocessorImpl preprocessor_in_file(const std::string& path) {
   }
 }
 
-/// Returns the JSON form of the preprocessor without its stats.
+/// Returns the JSON form of the preprocessor without the results of a fit.
 std::string unfitted_json(PreprocessorImpl preprocessor) {
   for (auto& stage : preprocessor.stages) stage.stats = nullptr;
   return json_of(preprocessor).dump();
 }
 
-/// Returns the preprocessor `stored` if it is `requested` after a fit, otherwise `requested`. Both are JSON; `stored`
-/// may be "".
+/// Returns the preprocessor `stored` if it is fitted and otherwise equal to `requested`, which is not fitted. In all
+/// other cases, returns `requested`. Both are JSON; `stored` may be "".
 PreprocessorImpl fitted_earlier(const std::string& requested, std::string_view stored) {
   auto given = preprocessor_from_json_text(requested);
   if (given.is_fitted() || stored.empty()) return given;

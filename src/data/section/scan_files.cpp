@@ -29,8 +29,8 @@ void add_companions(std::vector<DataFile>& files, const Options& options, const 
     std::vector<DataFile> found;
     if (const auto source = options.text(key); !source.empty()) found = list_data_files(source);
     if (!found.empty() && found.size() != files.size())
-      throw UsageError(fmt::format("source names {} files, but {} names {}; both must name equally many", files.size(), key,
-                                   found.size()));
+      throw UsageError(fmt::format("source names {} files, but {} names {}; both must name the same number of files",
+                                   files.size(), key, found.size()));
     for (std::size_t i = 0; i < files.size(); ++i) files[i].companions.push_back(found.empty() ? DataFile{} : found[i]);
   }
 }
@@ -62,7 +62,7 @@ std::string names_of(const std::vector<Dataset::Field>& fields) {
   return excerpt(join(names), 200);
 }
 
-/// Returns the number of the field named `name`. Returns the number of fields if there is no such field.
+/// Returns the index of the field named `name`, or fields.size() if it does not exist.
 std::size_t number_of(const std::vector<Dataset::Field>& fields, const std::string& name) {
   return static_cast<std::size_t>(std::ranges::find(fields, name, &Dataset::Field::name) - fields.begin());
 }
@@ -84,7 +84,8 @@ void require_fields_of(const Listing::Entry& entry, const Listing::Entry& other)
                       entry.file.path, field.name, other.file.path, names_of(other.content.fields)));
 }
 
-/// Throws UsageError if the files do not have the same fields; their order may differ.
+/// Throws UsageError unless both files have the same fields, with equal types and shapes. The order of the fields may
+/// differ.
 void require_same_fields(const Listing::Entry& first, const Listing::Entry& other, const Format& format) {
   require_fields_of(first, other);
   require_fields_of(other, first);
@@ -170,10 +171,10 @@ void warn_of_named_values(const std::string& section, const Listing& listing) {
   for (const auto& entry : listing.entries)
     for (const auto& [name, value] : values_of(entry.file.path))
       if (const auto found = first.find(name); found != first.end() && found->second != value)
-        return warning_once(fmt::format(
-            "{}: '{}' in the names of the folders ({}={}, {}={}, ...) is not read as a column: write it into the "
-            "files to use it",
-            section, name, name, found->second, name, value));
+        return warning_once(
+            fmt::format("{}: '{}' in the names of the folders ({}={}, {}={}, ...) is not read as a column: "
+                        "write it into the files to use it",
+                        section, name, name, found->second, name, value));
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t max_blocks_together = 4;  // maximum of one call, so that other threads can read blocks, too
+constexpr std::size_t max_blocks_together =
+    4;  // maximum number of blocks per call of the source, so that other threads can read blocks, too
 
 std::size_t capacity_of(const std::shared_ptr<Column>& column) { return column->values.capacity(); }
 
@@ -62,7 +63,7 @@ std::shared_ptr<BlockSource::Block> BlockSource::FieldBlocks::find_or_add(std::u
   return added;
 }
 
-/// Drops one reference to a block. If nobody else refers to the block, its memory becomes spare memory.
+/// Drops `block`, a reference to a block. If it is the last reference, the memory of the block becomes spare memory.
 void BlockSource::FieldBlocks::release(std::shared_ptr<Block> block) {
   if (block.use_count() > 1) return;
   auto column = std::move(block->column);
@@ -79,8 +80,8 @@ std::shared_ptr<Column> BlockSource::FieldBlocks::memory_for(std::size_t bytes) 
   return capacity_of(column) >= bytes ? column : std::make_shared<Column>();
 }
 
-/// The blocks that contain the samples of one request. Some of the blocks may still have to be read. The blocks are
-/// kept as long as this object exists.
+/// The blocks that contain the samples of one request. The constructor finds or adds the blocks, but does not read them.
+/// The blocks are kept as long as this object exists.
 class BlockSource::Use {
  public:
   Use(FieldBlocks& kept, std::span<const std::uint64_t> samples, std::uint64_t block)

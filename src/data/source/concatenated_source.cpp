@@ -9,7 +9,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// The samples of a request that are in one part.
+/// The requested samples that are in one part, and their values.
 struct PartRequest {
   std::vector<std::uint64_t> samples;  ///< numbered within the part
   std::vector<Column> columns;
@@ -21,7 +21,8 @@ struct RequestedSample {
   std::size_t index;
 };
 
-/// Fills `column` with the samples from all parts. `number` is the number of the column in the request.
+/// Fills `column` with the values of the requested samples from all parts. `number` is the position of the column in the
+/// request.
 void collect(std::span<const RequestedSample> samples, std::size_t number, const Dataset::Field& field, Column& column) {
   if (field.varies) {
     column.clear();

@@ -15,7 +15,7 @@
 
 namespace trainrt::data {
 
-/// The smallest unit in which a file is read. Even a single value requires that such a unit is read.
+/// The smallest part of a file that can be read at once. To read a single value, the complete part must be read.
 enum class Reading : std::uint8_t {
   by_field,    ///< `FileContent::together` consecutive values of one field
   by_record,   ///< `FileContent::together` consecutive values of all fields
@@ -60,9 +60,10 @@ struct Format {
   /// because all files together are small enough. Throws like probe().
   std::unique_ptr<Source> (*open)(const DataFile& file, const FileContent& content, const Options& options,
                                   bool keep) = nullptr;
-  /// Replaces probe() for formats with one sample per file, of which there may be millions. Returns one element for
-  /// each item of `source` (words_of_source()) without access to each single file. The path of the element is the item,
-  /// its size is the approximate number of bytes of all files, and its head is a digest of their names.
+  /// Replaces probe() for formats with one sample per file. Returns one element for each item of `source`
+  /// (words_of_source()). Does not access each single file, because there may be millions. The path of the element is the
+  /// item, its size is the approximate number of bytes of all files, and its head is a digest of the names of the files
+  /// and of some of their sizes.
   std::vector<ListedFile> (*gather)(std::span<const std::string> words, const Options& options) = nullptr;
   /// Only for formats with gather(). Returns a function that maps the number of a sample to the path of its file. The
   /// returned function is thread-safe.
@@ -74,8 +75,8 @@ struct Format {
   /// Keys, such as `labels`, that name further files. Each key names as many files as `source`, and file i of the key
   /// belongs to file i of `source`.
   std::vector<std::string_view> companions = {};
-  /// The name of the key that sets the number of bytes of read data to keep for the next read. The caller may set the
-  /// key to 0 if no part of the file is read twice.
+  /// Name of the key with the size, in bytes, of the format's cache of decoded data. The caller may set the key to 0 if
+  /// no part of the file is read twice. "" if the format has no cache.
   std::string_view read_cache = {};
   /// The checksums that files of this format have and that are verified, such as "CRC-32 of each member". Empty if
   /// there are none; wrong values in a damaged file are then not detected.

@@ -4,7 +4,7 @@
 
 namespace trainrt::data {
 
-/// A subset of the rows of a source, in their order. It takes one bit per row, and one count per 512 rows for the
+/// A subset of the rows of a source, in ascending order. It takes one bit per row, and one count per 512 rows for the
 /// binary search.
 class RowBitmap {
  public:

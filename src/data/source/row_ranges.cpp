@@ -42,8 +42,8 @@ void RowRanges::add(std::string_view word) {
   if (end && colon == std::string_view::npos) ++*end;
   if (!first || !end || *end < *first)
     throw UsageError(
-        fmt::format("'{}' is not a range of samples; valid are FIRST:END and single numbers, from 0, separated "
-                    "by commas or line breaks: 0:800, 900",
+        fmt::format("'{}' is not a range of samples; "
+                    "valid are FIRST:END and single numbers, from 0, separated by commas or line breaks: 0:800, 900",
                     word));
   if (*end == *first) return;
   max_ = std::max(max_, *end - 1);

@@ -16,8 +16,8 @@ void RowSource::add(Dataset::Field field, std::vector<std::byte> rows) {
   const auto bytes = sample_bytes(field);
   if (rows.size() != size_ * bytes)
     throw Error(
-        fmt::format("field '{}' has {} bytes, but {} samples of {} bytes were found when its file was listed: the "
-                    "file was changed",
+        fmt::format("field '{}' has {} bytes, but {} samples of {} bytes were found when its file was listed: "
+                    "the file was changed",
                     field.name, rows.size(), size_, bytes));
   add(std::move(field), RowFile(std::move(rows), bytes));
 }

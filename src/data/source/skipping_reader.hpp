@@ -22,8 +22,8 @@ class SkippingReader {
   /// of them with the reason. Throws the io::StorageError of a storage that is unavailable, and Error if no sample can
   /// be read.
   void read(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns);
-  /// Does the same, but if no sample can be read, returns empty `samples` and `columns`. It is for scans of the
-  /// complete dataset, in batches that depend on the number of ranks and threads.
+  /// Like read(), but if no sample can be read, returns empty `samples` and `columns`. Used to scan the complete dataset,
+  /// in batches that depend on the number of ranks and threads.
   void read_if_any(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns);
   std::uint64_t skipped() const { return skipped_; }  ///< number of samples skipped so far
 

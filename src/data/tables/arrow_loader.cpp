@@ -21,8 +21,9 @@ namespace {
 
 constexpr std::string_view install_help =
     "To install it: pip install pyarrow, then build trainrt with -DARROW_ROOT=$(python3 -c 'import pyarrow; "
-    "print(pyarrow.__path__[0])'). Without such a build, convert each Parquet file once, with the packages pandas and "
-    "pyarrow: python3 -c \"import pandas; pandas.read_parquet('x.parquet').to_csv('x.csv', index=False)\"";
+    "print(pyarrow.__path__[0])'). "
+    "Without such a build, convert each Parquet file once, with the packages pandas and pyarrow: "
+    "python3 -c \"import pandas; pandas.read_parquet('x.parquet').to_csv('x.csv', index=False)\"";
 
 class FileInput final : public TableInput {
  public:
@@ -55,8 +56,8 @@ const TableModule& find_and_load_module() {
     folders.push_back(folder.string());
   }
   throw UsageError(
-      fmt::format("Parquet and Arrow files are read and written by the module arrow.so, which is not in {}: trainrt was "
-                  "built without Apache Arrow. {}",
+      fmt::format("Parquet and Arrow files are read and written by the module arrow.so, which is not in {}: "
+                  "trainrt was built without Apache Arrow. {}",
                   join(folders, " or "), install_help));
 }
 

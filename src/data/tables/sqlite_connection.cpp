@@ -44,8 +44,8 @@ void require_no_journal(const std::string& path) {
     std::error_code none;
     if (const auto bytes = std::filesystem::file_size(path + ending, none); !none && bytes > 0)
       throw UsageError(
-          fmt::format("'{}': changes in the journal '{}{}' are not in the database yet: close the program that writes it, "
-                      "or run sqlite3 '{}' 'PRAGMA wal_checkpoint(TRUNCATE)'",
+          fmt::format("'{}': changes in the journal '{}{}' are not in the database yet: "
+                      "close the program that writes it, or run sqlite3 '{}' 'PRAGMA wal_checkpoint(TRUNCATE)'",
                       path, path, ending, path));
   }
 }
@@ -108,8 +108,8 @@ void SqliteConnection::Close::operator()(sqlite3* database) const { sqlite3_clos
 SqliteConnection::SqliteConnection(const std::string& path) {
   if (is_object(path))
     throw UsageError(
-        fmt::format("'{}': SQLite cannot read from an object store: copy the database to a file system, or convert it to "
-                    "Parquet (trainrt data convert)",
+        fmt::format("'{}': SQLite cannot read from an object store: "
+                    "copy the database to a file system, or convert it to Parquet (trainrt data convert)",
                     path));
   require_no_journal(path);
   sqlite3* database = nullptr;

@@ -55,7 +55,7 @@ std::string select_of(const SqliteConnection& file, const SqliteRequest& request
                      where.empty() ? "" : " WHERE " + rowid, where, rowid);
 }
 
-/// Determines the types of the columns and the blocks. It gets the rows of a database one after another.
+/// Determines the types of the columns, and divides the rows into blocks. The caller passes all rows, one after another.
 class Scanner {
  public:
   Scanner(const SqliteRequest& request, const SqliteCursor& rows)
@@ -67,7 +67,7 @@ class Scanner {
   }
 
   void see(const SqliteCursor& rows) {
-    // The rowids of a view are NULL.
+    // The rowids of a view are NULL, so that a view is refused here.
     const bool is_query = request_.is_query();
     if (!is_query && rows.kind(columns_) != Seen::integer) refuse_table(request_);
     for (int i = 0; i < columns_; ++i) {
@@ -100,7 +100,7 @@ class Scanner {
       if (const auto odd = notes_[i].odd_value())
         warning_once(
             fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; "
-                        "correct such values to get numbers, or leave their rows out with the key query",
+                        "correct such values to get numbers, or leave their rows out with the key 'query'",
                         request_.path, column.name, notes_[i].numbers(), notes_[i].values(), odd->row + 1, odd->text));
     }
     return std::move(scan_);
@@ -174,10 +174,11 @@ class SqliteReader final : public TableReader {
     const auto& name = scan_.columns[target.column].name;
     bool fits = false;
     if (target.must_be_exact && kind == Seen::integer && !is_exact(rows.integer(from)))
-      throw UsageError(fmt::format(
-          "column '{}': row {}: f64 cannot represent the integer {} exactly, and the column is f64 because it has missing "
-          "or real values; set types to round it to f64, or keep it as text with a query: CAST({} AS TEXT)",
-          name, in_file, rows.integer(from), sqlite_name(name)));
+      throw UsageError(
+          fmt::format("column '{}': row {}: f64 cannot represent the integer {} exactly, "
+                      "and the column is f64 because it has missing or real values; "
+                      "set types to round it to f64, or keep it as text with a query: CAST({} AS TEXT)",
+                      name, in_file, rows.integer(from), sqlite_name(name)));
     if (kind == Seen::integer) fits = put_integer(rows.integer(from), target.dtype, out);
     if (kind == Seen::real) fits = put_real(rows.real(from), target.dtype, out);
     if (kind == Seen::missing) fits = put_real(std::numeric_limits<double>::quiet_NaN(), target.dtype, out);

@@ -33,7 +33,8 @@ class Planner {
     vector_name_ = trim(std::string_view(text).substr(0, colon));
     if (colon == text.npos) return;
     const auto type = value_type(trim(std::string_view(text).substr(colon + 1)));
-    if (type.is_text) throw UsageError(fmt::format("vector: '{}': a vector must have a numeric type", excerpt(text, 60)));
+    if (type.is_text)
+      throw UsageError(fmt::format("vector: '{}' is invalid: the type of a vector must be numeric", excerpt(text, 60)));
     vector_type_ = type.dtype;
   }
 
@@ -42,7 +43,7 @@ class Planner {
     for (std::size_t i = 0; i < table_.columns().size(); ++i)
       if (is_chosen(table_.columns()[i])) add(i);
     if (!vector_name_.empty() && !vector_)
-      throw UsageError(fmt::format("vector: '{}' has no column of numbers apart from those in types", path_));
+      throw UsageError(fmt::format("vector: '{}' has no column of numbers that the key 'types' does not name", path_));
     if (plan_.fields.empty()) throw UsageError(fmt::format("'{}' has no column that can be read", path_));
     require_unique_names();
     plan_.blocks = table_.blocks();
@@ -96,7 +97,7 @@ class Planner {
   DType type_of(const TableColumn& column, ValueType given) const {
     const auto require = [&](bool condition, std::string_view why) {
       if (!condition)
-        throw UsageError(fmt::format("types: the column {} is {}, {}", in_words(column), column.file_type, why));
+        throw UsageError(fmt::format("types: the column {} has the type {}, {}", in_words(column), column.file_type, why));
     };
     if (given.is_text) {
       require(column.is_text, "which is not text");

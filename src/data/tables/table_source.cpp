@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t end_bytes = sizeof(std::uint64_t);
 
-/// Returns whether the numbers of the samples are consecutive, as in an order that is not shuffled.
+/// Returns whether the numbers of the samples are consecutive. They are if the order is not shuffled.
 bool are_consecutive(std::span<const std::uint64_t> samples) {
   std::uint64_t differences = 0, next = samples.empty() ? 0 : samples.front();
   for (const auto sample : samples) differences |= sample ^ next++;
@@ -41,7 +41,7 @@ std::span<const std::byte> varying_row(const std::byte* block, std::uint64_t row
   return {block + rows * end_bytes + begin, static_cast<std::size_t>(end - begin)};
 }
 
-/// Returns the bytes of several blocks as one block: first the offset of each block, then the blocks.
+/// Returns the bytes of several blocks in one: first the offset of each block, then the blocks.
 std::vector<std::byte> join_blocks(const std::vector<std::vector<std::byte>>& blocks) {
   auto offset = blocks.size() * end_bytes;
   std::vector<std::byte> all(offset);
@@ -69,7 +69,7 @@ TableSource::TableSource(std::string path, TablePlan plan, const Open& open, con
   if (max_kept > 0) keep_all(max_kept);
 }
 
-/// Decodes all blocks. Keeps them only if they take at most `max_bytes` together.
+/// Decodes all blocks, and keeps them if they take at most `max_bytes` bytes in total.
 void TableSource::keep_all(std::uint64_t max_bytes) {
   std::uint64_t bytes = 0;
   std::vector<std::vector<ChunkCache::Values>> kept;

@@ -67,7 +67,7 @@ class TableSource final : public Source {
   std::vector<std::vector<ChunkCache::Values>> kept_;  // blocks by part, if all are kept
 };
 
-/// When all values are kept in memory: never, only if they are not much larger than their file (if_small), or always.
+/// Whether all values are kept in memory: never, only if they are not much larger than their file (if_small), or always.
 enum class Keep : std::uint8_t { never, if_small, always };
 
 /// Opens a file of a table format. Precondition: `options` contains the keys of table_options().

@@ -52,7 +52,7 @@ class TarWindow {
   std::uint64_t begin_ = 0;
 };
 
-/// A copy of a header.
+/// A copy of the 512 bytes of an entry's header.
 class TarHeader {
  public:
   explicit TarHeader(std::span<const std::byte> block) { std::memcpy(bytes_.data(), block.data(), tar_block); }
@@ -85,7 +85,8 @@ class TarHeader {
     const auto field = block_.substr(at, width);
     return field.substr(0, std::min(field.find('\0'), field.size()));
   }
-  /// Parses octal digits between blanks, or big-endian bytes that follow a byte 0x80 (GNU).
+  /// Parses a number in a header field: octal digits, with blanks around them, or big-endian bytes after a byte 0x80
+  /// (GNU).
   std::optional<std::uint64_t> number(std::size_t at, std::size_t width) const {
     auto field = block_.substr(at, width);
     std::uint64_t value = 0;
@@ -142,8 +143,8 @@ class TarWalk {
 
  private:
   static std::uint64_t padded(std::uint64_t bytes) { return (bytes + tar_block - 1) / tar_block * tar_block; }
-  /// Moves to the header after a content. If the archive ends within the padding of the content, moves to the end of
-  /// the archive.
+  /// Moves to the next header, after an entry's content of `bytes` bytes at offset `content`. If the archive ends within
+  /// the padding of the content, moves to the end of the archive.
   void skip_content(std::uint64_t content, std::uint64_t bytes) {
     at_ = std::min(content + padded(bytes), archive_.size());
   }
@@ -151,14 +152,14 @@ class TarWalk {
 
   std::span<const std::byte> block() {
     if (archive_.size() - at_ < tar_block)
-      fail_at(at_,
-              "it is truncated or unfinished: the end marker is missing. "
-              "Copy it here again, or create it again");
+      fail_at(at_, "it is truncated or unfinished: the end marker is missing. Copy it here again, or create it again");
     return window_.at(at_, tar_block);
   }
 
   std::string_view extra_bytes(std::uint64_t size) {
-    if (size > max_extra_bytes) fail_at(at_, fmt::format("a long name or extended header of {} bytes", size));
+    if (size > max_extra_bytes)
+      fail_at(at_,
+              fmt::format("a long name or extended header has {} bytes; at most {} are allowed", size, max_extra_bytes));
     require_inside(size, "a long name");
     const auto bytes = window_.at(at_ + tar_block, size);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -235,8 +236,7 @@ class TarWalk {
     const bool leads_out = name.starts_with('/') || name == ".." || name.starts_with("../") || name.ends_with("/..") ||
                            name.find("/../") != name.npos;
     if (leads_out)
-      fail_at(at_, fmt::format("the name '{}' is absolute or contains '..'; "
-                               "names must be relative paths without '..'",
+      fail_at(at_, fmt::format("the name '{}' is absolute or contains '..'; names must be relative paths without '..'",
                                excerpt(name)));
     return std::string(name);
   }

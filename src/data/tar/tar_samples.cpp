@@ -54,8 +54,8 @@ TarField tar_field(const std::string& word) {
   for (const auto& extension : field.extensions)
     if (kind_of_extension(extension) != field.kind)
       throw UsageError(
-          fmt::format("fields: the extensions of '{}' must all be of one kind: images (jpg, jpeg, png, webp), integers "
-                      "(cls, ...), arrays (npy), or other files",
+          fmt::format("fields: the extensions of '{}' must all be of one kind: "
+                      "images (jpg, jpeg, png, webp), integers (cls, ...), arrays (npy), or other files",
                       excerpt(word)));
   return field;
 }
@@ -96,7 +96,7 @@ void TarSamples::add_field(TarField field) {
   ranges_.emplace_back();
 }
 
-/// Combines consecutive entries to samples.
+/// Combines consecutive entries with equal keys to samples.
 class TarCollector {
  public:
   TarCollector(const InputFile& archive, const Options& options)
@@ -121,10 +121,8 @@ class TarCollector {
       values_.emplace_back();
     }
     if (!field && !has_given_fields_)
-      refuse(
-          fmt::format("has .{}, which the first sample does not have; "
-                      "use the key fields to choose the fields",
-                      excerpt(name->extension, 60)));
+      refuse(fmt::format("has .{}, which the first sample does not have; use the key 'fields' to choose the fields",
+                         excerpt(name->extension, 60)));
     if (field) take_value(*field, name->extension, entry, first);
   }
 
@@ -178,7 +176,8 @@ class TarCollector {
     value.label = *label;
   }
 
-  /// Marks the current sample as damaged. Throws unless damaged samples are left out.
+  /// Marks the current sample as damaged, for the reason `why`. Throws UsageError unless on_error = skip leaves out
+  /// damaged samples.
   void refuse(const std::string& why) {
     if (error_.empty()) error_ = fmt::format("the sample '{}' {}", excerpt(key_), why);
     if (!skips_) throw UsageError(fmt::format("tar archive '{}': {}", archive_.path(), error_));

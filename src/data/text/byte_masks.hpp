@@ -9,7 +9,7 @@
 
 namespace trainrt::data {
 
-// Functions that process 64 bytes at a time and return one bit per byte. They speed up scans for a few characters.
+// Functions that process 64 bytes at a time and return one bit per byte. They speed up the search for a few characters.
 
 /// Returns a bit for each of the 64 bytes at `bytes`. The bit is set if the byte is equal to `wanted`.
 inline std::uint64_t equal_bits(const char* bytes, char wanted) {
@@ -36,8 +36,8 @@ inline std::size_t count_of(std::uint64_t bits) {
   return static_cast<std::size_t>((bits * 0x0101010101010101) >> 56);
 }
 
-/// Returns for each bit the parity of the bits up to it. The set bits of the result extend from each set bit of `bits`
-/// with an odd number (the first, third, ...) to the bit before the next set bit.
+/// Returns a word in which bit i is the parity of the bits 0 to i of `bits`. If the set bits of `bits` are quotes, the
+/// set bits of the result are the opening quotes and the bytes inside quotes.
 inline std::uint64_t parity_up_to(std::uint64_t bits) {
   for (int step = 1; step < 64; step *= 2) bits ^= bits << step;
   return bits;

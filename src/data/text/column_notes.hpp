@@ -8,8 +8,8 @@
 
 namespace trainrt::data {
 
-/// Collects values of one column for warnings about its inferred type. It collects texts because of which a column of
-/// numbers became a column of texts, and leading zeros that are lost in numbers.
+/// Collects values of one column for warnings about its inferred type. These are texts that turn a column of numbers into
+/// a column of texts, and numbers with leading zeros, which are lost.
 class ColumnNotes {
  public:
   struct Value {

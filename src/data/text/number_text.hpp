@@ -25,7 +25,7 @@ inline std::uint64_t eight_digits(std::uint64_t digits) {
          32;
 }
 
-/// Returns the eight bytes at `at` as an integer. The first byte is the lowest one.
+/// Returns the eight bytes at `at` as an integer. The first byte is the least significant one.
 inline std::uint64_t eight_bytes(const char* at) {
   std::uint64_t eight = 0;
   std::memcpy(&eight, at, 8);
@@ -48,8 +48,8 @@ inline const char* read_digits(const char* at, std::uint64_t& digits) {
   }
 }
 
-/// Reads [begin, end) if it has the most common form of a real number: at most eight digits, with a point among them
-/// and without a sign. Otherwise returns false.
+/// Reads the real number in [begin, end) if it has the most common form: at most eight digits and a point, without a
+/// sign. Returns false, without reading, for any other form.
 inline bool read_short_real(const char* begin, const char* end, double& value) {
   constexpr std::uint64_t points = 0x2E2E2E2E2E2E2E2E, ones = 0x0101010101010101, highs = 0x8080808080808080;
   const auto length = static_cast<std::size_t>(end - begin);
@@ -69,7 +69,7 @@ inline bool read_short_real(const char* begin, const char* end, double& value) {
   return true;
 }
 
-/// The same as read_real(), for numbers of any form.
+/// Does the work of read_real() for numbers of any form, but is slower for the most common form.
 const char* read_long_real(const char* begin, const char* end, double& value);
 
 /// Reads the decimal number at `begin`, and returns the address of the first character after it. The number is rounded

@@ -17,7 +17,7 @@ struct RowOperand {
   std::string text;                      ///< the value of a text, or the name of a field
   std::optional<std::uint64_t> element;  ///< the index in FIELD[INDEX]
   std::size_t at = 0;                    ///< index of its first byte in the expression
-  // These members are set when a RowPredicate resolves the fields:
+  // A RowPredicate sets these members when it resolves the names of fields:
   std::size_t field = 0;  ///< index in RowPredicate::fields()
   bool is_text = false;   ///< the operand is a text, or a field of texts
 };

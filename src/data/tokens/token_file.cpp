@@ -68,14 +68,15 @@ TokenFile::TokenFile(const DataFile& file, std::string_view type, std::uint64_t 
     read_npy_header();
     if (!type.empty() && type != name_of_tokens(type_))
       bad_tokens(path(), fmt::format("dtype = {}, but the file's header has {}", type, name_of_tokens(type_)));
-    if (header_bytes != 0) bad_tokens(path(), "header is only valid for flat files; a .npy file has its own header");
+    if (header_bytes != 0)
+      bad_tokens(path(), "the key 'header' is only valid for flat files; a .npy file has its own header");
     return;
   }
   if (file.size < offset_) bad_tokens(path(), fmt::format("has {} bytes, less than header = {}", file.size, offset_));
   const auto bytes = file.size - offset_;
   if (bytes % type_.bytes != 0)
     bad_tokens(path(), fmt::format("its {} bytes of tokens are not a multiple of {}, the size of a token of type {}; "
-                                   "the file is truncated, or dtype or header is wrong",
+                                   "the file is truncated, or the key 'dtype' or 'header' is wrong",
                                    bytes, type_.bytes, name_of_tokens(type_)));
   size_ = bytes / type_.bytes;
 }
@@ -85,11 +86,9 @@ void TokenFile::read_npy_header() {
   const bool is_signed = header.kind == 'i';
   const bool has_type = is_signed ? header.value_bytes > 1 : header.kind == 'u' && header.value_bytes < 8;
   if (header.shape.size() != 1 || !has_type)
-    bad_tokens(
-        path(),
-        fmt::format("holds an array of type {}{} and shape {}; token ids must be an array of one axis, of type u1, u2, "
-                    "u4, i2, i4 or i8",
-                    header.kind, header.value_bytes, to_string(header.shape)));
+    bad_tokens(path(), fmt::format("holds an array of type {}{} and shape {}; "
+                                   "token ids must be an array of one axis, of type u1, u2, u4, i2, i4 or i8",
+                                   header.kind, header.value_bytes, to_string(header.shape)));
   type_ = {header.value_bytes, is_signed, header.is_big_endian};
   offset_ = header.header_bytes;
   size_ = header.samples();

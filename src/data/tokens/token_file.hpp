@@ -17,8 +17,8 @@ struct TokenType {
   bool is_signed = false;
   bool is_big_endian = false;
 
-  /// Returns the narrowest type of train functions that can hold ids of this type. The type for u32 is i32, and widen()
-  /// refuses ids that i32 cannot hold.
+  /// Returns the type of the ids in batches: the narrowest type of train functions that can hold ids of this type. For
+  /// u32 it is i32; widen() refuses ids that i32 cannot hold.
   DType widened() const;
 };
 

@@ -9,7 +9,7 @@ namespace trainrt::data {
 std::uint64_t WindowForm::windows_in(std::uint64_t document) const {
   const auto full = document < tokens ? 0 : (document - tokens) / stride + 1;
   if (min_tokens == 0 || (full > 0 && (full - 1) * stride + tokens == document)) return full;
-  // The tokens after the last full window form one more window if there are at least min_tokens.
+  // The remaining tokens after the last full window form one more window if there are at least min_tokens of them.
   const auto left = full > document / stride ? 0 : document - full * stride;
   return full + (left >= min_tokens ? 1 : 0);
 }

@@ -6,7 +6,7 @@
 
 namespace trainrt::data {
 
-/// How documents are divided into windows. Each window is a sample.
+/// How to divide documents into windows of tokens. Each window is a sample.
 struct WindowForm {
   std::uint64_t stride = 1;      ///< tokens from the start of a window to the start of the next one
   std::uint64_t tokens = 1;      ///< length of a window

@@ -12,7 +12,7 @@
 
 namespace trainrt::data {
 
-/// A change of one field, sample by sample, that may be random.
+/// A change of the values of one field. It is applied to each sample, and may be random.
 struct SampleMap {
   Dataset::Field field;  ///< the field after the change; it does not vary in length
   /// Writes the changed values of one sample to `to`, which must have exactly the size of these values. The result
@@ -34,7 +34,7 @@ class SampleMaps {
   void add(std::size_t field, std::string_view name, SampleMap map);
   /// Returns the fields after all changes.
   const std::vector<Dataset::Field>& fields() const { return fields_; }
-  /// Returns the same changes for a source with different `fields`. Fields are matched by name. Throws UsageError if a
+  /// Returns the same changes for samples with other fields, `fields`. Fields are matched by name. Throws UsageError if a
   /// changed field is missing or has a different type or shape.
   SampleMaps over(const std::vector<Dataset::Field>& fields) const;
   /// Returns whether any change was added.

@@ -40,9 +40,8 @@ std::vector<Channel> parse_channels(const Dataset::Field& field, std::span<const
   const auto count = arguments.size() / 2;
   if (count == 0 || arguments.size() % 2 != 0)
     throw UsageError(
-        fmt::format("{} has invalid arguments; "
-                    "valid are two numbers, MEAN DEVIATION, or for an image the mean of each channel, then the deviation "
-                    "of each channel",
+        fmt::format("{} has invalid arguments; valid are two numbers, MEAN DEVIATION. "
+                    "For an image, the mean of each channel, then the deviation of each channel are valid, too",
                     field.name));
   if (count > 1)
     if (const auto axes = image_axes(field); axes.all_channels() != count)
@@ -62,10 +61,8 @@ std::vector<Channel> parse_channels(const Dataset::Field& field, std::span<const
 FieldMap standardized(const Dataset::Field& field, std::span<const std::string> arguments) {
   auto channels = parse_channels(field, arguments);
   if (!is_plain_number(field.dtype))
-    throw UsageError(
-        fmt::format("{} has type {}, which cannot be standardized; "
-                    "valid are f64, f32, integers and bool",
-                    field.name, name_of(field.dtype)));
+    throw UsageError(fmt::format("{} has type {}, which cannot be standardized; valid are f64, f32, integers and bool",
+                                 field.name, name_of(field.dtype)));
   auto changed = field;
   changed.dtype = DType::f32;
   const auto axes = channels.size() > 1 ? image_axes(field) : ImageAxes{};

@@ -142,8 +142,8 @@ Error out_of_memory(int gpu, std::size_t bytes) {
   std::size_t total = 0;
   cudaMemGetInfo(&free, &total);
   return Error(
-      fmt::format("GPU {}: cannot allocate {} bytes: {} of {} bytes are free. Use a smaller model or batch, or end other "
-                  "programs that use this GPU (nvidia-smi lists them)",
+      fmt::format("GPU {}: cannot allocate {} bytes: {} of {} bytes are free. "
+                  "Use a smaller model or batch, or end other programs that use this GPU (nvidia-smi lists them)",
                   gpu, bytes, free, total));
 }
 

@@ -45,7 +45,7 @@ class Script {
   torch::jit::Module& module() { return module_; }
   bool is_classifier() const { return loss_ != nullptr && loss_->over_classes; }
 
-  /// Returns the conversion of the model's inputs, for predictions; the dataset may lack the target.
+  /// Returns an object that converts the model's inputs to tensors, for predictions. The dataset may lack the target.
   BatchTensors inputs_of(const Dataset& data, const std::string& name, torch::Device device) const {
     return BatchTensors::without_target(data, name, inputs_, target_, device);
   }
@@ -57,7 +57,8 @@ class Script {
     return call(tensors.inputs);
   }
 
-  /// Returns the conversion of the model's inputs and target. Throws UsageError if the dataset lacks one of them.
+  /// Returns an object that converts the model's inputs and target to tensors. Throws UsageError if the dataset lacks one
+  /// of these fields.
   BatchTensors fields_of(const Dataset& data, const std::string& name, torch::Device device) const {
     return {data, name, inputs_, target_, device};
   }

@@ -25,7 +25,8 @@ struct QueryRun {
   std::uint64_t first = 0, last = 0;  ///< sample numbers
 };
 
-/// The range of the queries of a rank. Each rank gathers the Bounds of all ranks, so all ranks make the same decision.
+/// Summary of the query runs of a rank: their minimum and maximum query, their number, and whether a query is repeated.
+/// Each rank gathers the Bounds of all ranks.
 struct Bounds {
   std::int64_t min = 0, max = 0;
   std::uint64_t runs = 0;

@@ -24,11 +24,10 @@ constexpr int populate_write = 23;  // MADV_POPULATE_WRITE of Linux 5.14, for ol
 #endif
 
 [[noreturn]] void no_memory(std::size_t bytes, int reason) {
-  throw StorageError(
-      fmt::format("cannot allocate {} bytes of memory for input and output: {}; give the job more memory, or start "
-                  "fewer ranks per node",
-                  bytes, std::generic_category().message(reason)),
-      reason, "");
+  throw StorageError(fmt::format("cannot allocate {} bytes of memory for input and output: "
+                                 "{}; give the job more memory, or start fewer ranks per node",
+                                 bytes, std::generic_category().message(reason)),
+                     reason, "");
 }
 
 /// Maps `bytes` bytes of anonymous memory by mmap(2). Returns nullptr and sets errno on failure.

@@ -6,8 +6,7 @@
 
 namespace trainrt::io {
 
-/// Error for a change by an older owner of a FencedDirectory: a newer owner has fenced it off, so it must not change the
-/// directory any more.
+/// Thrown if an older owner tries to change a FencedDirectory after a newer owner has fenced off the older one.
 class FencedOff : public Error {
  public:
   using Error::Error;

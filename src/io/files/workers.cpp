@@ -35,7 +35,7 @@ class SignalsBlocked {
 
 Workers::Workers(int threads, Priority priority) {
   const SignalsBlocked blocked;
-  // So that emplace_back() below throws only if a thread cannot start.
+  // Reserve memory first, so that emplace_back() below throws only if a thread cannot start.
   threads_.reserve(static_cast<std::size_t>(std::max(threads, 1)));
   try {
     do threads_.emplace_back([this, priority] { work(priority); });

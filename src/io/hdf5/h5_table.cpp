@@ -89,7 +89,7 @@ void set_contiguous(hid_t dataset, hid_t properties, H5Table& table) {
   const auto stored = H5Dget_storage_size(dataset);
   if (stored == 0) return;
   const auto needed = static_cast<std::uint64_t>(table.shape.front()) * table.row_bytes();
-  if (stored < needed) throw Error(fmt::format("it has {} bytes in the file, and its shape requires {}", stored, needed));
+  if (stored < needed) throw Error(fmt::format("it has {} bytes in the file, but its shape requires {}", stored, needed));
   const auto address = H5Dget_offset(dataset);
   H5Eclear2(H5E_DEFAULT);
   if (address == HADDR_UNDEF) return;
@@ -149,7 +149,7 @@ std::vector<H5Mapping> mappings_of(hid_t properties, const Shape& shape) {
     const H5Id to(H5Pget_virtual_vspace(properties, i), H5Sclose, "read a part of a virtual dataset");
     const H5Id from(H5Pget_virtual_srcspace(properties, i), H5Sclose, "read a source of a virtual dataset");
     if (const auto box = box_of(to)) mapping.to = box->run_in(shape);
-    // The file stores only which elements of the source dataset are selected, not the shape of the source dataset.
+    // The file stores the selected elements of the source dataset, but not its shape.
     mapping.is_all = H5Sget_select_type(from) == H5S_SEL_ALL;
     if (!mapping.is_all) mapping.from = box_of(from);
   }
@@ -162,7 +162,8 @@ std::optional<H5Run> H5Box::run_in(const Shape& shape) const {
   if (shape.size() != size.size()) return std::nullopt;
   H5Run run{0, 1};
   std::uint64_t stride = 1;
-  // True after an axis that the box covers only in part: the axes before it must have size 1 in the box.
+  // True if the box covers one of the later axes only in part. The box is then contiguous only if it has size 1 along all
+  // earlier axes.
   bool is_cut = false;
   for (auto axis = shape.size(); axis-- > 0;) {
     const auto extent = static_cast<std::uint64_t>(shape[axis]);

@@ -8,10 +8,14 @@ extern const StorageKind gs{.name = "gs",
                             .help = "gs://BUCKET/KEY: Google Cloud Storage, with an HMAC key in the variables AWS_...",
                             .open = [](const StorageUrl& url) {
                               const auto& settings = storage_settings();
-                              const auto& own = settings.gs_endpoint;
-                              return s3::open_bucket(url, {.endpoint = own.empty() ? "https://storage.googleapis.com" : own,
+                              auto endpoint = url.options.endpoint;
+                              if (endpoint.empty()) endpoint = settings.gs_endpoint;
+                              if (endpoint.empty()) endpoint = "https://storage.googleapis.com";
+                              return s3::open_bucket(url, {.endpoint = endpoint,
                                                            .region = "auto",
-                                                           .profile = settings.s3_profile});
+                                                           .profile = settings.s3_profile,
+                                                           .anonymous = url.options.is_anonymous,
+                                                           .keys = url.options.keys});
                             }};
 
 }  // namespace trainrt::io::plugins

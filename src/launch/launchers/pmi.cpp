@@ -27,9 +27,9 @@ class PmiLaunch : public Launch {
   explicit PmiLaunch(const Environment& environment) {
     if (!has_pmi_socket(environment))
       throw UsageError(
-          fmt::format("PMI_FD={} was set by another launcher: it is not an open socket of this process. Remove the "
-                      "variables of that launcher (env -u PMI_FD -u PMI_RANK -u PMI_SIZE COMMAND), or start with mpiexec, "
-                      "srun or -n",
+          fmt::format("PMI_FD={} was set by another launcher: "
+                      "it is not an open socket of this process. Remove the variables of that launcher "
+                      "(env -u PMI_FD -u PMI_RANK -u PMI_SIZE COMMAND), or start with mpiexec, srun or -n",
                       environment.text("PMI_FD").value_or("")));
     world_.rank = environment.number("PMI_RANK").value_or(0);
     world_.size = environment.number("PMI_SIZE").value_or(1);

@@ -87,8 +87,8 @@ class PmixLaunch : public Launch {
 std::unique_ptr<Launch> open_launch(const LaunchOptions& options) try {
   return std::make_unique<PmixLaunch>(options);
 } catch (const Error& error) {
-  throw Error(fmt::format("{}. PMIX_NAMESPACE is set, so srun --mpi=pmix must have started this process. If another "
-                          "launcher set it, remove it: env -u PMIX_NAMESPACE COMMAND",
+  throw Error(fmt::format("{}. PMIX_NAMESPACE is set, so srun --mpi=pmix must have started this process. "
+                          "If another launcher set it, remove it: env -u PMIX_NAMESPACE COMMAND",
                           error.what()),
               error.code());
 }

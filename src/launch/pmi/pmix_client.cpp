@@ -102,7 +102,8 @@ std::vector<int> ranks_without_file(const std::string& shared_dir, const std::st
   const int mine = open_guarded(board / std::to_string(rank), O_WRONLY | O_CREAT);
   if (mine < 0) return {};
   close(mine);
-  // All waiting ranks create their files at about the same time; slow ranks and file attribute caches need some seconds.
+  // All waiting ranks create their files at about the same time. The pause allows for slow ranks and for caches of file
+  // attributes.
   std::this_thread::sleep_for(std::chrono::seconds(2));
   std::vector<int> missing;
   for (int other = 0; other < size; ++other)
@@ -118,8 +119,8 @@ PmixClient::PmixClient(double timeout_seconds, std::string shared_dir)
     : timeout_seconds_(timeout_seconds), shared_dir_(std::move(shared_dir)) {
   if (const auto status = PMIx_Init(&the_proc, nullptr, 0); status != PMIX_SUCCESS)
     throw Error(
-        fmt::format("PMIx: PMIx_Init failed: {} ({}). In a container, start `trainrt doctor` in the same way: it lists "
-                    "what the container lacks",
+        fmt::format("PMIx: PMIx_Init failed: {} ({}). "
+                    "In a container, start `trainrt doctor` in the same way: it lists what the container lacks",
                     PMIx_Error_string(status), status));
   const auto size = local_text(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
   if (!size) throw Error("PMIx: the server does not report the size of the job (PMIX_JOB_SIZE)");
@@ -154,8 +155,8 @@ void PmixClient::fence(const std::string& purpose) {
       missing.push_back(std::to_string(rank));
     const bool is_one = missing.size() == 1;
     throw Error(
-        fmt::format("{}: rank{} {} of {} did not start within {} s. Check why {} exited or blocks: see srun's messages and "
-                    "the node's log",
+        fmt::format("{}: rank{} {} of {} did not start within {} s. "
+                    "Check why {} exited or blocks: see srun's messages and the node's log",
                     purpose, is_one ? "" : "s", missing.empty() ? "(unknown)" : join(missing), size_, timeout_seconds_,
                     is_one ? "it" : "they"));
   }

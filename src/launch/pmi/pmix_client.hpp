@@ -13,7 +13,8 @@ class PmixClient {
   /// Connects to the PMIx server by PMIx_Init. `timeout_seconds` limits each fence(); for `shared_dir` see LaunchOptions.
   /// Throws Error if PMIx fails.
   PmixClient(double timeout_seconds, std::string shared_dir);
-  /// Does not call PMIx_Finalize: if a rank exits without having called finalize(), the launcher ends the job step.
+  /// The destructor does not call PMIx_Finalize. If a rank exits without having called finalize(), the launcher therefore
+  /// ends the job step.
   ~PmixClient() = default;
   PmixClient(const PmixClient&) = delete;
   PmixClient& operator=(const PmixClient&) = delete;

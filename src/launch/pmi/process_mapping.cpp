@@ -31,7 +31,7 @@ std::string text_of_blocks(std::span<const int> node_of_rank) {
   return text + ")";
 }
 
-/// Returns the length of the shortest period of `node_of_rank`; the length of the list itself if it does not repeat.
+/// Returns the length of the shortest period of `node_of_rank`; the length of the list if it has no period.
 std::size_t period_of(std::span<const int> node_of_rank) {
   std::size_t period = 1;
   while (period < node_of_rank.size() &&

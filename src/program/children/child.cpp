@@ -130,7 +130,7 @@ bool Child::is_over() {
 
 /// Returns the running processes of the group, and the client if the client runs. Precondition: the first process has
 /// ended. A client in a container reports its pid in the container, and another process of the node may have this pid.
-/// Therefore the client counts only if its environment has the mark of this program (StrayProcesses).
+/// Therefore the client counts only if its environment has the variable by which StrayProcesses marks this program.
 std::vector<pid_t> Child::survivors() const {
   std::vector<pid_t> found;
   if (kill(-pid_, 0) == 0 || errno == EPERM)

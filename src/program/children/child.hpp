@@ -55,13 +55,14 @@ class Child {
   /// container's pid namespace.
   void note_client(pid_t process) { client_ = process; }
   pid_t client() const { return client_; }  ///< 0 if unknown
-  /// Sends the stop signal to the processes of first_to_catch(), or to the group if no process catches it.
+  /// Sends the stop signal to the processes that first_to_catch() returns, or to the group if no process catches the
+  /// signal.
   void stop() const;
-  /// Sends the stop signal to the group unless a process of the group catches it. Call this function after the stop
-  /// signal has ended the first process.
+  /// Sends the stop signal to the group, unless a process of the group catches the signal. Call this function after the
+  /// stop signal has ended the first process.
   void stop_rest() const;
-  /// Returns the processes for which is_over() still returns false: "123 (sleep 300), 124 (sh -c ...)". Precondition:
-  /// the first process has ended.
+  /// Returns a text that lists the running processes of the group, and the client if it runs: "123 (sleep 300), 124 (sh -c
+  /// ...)". Precondition: the first process has ended.
   std::string survivors_in_words() const;
   /// Returns a text that lists the stray processes, which the destructor will kill; "" if no process is stray.
   std::string strays_in_words() const;

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Words in code that uses the client, or of which it is unknown what it imports.
+/// Words that occur in code that uses the client, and in code with unknown imports.
 constexpr std::array<std::string_view, 12> words_of_users = {"trainrt",  "sys.path",       "importlib",  "__import__",
                                                              "runpy",    "exec(",          "subprocess", "os.exec",
                                                              "os.spawn", "os.posix_spawn", "os.system",  "os.popen"};
@@ -54,7 +54,7 @@ class CodeSearch {
  public:
   explicit CodeSearch(std::vector<fs::path> folders) : folders_(std::move(folders)) {}
 
-  /// Each function returns whether the code may use the client.
+  /// Each of these functions returns whether the code may use the client.
   bool in_text(const std::string& text) {
     const auto is_in_text = [&](std::string_view word) { return text.find(word) != std::string::npos; };
     if (std::ranges::any_of(words_of_users, is_in_text) || calls_eval(text)) return true;
@@ -153,7 +153,7 @@ bool may_use_client(const std::vector<std::string>& words, const std::string& fo
   folders.push_back(path.parent_path());
   CodeSearch search(std::move(folders));
   if (search.in_file(path)) return true;
-  // A launcher such as torchrun gets the script as an argument.
+  // A launcher such as torchrun gets the program's script as an argument, and this script may use the client.
   return std::ranges::any_of(words, [&](const std::string& word) { return word != script && word.ends_with(".py"); });
 }
 

@@ -15,10 +15,10 @@ struct MemoryKillSigns {
   std::uint64_t limit_bytes = 0;  ///< memory limit of the program's cgroup, or memory of the node
 };
 
-/// Returns a text about the involvement of the out-of-memory killer in an unsuccessful exit, "by the kernel's
-/// out-of-memory killer ...", or "" if the killer was not involved. If the kills of the cgroup cannot be counted, the
-/// function uses the kills on the node, which may also concern other jobs. It does so only if a kill explains the exit
-/// (a shell exits with 137 if its program was killed), and the text then begins with "perhaps". Pure function.
+/// Returns how the kernel's out-of-memory killer caused an unsuccessful exit, as a phrase for messages: "by the kernel's
+/// out-of-memory killer ...". Returns "" if it killed no process while the program ran. If the kills of the program's
+/// cgroup are unknown, the kills on the node are used, which may concern other jobs: the phrase then begins with
+/// "perhaps", and is "" unless the program was killed by SIGKILL or exited with 137, as a shell of a killed program does.
 std::string memory_kill_in_words(const ExitStatus& status, const MemoryKillSigns& signs);
 
 }  // namespace trainrt::program

@@ -12,13 +12,14 @@ class ProgramFailed : public Error {
  public:
   using Error::Error;
 
-  /// Text that is equal for failures in which the programs of all ranks failed with the same errors and the same last lines
-  /// of output; "" if a program has not failed, was ended by a signal or printed nothing.
+  /// Text that identifies the errors of the programs of all ranks: their exceptions or, without an exception, their exit
+  /// status and last lines of output. It is equal if two attempts fail in the same way; "" if a program has not failed, was
+  /// ended by a signal or printed no error.
   std::string signature = {};
   /// The programs of all ranks failed with an error that a restart cannot fix: a missing module, a syntax error, or a
   /// command that does not exist.
   bool is_permanent = false;
-  /// The message without the last lines of output, if rank 0's program printed the same lines; otherwise the message.
+  /// The error message. It omits the last lines of output if rank 0's program printed the same lines.
   std::string brief = {};
 };
 

@@ -13,8 +13,8 @@ using Lines = std::vector<std::string_view>;
 
 constexpr std::string_view headline = "Traceback (most recent call last):";
 constexpr std::string_view group_headline = "Exception Group Traceback (most recent call last):";
-/// If more lines follow a traceback in the output, its exception did not end the program. Fewer lines may be C++
-/// frames.
+/// Maximum number of lines of output after the traceback that ended a program, for example C++ frames. If more lines follow
+/// a traceback, its exception did not end the program.
 constexpr std::size_t max_lines_below = 120;
 
 Lines lines_of(std::string_view text) {

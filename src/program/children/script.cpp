@@ -97,8 +97,8 @@ bool reads_script_from_input(const std::vector<std::string>& command) {
   for (std::size_t at = 0; at < words.size(); ++at) {
     const auto* interpreter = interpreter_of(words[at]);
     if (interpreter == nullptr || script_for(*interpreter, words.subspan(at)) != standard_input) continue;
-    // A later word "bash" may be an argument of another program, as in `--shell bash`. In this case, the command counts
-    // only if it also contains "-".
+    // A word "bash" after the first word may be an argument of another program, as in `--shell bash`. It counts as an
+    // interpreter only if the word "-" follows.
     if (at == 0 || std::ranges::find(words.subspan(at), standard_input) != words.end()) return true;
   }
   return false;

@@ -45,12 +45,12 @@ std::string script_advice(const std::string& file, const std::string& interprete
     return "its first line names no interpreter after #!; write #!/bin/sh or #!/usr/bin/env python3";
   if (interpreter.ends_with('\r'))
     return fmt::format(
-        "its lines end with a carriage return, as on Windows, so that the interpreter is '{}'; convert the file "
-        "(dos2unix {}, or sed -i 's/\\r$//' {})",
+        "its lines end with a carriage return, as on Windows, so that the interpreter is '{}'; "
+        "convert the file (dos2unix {}, or sed -i 's/\\r$//' {})",
         printable_text(interpreter), file, file);
   return fmt::format(
-      "its first line names the interpreter '{}', which {} on this node; correct the line, or load the module "
-      "that provides the interpreter",
+      "its first line names the interpreter '{}', which {} on this node; "
+      "correct the line, or load the module that provides the interpreter",
       printable_text(interpreter), error_number == ENOENT ? "does not exist" : "cannot be executed");
 }
 
@@ -67,8 +67,8 @@ std::string file_advice(const std::string& file, int error_number) {
   if (is_elf) return "it is damaged or was built for another processor; build it on this system";
   if (beginning.empty()) return "the file is empty or cannot be read";
   return fmt::format(
-      "it is neither an executable nor a script that begins with #!; add the line #!/bin/sh, or name the "
-      "interpreter: -- sh {}",
+      "it is neither an executable nor a script that begins with #!; "
+      "add the line #!/bin/sh, or name the interpreter: -- sh {}",
       file);
 }
 

@@ -17,15 +17,17 @@ class StrayProcesses {
  public:
   StrayProcesses();
 
-  /// Adds the mark to the environment of the program.
+  /// Adds the mark, the variable TRAINRT_PROGRAM_ID, to the environment of the program.
   void add_mark(Variables& environment) const { environment[mark_variable] = nonce_; }
   /// Returns the mark with the name of its variable: "TRAINRT_PROGRAM_ID=...".
   std::string mark() const;
   /// Records the current descendants of the process `program`, which must be a running child of this process.
   void note(pid_t program);
-  /// Returns the running processes that have the mark.
+  /// Returns the running processes that have the mark, the variable TRAINRT_PROGRAM_ID of this program, in their
+  /// environment.
   std::vector<pid_t> running() const;
-  /// Kills the recorded descendants and the processes with the mark. Must be called after the program has exited.
+  /// Kills the recorded descendants, and the processes that have the mark in their environment. Must be called after the
+  /// program has exited.
   void kill_all() const;
 
   /// Returns a POSIX shell command that kills all processes with the mark "$2" in their environment. If "$3" is not

@@ -35,8 +35,8 @@ std::string crowding_in_words(const std::string& mine, std::span<const std::stri
   const auto cpus = std::ranges::count(mine, '1');
   if (cpus == 0 || cpus >= sharers || cpus >= on_node) return "";
   return fmt::format(
-      "{} ranks share {} of the {} CPUs of this node because the launcher binds them to these CPUs; each rank gets one "
-      "thread. In Slurm, {}",
+      "{} ranks share {} of the {} CPUs of this node because the launcher binds them to these CPUs; "
+      "each rank gets one thread. In Slurm, {}",
       sharers, cpus, on_node, more_cpus_advice);
 }
 

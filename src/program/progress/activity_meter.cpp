@@ -12,7 +12,7 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr double busy_share = 0.01;  // fraction of one core
+constexpr double busy_share = 0.01;  // CPU use of an active program, as a fraction of one core
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 
 namespace trainrt::program {
 
-/// A rank with an idle program, and the position of the program's code.
+/// A rank with an idle program, and the position of the program in its code.
 struct IdleRank {
   std::string host;
   PythonPosition position;

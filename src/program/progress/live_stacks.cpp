@@ -19,7 +19,7 @@ namespace {
 
 constexpr int max_processes = 8;
 constexpr double collect_limit_s = 2;
-constexpr double answer_limit_s = 0.5;  // time limit for one process
+constexpr double answer_limit_s = 0.5;  // time limit for the answer of one process
 constexpr auto poll_interval = std::chrono::milliseconds(50);
 
 /// Waits until the output has grown beyond `before` bytes and has stopped growing, since faulthandler writes line by

@@ -106,7 +106,8 @@ ProgressPattern::ProgressPattern(const std::string& text) try {
   const auto position =
       std::ranges::find_if(positions, [&](auto name) { return std::ranges::find(names_, name) != names_.end(); });
   if (position == positions.end())
-    throw UsageError(fmt::format("no group is named step, iteration or epoch, which gives the position; {}", example));
+    throw UsageError(
+        fmt::format("no group is named step, iteration or epoch; one of these must give the position, {}", example));
   position_ = *position;
 } catch (const std::regex_error& error) {
   throw UsageError(fmt::format("'{}' is not a valid regular expression: {}", text, error.what()));
@@ -121,7 +122,7 @@ double ProgressPattern::number_of(const std::string& name, const std::string& te
   constexpr double limit = 9007199254740992.0;  // 2^53; a double cannot represent all larger integers
   const bool fits = number && *number >= 0 && *number < limit && (name == "epoch" || std::floor(*number) == *number);
   if (!fits)
-    throw UsageError(fmt::format("the group {} matched '{}', which is not a non-negative {}", name, text,
+    throw UsageError(fmt::format("the group {} matched '{}'; it must be a non-negative {}", name, text,
                                  name == "epoch" ? "number" : "integer"));
   return *number;
 }

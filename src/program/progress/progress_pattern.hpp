@@ -13,8 +13,9 @@ namespace trainrt::program {
 using ProgressNumbers = std::vector<std::pair<std::string, double>>;
 
 /// A regular expression that finds a program's progress and metrics in a line of its output. The syntax is ECMAScript
-/// without back references, with named groups: (?<step>\d+), or (?P<step>\d+) as in Python. The position is the number
-/// in the group "step", or in "iteration" if there is no such group, or else in "epoch". Every other group is a metric.
+/// without back references, with named groups: (?<step>\d+), or (?P<step>\d+) as in Python. The position is the number in
+/// the group step. If this group is missing, it is the number in the group iteration, or else in the group epoch. Every
+/// other group is a metric.
 class ProgressPattern {
  public:
   /// Throws UsageError if `text` is not a valid pattern.

@@ -15,7 +15,7 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr double max_scan_s = 0.1;  // the other ranks wait while this rank scans
+constexpr double max_scan_s = 0.1;  // maximum CPU time of a scan; the other ranks wait for this rank meanwhile
 
 /// Returns the CPU time of this thread. Unlike the elapsed time, it does not depend on the load of the machine.
 double cpu_seconds() {
@@ -72,8 +72,8 @@ std::optional<ProgressNumbers> ProgressWatch::numbers_in(const std::string& line
 void ProgressWatch::give_up(std::string_view why) {
   given_up_ = true;
   log::warning(
-      fmt::format("program.progress is too slow for the program's output ({}); progress is not read any more. The usual "
-                  "cause is an expression with many .*",
+      fmt::format("program.progress is too slow for the program's output ({}); "
+                  "progress is not read any more. The usual cause is an expression with many .*",
                   why));
 }
 

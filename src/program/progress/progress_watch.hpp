@@ -54,7 +54,8 @@ class ProgressWatch {
   bool warned_ = false;
 };
 
-/// Returns, on all ranks, the numbers of rank 0's ProgressWatch as metrics. Collective.
+/// Returns, on all ranks, rank 0's progress numbers `mine` as metrics. The values of `mine` on other ranks are ignored.
+/// Collective.
 Metrics shared_progress(Communicator& communicator, const std::optional<ProgressNumbers>& mine);
 
 }  // namespace trainrt::program

@@ -16,7 +16,7 @@ void freeze(const Child& program);
 /// headline for each process; they are in the program's log, too. No core files are written.
 std::string end_with_python_stacks(const Child& program);
 
-/// Headline of stacks that LiveStacks has requested.
+/// Headline before the stacks that a running program prints on request (LiveStacks).
 constexpr std::string_view live_headline = "Stacks, printed on request";
 
 /// Position of a Python program's main thread in its code, from the stacks that faulthandler prints.

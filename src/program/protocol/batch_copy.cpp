@@ -8,7 +8,7 @@ BatchCopy::BatchCopy(const Batch& batch, std::span<const Dataset::Field> fields)
   for (const auto& field : fields_) offsets_.push_back(offsets_of(field));
 }
 
-/// Adds `bytes` bytes, aligned, to the layout of the batch, and returns the offset of the first of them.
+/// Reserves `bytes` bytes in the layout of the batch, rounded up to the alignment, and returns their offset.
 std::size_t BatchCopy::take(std::size_t bytes) {
   const auto at = bytes_;
   bytes_ = (at + bytes + alignment - 1) / alignment * alignment;

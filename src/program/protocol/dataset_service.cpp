@@ -153,8 +153,8 @@ std::map<std::int64_t, DatasetService::Walk>::iterator DatasetService::walk(std:
   return found;
 }
 
-/// Returns the program's shared memory with the number in the message's "slot". If the message carries a new memory,
-/// that memory replaces the previous one.
+/// Returns the shared memory of the program that has the number in the field "slot" of the message. If the message carries
+/// a new memory, the new memory first replaces the memory with this number.
 SharedMemory& DatasetService::slot(const Message& message) {
   const auto number = number_field(message.body, "slot");
   if (message.file)

@@ -21,7 +21,7 @@ class DatasetService {
   using Find = std::function<std::optional<Dataset>(const std::string& name)>;
   explicit DatasetService(Find find) : find_(std::move(find)) {}
 
-  /// Records how many batches of each walk the program has processed, if the message has a field "taken".
+  /// If the message has a field "taken", records how many batches of each iteration (Walk) the program has processed.
   void note_taken(const Message& message);
   /// Returns the answer to a message 'data_look', 'data_begin', 'data_next', 'data_taken', 'data_end' or 'data_fit', or
   /// nothing for any other message.

@@ -14,14 +14,14 @@ namespace trainrt::program {
 namespace {
 
 constexpr double message_interval_s = 0.75;
-constexpr double max_counted_s = 2;  // a longer time means that the process was stopped in between
+constexpr double max_counted_s = 2;  // per check; if more time has passed, this process was stopped (SIGSTOP)
 
 /// Indices into the array that all ranks reduce to its element-wise maximum. The array describes the states of the
 /// programs.
 enum Census : std::size_t { some_compute, some_wait, some_failed, some_exited, some_call, call, other_call, entries };
 
-/// Returns the name of the program's call, or "" for an exited program. The name must be equal on all ranks before they
-/// proceed.
+/// Returns the name of the program's call, or "" for an exited program. The ranks proceed only if this name is equal on all
+/// of them.
 std::string tag_of(const ProgramState& state) { return state.kind == ProgramState::Kind::exited ? "" : state.op; }
 
 }  // namespace
@@ -53,8 +53,8 @@ Lockstep::Decision Lockstep::check(const ProgramState& mine, std::int64_t step, 
   return Decision::proceed;
 }
 
-/// Counts the time that programs wait for others, and throws Error after `limit_s`. All ranks add an equal `poll_s`,
-/// and therefore gather the missing ranks in the same check.
+/// Counts the time that programs wait for others, and throws Error after `limit_s`. All ranks pass an equal `poll_s`, and
+/// therefore exchange the names of the missing ranks in the same check.
 void Lockstep::note_wait(const ProgramState& mine, std::int64_t step, double poll_s) {
   const double now = monotonic_seconds();
   const double since_last = elapsed_s_ == 0 ? 0 : std::min(now - last_check_s_, max_counted_s);

@@ -45,7 +45,8 @@ class Lockstep {
 
   Communicator& communicator_;
   double limit_s_;
-  // The following times cover the consecutive checks in which some program waited for the program of another rank.
+  // Times since the programs of all ranks last proceeded together. They count only while some program waits for another
+  // program.
   double elapsed_s_ = 0;        ///< sum of `poll_s`, equal on all ranks
   double since_message_s_ = 0;  ///< time since the ranks last exchanged which programs are missing
   double last_check_s_ = 0;

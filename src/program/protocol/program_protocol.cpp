@@ -15,7 +15,7 @@ namespace trainrt::program {
 namespace {
 
 constexpr double idle_poll_s = 0.2;
-constexpr double min_poll_s = 0.005, max_poll_s = 0.05, poll_growth = 1.1;  // used while a checkpoint is being written
+constexpr double min_poll_s = 0.005, max_poll_s = 0.05, poll_growth = 1.1;  // poll interval during a checkpoint
 
 }  // namespace
 
@@ -58,9 +58,9 @@ bool ProgramProtocol::align() {
   }
 }
 
-/// Waits at most 2 s until no program computes, unless the programs have made a step or report. Before that, the other
-/// programs may be about to fail in the same way; if all of them have failed, the runtime can find out whether a restart
-/// fails in the same way. Collective.
+/// If the programs have not made a step or report yet, waits at most 2 s until no program computes, since other programs
+/// may be about to fail with the same error. If all have failed, the runtime can recognize an error that a restart would
+/// repeat. Collective.
 void ProgramProtocol::await_other_failures() {
   constexpr double poll_s = 0.1;
   constexpr int max_polls = 20;

@@ -15,8 +15,8 @@ namespace trainrt::program {
 /// ProgramRequests carries out the requests. Only the train thread may use a ProgramProtocol.
 class ProgramProtocol {
  public:
-  /// The references must outlive this object. `stacks` is enabled when the program sends the signal by which its stacks
-  /// are requested.
+  /// All referenced objects must outlive this object. `stacks` is enabled when the program has sent the number of the
+  /// signal for stack requests.
   ProgramProtocol(Context& ctx, Channel& channel, Child& child, ProtocolOptions options, LiveStacks& stacks);
   ~ProgramProtocol() { stacks_.disable(); }
   ProgramProtocol(const ProgramProtocol&) = delete;

@@ -24,7 +24,8 @@ struct ProtocolOptions {
 /// Carries out the requests of a program. Each request becomes a call of the Context. README.md lists the requests.
 class ProgramRequests {
  public:
-  /// `request_values`: see the constructor of StateService.
+  /// `request_values` asks the program to update its shared memory and files, and returns the values of the program's
+  /// State.
   ProgramRequests(Context& ctx, Channel& channel, Child& child, LiveStacks& stacks, const ProtocolOptions& options,
                   std::function<Json()> request_values);
 

@@ -110,10 +110,10 @@ std::string missing_in_words(std::span<const RankCall> ranks) {
 void throw_mismatch(std::span<const std::string> arguments, std::span<const std::string> places) {
   std::size_t other = 1;
   while (arguments[other] == arguments[0]) ++other;
-  throw Error(fmt::format(
-      "train.program: the ranks do not make the same call: rank 0 passed {}, rank {} passed {} (rank 0 in {}, rank {} "
-      "in {})",
-      arguments[0], other, arguments[other], places[0], other, places[other]));
+  throw Error(
+      fmt::format("train.program: the ranks do not make the same call: "
+                  "rank 0 passed {}, rank {} passed {} (rank 0 in {}, rank {} in {})",
+                  arguments[0], other, arguments[other], places[0], other, places[other]));
 }
 
 }  // namespace trainrt::program

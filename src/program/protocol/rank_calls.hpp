@@ -20,7 +20,7 @@ struct RankCall {
   std::string last_call;  ///< last call that was answered: "report() at train.py:9"; "" before the first answer
 };
 
-/// Returns the RankCall of every rank, in the order of the ranks. Collective.
+/// Gathers the positions of the programs of all ranks, in the order of the ranks. Collective.
 std::vector<RankCall> gather_rank_calls(Communicator& communicator, const RankCall& mine);
 
 /// Returns an error message that explains why the ranks cannot continue: "rank 1 left the program while rank 0 waits in

@@ -78,8 +78,8 @@ void add_cause(RankExit& mine, const Child& child) {
   if (!has_failed(mine)) return;
   auto output = failure_output(child.output_tail());
   if (mine.failure.is_reported) output.exception = first_line(mine.failure.text).substr(reported.size());
-  // Without an exception, the output is the only cause. With one, numbers in the output may differ between two starts, and
-  // a program that has reported an exception may still be running.
+  // The cause is the exception, if there is one. The status and the other output are then not used: numbers in the output
+  // may differ between two starts, and a program that has reported an exception may still be running.
   const bool is_explained = !output.exception.empty() || !output.lines.empty();
   mine.cause = output.exception.empty() ? fmt::format("{}: {:x}", mine.status.in_words(), stable_hash(output.lines))
                                         : output.exception;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -24,6 +25,18 @@ std::map<std::string, std::string> settings_in(const Json& body, const char* nam
 }
 
 }  // namespace
+
+StoreKeys take_store_keys(Json& body) {
+  const auto found = body.find("store_keys");
+  if (found == body.end()) return {};
+  StoreKeys keys;
+  for (auto [name, target] : {std::pair{"key", &keys.key}, {"secret", &keys.secret}, {"token", &keys.token}})
+    *target = text_field(*found, name, "");
+  body.erase(found);
+  if (keys.key.empty() || keys.secret.empty())
+    throw UsageError("train.program: \"store_keys\" must have \"key\" and \"secret\"");
+  return keys;
+}
 
 RunRequest run_request_from(const Json& body) {
   RunRequest request;

@@ -22,8 +22,8 @@ Json step_fields(const Context& ctx) { return {{"step", ctx.step_count()}, {"ste
 Json RunService::hello(const Json& body) {
   if (const auto theirs = number_field(body, "protocol"); theirs != protocol_version)
     throw UsageError(
-        fmt::format("train.program: the program uses protocol version {}, this version of trainrt uses {}; use the client "
-                    "of this version",
+        fmt::format("train.program: the program uses protocol version {}, this version of trainrt uses {}; "
+                    "use the client of this version",
                     theirs, protocol_version));
   if (body.contains("pid")) child_.note_client(static_cast<pid_t>(number_field(body, "pid")));
   if (body.contains("stacks_signal")) enable_stacks(number_field(body, "stacks_signal"));
@@ -52,10 +52,10 @@ Json RunService::open_run(const Json& body) {
   if (run.run_dir == ctx_.run_dir()) return answer;
   if (run.is_finished) return finished_fields(rendezvous_of(ctx_), run);
   throw UsageError(fmt::format(
-      "train.program: the program requests the run '{}' ({}), but the run '{}' ({}) is already open. A run opens "
-      "at the first call of trainrt.context(), when the program has printed more than 1 MiB, or when it has sent nothing "
-      "for a minute (a second if its script and the modules next to it do not mention trainrt). Import trainrt at the "
-      "beginning of the script, or start with --run.name={} --run.storage_path=...",
+      "train.program: the program requests the run '{}' ({}), but the run '{}' ({}) is already open. "
+      "A run opens at the first call of trainrt.context(), when the program has printed more than 1 MiB, or "
+      "when it has sent nothing for a minute (a second if its script and the modules next to it do not mention trainrt). "
+      "Import trainrt at the beginning of the script, or start with --run.name={} --run.storage_path=...",
       run.name, run.run_dir, ctx_.run_name(), ctx_.run_dir(), run.name));
 }
 

@@ -28,7 +28,7 @@ Json SharedArrays::share(const Message& message, Channel& channel) {
   const auto asked = number_field(message.body, "bytes");
   if (static_cast<std::size_t>(asked) > size())
     throw UsageError(
-        fmt::format("train.program: share of {} bytes exceeds the program's memory of {} bytes", asked, size()));
+        fmt::format("train.program: the program requests to share {} bytes, but its memory has {} bytes", asked, size()));
   const auto bytes = static_cast<std::size_t>(communicator_.all_reduced(asked, Op::max));
   auto memory = communicator_.allocate(bytes);
   const auto location = file_place_of(memory);

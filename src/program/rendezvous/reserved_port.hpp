@@ -17,7 +17,8 @@ class ReservedPort {
   /// Starts to listen on the port. The kernel then queues connections until a service accepts them. Throws Error on
   /// failure.
   void listen() const;
-  /// Returns the socket, which holds the port, for the service that uses it. The caller owns the socket.
+  /// Returns the socket, which reserves the port. The caller owns the socket, and passes it to the service that uses the
+  /// port.
   Descriptor take() { return std::move(socket_); }
 
  private:

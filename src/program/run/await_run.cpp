@@ -114,8 +114,9 @@ class RunWait {
 
   AwaitedRun used() const {
     if (!options_.is_between_runs) return {};
-    throw UsageError(fmt::format(
-        "train.program: the program called {}() after its run was closed; only fit() opens another", program_.first->op));
+    throw UsageError(
+        fmt::format("train.program: the program called {}() after its run was closed; only fit() can open another run",
+                    program_.first->op));
   }
 
   AwaitedRun failure_of_program() {
@@ -150,16 +151,15 @@ class RunWait {
     for (const auto& other : communicator_.all_gather(mine))
       if (!other.empty()) missing += (missing.empty() ? "" : ", ") + other;
     throw Error(
-        fmt::format("train.program: while the programs of other ranks called fit() or trainrt.context(), or exited, there "
-                    "was no message "
-                    "within {:g} s (failure.collective_timeout) from {}",
+        fmt::format("train.program: while the programs of other ranks called fit() or trainrt.context(), "
+                    "or exited, there was no message within {:g} s (failure.collective_timeout) from {}",
                     options_.contact_timeout_s, missing));
   }
 
   [[noreturn]] void refuse_idle() {
     throw Error(
-        fmt::format("train.program: hang between two runs: no program has printed anything or used CPU time for {:.0f} s "
-                    "(failure.hang_timeout)",
+        fmt::format("train.program: hang between two runs: "
+                    "no program has printed anything or used CPU time for {:.0f} s (failure.hang_timeout)",
                     program_.quiet_s()));
   }
 

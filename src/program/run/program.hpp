@@ -32,6 +32,8 @@ struct ProgramOptions {
       look_up{};  ///< returns the run that a request would open; called on rank 0
   /// Called when a program is started (false), and when it has connected through trainrt's client (true); may be empty.
   std::function<void(bool is_connected)> on_contact{};
+  /// Called with the access keys of the mirror when a program has opened a run; may be empty.
+  std::function<void(const StoreKeys&)> on_store_keys{};
   std::string progress;  ///< ProgressPattern for the output of rank 0's program, which does not use the client; "" to read
                          ///< no progress
 };

@@ -23,7 +23,7 @@ namespace trainrt::program {
 /// comment states otherwise, the functions are collective and only the train thread may call them.
 class ProgramHost {
  public:
-  /// Throws the UsageErrors of program_function().
+  /// Throws UsageError for an invalid program, framework or progress pattern, as program_function() does.
   explicit ProgramHost(ProgramOptions options);
 
   /// Returns whether the programs may request runs. They may not request runs if there is a staged tree, which belongs

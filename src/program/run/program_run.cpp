@@ -88,8 +88,8 @@ class ProgramRun {
     if (std::chrono::duration<double>(Clock::now() - first_message).count() < options_.contact_timeout_s) return;
     throw Error(
         fmt::format("no message from the program of rank {} (train.program, process {}) within {:g} s "
-                    "(failure.collective_timeout) after the program of another rank called trainrt.context(); it hangs, or "
-                    "does not use trainrt's client",
+                    "(failure.collective_timeout) after the program of another rank called trainrt.context(); "
+                    "the program hangs, or does not use trainrt's client",
                     ctx_.world_rank(), child().pid(), options_.contact_timeout_s));
   }
 
@@ -155,11 +155,11 @@ class ProgramRun {
 
   [[noreturn]] static void refuse_to_observe() {
     throw UsageError(
-        "train.program called trainrt.context(), so it reports its progress itself; program.progress is for programs "
-        "without trainrt's client. Remove program.progress");
+        "train.program called trainrt.context(), so it reports its progress itself; "
+        "program.progress is for programs without trainrt's client. Remove program.progress");
   }
 
-  /// Throws the error of programs of which some have exited and others have sent messages. Collective.
+  /// Throws the error for a run in which some programs have exited and others have sent messages. Collective.
   [[noreturn]] void refuse_mixture() {
     RankCall mine{.kind = child().exit_status() ? RankCall::Kind::left : RankCall::Kind::computing, .place = "the program"};
     if (program_.first) mine = {RankCall::Kind::waiting, call_place(*program_.first), ""};

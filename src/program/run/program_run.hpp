@@ -13,7 +13,7 @@
 
 namespace trainrt::program {
 
-/// The objects that serve_program() uses during one attempt of a run.
+/// The arguments of serve_program(): the objects of one attempt of a run.
 struct ProgramRunParts {
   Context& ctx;
   const ProgramOptions& options;

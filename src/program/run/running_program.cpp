@@ -16,7 +16,8 @@ RunningProgram::RunningProgram(Communicator& communicator, Plan plan)
       services_(communicator, std::move(plan.known), plan.frameworks, plan.options.interface),
       channel_(theirs_),
       child_(child_plan(plan)),
-      activity_(child_.pid(), plan.options.hang_timeout_s) {
+      activity_(child_.pid(), plan.options.hang_timeout_s),
+      on_store_keys_(plan.options.on_store_keys) {
   theirs_.reset();
   services_.program_has_started(child_.pid());
 }
@@ -42,6 +43,8 @@ std::optional<Message> RunningProgram::receive(double limit_s) {
   auto message = channel_.receive(limit_s);
   if (message) uses_client_ = true;
   while (message && message->op == "imported") message = channel_.receive(0);
+  if (message && (message->op == "hello" || message->op == "open_run"))
+    if (const auto keys = take_store_keys(message->body); on_store_keys_) on_store_keys_(keys);
   return message;
 }
 

@@ -24,7 +24,7 @@ class RunningProgram {
     decltype(OutputTargets::listener) listener;  ///< receives the output of the program
     int input = -1;                              ///< standard input of the program, see SpawnOptions::input
   };
-  /// Starts the program. The program's output is held back until the first call of lead_output_to(). Collective.
+  /// Starts the program. The program's output is buffered until the first call of lead_output_to(). Collective.
   RunningProgram(Communicator& communicator, Plan plan);
 
   Channel& channel() { return channel_; }
@@ -49,6 +49,7 @@ class RunningProgram {
   Channel channel_;
   Child child_;
   ActivityMeter activity_;
+  std::function<void(const StoreKeys&)> on_store_keys_;
   bool uses_client_ = false;
 };
 

@@ -133,7 +133,7 @@ void leave_exchange(const ExchangeAddress& server) try {
   const auto peer = connect_to(server.address, server.port, server.end, 2);
   peer.write(bytes_of(header_of(server, Purpose::leave, 0, 0)), 2);
 } catch (const Error&) {
-  // the ExchangeServer no longer runs
+  // the ExchangeServer has ended, so no rank waits for this report
 }
 
 }  // namespace trainrt::program

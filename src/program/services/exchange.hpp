@@ -38,7 +38,7 @@ class ExchangeServer {
   TcpServer server_;            // declared last because its thread uses the other members
 };
 
-/// The values with which a rank connects to the ExchangeServer.
+/// Address and secret of the ExchangeServer, with which a rank connects to it.
 struct ExchangeAddress {
   std::string address;
   int port = 0;

@@ -53,8 +53,8 @@ class HorovodStore : public Service {
   TcpServer server_;       // declared last because its thread uses the other members
 };
 
-/// Returns the value of HOROVOD_GLOO_RENDEZVOUS_ADDR, such as "10.0.0.1:4711/SECRET". Horovod's client appends
-/// ":PORT/SCOPE/KEY" to this value, and then requests the path "/SECRET:PORT/SCOPE/KEY" from the store. Pure function.
+/// Returns the value of HOROVOD_GLOO_RENDEZVOUS_ADDR, such as `10.0.0.1:4711/SECRET`. Horovod's client appends
+/// `:PORT/SCOPE/KEY` to this value, and then requests the path `/SECRET:PORT/SCOPE/KEY` from the store. Pure function.
 std::string horovod_rendezvous_address(const Rendezvous& rendezvous, int port);
 
 /// Returns the host name of the node `node` for HOROVOD_HOSTNAME. Horovod takes ranks with equal host names as ranks of

@@ -21,7 +21,7 @@ namespace {
 
 using Moment = std::chrono::steady_clock;
 
-/// An attempt to reach the IdentityListener at one address.
+/// An attempt to connect to one address of another node, and to verify the answer of the IdentityListener there.
 class AddressProbe {
  public:
   AddressProbe(const std::string& address, int port, const std::string& nonce) : nonce_(nonce) {

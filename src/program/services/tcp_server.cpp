@@ -62,7 +62,8 @@ bool TcpServer::wait() {
   return waited[0].revents == 0;
 }
 
-/// Accepts a limited number of callers, since each new caller may replace a pending one that was not examined yet.
+/// Accepts a limited number of callers. Without the limit, new callers could replace all pending callers before the server
+/// has examined them.
 void TcpServer::accept_callers() {
   constexpr int max_at_once = 32;
   constexpr int pause_ms = 100;  // wait after the process has reached its limit of open files

@@ -27,7 +27,7 @@ FetchedArchive::FetchedArchive(const Fetch& fetch) : fetch_(fetch), archive_(arc
   archive_read_support_format_tar(get());
   if (archive_read_open(get(), this, nullptr, next, nullptr) == ARCHIVE_OK) return;
   rethrow();
-  throw Error("libarchive cannot read it as a tar: " + why(get()));
+  throw Error("libarchive cannot read the source as a tar: " + why(get()));
 }
 
 la_ssize_t FetchedArchive::next(archive* a, void* self, const void** bytes) {

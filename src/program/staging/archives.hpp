@@ -22,8 +22,8 @@ using Archived = std::unique_ptr<Object, FreeArchive>;
 /// Returns the message of the last error of the archive `a`.
 std::string why(archive* a);
 
-/// A tar that libarchive reads from a Fetch. If the Fetch throws, libarchive reports a read error, and rethrow() throws
-/// the exception of the Fetch.
+/// A tar that libarchive reads by calls of the function `fetch` (Fetch). If `fetch` throws, libarchive reports a read
+/// error, and rethrow() throws the exception of `fetch`.
 class FetchedArchive {
  public:
   explicit FetchedArchive(const Fetch& fetch);  ///< reads any compression of libarchive; throws Error if not a tar
@@ -40,8 +40,8 @@ class FetchedArchive {
   Archived<archive> archive_;
 };
 
-/// A tar that libarchive writes to an Emit. If the Emit throws, libarchive reports a write error, and rethrow() throws
-/// the exception of the Emit.
+/// A tar that libarchive writes by calls of the function `emit` (Emit). If `emit` throws, libarchive reports a write error,
+/// and rethrow() throws the exception of `emit`.
 class EmittedArchive {
  public:
   explicit EmittedArchive(const Emit& emit);

@@ -5,8 +5,8 @@
 
 namespace trainrt::program::stage {
 
-/// Storage for one staged tree on a node. The storage is in the folder trainrt-stage-UID (mode 0700) of the current user,
-/// which is in a folder that all users may write to. It contains:
+/// Storage for one staged tree on a node, in the folder trainrt-stage-UID (mode 0700), which belongs to the current user.
+/// The parent folder, such as /tmp, may be shared by all users. The storage contains:
 ///   NAME             the complete tree
 ///   NAME.id          identity of the source of the tree (StageFormat::identity)
 ///   NAME.part-XXXXXX a tree that is being unpacked, and is renamed to NAME when it is complete

@@ -17,8 +17,10 @@ struct TreeSize {
   std::int64_t left_out = 0;  ///< number of devices, pipes and sockets, which are not copied
 };
 
-using Emit = std::function<void(std::span<const char> bytes)>;  ///< passes on bytes; throws Cancelled after a cancel
-using Fetch = std::function<std::span<const char>()>;  ///< returns bytes, valid until the next call; empty at the end
+/// Consumes the next bytes of a stream. Throws Cancelled after ChunkQueue::cancel().
+using Emit = std::function<void(std::span<const char> bytes)>;
+/// Returns the next bytes of a stream, which are valid until the next call; empty at the end of the stream.
+using Fetch = std::function<std::span<const char>()>;
 
 /// A plug-in, one file in program/staging/formats: converts a source of program.stage into a byte stream on one rank,
 /// and the stream into a tree on each node. read() and unpack() run in threads that have their own current folder, and

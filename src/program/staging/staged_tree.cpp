@@ -22,8 +22,8 @@ bool has(const fs::path& root, const char* name) {
 
 bool is_environment(const fs::path& root) { return has(root, "bin") || has(root, "pyvenv.cfg") || has(root, "conda-meta"); }
 
-/// Returns the root of the tree in `folder`. `tar cf venv.tar venv` adds a folder around the tree, but `tar -C venv -cf
-/// venv.tar .` does not.
+/// Returns the root of the tree in `folder`: the only subfolder if it is a Python environment, otherwise `folder`. `tar cf
+/// venv.tar venv` adds such a subfolder, `tar -C venv -cf venv.tar .` does not.
 std::string root_in(const std::string& folder) {
   if (is_environment(folder)) return folder;
   std::vector<fs::path> entries;

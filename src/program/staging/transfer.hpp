@@ -11,7 +11,7 @@
 
 namespace trainrt::program::stage {
 
-/// Tasks of one rank in a Transfer.
+/// The tasks of one rank while a source is copied to the nodes (Transfer).
 struct TransferRole {
   bool reads = false;            ///< the rank reads the source; true on the first unpacking rank only
   std::function<void()> before;  ///< called in the unpacking thread, before it starts to unpack

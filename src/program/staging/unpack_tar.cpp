@@ -34,10 +34,11 @@ class ExpansionGuard {
   void require(std::int64_t bytes, const char* name) const {
     constexpr std::int64_t min_limit = std::int64_t{1} << 30, max_ratio = 16;
     if (const auto limit = std::max(min_limit, max_ratio * read_); bytes > limit)
-      throw Error(fmt::format(
-          "at '{}' the tar has expanded to more than {} bytes; the limit is 1 GiB, or 16 times the {} bytes read "
-          "so far if that is more. If you trust the tar, stage it uncompressed or as a folder",
-          name, limit, read_));
+      throw Error(
+          fmt::format("at '{}' the tar has expanded to more than {} bytes; "
+                      "the limit is 1 GiB, or 16 times the {} bytes read so far if that is more. "
+                      "If you trust the tar, stage it uncompressed or as a folder",
+                      name, limit, read_));
   }
 
  private:

@@ -49,7 +49,7 @@ def _open_shard(ctx: Context, *arguments: Any) -> Any:
 
 Context._open_shard = _open_shard
 _ray_names.add_ray_modules()
-_MODULES = ("actor", "air", "data", "train", "tune")  # imported at their first use
+_MODULES = ("actor", "air", "cloudpickle", "data", "train", "tune")  # imported at their first use
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-_limits: dict[str, float] = {}  # num_cpus, num_gpus of init()
+_limits: dict[str, float] = {}  # arguments num_cpus and num_gpus of init()
 _env_vars: dict[str, str] = {}  # of init(runtime_env={"env_vars": ...})
 _is_initialized = False
 _WHY = {"address": "there is no head node to connect to: ranks are started by srun, or by fit() itself",
@@ -83,7 +83,7 @@ def is_initialized() -> bool:
 
 
 def cluster_resources() -> dict[str, float]:
-    """Returns {"CPU": number, "GPU": number}: the CPUs of the tasks of a Slurm job, otherwise those of this machine, within the limits of init().
+    """Returns {'CPU': number, 'GPU': number}: the CPUs of the tasks of a Slurm job, otherwise those of this machine, within the limits of init().
 
     Examples
     --------

@@ -20,10 +20,10 @@ void add_memory(data::NodeShare& share, const std::string& name, const data::Uni
   auto segment = comm::share_on_demand(communicator, world.node_of_rank, data::NodeCache::memory_bytes(layout),
                                        data::NodeCache::state_bytes(layout), obstacle);
   if (!obstacle.empty()) {
-    log::run_warning(fmt::format(
-        "[data.{}]: the ranks of a node cannot share memory for its values: {}. Each rank keeps the values that "
-        "fit into its own part of the memory",
-        name, obstacle));
+    log::run_warning(
+        fmt::format("[data.{}]: the ranks of a node cannot share memory for its values: {}. "
+                    "Each rank keeps the values that fit into its own part of the memory",
+                    name, obstacle));
     return;
   }
   if (segment.index == 0) data::UnitStates::make(segment.memory.get(), layout);

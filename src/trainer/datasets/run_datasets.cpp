@@ -29,8 +29,8 @@ void report_change(const data::DatasetPlan& plan, const std::string& difference,
   if (is_inside_epoch)
     throw UsageError(
         changed +
-        "; the run stopped inside an epoch and cannot continue with the remaining samples. Restore the files and "
-        "keys of the dataset, or start a new run (another run.name) from that checkpoint");
+        "; the run stopped inside an epoch and cannot continue with the remaining samples. "
+        "Restore the files and keys of the dataset, or start a new run (another run.name) from that checkpoint");
   log::run_warning(changed + "; the run continues with the new data");
 }
 

@@ -57,7 +57,7 @@ class RunDatasets {
   void attach(State& state);
   /// Moves open datasets to the positions that were loaded into the attached State. Called after a restore.
   void restore_positions();
-  /// Copies the current positions to the values in the attached State. Called before a checkpoint is saved.
+  /// Copies the current positions in all datasets to the values in the attached State. Called before a checkpoint is saved.
   void update_positions();
   /// Returns the number of seconds that this rank has waited for batches in this attempt.
   double waited_s() const;

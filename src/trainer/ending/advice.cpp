@@ -43,15 +43,15 @@ struct Row {
 constexpr std::string_view fewer_bytes =
     "free space, or set a lower checkpoint.num_to_keep (0 keeps all checkpoints) to need less space";
 constexpr std::string_view fewer_files =
-    "delete files, or set checkpoint.layout = single and a lower checkpoint.num_to_keep (0 keeps all checkpoints) to need "
-    "fewer files";
+    "delete files, or set checkpoint.layout = single and a lower checkpoint.num_to_keep "
+    "(0 keeps all checkpoints) to need fewer files";
 constexpr std::string_view fewer_of_both =
-    "free space, or set a lower checkpoint.num_to_keep (0 keeps all checkpoints) to need less space; checkpoint.layout = "
-    "single needs fewer files";
+    "free space, or set a lower checkpoint.num_to_keep (0 keeps all checkpoints) to need less space; "
+    "checkpoint.layout = single needs fewer files";
 constexpr std::string_view collective_limit = "failure.collective_timeout sets this limit";
 constexpr std::string_view share_storage =
-    "set run.storage_path to a folder on a shared file system, or raise failure.storage_timeout if the shared file system "
-    "is slow";
+    "set run.storage_path to a folder on a shared file system, "
+    "or raise failure.storage_timeout if the shared file system is slow";
 
 /// All pieces of advice. The first row that applies to an error is used.
 constexpr Row rows[] = {
@@ -61,14 +61,14 @@ constexpr Row rows[] = {
     {is<comm::BackendRefused>, "set scaling.backend = auto to use the best available backend"},
     {is<comm::BackendsDiffer>, "set the same scaling.backend on all ranks (a rank that cannot read the config uses auto)"},
     {is<device::GpusRefused>,
-     "set scaling.gpus_per_worker to auto to use the GPUs that exist, or to 0 to train on the CPU; in a Python script, set "
-     "ScalingConfig(use_gpu=False)"},
+     "set scaling.gpus_per_worker to auto to use the GPUs that exist, or to 0 to train on the CPU; "
+     "in a Python script, set ScalingConfig(use_gpu=False)"},
     {is<device::GpuStalled>, collective_limit},
     {is<checkpoint::SaveStalled>, collective_limit},
     {is<checkpoint::DirectoryNotSeen>, share_storage},
     {is<checkpoint::AllDamaged>,
-     "Or add --run.missing_checkpoints=accept to the command to train from the beginning, or --run.name=NAME to start a "
-     "new run."},
+     "Or add --run.missing_checkpoints=accept to the command to train from the beginning, "
+     "or --run.name=NAME to start a new run."},
     {is<checkpoint::FilesDiffer>, "or set checkpoint.same_files = rank0 to keep the files of all ranks"},
     {is<checkpoint::StateDiffers>, "Or set another run.name to start a new run."},
     {is<rundir::PathNotShared>, share_storage},

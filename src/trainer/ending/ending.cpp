@@ -58,20 +58,20 @@ std::string stopped_state(const Ending& ending) {
   if (ending.kind == Kind::not_begun) return reason + " before the training began; nothing has changed";
   if (ending.silent && ending.iteration > 0)
     return fmt::format(
-        "{}; the last step in the program's output was {}. The program starts again, and must itself continue from files "
-        "that it saved",
+        "{}; the last step in the program's output was {}. "
+        "The program starts again, and must itself continue from files that it saved",
         reason, ending.step);
   if (ending.silent && ending.connected)
     return fmt::format("{} before the program's first step or report; the next start begins {}", reason,
                        ending.has_checkpoint ? "where this one began, at the last checkpoint" : "at step 0");
   if (ending.silent)
     return reason +
-           " before the program called trainrt. The program starts again; if it does not use trainrt's functions, it must "
-           "itself continue from files that it saved";
+           " before the program called trainrt. The program starts again; "
+           "if it does not use trainrt's functions, it must itself continue from files that it saved";
   if (!ending.saved)
     return fmt::format(
-        "{} at {}. The train function saves only the directories that it reports: the run resumes from {}, and later work "
-        "is repeated",
+        "{} at {}. The train function saves only the directories that it reports: "
+        "the run resumes from {}, and later work is repeated",
         reason, point_of(ending), ending.resumes_from);
   if (ending.step == 0 && ending.iteration == 0)
     return reason + " before the first step or report; the next start begins at step 0";

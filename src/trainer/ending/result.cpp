@@ -73,7 +73,8 @@ std::string error_of(const std::string& run_dir) {
   return space == std::string::npos ? text : text.substr(space + 1);
 }
 
-/// Returns why the directory `path` is not a run, and a directory with a similar name that is one.
+/// Returns a text for messages: why the directory `path` is not a run, and a run directory with a similar name, if it
+/// exists.
 std::string why_no_run(const std::string& path) {
   if (io::exists(path)) return "it has no run.json";
   const auto similar = similar_directory(path, run_markers);

@@ -27,7 +27,7 @@ class Callbacks {
   /// Throws the errors of CallbackKind::open.
   Callbacks(const config::RunSpec& spec, const std::vector<std::shared_ptr<Callback>>& of_program, int rank);
 
-  /// The properties of rank 0's callbacks.
+  /// Properties of rank 0's callbacks that all ranks know.
   struct Presence {
     bool any = false;        ///< rank 0 has a callback
     bool all_ranks = false;  ///< a callback needs the metrics of each rank

@@ -53,10 +53,10 @@ PredictedField kept_field(const trainer::KeptField& kept, const Dataset& data, c
     }
     if (trainer::is_text(field)) return {kept.name, DType::u8, {text_sizes.at(field.name)}, kept.field, true};
     if (field.varies)
-      throw UsageError(fmt::format(
-          "--keep {}: the samples of this field of [data.{}] vary in length; only texts and fields of a fixed shape can be "
-          "copied",
-          kept.field, dataset));
+      throw UsageError(
+          fmt::format("--keep {}: the samples of this field of [data.{}] vary in length; "
+                      "only texts and fields of a fixed shape can be copied",
+                      kept.field, dataset));
     return {kept.name, field.dtype, field.sample_shape, kept.field};
   }
   throw UsageError(fmt::format("--keep {}: [data.{}] has no field of this name{}; its fields: {}", kept.field, dataset,
@@ -173,7 +173,8 @@ void PredictionsImpl::write(std::size_t number, const TensorView& values, std::s
   for (std::size_t at = 0, end = 0; at < samples.size(); at = end) {
     for (end = at + 1; end < samples.size() && samples[end] == samples[end - 1] + 1;) ++end;
     if (samples[end - 1] >= dataset.size())
-      throw UsageError(fmt::format("predictions: the batch is of another dataset: it has sample {}", samples[end - 1]));
+      throw UsageError(
+          fmt::format("predictions: add() got a batch of another dataset: it has sample {}", samples[end - 1]));
     file_->write(rows_.offsets[number] + samples[at] * row, bytes.subspan(at * row, (end - at) * row));
   }
 }
@@ -192,8 +193,7 @@ void PredictionsImpl::end() {
   const auto complete = [&] {
     if (static_cast<std::uint64_t>(all) != dataset.size())
       throw Error(fmt::format(
-          "the predict function of {} added {} samples, but [data.{}] has {}; every sample must be added exactly "
-          "once",
+          "the predict function of {} added {} samples, but [data.{}] has {}; every sample must be added exactly once",
           job.function, all, job.dataset, dataset.size()));
     job.complete();
   };

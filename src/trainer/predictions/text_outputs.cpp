@@ -18,9 +18,8 @@ constexpr std::size_t batch_size = 64;
 void require_text(std::string_view text, const std::string& field, std::uint64_t sample, const std::string& dataset) {
   if (is_utf8(text) && text.find('\0') == std::string_view::npos) return;
   throw UsageError(
-      fmt::format("--keep {}: the text of sample {} of [data.{}] {}; only UTF-8 texts without NULs can be "
-                  "copied",
-                  field, sample, dataset, is_utf8(text) ? "contains a NUL" : "is not UTF-8"));
+      fmt::format("--keep {}: the text of sample {} of [data.{}] {}; only UTF-8 texts without NULs can be copied", field,
+                  sample, dataset, is_utf8(text) ? "contains a NUL" : "is not UTF-8"));
 }
 
 /// Reads this rank's subset of the samples, and raises `sizes` to the maximum size of a text in each field, in bytes.
@@ -63,8 +62,8 @@ std::string padded_texts(const Batch& batch, const std::string& field, std::int6
     const auto text = batch.text(field, i);
     if (text.size() > bytes)
       throw Error(
-          fmt::format("--keep {}: the dataset has changed: the text of sample {} is longer than when the dataset was read "
-                      "first",
+          fmt::format("--keep {}: the dataset has changed: "
+                      "the text of sample {} is longer than when the dataset was read first",
                       field, batch.indices()[i]));
     text.copy(rows.data() + i * bytes, text.size());
   }

@@ -82,7 +82,8 @@ void AttemptRecorder::accept_config(bool is_resumed) {
   if (is_accepted_) return;
   is_accepted_ = true;
   const auto texts = recorded_texts(spec_);
-  // The seed is the checkpoint's, since another one is refused. Older versions recorded the seed of refused starts.
+  // A resumed run has the seed of its checkpoint, since a start with another seed is refused. The record may have another
+  // seed, since older versions of trainrt recorded the seed of refused starts.
   if (const auto seed = texts.rest.find("run.seed"); is_resumed && seed != texts.rest.end())
     record_.spec["run.seed"] = seed->second;
   for (const auto& change : rundir::take_changes(record_, texts, attempt_.number()))

@@ -23,7 +23,8 @@ class AttemptRecorder {
   /// Begins the attempt:
   /// - takes over the run directory, and throws the errors of rundir::Attempt
   /// - calls rundir::checked_evidence() again, since no other attempt can change the directory any more
-  /// - calls accept_config() if the run has no checkpoint; otherwise, run.json keeps the run's config until the caller does
+  /// - calls accept_config() if the run has no checkpoint; otherwise, run.json keeps the run's config until the caller
+  ///   calls accept_config()
   /// - removes leftovers of earlier attempts
   ///
   /// `accepts_missing` is true if the config accepts that checkpoints are missing. `spec` and `meter` must outlive this
@@ -40,9 +41,10 @@ class AttemptRecorder {
   int workers() const { return workers_; }  ///< number of workers for which global batches are made; 0: the number of ranks
   const io::FencedDirectory& files() const { return attempt_.files(); }
 
-  /// Logs changes of the config, and writes the config of this attempt to run.json and params.json. The Python package
-  /// writes params.json in runs of a Trainer. Called when a checkpoint can no longer refuse the config, because it was
-  /// loaded. `is_resumed` is true if it is a checkpoint of this run. Only the first call has an effect.
+  /// Logs changes of the config, and writes the config of this attempt to run.json and params.json. In runs of a Python
+  /// Trainer, the Python package writes params.json instead. Called after a checkpoint was loaded, since loading may refuse
+  /// the config; also called if the run has no checkpoint. `is_resumed` is true if the loaded checkpoint belongs to this
+  /// run. Only the first call has an effect.
   void accept_config(bool is_resumed);
 
   /// Records the end of the attempt in the attempt's record and in run.json. A finished run remains finished in run.json if

@@ -188,10 +188,10 @@ void warn_of_changed_code(const rundir::RunRecord& record, const config::RunSpec
   const auto now = code_files(spec);
   for (const auto& [path, digest] : record.code)
     if (const auto found = now.find(path); found != now.end() && found->second != digest)
-      log::warning(fmt::format(
-          "{} has changed since {}; the results are those of the old code. Choose another run.name to train with the new "
-          "code",
-          path, event));
+      log::warning(
+          fmt::format("{} has changed since {}; the results are those of the old code. "
+                      "Choose another run.name to train with the new code",
+                      path, event));
 }
 
 }  // namespace trainrt::trainer

@@ -13,7 +13,7 @@ rundir::ConfigTexts compared_texts(const config::RunSpec& spec);
 /// affect which checkpoints are kept and how often a failed run is restarted.
 rundir::ConfigTexts recorded_texts(const config::RunSpec& spec);
 
-/// Returns whether the run is one of a Python Trainer or of a trial of a Python Tuner: its record has values of theirs.
+/// Returns whether the run belongs to a Python Trainer, or to a trial of a Python Tuner: its record has their values.
 bool has_values_of_trainer(const rundir::RunRecord& record);
 
 /// Returns whether fit() in a Python script launched the last attempt of the run. The run's name and the values of its

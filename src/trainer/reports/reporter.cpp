@@ -76,7 +76,7 @@ class OpenSinks {
   std::vector<OpenSink> sinks_;
 };
 
-/// Logs the number of reports in `run_dir` after `start.iteration`, which are removed and must be made again.
+/// Logs the number of reports in `run_dir` after `start.iteration`. These reports are removed, and the run repeats them.
 void log_dropped_reports(const std::string& run_dir, const Reporter::Start& start) {
   const auto existing = static_cast<std::int64_t>(metrics::read_results(run_dir).size());
   if (existing <= start.iteration) return;

@@ -43,7 +43,7 @@ class Reporter {
   /// Writes the files of the sinks up to the last record. Called after a commit. A failure only causes a warning, since the
   /// files of the sinks can be rebuilt from result.json.
   virtual void update_derived() = 0;
-  /// Completes the files of the sinks.
+  /// Completes the files of the sinks at the end of the attempt.
   virtual void end() = 0;
 };
 

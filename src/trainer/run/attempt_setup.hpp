@@ -12,7 +12,7 @@
 
 namespace trainrt::trainer {
 
-/// The arguments of run(), which the functions of an attempt use.
+/// The arguments of run() as one object, for the functions that execute an attempt.
 struct RunArguments {
   const config::RunSpec& spec;
   const TrainCall& function;

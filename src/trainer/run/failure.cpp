@@ -68,7 +68,7 @@ std::string blamed_node() try { throw; } catch (const comm::RankGone&) {
   return {};
 }
 
-/// Notifies the callbacks of this rank and of rank 0.
+/// Notifies the callbacks of this rank and of rank 0 of a failure.
 void notify_callbacks(const RunningAttempt& attempt, const RunFailure& failure) {
   attempt.callbacks.fail(failure);
   if (attempt.callbacks.must_notify_rank_0()) notify_rank_zero(attempt.files.private_dir(), failure);
@@ -92,7 +92,7 @@ void record_failure(const RunningAttempt& attempt, const Failure& failure) {
   if (!attempt.files.create("error.txt", text)) return;
   rundir::mark_failed(run_dir, attempt.number, "failed: " + failure.text, static_cast<int>(failure.code), failure.step,
                       failure.iteration, failure.blamed_node);
-  // The state is `finished` if the attempt was to continue a finished run, and failed before it loaded a checkpoint.
+  // An attempt to continue a finished run that failed before it loaded a checkpoint leaves the state `finished`.
   if (auto record = rundir::read_run_record(run_dir); record && record->state != rundir::RunState::finished) {
     record->state = rundir::RunState::failed;
     rundir::write_run_record(attempt.files, *record);

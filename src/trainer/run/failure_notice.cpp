@@ -49,7 +49,7 @@ RunFailure failure_from(const std::string& text) {
   return failure;
 }
 
-/// Passes the failure in the notice `path` to the callbacks, then removes the notice. The failed rank waits for the
+/// Passes the failure in the failure notice `path` to the callbacks, then removes this file. The failed rank waits for the
 /// removal.
 void handle_notice(const std::string& path, const Callbacks& callbacks) try {
   callbacks.fail(failure_from(io::read_file(path)));

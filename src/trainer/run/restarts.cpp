@@ -67,8 +67,8 @@ void Restarts::require_other_error(const FailedTogether& failure) {
                               ? fmt::format("{}\nnot restarted, since every rank failed in this way before the first step. "
                                             "Fix the error and run the same command again",
                                             text)
-                              : fmt::format("failed twice in the same way before the first step: {}\nFix the error and run "
-                                            "the same command again",
+                              : fmt::format("failed twice in the same way before the first step: "
+                                            "{}\nFix the error and run the same command again",
                                             text),
                           failure.code());
 }

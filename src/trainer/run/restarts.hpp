@@ -34,11 +34,13 @@ class Restarts {
   /// 0. Collective.
   Restarts(const config::RunSpec& spec, Communicator& communicator);
 
-  /// Counts `failure`. Logs a warning, announces the start of the next attempt in the record of the newest one, and
-  /// returns, if another attempt may start. Throws AgreedError with the message of `failure` if the limit is reached or a
-  /// restart cannot help: after an invalid config, and before the first step after a permanent error or the second failure
-  /// in a row with the same error. In the latter cases, records in the newest attempt that supervising processes must not
-  /// restart it either.
+  /// Counts `failure`. If another attempt may start, logs a warning, announces the start of the next attempt in the record
+  /// of the newest attempt, and returns. Otherwise throws AgreedError with the message of `failure`. No other attempt may
+  /// start
+  /// - if the limit is reached
+  /// - after an invalid config
+  /// - before the first step, after a permanent error or a second failure in a row with the same error. The record of the
+  ///   newest attempt then also forbids supervising processes to restart the run.
   void count(const FailedTogether& failure);
   /// Returns the number of seconds that the next attempt waits before it calls the train function. The pause is 0 after the
   /// first failure of this process, and grows with each further failure.

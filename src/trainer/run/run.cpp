@@ -152,7 +152,7 @@ RunOutcome train(const RunArguments& run, AttemptSetup& setup, rundir::Meter& me
 RunOutcome run_one_attempt(const RunArguments& run, double pause_s) {
   const auto& spec = run.spec;
   const auto guarded = rundir::guarded_run(spec.run.storage_path, spec.run.name);
-  // Declared before `setup`, since a heartbeat thread in `setup` reads the meter.
+  // `meter` must be destroyed after `setup`, since a heartbeat thread in `setup` reads it.
   rundir::Meter meter(attempt_start_s(), run.function.may_be_silent, run.function.is_observed, run.function.ready_s);
   AttemptSetup setup;
   if (!find_unfinished_run(run, setup)) return {ExitCode::finished, finished_already_message(spec)};

@@ -51,7 +51,8 @@ void settle_after(FailedTogether& failure, const RunningAttempt& attempt, Sessio
   fail_all_ranks(attempt, session, launch, Error(text), text);
 }
 
-/// A program that does not report its progress may have trained if it failed later than this.
+/// Maximum time in seconds from the start to an early failure. By then, a program that does not report its progress may
+/// have trained.
 constexpr double max_early_s = 60;
 
 RunInfo run_info(const RunningAttempt& attempt, const World& world) {

@@ -44,7 +44,7 @@ void name_run(trainer::LoadedConfig& config, trainer::ProcessConnection& connect
                                                      shell_quoted(connection.default_name));
 }
 
-/// Logs the run directory of a run with a default name, and what continues the run.
+/// Logs the run directory of a run with a default name, and how to resume the run.
 void log_default_name(const config::RunSpec& spec) {
   if (!spec.run.is_name_default) return;
   log::info(fmt::format("RunConfig::name is not set; the run directory is {}. To resume the run, run the same command {}",

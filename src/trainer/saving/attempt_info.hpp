@@ -23,7 +23,7 @@ struct EarlierCheckpoints {
   std::int64_t next = 0;             ///< number for the next checkpoint; no listed or recorded checkpoint has this number
 };
 
-/// A function that implements Context::framework().
+/// Function that starts the services of a framework and returns the settings of this rank, for Context::framework().
 using MeetFramework = std::function<FrameworkMeeting(Context& ctx, const std::string& framework)>;
 
 /// The parameters of one attempt of a run, or of a prediction or check. References and pointers must outlive the Session.

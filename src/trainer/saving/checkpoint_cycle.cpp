@@ -192,8 +192,8 @@ void CheckpointCycle::note_failure(const checkpoint::SaveResult& result) {
   const auto max_failed = parts_.spec.checkpoint.max_failed;
   if (max_failed > 0 && failed_in_a_row_ >= max_failed && !may_pass)
     throw comm::AgreedError(
-        fmt::format("{}. This was failure {} in a row (checkpoint.max_failed = {}). Repair the storage and run the same "
-                    "command again; the run resumes from {}",
+        fmt::format("{}. This was failure {} in a row (checkpoint.max_failed = {}). "
+                    "Repair the storage and run the same command again; the run resumes from {}",
                     text, failed_in_a_row_, max_failed, newest_in_words()));
   log::run_warning(text + "; training continues");
 }
@@ -205,8 +205,8 @@ void CheckpointCycle::warn_of_short_notice() {
   const auto save_s = parts_.stop_margin.max_save_s();
   if (!notice || save_s < *notice || std::exchange(has_warned_of_notice_, true)) return;
   log::warning(
-      fmt::format("a save takes {:.0f} s, and Slurm kills a preempted job {:.0f} s after its SIGTERM (KillWait and the "
-                  "partition's GraceTime): a preemption loses the work since the last checkpoint",
+      fmt::format("a save takes {:.0f} s, and Slurm kills a preempted job {:.0f} s after its SIGTERM "
+                  "(KillWait and the partition's GraceTime): a preemption loses the work since the last checkpoint",
                   save_s, *notice));
 }
 

@@ -64,14 +64,14 @@ class CheckpointCycle {
   // --- collective ---
   /// Prepares the first save of `state`, unless checkpoint.every is off.
   void prepare(const State& state);
-  /// Waits for the save in flight, then starts a save of `content`.
+  /// Waits for the end of the save in flight, then starts a save of `content`.
   void start(const Content& content);
   /// Commits the checkpoint in flight if all ranks have written it; does not wait for the storage. `of_all` is the
   /// progress() of all ranks, combined by a vote.
   void advance(const checkpoint::Saver::Progress& of_all);
   /// Combines the progress() of all ranks, and calls advance() with it. Communicates only if a save is in flight.
   void advance();
-  /// Waits for the save in flight.
+  /// Waits until the save in flight is committed or has failed.
   void finish();
   /// Saves `content` and waits for the commit. Does not save if the newest checkpoint has the same point. Returns whether a
   /// committed checkpoint has `content`.

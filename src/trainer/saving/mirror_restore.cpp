@@ -65,7 +65,7 @@ bool has_content(const std::string& directory) { return io::exists(directory) &&
 void abandon_mirrored_run(checkpoint::MirroredRun& mirror) try {
   const auto count = mirror.numbers().complete.size();
   const auto later = fmt::format(
-      ". Its checkpoints ({}), which cannot be used, are removed when the new run has one in the mirror", count);
+      ". Its checkpoints ({}) cannot be used; they are removed when the new run has a checkpoint in the mirror", count);
   log::warning(
       fmt::format("{} has no intact checkpoint. The run starts again at step 0, and replaces the run in the mirror{}",
                   mirror.url(), count > 0 ? later : ""));

@@ -23,6 +23,7 @@ checkpoint::MirroredRun mirror_of(const config::RunSpec& spec) {
   const auto& text = spec.checkpoint.mirror;
   auto url = io::storage_url(text);
   if (!url) url = io::StorageUrl{"file", "", std::filesystem::absolute(text).lexically_normal().string().substr(1)};
+  url->options.keys = io::mirror_keys();
   auto prefix = url->name;
   while (prefix.ends_with('/')) prefix.pop_back();
   if (!prefix.empty()) prefix += '/';
@@ -94,7 +95,7 @@ void MirrorWriter::abort_unfinished_uploads() try {
 }
 
 void MirrorWriter::copy_records() {
-  std::vector<std::string> names{"run.json", "params.json", "result.json"};
+  std::vector<std::string> names{"run.json", "params.json", "trainer.json", "result.json"};
   for (const int number : rundir::numbers_of_attempts(run_dir_))
     names.push_back(fmt::format("attempts/{}.json", rundir::attempt_name(number)));
   for (const auto& name : names)

@@ -41,7 +41,7 @@ class MirrorWriter {
   /// content in the mirror.
   void copy_records();
   /// Removes checkpoints from the mirror. Called after checkpoint `newest` is complete in the mirror. Removes
-  /// - checkpoints that were deleted in the run directory, or that have another content there
+  /// - checkpoints that were deleted in the run directory, or that have different content in it
   /// - incomplete checkpoints
   /// - abandoned checkpoints: the run continued from an earlier checkpoint. They are removed only if `has_committed` is
   ///   true. This attempt has then committed a checkpoint, so its first listing of the run directory was complete.
@@ -49,7 +49,7 @@ class MirrorWriter {
   /// Removes nothing if no checkpoint is found in the run directory.
   void prune(std::int64_t newest, bool has_committed);
 
-  /// Makes the running call and all later calls throw soon. Thread-safe.
+  /// Interrupts the running call: this call and all later calls of the object throw soon. May be called on any thread.
   void interrupt() { mirror_.interrupt(); }
 
  private:

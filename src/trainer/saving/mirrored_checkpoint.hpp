@@ -7,7 +7,7 @@
 
 namespace trainrt::trainer {
 
-/// The result of fetch_newest().
+/// The result of fetch_newest(): the checkpoint that was copied from the mirror, or why none was copied.
 struct FetchedCheckpoint {
   std::optional<checkpoint::Meta> meta;  ///< metadata of the copied checkpoint; nothing if no checkpoint can be used
   /// Name of the newest intact checkpoint that cannot be used, since result.json lacks its reports; otherwise "".

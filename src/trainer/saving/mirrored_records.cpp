@@ -19,8 +19,8 @@ namespace {
 
 [[noreturn]] void refuse_file(const std::string& reason, const std::string& url) {
   throw UsageError(
-      fmt::format("{}. Nothing was restored. Put an intact copy of the file there, or remove {} to start the run again at "
-                  "step 0",
+      fmt::format("{}. Nothing was restored. Put an intact copy of the file there, "
+                  "or remove {} to start the run again at step 0",
                   reason, url));
 }
 
@@ -61,7 +61,7 @@ std::optional<rundir::RunRecord> mirrored_record(const checkpoint::MirroredRun& 
 
 void fetch_records(const checkpoint::MirroredRun& mirror, const std::string& directory) {
   wait_for(mirror.url() + "run.json", [&] { return mirror.bring_file("run.json", directory); });
-  for (const auto* name : {"params.json", "result.json"}) mirror.bring_file(name, directory);
+  for (const auto* name : {"params.json", "trainer.json", "result.json"}) mirror.bring_file(name, directory);
 }
 
 void fetch_attempts(const checkpoint::MirroredRun& mirror, const std::string& directory) {

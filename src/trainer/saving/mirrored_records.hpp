@@ -15,7 +15,7 @@ namespace trainrt::trainer {
 /// that is copied to a mirror and the last file that is removed.
 std::optional<rundir::RunRecord> mirrored_record(const checkpoint::MirroredRun& mirror);
 
-/// Copies run.json, params.json and result.json into `directory`. params.json and result.json may be missing in the mirror.
+/// Copies run.json, params.json, trainer.json and result.json into `directory`. Only run.json must exist in the mirror.
 void fetch_records(const checkpoint::MirroredRun& mirror, const std::string& directory);
 
 /// Copies the records of the attempts into `directory`/attempts. Logs a warning if the mirror has no records of attempts.

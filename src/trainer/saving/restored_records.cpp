@@ -45,8 +45,8 @@ void reopen_unless_complete(const std::string& run_dir, rundir::RunRecord record
   const auto lost = end ? fmt::format("{} (iteration {})", checkpoint::directory_name(end->checkpoint), end->iteration)
                         : std::string("a checkpoint that its records do not name");
   log::warning(
-      fmt::format("the run finished with {}, which cannot be read from {}. The run is not finished: it continues "
-                  "from {} (iteration {})",
+      fmt::format("the run finished with {}, which cannot be read from {}. "
+                  "The run is not finished: it continues from {} (iteration {})",
                   lost, from, checkpoint::directory_name(restored.number), restored.iteration));
   record.state = rundir::RunState::stopped;
   record.completed_by.reset();

@@ -23,7 +23,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-constexpr double observed_sync_s = 10;  // interval at which observed records are made durable, seconds
+constexpr double observed_sync_s = 10;  // interval in seconds at which observed records are synced to disk
 
 std::unique_ptr<Reporter> reporter_of(const Observation::Parts& parts) {
   const auto& attempt = parts.attempt;

@@ -63,7 +63,7 @@ class Observation {
   /// Returns the record of the next iteration. The record has the metrics of all ranks combined, or rank 0's metrics with
   /// options.of_first_rank, and the number of skipped samples. Collective.
   metrics::Record combine(const Metrics& metrics, const ReportOptions& options);
-  /// Completes the iteration of `record`. The numbers in `record` become last_metrics().
+  /// Completes the iteration of `record`. last_metrics() then returns the numbers in `record`.
   void complete_iteration(const metrics::Record& record);
   /// Writes `record` to result.json and the sinks, and notifies the callbacks. `metrics`: this rank's metrics. `state`: the
   /// attached State, for the sinks that read it; or nullptr. Collective.
@@ -83,7 +83,7 @@ class Observation {
   /// similar name.
   void check_score();
 
-  /// Completes the files of the metrics sinks. Not collective.
+  /// Completes the files of the metrics sinks at the end of the attempt. Not collective.
   void end();
 
   Reporter& reporter() { return *reporter_; }

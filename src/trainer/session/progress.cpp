@@ -57,8 +57,8 @@ double Progress::iteration_s() const { return monotonic_seconds() - iteration_be
 void Progress::resume(std::int64_t checkpoint) {
   if (seed_ != given_seed_)
     throw comm::AgreedError(
-        fmt::format("run.seed is {}, but the run began with run.seed = {}. The seed of a run cannot change: restore the "
-                    "old value, or choose another run.name to start a new run",
+        fmt::format("run.seed is {}, but the run began with run.seed = {}. "
+                    "The seed of a run cannot change: restore the old value, or choose another run.name to start a new run",
                     given_seed_, seed_),
         ExitCode::usage);
   ranks_ = communicator_.size();

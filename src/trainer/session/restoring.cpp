@@ -57,8 +57,8 @@ void log_resumed(const CommittedCheckpoint& from, const checkpoint::Meta& meta, 
   const auto saved_ranks = meta.ranks;
   if (saved_ranks != ranks)
     log::info(
-        fmt::format("the checkpoint was saved by {} and is loaded by {}: sums are computed in another order, so the "
-                    "lowest bits of results may differ",
+        fmt::format("the checkpoint was saved by {} and is loaded by {}: "
+                    "sums are computed in another order, so the lowest bits of results may differ",
                     counted(saved_ranks, "rank"), ranks));
 }
 
@@ -67,8 +67,8 @@ void log_started_from(const checkpoint::PartialResult& partial, std::int64_t ste
                         partial.taken.size(), step));
   if (!partial.missing.empty())
     log::run_warning(
-        fmt::format("run.resume_tensors selects entries that the checkpoint lacks: {}. They keep their initial "
-                    "values; replicated tensors get rank 0's",
+        fmt::format("run.resume_tensors selects entries that the checkpoint lacks: {}. "
+                    "They keep their initial values; replicated tensors get rank 0's",
                     join(partial.missing)));
   if (!partial.unused.empty())
     log::info(
@@ -142,7 +142,8 @@ CommittedCheckpoint Restoring::checkpoint_of(const checkpoint::LoadResult& loade
 }
 
 std::optional<checkpoint::LoadResult> Restoring::load_newest(const Source& source) {
-  // If all checkpoints are damaged, the run may begin at step 0. Reading must not have changed the initial values then.
+  // If all checkpoints are damaged, the run may begin at step 0. In that case, reading must not have changed the initial
+  // values.
   const auto fill =
       parts_.spec.run.accepts_missing_checkpoints ? checkpoint::Fill::when_checked : checkpoint::Fill::while_reading;
   return checkpoint::load_latest(source.state, parts_.spec.run_dir, parts_.checkpoints, parts_.communicator, source.covers,

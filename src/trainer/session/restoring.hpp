@@ -16,7 +16,7 @@
 
 namespace trainrt::trainer {
 
-/// The result of Restoring::restore(). All ranks have an equal result.
+/// The result of Restoring::restore(): the loaded checkpoint and the progress in it. All ranks have an equal result.
 struct Restored {
   std::optional<CommittedCheckpoint> checkpoint;  ///< checkpoint that was loaded; nothing if the run begins at step 0
   bool is_of_this_run = false;

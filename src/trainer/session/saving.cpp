@@ -38,7 +38,7 @@ Saving::Saving(const Parts& parts)
 // --- the attached State -----------------------------------------------------------------------------------------------
 
 void Saving::attach(const State& user, StateKind kind) {
-  if (is_attached()) throw UsageError("restore() was called twice: it attaches the one State of the run");
+  if (is_attached()) throw UsageError("restore() was called twice; a run has one State, which the first call has attached");
   kind_ = kind;
   has_values_ = !user.values().empty();
   state_.append(user);
@@ -54,8 +54,8 @@ checkpoint::Covers Saving::covers() const {
 void Saving::warn_if_unattached() {
   if (is_attached() || std::exchange(has_warned_, true)) return;
   log::run_warning(
-      "the train function did not call ctx.restore(state): checkpoints cannot be saved, and a stopped run starts again at "
-      "step 0");
+      "the train function did not call ctx.restore(state): "
+      "checkpoints cannot be saved, and a stopped run starts again at step 0");
 }
 
 void Saving::begin_from(const Restored& restored) {
@@ -104,9 +104,9 @@ ReportedCheckpoint Saving::gather(const DirectoryCheckpoint* mine) try {
   auto files = checkpoint::gather_directories(given, state_, parts_.communicator, with_advice);
   if (!files.difference.empty() && !std::exchange(has_warned_of_different_files_, true))
     log::run_warning(files.difference +
-                     ". files/ of the checkpoint has the file of the lowest rank, and files/.other_ranks/RANK/ has the "
-                     "others. Include the rank in the name, or report the file on one rank only; checkpoint.same_files = "
-                     "error ends the run instead");
+                     ". files/ of the checkpoint has the file of the lowest rank, "
+                     "and files/.other_ranks/RANK/ has the others. Include the rank in the name, "
+                     "or report the file on one rank only; checkpoint.same_files = error ends the run instead");
   return {std::move(files), std::move(state)};
 } catch (const checkpoint::FilesDiffer& error) {
   throw AgreedError(with_advice(error), error.code());
@@ -120,8 +120,8 @@ std::optional<State> Saving::with_runtime_values(const DirectoryCheckpoint& give
   if (given.state == nullptr) return std::nullopt;
   if (kind_ != StateKind::directories)
     throw UsageError(
-        "report() was given a State for its checkpoint, but restore(state) has attached a State for all checkpoints. Use "
-        "only one of the two");
+        "report() was given a State for its checkpoint, but restore(state) has attached a State for all checkpoints. "
+        "Use only one of the two");
   std::optional<State> state(state_);
   state->append(*given.state);
   return state;
@@ -152,8 +152,8 @@ void Saving::save_and_wait() {
   if (kind_ == StateKind::directories) return wait();
   if (!cycle_.save_and_wait(content()))
     throw AgreedError(
-        fmt::format("save(): the checkpoint of {} could not be written; the warning above has the reason. Make room on "
-                    "the storage, or repair it, and run the same command again; the run resumes from {}",
+        fmt::format("save(): the checkpoint of {} could not be written; the warning above has the reason. "
+                    "Make room on the storage, or repair it, and run the same command again; the run resumes from {}",
                     rundir::short_point(parts_.progress.step(), parts_.progress.iteration()), cycle_.newest_in_words()));
 }
 
@@ -191,7 +191,7 @@ void Saving::compare_first_values() {
   const auto different = checkpoint::different_values(state_, parts_.communicator);
   if (different.empty()) return;
   value_comparisons_ = max_comparisons;  // warns once
-  log::run_warning(fmt::format("State differs between the ranks at step {}, where a stop could not save it: {}",
+  log::run_warning(fmt::format("State differs between the ranks at step {}, so a stop at this step could not save it: {}",
                                parts_.progress.step(), different));
 }
 

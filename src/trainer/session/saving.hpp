@@ -94,7 +94,7 @@ class Saving {
   /// save the attached State.
   void start(const ReportedCheckpoint* reported);
   /// Commits the checkpoint in flight if all ranks have written their data. `of_all` is the progress() of all ranks,
-  /// combined by a vote. Without this argument, the function communicates to combine it.
+  /// combined by a vote. Without this argument, the function combines the progress() of all ranks itself.
   void advance(const checkpoint::Saver::Progress& of_all) { cycle_.advance(of_all); }
   void advance() { cycle_.advance(); }
   void wait();

@@ -85,10 +85,10 @@ const OptionValue* Session::loop_value(std::string_view key) {
 
 FrameworkMeeting Session::framework(Context& ctx, const std::string& name) {
   if (!attempt_.framework)
-    throw UsageError(fmt::format(
-        "Context::framework(\"{}\") is not available in a program with its own main(): only the command trainrt starts the "
-        "service through which the workers of {} find each other",
-        name, name));
+    throw UsageError(
+        fmt::format("Context::framework(\"{}\") is not available in a program with its own main(): "
+                    "only the command trainrt starts the service through which the workers of {} find each other",
+                    name, name));
   return meetings_.emplace_back(attempt_.framework(ctx, name));
 }
 
@@ -103,7 +103,7 @@ void Session::prepare_datasets(const std::string& checkpoint) {
 }
 
 bool Session::restore(State& state) {
-  if (progress_.has_begun()) throw UsageError("restore() comes before the first step() and report()");
+  if (progress_.has_begun()) throw UsageError("restore() must be called before the first step() and report()");
   require_training("restore()");
   saving_.attach(state, state.empty() ? StateKind::empty_state : StateKind::state);
   const bool restored = load();
@@ -112,7 +112,7 @@ bool Session::restore(State& state) {
 }
 
 bool Session::restore_without_state() {
-  if (progress_.has_begun()) throw UsageError("restore() comes before the first step() and report()");
+  if (progress_.has_begun()) throw UsageError("restore() must be called before the first step() and report()");
   require_training("restore()");
   saving_.attach({}, StateKind::directories);
   return load();
@@ -186,7 +186,7 @@ void Session::stop_if_asked() {
 void Session::save_now() {
   throw_if_stopped();
   require_training("save()");
-  if (!saving_.is_attached()) throw UsageError("save() comes after restore(), which attaches the State to save");
+  if (!saving_.is_attached()) throw UsageError("save() must be called after restore(), which attaches the State to save");
   const auto outcome = vote_.finish();
   note_stop_point();
   saving_.save_and_wait();

@@ -34,7 +34,7 @@ namespace trainrt {
 /// that catches std::exception must not catch StopRun.
 struct StopRun {};
 
-/// The parameters of a Session.
+/// The parameters of a Session: the run, its ranks and the attempt.
 struct SessionSetup {
   const config::RunSpec& spec;  ///< copied
   const World& world;           ///< copied

@@ -24,7 +24,7 @@ bool is_script(const std::string& word) {
 void add(std::map<std::string, std::string>& files, const std::string& path) try {
   if (!std::filesystem::is_regular_file(path)) return;
   if (io::FileReader(path).size() <= max_file_bytes) files[path] = io::digest_of_file(path).hex;
-} catch (const std::exception&) {  // the command that runs the file reports unreadable files
+} catch (const std::exception&) {  // skips the file; the command that runs it reports the error
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ Options expanded_config(const Options& given, const Environment& environment);
 std::map<std::string, std::string> expanded_settings(const std::map<std::string, std::string>& settings,
                                                      const Environment& environment);
 
-/// Returns a config that expanded_config() expands to `expanded`.
+/// The inverse of expanded_config(): returns a config that expanded_config() expands to `expanded`.
 Options written_config(const Options& expanded);
 
 }  // namespace trainrt::trainer

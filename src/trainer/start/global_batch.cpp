@@ -62,8 +62,8 @@ std::string in_words(const config::RunSpec& spec, int workers) {
 void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch) {
   if (spec.scaling.on_resize() != config::OnResize::refuse || !batch.changes()) return;
   throw UsageError(fmt::format(
-      "the global batch of the run in {} was {}; on {} rank{} it would be {}, which would change the training. Start "
-      "{} rank{}, or add --scaling.on_resize=keep_global_batch to divide the old global batch between the ranks, "
+      "the global batch of the run in {} was {}; on {} rank{} it would be {}, which would change the training. "
+      "Start {} rank{}, or add --scaling.on_resize=keep_global_batch to divide the old global batch between the ranks, "
       "or --scaling.on_resize=keep_batch to use the new one",
       spec.run_dir, in_words(spec, batch.before), batch.now, batch.now == 1 ? "" : "s", in_words(spec, batch.now),
       batch.before, batch.before == 1 ? "" : "s"));

@@ -87,9 +87,8 @@ const Module& load_module(const std::string& path) {
         path + " is not a trainrt module: it does not define the symbol trainrt_module (macro TRAINRT_TRAIN_FUNCTION)");
   if (module->abi != module_abi)
     throw UsageError(
-        fmt::format("{} was compiled for module interface {}, but this program has interface {}: compile it again with the "
-                    "headers of this "
-                    "version",
+        fmt::format("{} was compiled for module interface {}, but this program has interface {}: "
+                    "compile it again with the headers of this version",
                     path, module->abi, module_abi));
   return *module;
 }

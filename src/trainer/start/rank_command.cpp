@@ -21,8 +21,8 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Logs what continues the run after an error, if the run has a generated name and checkpoints. Supervising processes log
-/// it themselves.
+/// After an error, logs how to continue the run, if the run has a generated name and checkpoints. Logs nothing under a
+/// supervising process, which logs such a message itself.
 void log_continuation(const config::RunSpec& spec, const Error& error) {
   const bool is_watched = Environment::of_process().has("TRAINRT_FAILURES");
   if (is_watched || spec.run.continue_with.empty() || checkpoint::highest_number(spec.run_dir) < 0) return;

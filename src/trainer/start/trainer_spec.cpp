@@ -71,8 +71,8 @@ Settings settings_of(const TrainerOptions& given) {
 std::string name_of_process(const Environment& environment) {
   if (environment.has("TRAINRT_FD"))  // a default name would be equal to the name of the rank that started the program
     throw UsageError(
-        "RunConfig::name is missing, and trainrt started this program as a child process: add --program.has_trainer=true "
-        "to the command, or set a name");
+        "RunConfig::name is missing, and trainrt started this program as a child process: "
+        "add --program.has_trainer=true to the command, or set a name");
   if (auto name = environment.text(config::run_name_variable)) return *std::move(name);
   const auto command = command_of_process();
   return config::generated_run_name(command.empty() ? "" : command.front(), command, environment);

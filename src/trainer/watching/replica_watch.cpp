@@ -27,8 +27,8 @@ std::string listed(const std::vector<int>& ranks) {
   return text;
 }
 
-/// Describes a differing tensor: "'model/w' on rank 1 differs from the others' (equal at step 40)". `began_at` is the step
-/// at which the attempt began.
+/// Returns a text that describes a tensor that differs between ranks: "'model/w' on rank 1 differs from the other ranks (it
+/// was last equal at step 40)". `began_at` is the step at which the attempt began.
 std::string described(const DifferingTensor& differing, std::int64_t began_at) {
   const auto since = differing.equal_at == began_at ? "when this attempt began, at step" : "at step";
   return fmt::format("'{}' on {} differs from the other ranks (it was last equal {} {})", differing.tensor,
@@ -79,9 +79,9 @@ void ReplicaWatch::judge(const std::vector<DifferingTensor>& differing, std::int
         difference + "; the run continues (checkpoint.replica_check = warn) without further checks of these tensors");
   throw comm::AgreedError(
       difference +
-      ". No checkpoint was saved. Replicated tensors must be computed in the same way on all ranks: all-reduce gradients, "
-      "derive random numbers from run.seed without the rank, or declare the tensor per_rank. Fix this and run the same "
-      "command again, or set checkpoint.replica_check = warn to continue anyway");
+      ". No checkpoint was saved. Replicated tensors must be computed in the same way on all ranks: "
+      "all-reduce gradients, derive random numbers from run.seed without the rank, or declare the tensor per_rank. "
+      "Fix this and run the same command again, or set checkpoint.replica_check = warn to continue anyway");
 }
 
 }  // namespace trainrt::trainer

@@ -93,8 +93,8 @@ SpeedWatch::InWork::InWork(SpeedWatch& watch, Work work) : watch_(watch), outer_
   watch_.first_call_s_ = watch_.communicator_.times().first_call_s;
 }
 
-/// Restores the time of the step's first collective. The first collective of a step marks the begin of the backward pass,
-/// but collectives in reports and saves do not count.
+/// Restores the time of the step's first collective, which marks the beginning of the backward pass. Collectives in reports
+/// and saves must not set this time.
 SpeedWatch::InWork::~InWork() {
   watch_.add_rare_work(watch_.read());
   watch_.rare_work_ = outer_;
@@ -189,8 +189,8 @@ void SpeedWatch::warn(const WindowTimes& slow) const {
                            reasons_in(slow.facts)));
 }
 
-/// Writes a window to the log. Writes nothing if the previous window was written a short time ago, unless a new slow rank
-/// was found.
+/// Writes a window to the log. Skips the window if the previous one was written a short time ago and no new slow rank was
+/// found.
 void SpeedWatch::write_window(const std::vector<WindowTimes>& ranks, std::int64_t step) {
   const auto now_s = monotonic_seconds();
   const bool is_new_finding = finding_ && windows_ == 1;

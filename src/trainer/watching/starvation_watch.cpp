@@ -15,8 +15,8 @@ std::string advice_for_stage(data::Stage stage, const std::string& name) {
   switch (stage) {
     case data::Stage::storage:
       return fmt::format(
-          "set a larger data.{0}.threads to read more files at the same time, a larger data.{0}.memory to keep files in "
-          "memory, or data.{0}.block to read blocks of samples",
+          "set a larger data.{0}.threads to read more files at the same time, "
+          "a larger data.{0}.memory to keep files in memory, or data.{0}.block to read blocks of samples",
           name);
     case data::Stage::decode:
       return fmt::format("set a larger data.{}.threads to decode on more threads, or use uncompressed files", name);

@@ -58,8 +58,8 @@ bool try_to_link(const std::string& from, const std::string& folder) {
   return still_exists();
 }
 
-/// Returns the newest checkpoint that was saved at a report. A clone then does not depend on the time at which its
-/// donor was interrupted. If there is none, returns the newest of all checkpoints.
+/// Returns the newest checkpoint that was saved at a report, so that a clone does not depend on the time at which its
+/// donor was interrupted. If no checkpoint was saved at a report, returns the newest of all checkpoints.
 std::optional<checkpoint::Meta> newest_of_report(const std::string& run_dir) {
   const auto all = checkpoint::list(run_dir);
   if (all.empty()) return std::nullopt;

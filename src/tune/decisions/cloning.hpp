@@ -7,10 +7,10 @@
 
 namespace trainrt::tune {
 
-/// Makes a trial the clone that the scheduler has decided. Links the newest checkpoint of the donor
+/// Turns a trial into the clone that the scheduler has decided on: links the newest checkpoint of the donor
 /// (src/tune/details.md) and computes the values of the clone. Precondition: the caller has claimed the trial. The
-/// donor's files are not changed. If a donor that is still training removes this checkpoint in the meantime, the next
-/// one is linked.
+/// donor's files are not changed. If the donor is still training and removes this checkpoint in the meantime, its next
+/// checkpoint is linked.
 Clone make_clone(const Sweep& sweep, const Scheduler& scheduler, const History& history, std::uint64_t trial);
 
 /// Removes the link to the checkpoint from which a generation started. Called when the generation has its own

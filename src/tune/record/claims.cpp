@@ -17,8 +17,8 @@ namespace trainrt::tune {
 
 namespace {
 
-constexpr double min_seconds_between_checks = 5;  // a check may ask Slurm
-constexpr double max_silence_s = 30;  // age of a heartbeat after which its process counts as dead, as for owners of runs
+constexpr double min_seconds_between_checks = 5;  // a check may call a Slurm command
+constexpr double max_silence_s = 30;              // age of a heartbeat after which its process counts as dead
 
 /// Returns whether no live process changes the file: it does not exist, or its last change is older than max_silence_s.
 bool is_silent(const std::string& path) { return !io::exists(path) || io::age_seconds(path) > max_silence_s; }
@@ -73,7 +73,8 @@ std::optional<Claim> Claims::fresh(const History& history) {
   return std::nullopt;
 }
 
-/// Claims a trial that a dead process has claimed. The process may have died before or after it wrote its first record.
+/// Claims a trial whose claim belongs to a dead process. That process may have died before or after it wrote its first
+/// record of the trial.
 std::optional<Claim> Claims::abandoned(const History& history, const Scheduler& scheduler) {
   for (std::uint64_t number = 0; number < sweep_.trials(); ++number) {
     const auto known = history.trials().find(number);
@@ -119,8 +120,8 @@ bool Claims::runs(const History& history, std::uint64_t trial, int generation, i
 bool Claims::is_alive(const History& history, int writer) const {
   const auto file = journal_file(sweep_.journal(), writer);
   const auto owner = history.writers().find(writer);
-  // The age of the file decides if the first record of the process is not written yet, or if the file was damaged or
-  // removed.
+  // Without a readable first record of the process, the age of its journal file decides: the record may not be written
+  // yet, or the file was damaged or removed.
   if (owner == history.writers().end() || !io::exists(file)) return !is_silent(file);
   const rundir::OwnerFacts facts{.start_time_of = process_start_time,
                                  .job_is_alive = rundir::slurm_job_is_alive,

@@ -20,12 +20,12 @@ constexpr std::array<std::string_view, 4> verdict_names{"go on", "stop", "pause"
 
 Json number_or_null(const std::optional<double>& value) { return value ? json_of_number(*value) : Json(nullptr); }
 
-/// Returns the number; nothing if it is missing, null or NaN.
+/// Returns the number under `key`; nothing if it is missing, null or NaN.
 std::optional<double> number_in(const Json& json, const char* key) {
   return json.contains(key) && !json.at(key).is_null() ? number_of_json(json.at(key)) : std::nullopt;
 }
 
-/// Records of different files can arrive in any order. Therefore only the newest attempt counts.
+/// Records of different files can arrive in any order, so a record of an older attempt is ignored.
 void take_begin(int attempt, Trial& trial) {
   if (attempt <= trial.attempt) return;
   trial.attempt = attempt;
@@ -37,7 +37,7 @@ void count_failures(Trial& trial) {
       std::ranges::count_if(trial.failed_attempts, [&](int attempt) { return attempt > trial.retried_after; }));
 }
 
-/// The record may be read before the records of the attempts to which it refers.
+/// A retry record may be read before the records of the attempts to which it refers.
 void take_retry(int attempt, Trial& trial) {
   trial.retried_after = std::max(trial.retried_after, attempt);
   count_failures(trial);

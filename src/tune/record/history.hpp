@@ -69,8 +69,8 @@ struct TrialEnd {
   std::int64_t iterations = 0;
   std::optional<double> last = {}, best = {};
   std::string why = {};
-  /// Set if a restart would not help. The trial is then not run again as long as tune.max_failures is at most this
-  /// number.
+  /// Set if a restart would not help: the value of tune.max_failures at the failure. The trial is run again only if
+  /// tune.max_failures is raised above this number.
   std::optional<int> final_up_to = {};
   /// Set if the attempt failed because a report had no number for tune.metric.
   std::optional<MissingMetric> missing_metric = {};
@@ -80,7 +80,7 @@ struct TrialEnd {
 
 /// Returns the first record of each journal file, which identifies the process that writes the file.
 std::string writer_record(const rundir::Owner& owner);
-/// Returns the record of the begin of a trial's attempt. `params` are the values that a searcher program returned.
+/// Returns the record of the start of an attempt of a trial. `params` are the values that a searcher program returned.
 std::string begin_record(std::uint64_t trial, int attempt, int generation, const Params& params = {});
 
 std::string decision_record(const Decision& decision);
@@ -89,7 +89,7 @@ std::string decision_record(const Decision& decision);
 /// is run again. Several processes may write the same record.
 std::string retry_record(std::uint64_t trial, int attempt);
 
-/// Returns the record that the scheduler paused the trial.
+/// Returns the record for a trial that the scheduler has paused.
 std::string halt_record(std::uint64_t trial);
 
 /// Records that a trial became the clone of another trial at `iteration`. This starts a new generation of the trial.

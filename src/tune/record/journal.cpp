@@ -100,7 +100,8 @@ JournalWriter JournalWriter::claimed(const std::string& folder, int above) {
   const auto existing = journal_files(folder);
   for (int number = std::max(existing.empty() ? 0 : existing.back(), above) + 1; number < max_files; ++number)
     if (io::create_exclusive(journal_file(folder, number), "")) return {folder, number};
-  throw Error(fmt::format("the journal '{}' has {} files, the maximum", folder, max_files));
+  throw Error(fmt::format("the journal '{}' has {} files, which is the maximum. Start a new sweep with --run.name=NAME",
+                          folder, max_files));
 }
 
 JournalWriter::JournalWriter(const std::string& folder, int number)
@@ -125,7 +126,8 @@ void JournalReader::read(const Take& take) {
   for (const auto number : journal_files(folder_)) read_file(number, take);
 }
 
-/// Reads the complete lines. The rest of an incomplete last line may be written later.
+/// Reads the complete new lines of a file. An incomplete last line is read again later, because its writer may still
+/// complete it.
 void JournalReader::read_file(int number, const Take& take) {
   auto& position = positions_[number];
   const auto bytes = io::retried([&] { return tail_of(journal_file(folder_, number), position); });

@@ -12,7 +12,7 @@ namespace trainrt::tune {
 // is one line: a checksum, a blank and a JSON object. The records of one file are ordered; the records of different
 // files are not. A line that a killed writer left incomplete is skipped.
 
-/// Number of bytes read of each file, by the number of the file.
+/// Number of bytes that were read of each journal file, by the number of the file.
 using Positions = std::map<int, std::uint64_t>;
 
 /// Appends records to one file of a journal. Only one process may write a file at a time.

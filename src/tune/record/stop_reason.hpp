@@ -8,8 +8,8 @@
 
 namespace trainrt::tune {
 
-/// The reasons for the ends of trials, in the words that are shown to the user. For a trial that its scheduler stopped,
-/// the journal contains different words, which depend on the version that wrote them.
+/// Provides the reasons why trials ended, as texts for the user. For a trial that its scheduler stopped, the journal
+/// contains a different text, which depends on the version of trainrt that wrote it.
 class StopReason {
  public:
   explicit StopReason(const Sweep& sweep);

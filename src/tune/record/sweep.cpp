@@ -13,12 +13,14 @@
 #include "core/text/text.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
+#include "io/storage_url.hpp"
 #include "trainer/records/own_run.hpp"
 #include "tune/record/claims.hpp"
 #include "tune/record/sweep_history.hpp"
 #include "tune/record/sweep_keys.hpp"
 #include "tune/record/sweep_mirror.hpp"
 #include "tune/record/sweep_record.hpp"
+#include "tune/record/trial_workers.hpp"
 
 namespace trainrt::tune {
 
@@ -89,7 +91,8 @@ Sweep::Sweep(const Options& config) : config_(config) {
   config::with_origin(config, "tune.scheduler", [&] { static_cast<void>(scheduler_kind()); });
   static_cast<void>(scheduler());
   take_mutations(parts.mutations);
-  workers_ = static_cast<int>(options.integer("tune.workers"));
+  common_workers_ = static_cast<int>(options.integer("tune.workers"));
+  max_workers_ = tune::max_workers(*space_, common_workers_);
   place_ = options.text("tune.place");
   concurrent_ = static_cast<int>(options.integer("tune.max_concurrent_trials"));
   max_failures_ = static_cast<int>(options.integer("tune.max_failures"));
@@ -181,7 +184,7 @@ std::string Sweep::begin(const std::string& trial_file) const {
   const auto record = sweep_record_text(config_.texts());
   const bool is_new = io::create_exclusive(path, record);
   const auto changed = is_new ? std::string() : resume(record);
-  // Replaces the file by the caller's config, because trials execute the programs that the file names.
+  // Trials execute the programs that this file names, so a file with other content is replaced by the caller's config.
   if (!io::create_exclusive(config_file(), trial_file) && io::read_file(config_file()) != trial_file)
     io::replace_file(config_file(), trial_file);
   put_config_into_mirror(config::make_run_spec(trial_config_), record_name);
@@ -265,7 +268,7 @@ Options Sweep::own_config_of(std::uint64_t trial, const Params& params, const Cl
   if (!trial_config_.has("failure.max_failures")) own.set("failure.max_failures", {"0", ""});  // the sweep restarts it
   // Each sweep needs its own folder in the mirror, because trials of different sweeps have the same names.
   if (const auto mirror = trial_config_.text("checkpoint.mirror"); !mirror.empty())
-    own.set("checkpoint.mirror", {mirror + "/" + std::filesystem::path(directory_).filename().string(), ""});
+    own.set("checkpoint.mirror", {io::url_below(mirror, std::filesystem::path(directory_).filename().string()), ""});
   auto program = trial_config_.text("train.program");
   for (const auto& dimension : space_->dimensions()) {
     const auto value = params.find(dimension.key);

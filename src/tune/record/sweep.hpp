@@ -49,10 +49,11 @@ class Sweep {
   Params params_of(std::uint64_t trial) const;
   /// Returns the keys that all trials share.
   Options common_config() const;
-  /// Returns the keys that one trial has in addition to common_config(): its name, and its values or its program with
-  /// the values filled in. `start` is the checkpoint from which a clone starts.
+  /// Returns the keys that one trial has in addition to common_config(): its name and the values `params`. A value that
+  /// train.program contains as a placeholder is filled in there. `start` is the checkpoint that the trial starts from if
+  /// it is a clone of another trial.
   Options own_config_of(std::uint64_t trial, const Params& params, const CloneStart& start = {}) const;
-  /// Returns common_config() combined with own_config_of().
+  /// Returns all keys of one trial: common_config() and own_config_of().
   Options config_of(std::uint64_t trial, const Params& params) const;
 
   const SearchSpace& space() const { return *space_; }
@@ -65,9 +66,10 @@ class Sweep {
   bool sets_mode() const { return config_.has("tune.mode"); }  ///< whether the config sets tune.mode
   double score_of(double metric) const;
   std::uint64_t seed() const { return seed_; }
-  int workers() const { return workers_; }             ///< number of ranks of a trial
-  const std::string& place() const { return place_; }  ///< auto, slices or steps
-  int concurrent() const { return concurrent_; }       ///< trials that one `trainrt tune` runs at a time; 0: as many as fit
+  int max_workers() const { return max_workers_; }        ///< maximum number of ranks of a trial
+  int common_workers() const { return common_workers_; }  ///< number of ranks of trials whose values do not set it
+  const std::string& place() const { return place_; }     ///< auto, slices or steps
+  int concurrent() const { return concurrent_; }  ///< trials that one `trainrt tune` runs at a time; 0: as many as fit
   int max_failures() const { return max_failures_; }
   bool fail_fast() const { return fail_fast_; }  ///< whether a trial that failed for good ends the sweep
   const SchedulerKind& scheduler_kind() const;
@@ -89,7 +91,7 @@ class Sweep {
   std::vector<SearchSpace::Dimension> mutations_;
   const Searcher* searcher_ = nullptr;
   std::uint64_t trials_ = 0, seed_ = 0;
-  int workers_ = 1, concurrent_ = 0, max_failures_ = 0;
+  int common_workers_ = 1, max_workers_ = 1, concurrent_ = 0, max_failures_ = 0;
   std::shared_ptr<const GuardedTree> guarded_;  ///< while it or a copy exists, no link in the directory is followed
 };
 

@@ -9,12 +9,12 @@ namespace trainrt::tune {
 
 namespace {
 
-/// Returns whether the reports in a run directory have numbers of this name.
+/// Returns whether the reports of a run contain `metric` as a number.
 bool run_has_metric(const std::string& run_dir, const std::string& metric) try {
   const auto result = Result::from_path(run_dir);
   const auto column = result.columns.find(metric);
   return column != result.columns.end() && !std::holds_alternative<std::vector<std::string>>(column->second);
-} catch (const Error&) {  // no run directory was created
+} catch (const Error&) {  // the trial has created no run directory
   return false;
 }
 

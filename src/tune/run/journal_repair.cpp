@@ -155,7 +155,8 @@ class JournalRepair {
     return newest;
   }
 
-  /// Returns the file that should contain the records of the trial's newest attempt, and the line if it is known.
+  /// Returns the name of the file that should contain the records of the trial's newest attempt, with the line of the
+  /// damage if it is known.
   std::string place_of(std::uint64_t trial) const {
     const auto claim = claim_file(sweep_, trial, newest_claim(trial));
     const auto writer = io::exists(claim) ? parse_integer(io::read_file(claim)) : std::nullopt;

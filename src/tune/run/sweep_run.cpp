@@ -171,8 +171,8 @@ ExitCode SweepRun::run_here(TrialRunner& runner, const std::string& stop_file) {
   return outcome();
 }
 
-/// Reads the journal. Groups that were not stopped have found that all trials are done. If the journal shows fewer, its
-/// listing is incomplete, and it is read again.
+/// Reads the journal. A group ends without a stop only after it has found that all trials are done. If the journal
+/// still shows fewer, its listing is incomplete, and it is read again.
 History SweepRun::history_at_end() const {
   auto history = history_of(sweep_);
   for (int polls = 1; polls < max_polls_at_end && !stopping_ && trials_done(sweep_, history) < sweep_.trials(); ++polls) {

@@ -46,9 +46,9 @@ class SweepRun {
   std::atomic<int> working_ = 0;  ///< number of groups that are running trials
 };
 
-/// Gives failed trials new attempts, as many as tune.max_failures allows. If all trials have failed, these are all
-/// trials. If no trial has reported tune.metric, these are the trials that failed because of that. Returns a
-/// description of the trials, or "". Must be called before this process runs a trial.
+/// Gives failed trials tune.max_failures new attempts each. If all trials have failed, it applies to all trials; if no
+/// trial has reported tune.metric, only to those that failed for this reason. Returns a description of the trials, or
+/// "". Must be called before this process runs a trial.
 std::string retry_failed(const Sweep& sweep);
 
 }  // namespace trainrt::tune

@@ -21,7 +21,7 @@ namespace trainrt::tune::plugins {
 
 namespace {
 
-constexpr std::uint64_t donors = 2, values = 3;  ///< streams of random numbers of the sweep's seed
+constexpr std::uint64_t donors = 2, values = 3;  ///< numbers of two independent random streams, derived from the seed
 
 class Pbt final : public Scheduler {
  public:
@@ -89,10 +89,14 @@ class Pbt final : public Scheduler {
   }
 
   std::string near(const std::string& value, const Domain& domain, Random& random) const {
-    if (const auto* choice = std::get_if<Choice>(&domain)) return neighbour(value, *choice, random);
+    const auto* choice = std::get_if<Choice>(&domain);
+    if (choice != nullptr && !choice->is_sample) return neighbour(value, *choice, random);
     const auto number = parse_real(value);
     const auto factor = factors_[random.below(factors_.size())];
-    return number ? value_near(std::get<Interval>(domain), *number * factor) : value_at(domain, random.uniform());
+    if (!number) return value_at(domain, random.uniform());
+    if (choice == nullptr) return value_near(std::get<Interval>(domain), *number * factor);
+    const bool is_whole = parse_integer(value).has_value();
+    return is_whole ? fmt::format("{:.0f}", std::floor(*number * factor)) : fmt::format("{}", *number * factor);
   }
 
   static std::string neighbour(const std::string& value, const Choice& choice, Random& random) {

@@ -16,7 +16,7 @@ namespace {
 constexpr double max_exact_integer = 9007199254740992.0;  // 2^53
 constexpr std::string_view calls =
     "uniform(LOW, HIGH), quniform(LOW, HIGH, STEP), loguniform(LOW, HIGH), randint(LOW, HIGH), lograndint(LOW, HIGH), "
-    "choice(A, B, ...), grid(A, B, ...)";
+    "choice(A, B, ...), grid(A, B, ...), sample(X, Y, ...)";
 
 /// Splits at the commas outside of quotes, and removes the quotes.
 std::vector<std::string> arguments_of(std::string_view text) {
@@ -69,6 +69,11 @@ Domain choice(std::vector<std::string> words, bool is_grid) {
   return Choice{std::move(words), is_grid};
 }
 
+Domain sample(std::vector<std::string> words) {
+  for (const auto& word : words) static_cast<void>(number_in(word, false));
+  return Choice{.values = std::move(words), .is_sample = true};
+}
+
 const auto& makers() {
   using Words = std::vector<std::string>;
   static const std::map<std::string_view, std::function<Domain(const Words&)>> made{
@@ -78,7 +83,8 @@ const auto& makers() {
       {"randint", [](const Words& words) { return interval(words, {.is_whole = true}, false); }},
       {"lograndint", [](const Words& words) { return interval(words, {.is_log = true, .is_whole = true}, false); }},
       {"choice", [](const Words& words) { return choice(words, false); }},
-      {"grid", [](const Words& words) { return choice(words, true); }}};
+      {"grid", [](const Words& words) { return choice(words, true); }},
+      {"sample", [](const Words& words) { return sample(words); }}};
   return made;
 }
 

@@ -21,10 +21,11 @@ struct Interval {
   double low = 0, high = 0, step = 0;
   bool is_log = false, is_whole = false;
 };
-/// A choice among values. With `is_grid`, every value is tried in combination with every value of the other grids.
+/// A choice among values. With `is_grid`, every value is tried in combination with every value of the other grids. With
+/// `is_sample`, the values are numbers that were drawn from a distribution, so that numbers between them are valid, too.
 struct Choice {
   std::vector<std::string> values;
-  bool is_grid = false;
+  bool is_grid = false, is_sample = false;
 };
 using Domain = std::variant<Interval, Choice>;
 

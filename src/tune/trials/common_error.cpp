@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t max_compared = 100;
 
-/// Returns the keys whose values differ among the first trials, or that only some of them set.
+/// Returns the keys that have different values in the first trials, or that only some of these trials set.
 std::vector<std::string> varied_keys(const Sweep& sweep) {
   const auto first = sweep.params_of(0);
   std::vector<std::string> keys;

@@ -19,7 +19,7 @@ std::string trial_error(const MissingMetric& missing);
 /// the Tuner that set it.
 std::string sweep_error(const MissingMetric& missing, const std::string& origin);
 
-/// Returns what to do after sweep_error().
+/// Returns the advice for the user that follows sweep_error().
 std::string metric_advice(const std::string& origin);
 
 }  // namespace trainrt::tune

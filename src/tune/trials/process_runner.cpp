@@ -7,7 +7,7 @@
 namespace trainrt::tune {
 
 int ProcessRunner::run(const TrialStart& start) {
-  auto words = command_;
+  auto words = command_(start.ranks);
   words.insert(words.end(), start.words.begin(), start.words.end());
   TrialProcess process(words, {trial_variable, start.trial}, start.output);
   hold(&process);

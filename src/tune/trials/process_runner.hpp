@@ -1,6 +1,8 @@
 #pragma once
+#include <functional>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tune/trials/trial_process.hpp"
@@ -11,8 +13,10 @@ namespace trainrt::tune {
 /// Runs each trial in its own processes: a step of a Slurm job, or ranks on this node.
 class ProcessRunner : public TrialRunner {
  public:
-  /// `command` starts the ranks. The arguments of the run are appended to it.
-  explicit ProcessRunner(std::vector<std::string> command) : command_(std::move(command)) {}
+  /// Returns the command that starts the given number of ranks. The arguments of the run are appended to it.
+  using Command = std::function<std::vector<std::string>(int ranks)>;
+
+  explicit ProcessRunner(Command command) : command_(std::move(command)) {}
 
   int run(const TrialStart& start) override;
   void stop() override;
@@ -20,7 +24,7 @@ class ProcessRunner : public TrialRunner {
  private:
   void hold(TrialProcess* process);
 
-  std::vector<std::string> command_;
+  Command command_;
   std::mutex mutex_;
   TrialProcess* process_ = nullptr;
   bool is_stopping_ = false;

@@ -48,7 +48,7 @@ class TrialCallback final : public trainer::StoppingCallback {
     return as_real(metrics.at(sweep_.metric()));
   }
 
-  /// Reads what all trials have reported since the last call.
+  /// Reads the reports of all trials since the last call.
   void catch_up() {
     reader_.read([this](int writer, const std::string& json) { history_.take(writer, json); });
     feed_.follow(history_);
@@ -93,7 +93,7 @@ class TrialCallback final : public trainer::StoppingCallback {
     stop_ = {reason_of_stop(verdict.kind, iteration), !stops};
   }
 
-  /// Opened at the first decision. Only rank 0 writes.
+  /// Returns the log of decisions, which is opened at the first decision. Called on rank 0 only.
   DecisionLog& log() {
     if (!log_) log_.emplace(sweep_.journal(), writer_number_);
     return *log_;

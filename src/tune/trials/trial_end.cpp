@@ -22,7 +22,7 @@ namespace trainrt::tune {
 
 namespace {
 
-/// Returns the metric of all reports; empty if it is not a number or there are no reports.
+/// Returns the values of the metric in all reports; empty if they are not numbers, or if there are no reports.
 std::vector<double> numbers_of(const Result& result, const std::string& metric) {
   const auto column = result.columns.find(metric);
   if (column == result.columns.end()) return {};
@@ -99,7 +99,7 @@ TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, 
   if (exit_code == static_cast<int>(ExitCode::finished)) {
     const bool early = was_stopped(history, claim.trial);
     end.state = early ? Trial::State::stopped : Trial::State::finished;
-    // StopReason replaces these words where the user sees them.
+    // The journal stores this text; StopReason replaces it by a more exact one before the user sees it.
     end.why = early ? fmt::format("stopped early by the scheduler at report {}", end.iterations) : "";
   } else if (exit_code == static_cast<int>(ExitCode::stopped) || (was_signalled && exit_code == signalled + SIGUSR1)) {
     end.state = Trial::State::paused;  // the second: the signal arrived before it was handled

@@ -16,6 +16,7 @@
 #include "tune/decisions/searcher_program.hpp"
 #include "tune/record/decision_log.hpp"
 #include "tune/record/stop_reason.hpp"
+#include "tune/record/trial_workers.hpp"
 #include "tune/trials/trial_callback.hpp"
 #include "tune/trials/trial_end.hpp"
 
@@ -23,7 +24,7 @@ namespace trainrt::tune {
 
 namespace {
 
-constexpr auto pause_if_idle = std::chrono::seconds(1);  // between two scans of the journal and the claims
+constexpr auto pause_if_idle = std::chrono::seconds(1);  // between two scans of the journal if no trial can be run
 
 std::string params_in_words(const Params& params) {
   std::vector<std::string> words;
@@ -54,7 +55,7 @@ void TrialGroup::work() {
 
 void TrialGroup::touch_heartbeat() const { io::touch(writer_.path()); }
 
-/// Runs or ends a trial, or waits. Returns false if all trials are done.
+/// Runs a trial, records the end of a paused trial, or waits if no trial can be run. Returns false if all trials are done.
 bool TrialGroup::run_next() {
   catch_up();
   if (const auto claim = claims_.next(history_, feed_.scheduler())) {
@@ -156,7 +157,8 @@ int TrialGroup::run_ranks(std::uint64_t trial, const Params& params, const Clone
   for (const auto& [key, value] : sweep_.own_config_of(trial, params, start).texts())
     words.push_back(fmt::format("--{}={}", key, value));
   return runner_.run({std::move(words), trial_variable_of(sweep_.directory(), trial, writer_.number()),
-                      fmt::format("{}/{}.log", sweep_.directory(), sweep_.name_of(trial))});
+                      fmt::format("{}/{}.log", sweep_.directory(), sweep_.name_of(trial)),
+                      workers_of(params, sweep_.common_workers())});
 }
 
 void TrialGroup::log_end(const TrialEnd& end, const Params& params, const Trial& trial) const {

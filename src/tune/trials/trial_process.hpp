@@ -8,9 +8,9 @@
 
 namespace trainrt::tune {
 
-/// The process of a trial. It has its own process group and no input, and appends its output to a file. If this process
-/// dies, the trial gets SIGUSR1, which srun forwards, and then saves and stops. The thread that creates the object must
-/// outlive it.
+/// The process of a trial. It has its own process group and no input, and appends its output to a file. If the process
+/// that created this object dies, the trial gets SIGUSR1, which srun forwards, and then saves and stops. The thread
+/// that creates the object must outlive it.
 class TrialProcess {
  public:
   /// Starts `command` with `variable` added to the environment, and appends its output to the file `output`. Throws Error.

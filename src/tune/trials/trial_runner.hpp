@@ -9,6 +9,7 @@ struct TrialStart {
   std::vector<std::string> words;  ///< arguments of the run: --config FILE --section.key=value ...
   std::string trial;               ///< value of trial_variable
   std::string output;              ///< file to which the ranks' output is appended
+  int ranks = 1;                   ///< number of ranks
 };
 
 /// Runs the trials of a group, one after the other.

@@ -55,7 +55,7 @@ std::vector<std::size_t> chosen_runs(std::span<const RunSummary> runs, std::size
   const auto attribute = spec.find("checkpoint.score_attribute");
   const auto order = spec.find("checkpoint.score_order");
   if (attribute != spec.end()) {
-    const double sign = order != spec.end() && order->second == "max" ? -1 : 1;
+    const double sign = order != spec.end() && order->second == "min" ? 1 : -1;
     std::vector<double> scores;
     for (const auto& run : runs) {
       const auto* best = run.best();

@@ -300,7 +300,7 @@ TEST_CASE("the messages after a run without a checkpoint do not mention a last c
     situation.has_checkpoint = false;
     const auto decision = decide(situation, usual);
     CHECK_THAT(decision.why + decision.advice,
-               Catch::Contains("it starts from the beginning") && !Catch::Contains("last checkpoint"));
+               Catch::Contains("the run starts from the beginning") && !Catch::Contains("last checkpoint"));
   }
 }
 
@@ -358,13 +358,13 @@ TEST_CASE("the advice after the end of a job has the option that continues a run
   cancelled.again_with = " with --run.name=a (before --)";
   CHECK(decide(cancelled, usual).why ==
         "attempt 1: its reason; the job was cancelled and will not be requeued. Submit it again with --run.name=a (before "
-        "--); it continues from its last checkpoint");
+        "--); the run continues from its last checkpoint");
   auto requeued = cancelled;
   requeued.ending = JobEnding::requeued;
   CHECK(decide(requeued, usual).why.find("--run.name") == std::string::npos);
   auto failed = with(after(70), &Situation::failures, 4);
   failed.again_with = cancelled.again_with;
   CHECK(decide(failed, usual).advice ==
-        "Fix the errors above and submit the job again with --run.name=a (before --); it continues from its last "
+        "Fix the errors above and submit the job again with --run.name=a (before --); the run continues from its last "
         "checkpoint");
 }

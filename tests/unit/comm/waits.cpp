@@ -192,7 +192,7 @@ TEST_CASE("invalid arguments are refused before any rank waits, and the communic
   });
   CHECK(errors == std::vector<std::string>{"", ""});
   for (const std::size_t rank : {0UL, 1UL}) {
-    CHECK_THAT(said[rank], Contains("'parts'") && Contains("3 elements; the buffer has 4"));
+    CHECK_THAT(said[rank], Contains("'parts'") && Contains("3 elements in total, but the buffer has 4"));
     CHECK_THAT(said[2 + rank], Contains("rank 2 is not a valid root; there are 2 ranks"));
     CHECK_THAT(said[4 + rank], Contains("cannot reach memory on cuda"));
   }

@@ -121,6 +121,35 @@ TEST_CASE("URLs are distinguished from paths, and the error of an unknown scheme
   CHECK_THROWS_WITH(io::storage_url("s4://bucket/a"), Contains("s3"));
 }
 
+TEST_CASE("options of a URL name the store, and are not part of the key") {
+  const auto url =
+      io::storage_url("s3://b/a/x?endpoint_override=http%3A%2F%2Fh:9000&region=eu&allow_bucket_creation=true").value();
+  CHECK((url.bucket == "b" && url.name == "a/x" && url.options.endpoint == "http://h:9000" && url.options.region == "eu"));
+  CHECK(!url.options.is_anonymous);
+  CHECK(io::url_in_bucket(url, "a/y.csv") == "s3://endpoint_override=http%3A%2F%2Fh%3A9000&region=eu@b/a/y.csv");
+  const auto again = io::storage_url(io::url_in_bucket(url, "a/y.csv")).value();
+  CHECK((again.bucket == "b" && again.name == "a/y.csv" && again.options.endpoint == "http://h:9000"));
+  CHECK(io::storage_url("s3://b?endpoint_override=h:1").value().options.endpoint == "https://h:1");
+  CHECK(io::storage_url("gs://b/a?scheme=http&endpoint_override=h:1").value().options.endpoint == "http://h:1");
+  const auto pattern = io::storage_url("s3://b/part-?.csv").value();
+  CHECK((pattern.name == "part-?.csv" && io::url_in_bucket(pattern, "k") == "s3://b/k"));
+  CHECK(io::storage_url("s3://b/part-?.csv?region=eu").value().name == "part-?.csv");
+  const auto anonymous = io::storage_url("s3://anonymous@b/a").value();
+  CHECK((anonymous.bucket == "b" && anonymous.options.is_anonymous));
+  CHECK(io::url_in_bucket(anonymous, "k") == "s3://anonymous@b/k");
+  CHECK(io::url_below("s3://b/a?region=eu", "sweep") == "s3://b/a/sweep?region=eu");
+  CHECK(io::url_below("/folder", "sweep") == "/folder/sweep");
+}
+
+TEST_CASE("an unknown option of a URL is named, and access keys in a URL are not quoted") {
+  CHECK_THROWS_WITH(io::storage_url("s3://b/a?acl=public"), Contains("'acl'") && Contains("endpoint_override"));
+  CHECK_THROWS_WITH(io::storage_url("gs://b/a?region=eu"), Contains("'region'"));
+  CHECK_THROWS_WITH(io::storage_url("s3://b/a?scheme=ftp"), Contains("scheme=ftp") && Contains("https"));
+  CHECK_THROWS_WITH(io::storage_url("s3://b/a?scheme=http"), Contains("endpoint_override"));
+  CHECK_THROWS_WITH(io::storage_url("s3://b/a?scheme=https&endpoint_override=http://h"), Contains("contradicts"));
+  CHECK_THROWS_WITH(io::storage_url("s3://AKID:hidden=@b/a"), Contains("@b") && !Contains("AKID") && !Contains("hidden"));
+}
+
 TEST_CASE("objects of a storage in a folder are listed, read and removed") {
   const Scratch folder;
   const auto file = folder.path() + "/local";

@@ -69,8 +69,8 @@ TEST_CASE("an invalid expression is an error that names the problem") {
 
 TEST_CASE("a matched text that is not a number, and an invalid position, are errors") {
   CHECK_THROWS_WITH(ProgressPattern(R"((?<step>\d+) (?<loss>\S+))").find("3 low"), Contains("loss matched 'low'"));
-  CHECK_THROWS_WITH(ProgressPattern(R"((?<step>\S+))").find("1.5"), Contains("not a non-negative integer"));
-  CHECK_THROWS_WITH(ProgressPattern(R"((?<epoch>\S+))").find("-1"), Contains("not a non-negative number"));
+  CHECK_THROWS_WITH(ProgressPattern(R"((?<step>\S+))").find("1.5"), Contains("must be a non-negative integer"));
+  CHECK_THROWS_WITH(ProgressPattern(R"((?<epoch>\S+))").find("-1"), Contains("must be a non-negative number"));
   CHECK(ProgressPattern(R"((?<epoch>\S+) (?<loss>\S+))").find("0.5 nan").has_value());
 }
 

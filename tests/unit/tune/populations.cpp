@@ -188,3 +188,14 @@ TEST_CASE("invalid options of populations are errors") {
   CHECK_THROWS_WITH(open("pbt", {{"quantile_fraction", "0.6"}}, 2), Catch::Contains("quantile_fraction"));
   CHECK_THROWS_WITH(open("hyperband", {{"reduction_factor", "1"}}, 2), Catch::Contains("reduction_factor"));
 }
+
+TEST_CASE("a clone multiplies a number of a sample by a factor, or draws one of the sample") {
+  const Params donor{{"loop.lr", "10"}, {"loop.x", "0.5"}};
+  const std::vector<SearchSpace::Dimension> mutated{{"loop.lr", domain_of("sample(10, 20)")},
+                                                    {"loop.x", domain_of("sample(0.5)")}};
+  const auto near = open("pbt", {{"resample_probability", "0"}}, 4)->explored(donor, mutated, 1, 2);
+  CHECK((near.at("loop.lr") == "12" || near.at("loop.lr") == "8"));
+  CHECK((near.at("loop.x") == "0.6" || near.at("loop.x") == "0.4"));
+  const auto drawn = open("pbt", {{"resample_probability", "1"}}, 4)->explored(donor, mutated, 1, 2);
+  CHECK((drawn.at("loop.lr") == "10" || drawn.at("loop.lr") == "20"));
+}

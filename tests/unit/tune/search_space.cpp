@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
+#include "tune/record/trial_workers.hpp"
 #include "tune/search/searcher.hpp"
 
 using namespace trainrt;
@@ -58,6 +59,7 @@ TEST_CASE("an invalid domain is an error that names the cause") {
   says("uniform(2, 1)", "must be below high");
   says("loguniform(0, 1)", "above 0");
   says("uniform(a, 1)", "'a' is not a number");
+  says("sample(0.1, a)", "'a' is not a number");
   says("randint(1, 2.5)", "not an integer");
   says("quniform(0, 1, 2)", "step = 2 must be");
   says("uniform(1)", "expected 2 numbers, got 1");
@@ -137,4 +139,17 @@ TEST_CASE("a condition that can never be met is an error that names the cause") 
   CHECK_THAT(error_of("uniform(0, 1) if optimizer in (sgd, adamm)"),
              Catch::Contains("cannot be 'adamm'") && Catch::Contains("did you mean 'adam'"));
   CHECK_THAT(error_of("uniform(0, 1) if optimizer"), Catch::Contains("if KEY == VALUE"));
+}
+
+TEST_CASE("scaling.num_workers sets the number of ranks of a trial") {
+  const auto max_of = [](const std::string& domain) {
+    return max_workers(SearchSpace(space({{"scaling.num_workers", domain}})), 3);
+  };
+  CHECK(max_of("grid(1, 4, 2)") == 4);
+  CHECK(max_of("randint(1, 9)") == 8);
+  CHECK(max_workers(SearchSpace(space({{"lr", "0.1"}})), 3) == 3);
+  CHECK(workers_of({{"scaling.num_workers", "2"}}, 3) == 2);
+  CHECK(workers_of({{"loop.lr", "2"}}, 3) == 3);
+  for (const auto* domain : {"grid(0, 1)", "choice(1, two)", "uniform(1, 2)", "randint(0, 2)"})
+    CHECK_THROWS_WITH(max_of(domain), Contains("tune.ini:9") && Contains("scaling.num_workers") && Contains("grid(1, 2)"));
 }

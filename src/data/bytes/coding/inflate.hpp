@@ -6,9 +6,9 @@
 
 namespace trainrt::data {
 
-/// Decompresses zlib data (RFC 1950) into `out`, and verifies the checksum of the data. `out` must have exactly the
-/// size of the decompressed data. Uses libdeflate if the build found it, otherwise zlib. Thread-safe. Throws Error with
-/// a message that has no subject, such as "its compressed data is damaged"; the caller puts the subject in front.
+/// Decompresses zlib data (RFC 1950) into `out`, and verifies the checksum of the data. `out` must have exactly the size
+/// of the decompressed data. Uses libdeflate if the build found it, otherwise zlib. Thread-safe. Throws Error with a
+/// message such as "its compressed data is damaged"; the caller puts the name of the data in front.
 void inflate_all(std::span<const std::byte> in, std::span<std::byte> out);
 
 /// Returns the library that inflate_all() uses: "libdeflate" or "zlib".

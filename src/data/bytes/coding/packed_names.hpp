@@ -9,9 +9,9 @@
 
 namespace trainrt::data {
 
-/// A list of names in little memory (front coding). For each name it stores the length of the prefix that the name
-/// shares with the name before it, and the remaining characters. Every `group`-th name is stored completely, so that
-/// access is fast.
+/// A compressed list of names (front coding). For each name, it stores the remaining characters after the prefix that the
+/// previous name also has, and the length of this prefix. Every `group`-th name is stored completely, so that access is
+/// fast.
 class PackedNames {
  public:
   static constexpr std::size_t group = 32;

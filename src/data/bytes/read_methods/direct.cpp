@@ -51,14 +51,14 @@ class DirectReader final : public FileReader {
  private:
   static constexpr std::size_t max_group_bytes = 4 << 20;  ///< a larger part is a group of its own, read by pread(2)
 
-  /// Number of bytes between the beginning of the aligned block that contains the part and the part.
+  /// Number of bytes by which the aligned block that contains the part begins before the part.
   std::size_t lead(const FilePart& part) const { return static_cast<std::size_t>(part.offset % alignment_); }
   /// Size of the aligned block that contains the part.
   std::size_t aligned_bytes(const FilePart& part) const {
     return (lead(part) + part.into.size() + alignment_ - 1) / alignment_ * alignment_;
   }
 
-  /// Returns how many of the first parts are read together: at least one.
+  /// Returns how many of the first parts to read together: as many as fit into max_group_bytes, at least one.
   std::size_t group_size(std::span<const FilePart> parts) const {
     std::size_t count = 0, bytes = 0;
     for (; count < std::min(parts.size(), ring_parts); ++count) {
@@ -68,7 +68,8 @@ class DirectReader final : public FileReader {
     return std::max<std::size_t>(count, 1);
   }
 
-  /// Bytes that the direct reads did not return are read by pread(2), which reports errors.
+  /// Reads the parts of a group at the same time. Bytes that the direct reads did not return are read by pread(2), which
+  /// reports errors.
   void read_group(std::span<const FilePart> group) const {
     if (aligned_bytes(group[0]) > max_group_bytes) return read_part(fd_, file_, group[0]);
     auto scratch = scratch_of_thread(max_group_bytes);
@@ -92,7 +93,7 @@ class DirectReader final : public FileReader {
   const DataFile& file_;
 };
 
-/// If the file system does not support direct reads, the file is read by pread(2).
+/// Returns a reader for the open file `fd`, which uses pread(2) if the file system does not support direct reads.
 std::unique_ptr<FileReader> direct_reader(int fd, const DataFile& file) {
   io::Descriptor direct(open_guarded(file.path, O_RDONLY | O_DIRECT));
   if (direct.get() >= 0) return std::make_unique<DirectReader>(std::move(direct), fd, file);
@@ -106,7 +107,7 @@ namespace plugins {
 
 extern const ReadMethod direct{
     .name = "direct",
-    .help = "like uring, but bypasses the page cache; for shuffled samples of files much larger than memory",
+    .help = "reads like uring, but bypasses the page cache; for shuffled samples of files much larger than memory",
     .require = require_ring,
     .open = direct_reader};
 

@@ -2,7 +2,9 @@
 
 namespace trainrt::data::plugins {
 
-extern const ReadMethod pread{
-    .name = "pread", .help = "one call per part, on any file system", .require = [] {}, .open = pread_reader};
+extern const ReadMethod pread{.name = "pread",
+                              .help = "reads each part by a separate call; for any file system",
+                              .require = [] {},
+                              .open = pread_reader};
 
 }  // namespace trainrt::data::plugins

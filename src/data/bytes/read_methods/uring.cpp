@@ -33,7 +33,7 @@ namespace plugins {
 
 extern const ReadMethod uring{
     .name = "uring",
-    .help = "all parts of a batch at the same time, by io_uring; for shuffled samples on fast storage",
+    .help = "reads all parts of a batch at the same time by io_uring; for shuffled samples on fast storage",
     .require = require_ring,
     .open = [](int fd, const DataFile& file) -> std::unique_ptr<FileReader> {
       return std::make_unique<RingReader>(fd, file);

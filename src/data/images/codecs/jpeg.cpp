@@ -93,7 +93,7 @@ unsigned multiply_fractions(unsigned a, unsigned b) {
   return ((product >> 8) + product) >> 8;
 }
 
-/// Converts CMYK to gray, RGB or RGBA, as Pillow does. `is_inverted`: 255 is no ink, as Adobe's programs write it.
+/// Converts CMYK to gray, RGB or RGBA, as Pillow does. `is_inverted`: 255 means no ink, as in files of Adobe's programs.
 void convert_cmyk(const std::uint8_t* cmyk, std::size_t pixels, bool is_inverted, int channels, std::uint8_t* out) {
   const unsigned mask = is_inverted ? 0xff : 0;
   for (std::size_t i = 0; i < pixels; ++i, cmyk += 4, out += channels) {
@@ -161,8 +161,7 @@ extern const ImageCodec jpeg{
     .name = "JPEG",
     .help =
         "decoded by libjpeg-turbo with the exact inverse transform and smooth upsampling of colors, like Pillow; "
-        "for 1 channel the image's luma is used; "
-        "the orientation in EXIF is ignored",
+        "for 1 channel the image's luma is used; the orientation in EXIF is ignored",
     .package = "libjpeg62-turbo-dev",
     .is_of = is_jpeg,
     .open = open_jpeg};

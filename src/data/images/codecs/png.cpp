@@ -75,8 +75,8 @@ namespace plugins {
 extern const ImageCodec png{
     .name = "PNG",
     .help =
-        "decoded exactly by libspng: palettes as their colors, 16-bit values as their upper 8 bits, alpha only with "
-        "4 channels; gamma and color profiles are ignored",
+        "decoded exactly by libspng: palettes as their colors, "
+        "16-bit values as their upper 8 bits, alpha only with 4 channels; gamma and color profiles are ignored",
     .package = "libspng-dev",
     .is_of = is_png,
     .open = open_png};

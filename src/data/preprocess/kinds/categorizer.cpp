@@ -23,8 +23,8 @@ class Categorizer final : public Numbering {
 extern const PreprocessorKind categorizer{
     .name = "Categorizer",
     .help =
-        "replace each category by its code, from 0 in sorted order, as i64; missing values and values that did not "
-        "occur in fit() become -1. A pandas DataFrame gets a categorical column",
+        "replace each category by its code, from 0 in sorted order, as i64; "
+        "missing values and values that did not occur in fit() become -1. A pandas DataFrame gets a categorical column",
     .stats = "unique_values(COLUMN)",
     .parameters = Categorizer::parameters,
     .make = make_preprocessing<Categorizer>};

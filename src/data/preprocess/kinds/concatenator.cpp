@@ -15,7 +15,7 @@ namespace trainrt::data::plugins {
 
 namespace {
 
-/// Returns the smallest type that can store the numbers of both types, as numpy.result_type().
+/// Returns the smallest type that can store the numbers of both types, as numpy.result_type() does.
 DType common_type(DType a, DType b) {
   const auto order = [](DType type) {
     constexpr DType types[] = {DType::boolean, DType::u8,  DType::i8,  DType::i16,
@@ -131,7 +131,7 @@ class Concatenator final : public Combining {
     return {outputs().front(), dtype_.value_or(type), {width}, false};
   }
 
-  /// Returns whether the new column replaces the column `name`. `own` are the fields of the input columns.
+  /// Returns whether the new column replaces the existing column `name`. `own` are the fields of the input columns.
   bool is_replaced(const std::string& name, const Fields& own) const {
     return name == outputs().front() || std::ranges::find(own, name, &Dataset::Field::name) != own.end();
   }

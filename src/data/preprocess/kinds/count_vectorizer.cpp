@@ -27,7 +27,7 @@ class CountVectorizer final : public Encoding {
     return std::make_unique<CategoryStatistic>(CategoryStatistic::Of::words);
   }
   void require(const Dataset::Field& field) const override { require_text(field); }
-  /// Adds each word with its count: [["a", 3], ["b", 1]].
+  /// Adds the words and their counts to the results of the fit: [["a", 3], ["b", 1]].
   void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const override {
     auto counts = nlohmann::json::array();
     for (const auto& each : static_cast<const CategoryStatistic&>(computed).most_frequent(max_features_))
@@ -58,8 +58,8 @@ class CountVectorizer final : public Encoding {
 extern const PreprocessorKind count_vectorizer{
     .name = "CountVectorizer",
     .help =
-        "replace each text by the counts of its words, as i64, the most frequent word of fit() first; words are separated "
-        "by single spaces, and words that did not occur in fit() are not counted",
+        "replace each text by the counts of its words, as i64, the most frequent word of fit() first; "
+        "words are separated by single spaces, and words that did not occur in fit() are not counted",
     .stats = "token_counts(COLUMN)",
     .parameters = CountVectorizer::parameters,
     .make = make_preprocessing<CountVectorizer>};

@@ -20,8 +20,8 @@ class CustomKBinsDiscretizer final : public Binning {
 extern const PreprocessorKind custom_k_bins_discretizer{
     .name = "CustomKBinsDiscretizer",
     .help =
-        "replace each number by the number of its bin between given edges, from 0, as i64; NaN and numbers outside all "
-        "bins become -1",
+        "replace each number by the number of its bin between given edges, from 0, as i64; "
+        "NaN and numbers outside all bins become -1",
     .parameters = CustomKBinsDiscretizer::parameters,
     .make = make_preprocessing<CustomKBinsDiscretizer>};
 

@@ -46,8 +46,8 @@ class FeatureHasher final : public Combining {
 extern const PreprocessorKind feature_hasher{
     .name = "FeatureHasher",
     .help =
-        "add columns of numbers into one vector of `num_features` numbers, as f64: each column is added at the position "
-        "that the SHA-256 hash of its name selects",
+        "add columns of numbers into one vector of `num_features` numbers, as f64: "
+        "each column is added at the position that the SHA-256 hash of its name selects",
     .parameters = FeatureHasher::parameters,
     .make = make_preprocessing<FeatureHasher>};
 

@@ -31,8 +31,8 @@ class HashingVectorizer final : public Columnwise {
 extern const PreprocessorKind hashing_vectorizer{
     .name = "HashingVectorizer",
     .help =
-        "replace each text by a vector of `num_features` counts, as i64: each word counts at the position that its "
-        "SHA-256 hash selects; words are separated by single spaces",
+        "replace each text by a vector of `num_features` counts, as i64: "
+        "each word counts at the position that its SHA-256 hash selects; words are separated by single spaces",
     .parameters = HashingVectorizer::parameters,
     .make = make_preprocessing<HashingVectorizer>};
 

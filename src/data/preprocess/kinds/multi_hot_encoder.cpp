@@ -42,8 +42,8 @@ class MultiHotEncoder final : public LimitedEncoding {
 extern const PreprocessorKind multi_hot_encoder{
     .name = "MultiHotEncoder",
     .help =
-        "replace each list of numbers by the counts of the categories in it, as i64; values that did not occur in fit() "
-        "are not counted",
+        "replace each list of numbers by the counts of the categories in it, as i64; "
+        "values that did not occur in fit() are not counted",
     .stats = "unique_values(COLUMN)",
     .parameters = MultiHotEncoder::parameters,
     .make = make_preprocessing<MultiHotEncoder>};

@@ -28,8 +28,8 @@ class OneHotEncoder final : public LimitedEncoding {
 extern const PreprocessorKind one_hot_encoder{
     .name = "OneHotEncoder",
     .help =
-        "replace each category by a vector of u8, with 1 at the category's number and 0 elsewhere; a value that did not "
-        "occur in fit() becomes a vector of zeros",
+        "replace each category by a vector of u8, with 1 at the category's number and 0 elsewhere; "
+        "a value that did not occur in fit() becomes a vector of zeros",
     .stats = "unique_values(COLUMN)",
     .parameters = OneHotEncoder::parameters,
     .make = make_preprocessing<OneHotEncoder>};

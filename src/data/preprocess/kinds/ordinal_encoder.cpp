@@ -18,8 +18,8 @@ class OrdinalEncoder final : public Numbering {
 extern const PreprocessorKind ordinal_encoder{
     .name = "OrdinalEncoder",
     .help =
-        "replace each category by its number, from 0 in sorted order, as i64; a value that did not occur in fit() "
-        "becomes -1, and NaN in fit() is an error",
+        "replace each category by its number, from 0 in sorted order, as i64; "
+        "a value that did not occur in fit() becomes -1, and NaN in fit() is an error",
     .stats = "unique_values(COLUMN)",
     .parameters = OrdinalEncoder::parameters,
     .make = make_preprocessing<OrdinalEncoder>};

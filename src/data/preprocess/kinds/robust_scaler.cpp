@@ -12,7 +12,7 @@ class RobustScaler final : public Scaling {
   static constexpr ParameterSpec parameters[] = {columns_parameter,
                                                  {"quantile_range", ParameterType::numbers,
                                                   "the low and the high quantile, from 0 to 1; "
-                                                  "numbers are divided by the difference of the two",
+                                                  "numbers are divided by the difference of these quantiles",
                                                   "[0.25, 0.75]"},
                                                  output_columns_parameter};
 

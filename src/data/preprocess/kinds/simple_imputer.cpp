@@ -19,8 +19,7 @@ class SimpleImputer final : public Columnwise {
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
       {"strategy", ParameterType::choice,
-       "the new value: "
-       "mean, most_frequent (the first in sorted order, if several are equally frequent) or constant",
+       "the new value: mean, most_frequent (the first in sorted order, if several are equally frequent) or constant",
        "\"mean\"", "mean, most_frequent, constant"},
       {"fill_value", ParameterType::scalar, "the new value for strategy = constant; not allowed for other strategies",
        "null"},

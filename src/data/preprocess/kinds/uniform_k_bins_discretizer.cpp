@@ -65,8 +65,8 @@ class UniformKBinsDiscretizer final : public Binning {
 extern const PreprocessorKind uniform_k_bins_discretizer{
     .name = "UniformKBinsDiscretizer",
     .help =
-        "replace each number by the number of its bin, from 0, as i64, with bins of equal width between minimum and "
-        "maximum; NaN and numbers outside all bins become -1",
+        "replace each number by the number of its bin, "
+        "from 0, as i64, with bins of equal width between minimum and maximum; NaN and numbers outside all bins become -1",
     .stats = "COLUMN (the edges of its bins)",
     .parameters = UniformKBinsDiscretizer::parameters,
     .make = make_preprocessing<UniformKBinsDiscretizer>};

@@ -23,10 +23,7 @@ class DrawByWeight final : public Step {
   std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
     const auto& field = before[find_field(before, field_)];
     if (field.varies || element_count(field.sample_shape) != 1 || !is_plain_number(field.dtype))
-      throw UsageError(
-          fmt::format("the field '{}' cannot be used as weights; "
-                      "it must have one number per sample",
-                      field_));
+      throw UsageError(fmt::format("the field '{}' cannot be used as weights; it must have one number per sample", field_));
     return before;
   }
 
@@ -66,8 +63,9 @@ namespace plugins {
 extern const OperationKind draw_by_weight{
     .name = "draw_by_weight",
     .help =
-        "draws the samples of each epoch at random, with repetition and with probabilities in proportion to a field that "
-        "has one number per sample. The number of samples does not change. Applied after all other keys that make samples",
+        "draws the samples of each epoch at random, "
+        "with repetition and with probabilities in proportion to a field that has one number per sample. "
+        "The number of samples does not change. Applied after all other keys that make samples",
     .form = "FIELD",
     .make = make_draw,
     .order = 4};

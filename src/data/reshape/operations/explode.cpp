@@ -49,8 +49,8 @@ namespace plugins {
 
 extern const OperationKind explode{.name = "explode",
                                    .help =
-                                       "makes one sample of each element of the lists in a field, or of each row of its "
-                                       "arrays; the other fields are repeated. Applied after where",
+                                       "makes one sample of each element of the lists in a field, "
+                                       "or of each row of its arrays; the other fields are repeated. Applied after where",
                                    .form = "FIELD",
                                    .make = make_explode,
                                    .order = -1};

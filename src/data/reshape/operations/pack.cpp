@@ -61,8 +61,8 @@ class PackedSource final : public Source {
     const auto bytes = size_of(fields_[0].dtype);
     if (document.size() + separator_.size() != (ends_[number] - begin_of(ends_, number)) * bytes)
       throw Error(
-          fmt::format("pack: sample {} of the source now has a different number of values in '{}', compared with the first "
-                      "scan; the source must not change during a run",
+          fmt::format("pack: sample {} of the source now has a different number of values in '{}', "
+                      "compared with the first scan; the source must not change during a run",
                       number, fields_[0].name));
     const auto from = std::min<std::size_t>(first * bytes, document.size()),
                to = std::min<std::size_t>(end * bytes, document.size());
@@ -164,8 +164,8 @@ namespace plugins {
 extern const OperationKind pack{
     .name = "pack",
     .help =
-        "concatenates the values of a field that varies in length, such as documents of tokens, with the separator after "
-        "each, and cuts them into samples of LENGTH values; the other fields are dropped",
+        "concatenates the values of a field that varies in length, such as documents of tokens, "
+        "with the separator after each, and cuts them into samples of LENGTH values; the other fields are dropped",
     .form = pack_form,
     .make = make_pack,
     .order = 2};

@@ -68,7 +68,7 @@ class WindowCuts {
 
 class WindowedSource final : public Source {
  public:
-  /// `group`: number of the field by which the samples are grouped, or a number that no field has.
+  /// `group`: number of the field by which the samples are grouped. If they are not grouped, the number of no field.
   WindowedSource(std::shared_ptr<const Source> source, std::vector<Dataset::Field> fields, std::size_t group,
                  WindowCuts cuts)
       : source_(std::move(source)), fields_(std::move(fields)), group_(group), cuts_(std::move(cuts)) {}
@@ -90,7 +90,7 @@ class WindowedSource final : public Source {
   }
 
  private:
-  /// Reads the first `count` samples of each window. If a window has fewer samples, its last sample is repeated.
+  /// Reads the first `count` samples of each window. In a window with fewer samples, the last sample is repeated.
   void read_rows(std::span<const std::uint64_t> samples, const std::vector<Column*>& columns, std::uint64_t count) const {
     if (columns.empty()) return;
     std::vector<std::uint64_t> rows;
@@ -127,7 +127,7 @@ class WindowedSource final : public Source {
   WindowCuts cuts_;
 };
 
-/// Returns the part of the identity that describes the windows.
+/// Describes the windows for checkpoints. The result is part of the step's identity.
 std::string words_of(const Dataset::Windows& windows) {
   return fmt::format("windows of {}, {} further each{}{}", windows.length, windows.stride,
                      windows.within.empty() ? "" : fmt::format(", within '{}'", windows.within),
@@ -184,8 +184,8 @@ class Window final : public Step {
   }
 
  private:
-  /// Returns the number of the field that groups the samples. If the samples are not grouped, returns a number that no
-  /// field has.
+  /// Returns the number of the field by which the samples are grouped. If they are not grouped, returns the number of no
+  /// field.
   std::size_t group_of(const std::vector<Dataset::Field>& fields) const {
     return windows_.within.empty() ? fields.size() + 1 : find_field(fields, windows_.within);
   }
@@ -215,11 +215,10 @@ namespace plugins {
 extern const OperationKind sequence{
     .name = "sequence",
     .help =
-        "makes samples of LENGTH consecutive samples; "
-        "each field gets a first axis of that length. "
-        "Each window begins N (1) samples after the previous one. within: "
-        "all samples of a window have the same value of that field. pad: "
-        "incomplete windows are filled with zeros, and the field count has the number of real samples; "
+        "makes samples of LENGTH consecutive samples; each field gets a first axis of that length. "
+        "Each window begins N (1) samples after the previous one. "
+        "within: all samples of a window have the same value of that field. "
+        "pad: incomplete windows are filled with zeros, and the field 'count' has the number of real samples; "
         "otherwise incomplete windows are left out",
     .form = sequence_form,
     .make = make_sequence,

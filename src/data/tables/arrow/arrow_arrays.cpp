@@ -66,7 +66,8 @@ std::shared_ptr<arrow::Array> numbers_of(const Dataset::Field& field, const Colu
   return arrow::MakeArray(arrow::ArrayData::Make(number_type(field), count, {nullptr, std::move(values)}, 0));
 }
 
-/// Returns the offsets of `count` samples and the offset of their end. The unit is a value of `bytes` bytes.
+/// Returns the array of offsets that Arrow needs for `count` samples of different lengths: `count` + 1 numbers, the last
+/// one for the end of the last sample. The unit is a value of `bytes` bytes.
 std::shared_ptr<arrow::Buffer> offsets_of(const Dataset::Field& field, const Column& column, std::size_t bytes,
                                           std::uint64_t count) {
   if (column.values.size() / bytes > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))

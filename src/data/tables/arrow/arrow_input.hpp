@@ -18,8 +18,8 @@
 
 namespace trainrt::data::arrow_module {
 
-/// Makes a TableInput readable as a file of Arrow, for one thread. Arrow replaces exceptions by messages, so the
-/// original exception is kept for guarded().
+/// Makes a TableInput readable as a file of Arrow, for one thread. Exceptions must not pass through Arrow, so read errors
+/// are returned as messages. guarded() rethrows the original exception.
 class ArrowInput final : public arrow::io::RandomAccessFile {
  public:
   ArrowInput(std::shared_ptr<const TableInput> input, arrow::MemoryPool* pool) : input_(std::move(input)), pool_(pool) {}
@@ -55,7 +55,7 @@ class ArrowInput final : public arrow::io::RandomAccessFile {
     return std::shared_ptr<arrow::Buffer>(std::move(buffer));
   }
 
-  // Reads in the calling thread, because Arrow's own threads would outlive the file.
+  // Reads in the calling thread, because Arrow's own threads could still read after the file was closed.
   arrow::Future<std::shared_ptr<arrow::Buffer>> ReadAsync(const arrow::io::IOContext&, std::int64_t position,
                                                           std::int64_t bytes) override {
     return arrow::Future<std::shared_ptr<arrow::Buffer>>::MakeFinished(ReadAt(position, bytes));
@@ -76,7 +76,7 @@ class ArrowInput final : public arrow::io::RandomAccessFile {
   std::exception_ptr exception_;
 };
 
-/// Returns an Error with Arrow's message. If a memory pool is full, the message explains the limit.
+/// Returns an Error with `text`, a message of Arrow. If a memory pool is full, adds an explanation of the limit.
 inline Error arrow_error(std::string text) {
   if (text.find("cap exceeded") != std::string::npos)
     text += ". The limit is max_expanded_bytes, or the available memory if that is less";

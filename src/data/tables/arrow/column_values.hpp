@@ -6,7 +6,8 @@
 
 namespace trainrt::data::arrow_module {
 
-/// Returns the number of values of a shape, or -1 if the shape is invalid. The module cannot call element_count().
+/// Returns the number of values of a shape, or -1 if the shape is invalid. The module has this function because it cannot
+/// call element_count() of the program.
 inline std::int64_t values_of_shape(const Shape& shape) {
   std::int64_t count = 1;
   for (const auto axis : shape)
@@ -17,7 +18,7 @@ inline std::int64_t values_of_shape(const Shape& shape) {
 /// Returns the description of a column that has the Arrow type of `field`.
 TableColumn describe_column(const arrow::Field& field);
 
-/// Number of the first row of an array, in its block and in the file.
+/// The number of the first row of an array, counted in its block and in the file.
 struct FirstRow {
   std::uint64_t in_block = 0;
   std::uint64_t in_file = 0;

@@ -48,7 +48,8 @@ class DirectNumbers final : public DirectColumn {
   }
 
  private:
-  /// Moves each of the `present` values to the position of its row. The values are contiguous before.
+  /// Moves each of the `present` values, which are contiguous at first, to the position of its row. Returns which rows
+  /// have a value.
   Validity spread(Value* values, std::int64_t count, std::int64_t present) {
     const auto level_of_value = reader_->descr()->max_definition_level();
     bits_.assign(static_cast<std::size_t>(count + 7) / 8, 0);

@@ -32,10 +32,11 @@ struct Validity {
 };
 
 [[noreturn]] inline void throw_missing(std::uint64_t row) {
-  throw UsageError(fmt::format(
-      "row {} has no value, which integers cannot represent: set the key 'types' to f64 for a column of single numbers "
-      "(the value becomes NaN), write lists and vectors as float64, or leave the column out with the key 'columns'",
-      row));
+  throw UsageError(
+      fmt::format("row {} has no value, which integers cannot represent: "
+                  "set the key 'types' to f64 for a column of single numbers (the value becomes NaN), "
+                  "write lists and vectors as float64, or leave the column out with the key 'columns'",
+                  row));
 }
 
 /// Throws UsageError if f64 cannot represent the integer exactly. It is called for columns of integers that became f64
@@ -46,8 +47,8 @@ void require_exact(From value, std::uint64_t row) {
     const auto rounded = static_cast<double>(value);
     if (rounded >= std::ldexp(1.0, std::numeric_limits<From>::digits) || static_cast<From>(rounded) != value)
       throw UsageError(fmt::format(
-          "row {}: f64 cannot represent the integer {} exactly, and the column is f64 because values are missing; set the "
-          "key types to f64 to round it, leave the column out with the key columns, or write it as text",
+          "row {}: f64 cannot represent the integer {} exactly, and the column is f64 because values are missing; "
+          "set the key 'types' to f64 to round it, leave the column out with the key 'columns', or write it as text",
           row, value));
   }
 }
@@ -91,7 +92,7 @@ void put_missing(std::byte* out, std::uint64_t row) {
   }
 }
 
-/// Elements `begin` to `begin + count` - 1 of an array, and the memory where they are stored.
+/// The elements `begin` to `begin + count` - 1 of an array, and the memory to which they are written.
 struct Run {
   std::int64_t begin = 0;
   std::int64_t count = 0;
@@ -103,7 +104,7 @@ struct Run {
   Validity validity = {};
 };
 
-/// Stores the numbers of a run. The first number is at `from`.
+/// Converts the numbers at `from` to type To, and stores them as `run` describes.
 template <class From, class To>
 void put_run(const From* from, const Run& run) {
   if constexpr (std::is_same_v<From, To>)
@@ -122,7 +123,7 @@ void put_run(const From* from, const Run& run) {
     To value;
     if (!convert(from[i], value)) {
       constexpr const char* message =
-          "row {}: the value {} does not fit the column's type; set another one with the key types";
+          "row {}: the value {} does not fit the column's type; set another type with the key 'types'";
       if constexpr (std::is_same_v<From, Half>)
         throw UsageError(fmt::format(message, row, from[i].ToFloat()));
       else
@@ -132,14 +133,15 @@ void put_run(const From* from, const Run& run) {
   }
 }
 
-/// Returns the size in bytes of a value. The module cannot call size_of().
+/// Returns the size in bytes of a value of type `dtype`. The module has this function because it cannot call size_of() of
+/// the program.
 inline std::size_t value_bytes(DType dtype) {
   if (dtype == DType::f64 || dtype == DType::i64) return 8;
   if (dtype == DType::f32 || dtype == DType::i32) return 4;
   return dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::i16 ? 2 : 1;
 }
 
-/// Stores the numbers of a run as values of type `dtype`. The first number is at `from`.
+/// Converts the numbers at `from` to type `dtype`, and stores them as `run` describes.
 template <class From>
 void put_as(const From* from, DType dtype, const Run& run) {
   switch (dtype) {
@@ -162,7 +164,7 @@ void put_as(const From* from, DType dtype, const Run& run) {
     case DType::boolean:
       return put_run<From, Flag>(from, run);
     default:
-      throw Error("a column cannot be converted to that type");
+      throw Error("the values cannot be converted to the requested type");
   }
 }
 

@@ -30,12 +30,13 @@ parquet::Compression::type codec_of(const std::string& name) {
   // Arrow's "lz4" uses the frame format, which Parquet does not allow.
   const auto codec = value_of(arrow::util::Codec::GetCompressionType(name == "lz4" ? "lz4_raw" : name));
   if (!arrow::util::Codec::IsAvailable(codec))
-    throw UsageError(fmt::format("--compress {}: this Apache Arrow was built without it", name));
+    throw UsageError(fmt::format("--compress {}: the installed Apache Arrow was built without this codec", name));
   return codec;
 }
 
-/// Returns whether a field is encoded with a dictionary, because its values are likely to repeat, as labels and words
-/// do. Bytes also get a dictionary, because Parquet would otherwise store each byte as four bytes.
+/// Returns whether to encode a field with a dictionary. This is the case for types with values that are likely to repeat,
+/// such as labels and words. It is also the case for bytes, because Parquet would otherwise store each byte as four
+/// bytes.
 bool wants_dictionary(const Dataset::Field& field) {
   switch (field.dtype) {
     case DType::u8:
@@ -62,7 +63,7 @@ std::shared_ptr<parquet::WriterProperties> properties_for(const std::vector<Data
   return builder.build();
 }
 
-/// Adds the row group `from` to a footer. The positions of its columns are increased by `shift` bytes.
+/// Adds the row group `from` to a footer. The positions of the row group's columns are increased by `shift` bytes.
 void copy_group(const parquet::RowGroupMetaData& from, std::int64_t shift, std::int16_t number,
                 parquet::RowGroupMetaDataBuilder& to) {
   to.set_num_rows(from.num_rows());

@@ -126,8 +126,8 @@ class ParquetReader final : public ReaderBase {
     return lacks;
   }
 
-  /// Decodes a few rows of all columns, then the next rows of all columns. This order is faster, because the columns of
-  /// a vector share cache lines.
+  /// Decodes the rows in small batches, and all columns of a batch before the next batch. This order is faster, because
+  /// the columns of a vector share cache lines.
   void read_direct(std::size_t block, const std::vector<const TableTarget*>& targets, std::uint64_t rows_before) const {
     auto reader = take();
     guarded(reader->input, [&] {
@@ -163,7 +163,7 @@ class ParquetReader final : public ReaderBase {
         if (!take_rows(*batch, rows)) return;
         rows += count;
       }
-      if (rows != blocks_[block]) throw Error("a row group has fewer rows than in the footer");
+      if (rows != blocks_[block]) throw Error("a row group has fewer rows than the footer declares");
     });
     give_back(std::move(reader));
   }

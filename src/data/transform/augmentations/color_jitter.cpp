@@ -137,8 +137,8 @@ SampleMap make_color_jitter(const Dataset::Field& field, std::span<const std::st
   if (!are_valid)
     throw UsageError(
         fmt::format("{0}: '{3}' is invalid. "
-                    "Valid are three numbers from 0 to {1} for brightness, contrast and saturation, and optionally a "
-                    "fourth from 0 to {2} for hue",
+                    "Valid are three numbers from 0 to {1}: brightness, contrast, saturation. "
+                    "A fourth number from 0 to {2}, the hue, is optional",
                     field.name, static_cast<int>(max_amount), max_hue, join(arguments, " ")));
   const auto axes = image_axes(field);
   require_u8_or_f32(field);
@@ -155,10 +155,9 @@ namespace plugins {
 extern const Augmentation color_jitter{
     .name = "color_jitter",
     .help =
-        "changes brightness, contrast and saturation of images by random factors between 1 - AMOUNT and 1 + AMOUNT, and "
-        "rotates the hue by up to HUE (0.5 is half a circle) in either direction; "
-        "the changes differ in each epoch. Images are u8, or f32 from 0 to 1; "
-        "to normalize them, use normalize_last",
+        "changes brightness, contrast and saturation of images by random factors between 1 - AMOUNT and 1 + AMOUNT, "
+        "and rotates the hue by up to HUE (0.5 is half a circle) in either direction; the changes differ in each epoch. "
+        "Images are u8, or f32 from 0 to 1; to normalize them, use normalize_last",
     .arguments = "BRIGHTNESS CONTRAST SATURATION [HUE]",
     .make = make_color_jitter};
 

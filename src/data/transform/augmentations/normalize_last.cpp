@@ -18,8 +18,8 @@ namespace plugins {
 
 extern const Augmentation normalize_last{.name = "normalize_last",
                                          .help =
-                                             "like normalize, but applied after the random changes (and before "
-                                             "random_erasing), which therefore receive images that are not normalized",
+                                             "like normalize, but applied after all random changes except random_erasing. "
+                                             "These changes therefore receive images that are not normalized",
                                          .arguments = "MEAN DEVIATION",
                                          .make = make_normalized_last,
                                          .order = 1};

@@ -38,9 +38,8 @@ SampleMap make_random_erasing(const Dataset::Field& field, std::span<const std::
   const auto range = arguments.empty() ? std::nullopt : parse_area_range(arguments.subspan(1), {0.02, 0.33});
   if (!probability || !(*probability > 0 && *probability <= 1) || !range)
     throw UsageError(
-        fmt::format("{}: '{}' is invalid. "
-                    "Valid is a probability of more than 0, up to 1, and optionally the minimum and maximum share of the "
-                    "area, such as 0.5 0.02 0.33",
+        fmt::format("{}: '{}' is invalid. Valid is a probability from 0 (exclusive) to 1. "
+                    "The minimum and the maximum share of the area may follow, such as 0.5 0.02 0.33",
                     field.name, join(arguments, " ")));
   return {field, [axes = image_axes(field), probability = *probability, range = *range](
                      std::span<const std::byte> from, std::span<std::byte> to, Random& random) {

@@ -39,7 +39,7 @@ namespace plugins {
 
 extern const Augmentation random_flip{.name = "random_flip",
                                       .help =
-                                          "mirrors a random half of the images, which differs in each epoch: "
+                                          "mirrors half of the images, chosen at random in each epoch: "
                                           "horizontal swaps left and right, vertical swaps top and bottom",
                                       .arguments = "horizontal | vertical",
                                       .make = make_random_flip};

@@ -26,10 +26,8 @@ SampleMap make_random_noise(const Dataset::Field& field, std::span<const std::st
                                  join(arguments, " ")));
   if (field.dtype == DType::f32) return noise_map<float>(field, *deviation);
   if (field.dtype == DType::f64) return noise_map<double>(field, *deviation);
-  throw UsageError(
-      fmt::format("{} has type {}; noise can be added to f32 and f64. "
-                  "Convert the field with cast = {}: f32",
-                  field.name, name_of(field.dtype), field.name));
+  throw UsageError(fmt::format("{} has type {}; noise can be added to f32 and f64. Convert the field with cast = {}: f32",
+                               field.name, name_of(field.dtype), field.name));
 }
 
 }  // namespace

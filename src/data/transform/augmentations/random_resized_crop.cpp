@@ -9,7 +9,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr double min_ratio = 3.0 / 4, max_ratio = 4.0 / 3;  // ratio of width to height
+constexpr double min_ratio = 3.0 / 4, max_ratio = 4.0 / 3;  // valid ratios of width to height
 
 Box box_at(std::size_t top, std::size_t left, std::size_t height, std::size_t width) {
   return {static_cast<float>(top), static_cast<float>(left), static_cast<float>(top + height),
@@ -47,7 +47,7 @@ SampleMap make_random_resized_crop(const Dataset::Field& field, std::span<const 
   if (!size || !range)
     throw UsageError(fmt::format(
         "{}: '{}' is invalid. "
-        "Valid is HEIGHTxWIDTH, and optionally the minimum and maximum share of the area, such as 224x224 0.08 1",
+        "Valid is HEIGHTxWIDTH. The minimum and the maximum share of the area may follow, such as 224x224 0.08 1",
         field.name, join(arguments, " ")));
   const auto axes = image_axes(field);
   require_u8_or_f32(field);

@@ -11,8 +11,9 @@ namespace trainrt::data {
 
 namespace {
 
-/// Stores `value` as T. An integer type cuts off a fraction. Float types also store infinity and NaN. Throws UsageError
-/// that names the field if T cannot hold the value, such as NaN as an integer, or a number beyond the range of T.
+/// Converts `value` to T and stores it at `to`. For an integer type, the fraction is cut off. Float types also hold
+/// infinity and NaN. Throws UsageError that names the field if T cannot hold the value, such as NaN as an integer, or a
+/// number beyond the range of T.
 template <class T>
 void store(double value, const std::string& field, std::byte* to) {
   constexpr auto max = static_cast<double>(std::numeric_limits<T>::max());

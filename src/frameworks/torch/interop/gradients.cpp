@@ -40,7 +40,7 @@ enum class Transport {
   no_buckets,   ///< one rank on a GPU: nothing is reduced
 };
 
-/// A parameter, its gradient's part of a bucket, and the state of that gradient in this step.
+/// A parameter, the part of a bucket that holds its gradient, and the state of that gradient in this step.
 struct Slot {
   std::string name;
   at::Tensor parameter, view;
@@ -185,7 +185,7 @@ struct Gradients::Impl {
       clip_on_gpu(max_norm);
   }
 
-  /// Clips without waiting for the GPU.
+  /// Clips the gradients to the norm `max_norm`. Computes the factor on the GPU, so the CPU does not wait for the GPU.
   void clip_on_gpu(double max_norm) {
     if (!(max_norm > 0))
       throw UsageError("cannot clip gradients to a norm of " + std::to_string(max_norm) +

@@ -85,7 +85,7 @@ class LightgbmBooster final : public Booster {
   bool is_better_if_greater(std::string_view metric) const override { return is_better_if_greater_of_lightgbm(metric); }
 
  private:
-  /// Logs on rank 0 only.
+  /// Logs `text` on rank 0; does nothing on other ranks.
   void log_once(const std::string& text) const {
     if (ctx_.world_rank() == 0) ctx_.log(text);
   }

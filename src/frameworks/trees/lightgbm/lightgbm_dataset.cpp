@@ -14,7 +14,7 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// LightGBM has 32-bit numbers of rows and columns. Not collective.
+/// Throws UsageError if there are more rows or columns than LightGBM's 32-bit integers can count. Not collective.
 void require_size(const TableRows& rows, const TableLayout& layout, const std::string& name) {
   constexpr auto max_count = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
   if (rows.size() > max_count)

@@ -15,7 +15,7 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The parts of a run that are needed to read a dataset, as references.
+/// References to everything that is needed to read a dataset of a run, and the model to resume from.
 struct LightgbmRun {
   Context& ctx;
   const LightgbmLibrary& library;

@@ -15,7 +15,7 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// A parameter that the train function sets itself, and the replacement.
+/// A parameter that the train function sets itself, so that [loop] must not set it, and advice for the user.
 struct DecidedParameter {
   std::string_view name, advice;
 };
@@ -60,7 +60,7 @@ constexpr DecidedParameter decided_elsewhere[] = {
 constexpr std::string_view names_of_any_case[] = {"boosting", "data_sample_strategy", "objective", "tree_learner"};
 
 /// Converts a value as LightGBM does: removes quotation marks around it, and converts it to lower case if LightGBM ignores
-/// case. The train function decides by these values.
+/// case. The train function tests only converted values.
 std::string normalized(std::string_view name, std::string value) {
   constexpr auto* marks = "'\"";
   value.erase(value.find_last_not_of(marks) + 1);

@@ -7,7 +7,7 @@
 
 namespace trainrt::frameworks::trees {
 
-/// A kind of prediction by a model.
+/// A model with the kind of its predictions (LightgbmLibrary::normal, ...) and the rounds to use.
 struct LightgbmPrediction {
   LightgbmLibrary::Handle model = nullptr;
   const TableLayout& layout;
@@ -21,7 +21,7 @@ struct LightgbmPrediction {
 int predict_block(const LightgbmLibrary& library, const LightgbmPrediction& prediction, const RowBlock& block,
                   double* values);
 
-/// Returns LightGBM's number of the type of the matrix.
+/// Returns LightGBM's number for the element type of the matrix.
 int type_of_values(const TableLayout& layout);
 
 }  // namespace trainrt::frameworks::trees

@@ -24,7 +24,7 @@ std::vector<std::int32_t> sampled_rows(const LightgbmRun& run, std::int32_t rows
   return sampled;
 }
 
-/// Fills a LightgbmSample with rows.
+/// Fills a LightgbmSample row by row.
 class SampleFill {
  public:
   /// `with_rows`: whether features are bundled. Otherwise LightGBM ignores the row of a value, and all columns share one

@@ -14,8 +14,8 @@ struct LabelRule {
   std::string description;             ///< of the accepted labels, for messages
 };
 
-/// Returns the rule for a dataset. The rule for [data.train] depends on the objective; the rule for another dataset
-/// depends on the metrics. `major` and `minor` are XGBoost's version. Pure function.
+/// Returns the labels that a dataset may have: for [data.train] (`is_train`) those that the objective accepts, for another
+/// dataset those that the metrics accept. `major` and `minor` are XGBoost's version. Pure function.
 LabelRule label_rule(const Parameters& parameters, int major, int minor, bool is_train);
 
 /// Throws UsageError, with dataset, field and sample, for a label that the rule does not accept. `block`: the current block

@@ -158,7 +158,7 @@ CsrBatch RowFeed::as_csr(const RowBlock& block) {
     values = values_.data();
   }
   const bool has_weights = !block.weight.empty() && layout.group.empty();
-  // XGBoost only reads these arrays.
+  // XGBoost only reads these arrays, so the const_casts are safe.
   return {.size = block.rows,
           .columns = width,
           .offset = const_cast<std::int64_t*>(is_dense ? starts_.data() : block.row_starts.data()),

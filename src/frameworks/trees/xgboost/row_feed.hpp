@@ -24,7 +24,8 @@ class RowFeed {
 
   void* handle() { return this; }
   XgboostLibrary::Handle proxy() const { return proxy_; }
-  // Callbacks for functions that read a proxy matrix, which next() fills.
+  // Callbacks for XGBoost functions that read each block through the proxy matrix. next() fills the proxy with the next
+  // block; reset() begins a new pass.
   static int next(void* feed) { return static_cast<RowFeed*>(feed)->next_block(); }
   static void reset(void* feed) { static_cast<RowFeed*>(feed)->rewind(); }
   /// The callback for XGDMatrixCreateFromDataIter.

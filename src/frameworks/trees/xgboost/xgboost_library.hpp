@@ -63,7 +63,7 @@ class XgboostLibrary {
   int (*const create_from_csr)(const char* row_starts, const char* columns, const char* values, std::uint64_t column_count,
                                const char* config, Handle* out);
   int (*const external_create)(Handle iterator, Handle proxy, Reset*, Next*, const char* config, Handle* out);
-  /// is nullptr before version 3.0 of the library
+  /// nullptr if the library is older than version 3.0
   int (*const external_quantile_create)(Handle iterator, Handle proxy, Handle reference, Reset*, Next*, const char* config,
                                         Handle* out);
   int (*const set_info)(Handle matrix, const char* field, const char* values);

@@ -14,7 +14,7 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// The parameters in doc/parameter.rst, for suggestions after a typing error.
+/// XGBoost's parameters, from its doc/parameter.rst, to suggest a name after a typing error.
 constexpr std::array<std::string_view, 68> known_names = {"alpha",
                                                           "aft_loss_distribution",
                                                           "aft_loss_distribution_scale",
@@ -84,7 +84,7 @@ constexpr std::array<std::string_view, 68> known_names = {"alpha",
                                                           "validate_parameters",
                                                           "verbosity"};
 
-/// A booster without data.
+/// Owns a booster that is not connected to any data, to check parameters.
 class EmptyBooster {
  public:
   explicit EmptyBooster(const XgboostLibrary& library) : xgboost_(library) {

@@ -58,14 +58,14 @@ void warn_once(const std::string& why) {
   throw Error(fmt::format("cannot open '{}': {}. The file is damaged; copy or create it again", path, why));
 }
 
-/// Throws Error for a file for which the program h5_examiner exited with `exit_code`. If the exit code is not the fault
-/// of the file, only logs a warning.
+/// Throws Error if `exit_code`, with which the program h5_examiner exited on the file, means that the file is damaged.
+/// Otherwise, logs a warning.
 void judge(const std::string& path, int exit_code) {
   if (exit_code == h5_too_slow) refuse(path, "HDF5 does not finish reading its structure within 5 s of processor time");
   if (exit_code == h5_too_large)
     refuse(path,
-           "to read its structure, HDF5 needs more memory than the larger of 1 GiB and 16 times the file, or than half of "
-           "the available memory");
+           "to read its structure, HDF5 needs more memory than the larger of 1 GiB and 16 times the file, "
+           "or than half of the available memory");
   if (exit_code > 128)
     refuse(path, fmt::format("HDF5 crashes while reading its structure ({})", strsignal(exit_code - 128)));
   warn_once(fmt::format("h5_examiner exited with {}", exit_code));

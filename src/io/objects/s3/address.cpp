@@ -6,16 +6,16 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/text/percent.hpp"
+
 namespace trainrt::io::s3 {
 
 namespace {
 
-bool is_plain_letter(unsigned char letter) { return std::isalnum(letter) != 0; }
-
 bool is_bucket_name(std::string_view name) {
   constexpr std::size_t max_size = 255;
   return !name.empty() && name.size() <= max_size && std::ranges::all_of(name, [](unsigned char letter) {
-    return is_plain_letter(letter) || letter == '-' || letter == '.' || letter == '_';
+    return std::isalnum(letter) != 0 || letter == '-' || letter == '.' || letter == '_';
   }) && name.front() != '.';
 }
 
@@ -27,19 +27,6 @@ bool fits_into_host(std::string_view bucket) {
 }
 
 }  // namespace
-
-std::string url_encoded(std::string_view text, bool keeps_slashes) {
-  std::string encoded;
-  for (const unsigned char letter : text) {
-    const bool is_kept = is_plain_letter(letter) || letter == '-' || letter == '.' || letter == '_' || letter == '~' ||
-                         (keeps_slashes && letter == '/');
-    if (is_kept)
-      encoded += static_cast<char>(letter);
-    else
-      encoded += fmt::format("%{:02X}", letter);
-  }
-  return encoded;
-}
 
 Address::Address(std::string bucket, const std::string& endpoint, const std::string& region) : bucket_(std::move(bucket)) {
   if (!is_bucket_name(bucket_))
@@ -60,14 +47,14 @@ Address::Address(std::string bucket, const std::string& endpoint, const std::str
   base_ = fmt::format("{}/{}/", endpoint_, bucket_);
 }
 
-std::string Address::of_object(std::string_view key) const { return base_ + url_encoded(key, true); }
+std::string Address::of_object(std::string_view key) const { return base_ + percent_encoded(key, true); }
 
 std::string Address::with(std::string_view key, std::vector<std::pair<std::string, std::string>> query) const {
   std::ranges::sort(query);
   auto url = of_object(key);
   char sign = '?';
   for (const auto& [name, value] : query) {
-    url += fmt::format("{}{}={}", sign, url_encoded(name, false), url_encoded(value, false));
+    url += fmt::format("{}{}={}", sign, percent_encoded(name, false), percent_encoded(value, false));
     sign = '&';
   }
   return url;

@@ -24,8 +24,4 @@ class Address {
   std::string bucket_, endpoint_, base_;
 };
 
-/// Percent-encodes `text` for a URL (RFC 3986): all bytes except letters, digits and -._~ become %XX. Slashes are kept if
-/// `keeps_slashes`, as in the key of an object.
-std::string url_encoded(std::string_view text, bool keeps_slashes);
-
 }  // namespace trainrt::io::s3

@@ -57,7 +57,7 @@ class Bucket final : public Storage {
     const auto found = find(name);
     if (!found || found->size != sent.size || (!sent.etag.empty() && found->etag != sent.etag))
       throw StorageError(fmt::format("the store did not keep '{}' as it was sent: {}", url_of(name),
-                                     found ? fmt::format("it has {} bytes, and {} were sent", found->size, sent.size)
+                                     found ? fmt::format("it has {} bytes, but {} were sent", found->size, sent.size)
                                            : "it does not exist"),
                          EIO, url_of(name));
     return *found;

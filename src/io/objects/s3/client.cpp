@@ -106,8 +106,9 @@ Client::Client(const StorageUrl& url, const Store& store)
       profile_(store.profile),
       region_(region_of(store, Environment::of_process())),
       address_(url.bucket, endpoint_of(store, Environment::of_process()), region_),
-      is_anonymous_(store.anonymous),
-      credentials_(is_anonymous_ ? Credentials{} : find_credentials(Environment::of_process(), profile_)),
+      has_own_keys_(!store.keys.key.empty()),
+      is_anonymous_(store.anonymous && !has_own_keys_),
+      credentials_(has_own_keys_ || is_anonymous_ ? store.keys : find_credentials(Environment::of_process(), profile_)),
       credentials_read_s_(monotonic_seconds()) {}
 
 std::string Client::url_of(const std::string& name) const {
@@ -116,7 +117,7 @@ std::string Client::url_of(const std::string& name) const {
 
 Signer Client::signer() {
   const std::lock_guard lock(mutex_);
-  if (!is_anonymous_ && monotonic_seconds() - credentials_read_s_ > credentials_last_s) {
+  if (!has_own_keys_ && !is_anonymous_ && monotonic_seconds() - credentials_read_s_ > credentials_last_s) {
     credentials_ = find_credentials(Environment::of_process(), profile_);
     credentials_read_s_ = monotonic_seconds();
   }

@@ -46,6 +46,7 @@ class Client {
   Address address_;
   Transfers transfers_;
   std::mutex mutex_;
+  bool has_own_keys_;  // whether the Store has keys, which do not change
   bool is_anonymous_;
   Credentials credentials_;
   double credentials_read_s_ = 0;  // monotonic time, in seconds, at which `credentials_` were read

@@ -49,7 +49,7 @@ Credentials find_credentials(const Environment& environment, const std::string& 
   const auto key = environment.text("AWS_ACCESS_KEY_ID").value_or("");
   const auto secret = environment.text("AWS_SECRET_ACCESS_KEY").value_or("");
   if (key.empty() != secret.empty())
-    throw UsageError(fmt::format("{} is set and {} is not: set both or neither",
+    throw UsageError(fmt::format("{} is set, but {} is not: set both or neither",
                                  key.empty() ? "AWS_SECRET_ACCESS_KEY" : "AWS_ACCESS_KEY_ID",
                                  key.empty() ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY"));
   if (!key.empty() && profile.empty()) return {key, secret, environment.text("AWS_SESSION_TOKEN").value_or("")};

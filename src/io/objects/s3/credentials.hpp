@@ -2,13 +2,9 @@
 #include <string>
 
 #include "core/environment.hpp"
+#include "io/storage_url.hpp"
 
 namespace trainrt::io::s3 {
-
-/// Access keys for signing requests to an object store. If `key` is empty, requests are anonymous.
-struct Credentials {
-  std::string key, secret, token;
-};
 
 /// Finds credentials for an object store, in the order of Amazon's tools:
 /// - the profile `profile` of the credentials file, if `profile` is not empty;

@@ -15,6 +15,7 @@ struct Store {
   std::string region = {};   ///< region; "": AWS_REGION, AWS_DEFAULT_REGION, the profile's, or us-east-1
   std::string profile = {};  ///< profile in the AWS credentials file; "": AWS_PROFILE, or "default"
   bool anonymous = false;    ///< send requests without a signature
+  Credentials keys = {};     ///< keys for signing; if empty, find_credentials() finds them
 };
 
 /// Opens the bucket of `url` in the object store `store`. Loads libcurl, once per process. Throws UsageError if libcurl

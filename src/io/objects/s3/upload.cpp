@@ -92,8 +92,8 @@ class MultipartUpload {
                              (object.etag.ends_with(suffix) || object.etag.ends_with(suffix + '"'));
     if (is_complete && error.code == "NoSuchUpload") return object.etag;
     throw StorageError(
-        fmt::format("cannot write '{}': {} ({}) on completing an upload of {} parts; check that nothing else "
-                    "removes unfinished uploads",
+        fmt::format("cannot write '{}': {} ({}) on completing an upload of {} parts; "
+                    "check that nothing else removes unfinished uploads",
                     purpose_.url, error.code.empty() ? "HTTP 404" : error.code, error.message, etags_.size()),
         error.code == "NoSuchBucket" ? ENOENT : EAGAIN, purpose_.url);
   }

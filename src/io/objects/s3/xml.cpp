@@ -2,6 +2,7 @@
 
 #include <expat.h>
 
+#include <algorithm>
 #include <charconv>
 #include <ctime>
 #include <exception>
@@ -11,6 +12,8 @@
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
+
+#include "core/text/percent.hpp"
 
 namespace trainrt::io::s3 {
 
@@ -70,26 +73,11 @@ struct XmlWalk {
   }
 };
 
-int hex_digit(char letter) {
-  if (letter >= '0' && letter <= '9') return letter - '0';
-  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
-  return letter >= 'A' && letter <= 'F' ? letter - 'A' + 10 : -1;
-}
-
 /// Decodes a URL-encoded string, as in web forms: %XX is a byte, + is a space.
 std::string url_decoded(std::string_view text) {
-  std::string bytes;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const int high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-    const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
-    if (low >= 0) {
-      bytes += static_cast<char>(high * 16 + low);
-      i += 2;
-    } else {
-      bytes += text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return bytes;
+  std::string spaced(text);
+  std::ranges::replace(spaced, '+', ' ');
+  return percent_decoded(spaced);
 }
 
 std::uint64_t size_of_text(const std::string& text) {

@@ -22,8 +22,8 @@ std::unique_ptr<Service> xgboost_service(const Rendezvous& rendezvous, std::span
 extern const FrameworkEnvironment xgboost;
 const FrameworkEnvironment xgboost{.name = "xgboost",
                                    .help =
-                                       "the variables of dmlc-submit, such as DMLC_TRACKER_URI and DMLC_TRACKER_PORT, and "
-                                       "a tracker, for xgboost.collective",
+                                       "the variables of dmlc-submit, such as DMLC_TRACKER_URI and DMLC_TRACKER_PORT, "
+                                       "and a tracker, for xgboost.collective",
                                    .ports_of = PortsOf::first_rank,
                                    .variables = xgboost_variables,
                                    .serve = xgboost_service};

@@ -23,7 +23,7 @@ class BatchLink(Protocol):
     """Interface of the connection to a reader of batches, which trainrt.data implements."""
 
     def taken(self) -> dict[str, Any]:
-        """Returns fields for the next request: the number of batches that count as done in checkpoints."""
+        """Returns fields for the next request: how many batches the program has processed, for the next checkpoint."""
 
 
 class Conversation:
@@ -109,7 +109,7 @@ class Conversation:
         self._channel.send(message_line({"op": "state", "values": values, **self._place}))
 
     def _peek_checkpoint(self) -> dict[str, Any] | None:
-        """Returns the answer to the request "checkpoint", from any thread, or `None` while the train thread waits for an answer. Raises the
+        """Returns the answer to the request 'checkpoint', from any thread, or `None` while the train thread waits for an answer. Raises the
         exception that has ended the run, and RuntimeError if the request fails."""
         if not self._lock.acquire(blocking=False):
             return None

@@ -1,4 +1,4 @@
-"""Stop, the exception that ends a program whose run stops."""
+"""Stop, the exception that ends a program when its run stops."""
 
 
 class Stop(SystemExit):

@@ -1,4 +1,4 @@
-"""The client's first messages, and the signals of a process that is connected to a runtime."""
+"""The first messages between a program and its rank, and how the program then handles POSIX signals."""
 
 from __future__ import annotations
 
@@ -14,11 +14,20 @@ from typing import Any
 from .._support._signals import STOP_SIGNALS
 
 _PROTOCOL = 1
+_store_keys: dict[str, str] | None = None
+
+
+def use_store_keys(keys: dict[str, str] | None) -> None:
+    """Makes the next introduction() contain the access keys of the run's store, {"key": text, "secret": text, "token": text}. `None`: no keys."""
+    global _store_keys
+    _store_keys = keys
 
 
 def introduction() -> dict[str, Any]:
-    """Returns the fields of the messages "hello" and "open_run"."""
-    return {"protocol": _PROTOCOL, "client": f"Python {platform.python_version()}", "pid": os.getpid(), **_register_stacks_signal()}
+    """Returns the fields of the messages 'hello' and 'open_run'."""
+    keys = {} if _store_keys is None else {"store_keys": _store_keys}
+    use_store_keys(None)
+    return {"protocol": _PROTOCOL, "client": f"Python {platform.python_version()}", "pid": os.getpid(), **keys, **_register_stacks_signal()}
 
 
 def announce() -> None:

@@ -84,7 +84,7 @@ def _in_64_bits(name: str, value: Value) -> Value:
 
 
 def metadata_of(label: str, metadata: dict | None, directory_name: Any) -> dict:
-    """Returns a copy of `metadata` with `directory_name` as the key "checkpoint_dir_name". Raises TypeError unless `metadata` is a dict for JSON or
+    """Returns a copy of `metadata` with `directory_name` as the key 'checkpoint_dir_name'. Raises TypeError unless `metadata` is a dict for JSON or
     `None`; `label` names the metadata in the message."""
     if metadata is not None and not isinstance(metadata, dict):
         raise TypeError(f"{label} must be a dict, not a {type(metadata).__name__}")

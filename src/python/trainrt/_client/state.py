@@ -116,7 +116,7 @@ class State:
             number of ranks changes.
         """
         if name in self._values:
-            raise ValueError(f"the name '{name}' was given twice")
+            raise ValueError(f"the name '{name}' was given twice; each name must be unique")
         if part_of_sum and type(plain_value(f"value '{name}'", value)) not in (int, float):
             raise TypeError(f"value '{name}' is {value!r}; a part of a sum must be an int or a float")
         self[name] = value
@@ -167,14 +167,14 @@ class State:
         if not isinstance(name, str):
             raise TypeError(f"the name of a {kind} must be a str, not {name!r}")
         if name in self._tensors or name in self._values:
-            raise ValueError(f"the name '{name}' was given twice")
+            raise ValueError(f"the name '{name}' was given twice; each name must be unique")
         self._refuse_when_attached(kind, name)
 
     def _refuse_when_attached(self, kind: str, name: str) -> None:
         if self._attached:
             raise RuntimeError(f"{kind} '{name}' cannot be added now: add all names before restore()")
 
-    # ---- used by the Context ----
+    # ---- methods that the Context calls ----
 
     def _assign_offsets(self) -> int:
         """Sets the offset of each tensor in shared memory, and returns the total number of bytes."""

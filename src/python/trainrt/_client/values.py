@@ -30,12 +30,12 @@ def fits_64_bits(value: Any) -> bool:
 
 
 def encoded(value: Any) -> Any:
-    """Returns the value for JSON. NaN and infinity, which JSON does not support, become dicts such as {"float": "nan"}."""
+    """Returns the value for JSON. NaN and infinity, which JSON does not support, become dicts such as {'float': 'nan'}."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
     return value
 
 
 def decoded(value: Any) -> Any:
-    """Returns the value from which encoded() has made `value`."""
+    """Returns the original value for `value`, a result of encoded()."""
     return float(value["float"]) if isinstance(value, dict) else value

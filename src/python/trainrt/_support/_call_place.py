@@ -23,7 +23,7 @@ def _kind(file: str) -> int:
 
 
 def call_place(op: str) -> dict[str, str]:
-    """Returns {"place": text} with the call in the user's code that leads here, such as "report() at train.py:12". For a call from a thread of a
+    """Returns {'place': text} with the call in the user's code that leads here, such as 'report() at train.py:12'. For a call from a thread of a
     library, the text names the line at which the main thread calls the library. Returns {"stage": text} for a call that this package makes outside of
     the user's code. `op` is the name of the call if no function of the package has a public name."""
     place = _place(sys._getframe(1), op)
@@ -35,13 +35,13 @@ def call_place(op: str) -> dict[str, str]:
 
 
 def name_stage(text: str) -> None:
-    """Sets the stage that call_place() returns while no code of the user runs, in a process that fit() or a Tuner has started."""
+    """Sets the text that call_place() returns while no code of the user runs, for example 'the start of the train function'."""
     global _stage
     _stage = text
 
 
 def place_of_raise(trace: TracebackType | None) -> str:
-    """Returns the innermost line of the user's code in the traceback of an exception, such as "train.py:8". Returns "" if the traceback has no user
+    """Returns the innermost line of the user's code in the traceback of an exception, such as 'train.py:8'. Returns '' if the traceback has no user
     code."""
     place = ""
     while trace is not None:
@@ -52,7 +52,7 @@ def place_of_raise(trace: TracebackType | None) -> str:
 
 
 def _place(frame: FrameType | None, name: str) -> str | None:
-    """Returns the place of the innermost frame of the user's code, else that of a library, or `None` if there is neither."""
+    """Returns call and line of the innermost frame of the user's code; without such a frame, of a library; otherwise `None`."""
     in_library = None
     while frame is not None:
         code = frame.f_code

@@ -12,14 +12,15 @@ import os
 import secrets
 import socket
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from ._signed_frames import KEY_BYTES, NotSigned, SignedConnection
 
 ADDRESS, KEY = "TRAINRT_FIT", "TRAINRT_FIT_KEY"  # environment variables
 _TIMEOUT_S = 60.0
-_FIRST_REQUEST_S = 10.0  # how long a connection may wait for data before it has proved that it has the key
-_MAX_UNPROVEN = 256  # connections of one socket that have not proved it; further ones wait in the queue of the socket
+_FIRST_REQUEST_S = 10.0  # limit for the first signed message of a new connection, which proves that the client has the key
+_MAX_UNPROVEN = 256  # maximum number of connections per socket without this proof; further ones wait in its queue
 _BACKLOG = 4096
 _PAUSE_S = 0.1
 
@@ -27,11 +28,11 @@ _PAUSE_S = 0.1
 class Exchange:
     """The server, in the script. It is a context manager, which closes it.
 
-    Parameters: `has_other_nodes`, whether ranks may run on other nodes. If so, it listens on a TCP port, too; otherwise only on a socket that
-    this machine alone can reach.
+    Parameters: `hosts`, addresses of this host by which ranks on other nodes reach it. The server listens on a TCP port of each of them, and on a
+    socket that this machine alone can reach. Raises OSError if this host does not have an address.
     """
 
-    def __init__(self, has_other_nodes: bool) -> None:
+    def __init__(self, hosts: Sequence[str] = ()) -> None:
         self._values: dict[str, bytes] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -41,10 +42,9 @@ class Exchange:
         local.bind("\0" + name)  # a name without a file, which the kernel removes with the socket
         local.listen(_BACKLOG)
         self._listeners, self._addresses = [local], [f"unix:{name}"]
-        if has_other_nodes:
-            self._listeners.append(_tcp_listener())
-            port = self._listeners[-1].getsockname()[1]
-            self._addresses += [f"tcp:{port}:{host}" for host in _own_hosts()]
+        for host in hosts:
+            self._listeners.append(_tcp_listener(host))
+            self._addresses.append(f"tcp:{self._listeners[-1].getsockname()[1]}:{host}")
         for listener in self._listeners:
             threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
 
@@ -68,7 +68,7 @@ class Exchange:
         """Returns the environment variables that ranks need to connect."""
         return {ADDRESS: ",".join(self._addresses), KEY: self._key.hex()}
 
-    # ---- access by the script ----
+    # ---- methods that the script calls ----
 
     def put(self, name: str, data: bytes) -> None:
         with self._lock:
@@ -82,7 +82,7 @@ class Exchange:
         with self._lock:
             return sorted(self._values)
 
-    # ---- requests of ranks ----
+    # ---- methods that answer requests of ranks ----
 
     def _accept(self, listener: socket.socket) -> None:
         unproven = threading.BoundedSemaphore(_MAX_UNPROVEN)
@@ -132,20 +132,6 @@ class Exchange:
         return None
 
 
-def _tcp_listener() -> socket.socket:
-    if socket.has_dualstack_ipv6():
-        try:
-            return socket.create_server(("::", 0), family=socket.AF_INET6, backlog=_BACKLOG, dualstack_ipv6=True)
-        except OSError:  # IPv6 is switched off
-            pass
-    return socket.create_server(("", 0), backlog=_BACKLOG)
-
-
-def _own_hosts() -> list[str]:
-    """Returns names and addresses by which other nodes may reach this one. Ranks of srun first use the address that srun has."""
-    name = socket.gethostname()
-    try:
-        found = [str(each[4][0]) for each in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)]
-    except OSError:
-        found = []
-    return list(dict.fromkeys([name, *(host for host in found if not host.startswith("127.") and host != "::1" and "%" not in host)]))
+def _tcp_listener(host: str) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, 0), family=family, backlog=_BACKLOG)

@@ -1,4 +1,4 @@
-"""ExchangeClient: the side of a rank of the Exchange of `fit()`."""
+"""ExchangeClient, through which a rank sends requests to the Exchange of `fit()`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ._exchange import ADDRESS, KEY
 from ._signed_frames import NotSigned, SignedConnection
 
 _CONNECT_TIMEOUT_S, _REPLY_TIMEOUT_S = 5.0, 300.0
-_START_S, _LATER_S = 30.0, 3.0  # how long a rank tries to reach the script: when many ranks start, connections may fail
-_REFUSED_S = 1.0  # the same if nobody listens
+_START_S, _LATER_S = 30.0, 3.0  # how long a rank tries to reach the script, at its start and later: connections may fail when many ranks start
+_REFUSED_S = 1.0  # how long a rank tries if connections are refused, because the script does not listen
 
 
 class ScriptUnreachable(RuntimeError):
@@ -30,11 +30,11 @@ class ExchangeClient:
 
     @classmethod
     def from_environment(cls) -> ExchangeClient:
-        """Returns the client for the variables of Exchange.variables(), and removes them, so that child processes do not inherit them."""
+        """Returns a client for the environment variables of Exchange.variables(). Removes the variables, so that child processes do not inherit them."""
         return cls(os.environ.pop(ADDRESS).split(","), bytes.fromhex(os.environ.pop(KEY)))
 
     def get(self, name: str) -> bytes | None:
-        """Returns the value, or `None` if there is none."""
+        """Returns the value that put() has stored under `name`, or `None` if there is no such value."""
         return self._request({"op": "get", "name": name}, tries_s=_START_S)
 
     def put(self, name: str, data: bytes) -> None:
@@ -57,7 +57,7 @@ class ExchangeClient:
                     failures.append(f"{label}: {error or 'closed'}")
                     is_refused = is_refused and isinstance(error, ConnectionRefusedError)
             if time.monotonic() > start + (_REFUSED_S if is_refused else tries_s):
-                raise ScriptUnreachable(f"the script that called fit() cannot be reached from {socket.gethostname()}: {'; '.join(failures)}. It must "
+                raise ScriptUnreachable(f"the script that called fit() cannot be reached from {socket.gethostname()}: {'; '.join(failures)}. The script must "
                                         f"still be running, and nodes must be able to connect to it; otherwise start the script on every rank: srun trainrt "
                                         f"-- python3 train.py")
             time.sleep(0.2)
@@ -73,20 +73,19 @@ class ExchangeClient:
             return reply[1:] if reply else None
 
     def _ways(self) -> list[tuple[str, Callable[[], socket.socket]]]:
-        """Returns pairs (label, function that connects): first the socket of this machine, then the address that srun knows, then the others."""
+        """Returns pairs (label, function that connects): first the socket of this machine, then the address that srun has used, then the others."""
         found: list[tuple[str, Callable[[], socket.socket]]] = []
-        ports: dict[int, list[str]] = {}
+        of_srun = os.environ.get("SLURM_LAUNCH_NODE_IPADDR")
+        remote: list[tuple[str, int]] = []
         for address in self._addresses:
             kind, _, rest = address.partition(":")
             if kind == "unix":
                 found.append(("this machine", partial(_connected_locally, rest)))
             else:
                 port, _, host = rest.partition(":")
-                ports.setdefault(int(port), []).append(host)
-        of_srun = os.environ.get("SLURM_LAUNCH_NODE_IPADDR")
-        for number, hosts in ports.items():
-            for host in dict.fromkeys([of_srun, *hosts] if of_srun else hosts):
-                found.append((f"{host}, port {number}", partial(socket.create_connection, (host, number), _CONNECT_TIMEOUT_S)))
+                remote.append((host, int(port)))
+        for each in sorted(remote, key=lambda address: address[0] != of_srun):
+            found.append((f"{each[0]}, port {each[1]}", partial(socket.create_connection, each, _CONNECT_TIMEOUT_S)))
         return found
 
 
@@ -104,7 +103,7 @@ def _connected_locally(name: str) -> socket.socket:
 
 
 def _is_connected(connected: socket.socket, name: str, until_s: float) -> bool:
-    """Tries to connect. Returns False if the queue of the listening socket is full; after `until_s`, this raises BlockingIOError."""
+    """Tries once to connect. If the queue of the listening socket is full, returns False; after `until_s`, raises BlockingIOError instead."""
     try:
         connected.connect("\0" + name)
     except BlockingIOError:  # unlike a TCP socket, a Unix socket with a timeout does not wait here

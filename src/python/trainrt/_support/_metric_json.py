@@ -1,4 +1,4 @@
-"""Metrics as JSON that strict parsers read: NaN is null, infinities are the strings "Infinity" and "-Infinity". A string with this content, also
+"""Metrics as JSON that strict parsers read: NaN is null, infinities are the strings 'Infinity' and '-Infinity'. A string with this content, also
 after backslashes, is prefixed with one more backslash. src/core/text/json_number.hpp defines the same form."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def encoded(metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 def decoded(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Returns the metrics that encoded() was given, with NaN for `None`."""
+    """Returns the original metrics for a result of encoded(). `None` becomes NaN."""
     return {name: number_or_text(value) for name, value in metrics.items()}
 
 

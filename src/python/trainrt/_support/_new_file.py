@@ -1,4 +1,4 @@
-"""Writes files so that readers see the old or the new content, never a part of it."""
+"""Writes files so that readers see either the complete old content or the complete new content."""
 
 from __future__ import annotations
 

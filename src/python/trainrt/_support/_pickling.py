@@ -72,7 +72,7 @@ def _definition(thing: Any) -> str:
 
 
 def _by_value(thing: Any, why: str, label: str) -> bytes:
-    """Returns a message with two pickles: `thing`, and those functions and classes of the script that it contains, by name."""
+    """Returns a message with two pickles: of `thing`, and of the functions and classes of the script that `thing` contains, by name."""
     failed = f"{label} cannot be sent to the processes that run it"
     try:
         cloudpickle = importlib.import_module("cloudpickle")
@@ -106,12 +106,12 @@ def _pickler_of(cloudpickle: Any, file: BinaryIO) -> Any:
 
 
 def call_of() -> dict[str, Any]:
-    """Returns a description of how this process was started, which processes that use loaded() need."""
+    """Returns script, module path and arguments of this process. A process that calls loaded() needs them to find functions of the script."""
     return {"script": _script.of_this_process(), "sys_path": sys.path, "argv": sys.argv}
 
 
 def send(trainer: Any, exchange: Exchange, options: dict[str, Any]) -> None:
-    """Offers the trainer to the ranks, with `options` for the worker (JSON). Raises as pickled() does."""
+    """Stores the trainer, and `options` for the worker (JSON), where the ranks can fetch them. Raises the exceptions of pickled()."""
     exchange.put(_TRAINER, pickled(trainer))
     exchange.put(_CALL, json.dumps({**call_of(), **options}).encode())
 
@@ -138,6 +138,8 @@ def loaded(data: bytes, call: dict[str, Any]) -> Any:
     unpickler = pickle.Unpickler(io.BytesIO(data))
     thing = unpickler.load()
     vars(main).update(unpickler.load())
+    if "pyarrow._s3fs" in sys.modules:  # pickle imports only this module for an S3FileSystem, which makes the process crash at its exit
+        importlib.import_module("pyarrow.fs")  # registers the function that ends Arrow's threads at the exit
     return thing
 
 

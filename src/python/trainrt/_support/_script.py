@@ -8,7 +8,7 @@ import sys
 
 
 def of_this_process() -> dict[str, str | None]:
-    """Returns {"module": name, "path": file} of the script: the name if it was started by `python3 -m`. Both are `None` in a notebook, an
+    """Returns {'module': name, 'path': file} of the script: the name if it was started by `python3 -m`. Both are `None` in a notebook, an
     interpreter and `python3 -c`."""
     main = sys.modules["__main__"]
     name = getattr(getattr(main, "__spec__", None), "name", None)

@@ -45,7 +45,7 @@ class SignedConnection:
         self._socket.sendall(self._signature(label, b"data", data))
 
     def receive(self) -> bytes:
-        """Returns the next message. Raises NotSigned if it is not signed with the key; its data are read only after its length was verified."""
+        """Returns the next message. Verifies its length before it reads the data. Raises NotSigned if the message is not signed with the key."""
         label = self._receives + _LENGTH.pack(self._arrived)
         self._arrived += 1
         length = bytes(self._received(_LENGTH.size))

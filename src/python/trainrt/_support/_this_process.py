@@ -9,7 +9,7 @@ from typing import Any
 
 
 def facts() -> dict[str, Any]:
-    """Returns {"hostname": ..., "node_ip": ..., "pid": ...}."""
+    """Returns {'hostname': ..., 'node_ip': ..., 'pid': ...}."""
     return {"hostname": platform.node(), "node_ip": _address(), "pid": os.getpid()}
 
 

@@ -37,7 +37,7 @@ def _fails(value: Any, dumps: Callable[[Any], bytes]) -> bool:
 
 
 def _parts(thing: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yields (description, value) for the objects that the pickle of `thing` contains. `name` is the description of `thing`, or ""."""
+    """Yields (description, value) for the objects that the pickle of `thing` contains. `name` is the description of `thing`, or ''."""
     if isinstance(thing, types.FunctionType):
         yield from _parts_of_function(thing)
     elif isinstance(thing, types.MethodType):

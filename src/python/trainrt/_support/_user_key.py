@@ -41,17 +41,17 @@ def code_of(message: bytes) -> str | None:
 
 
 def reason_against(code: object, message: bytes) -> str | None:
-    """Returns why `code` does not prove that a process of this user wrote `message`, or `None` if it does."""
+    """Returns the reason why `code` does not prove that a process of this user wrote `message`; `None` if `code` is valid."""
     if code is None:
-        return "it is not signed: an older version of trainrt wrote it, or the home of its user was read-only"
+        return "it is not signed: an older version of trainrt wrote it, or the home folder of its user was read-only"
     try:
         key = _read()
     except KeyRefused as error:
         return str(error)
     if key is None:
-        return f"this user has no key to verify its code ({path() or 'the home folder is unknown'})"
+        return f"this user has no key to verify the authentication code in it ({path() or 'the home folder is unknown'})"
     is_valid = isinstance(code, str) and hmac.compare_digest(_code(key, message).encode(), code.encode("utf-8", "replace"))
-    return None if is_valid else "its code is not valid: another user wrote it, it was changed, or the key is new"
+    return None if is_valid else "its authentication code is not valid: another user wrote it, it was changed, or the key is new"
 
 
 def _code(key: bytes, message: bytes) -> str:
@@ -74,9 +74,9 @@ def _read() -> bytes | None:
         mode = stat.S_IMODE(found.st_mode)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or mode & 0o077:
             raise KeyRefused(f"the key {where} is not used, since other users have access to it (owner {found.st_uid}, mode {mode:04o}). Remove it; "
-                             f"a new one is made")
+                             f"trainrt then creates a new one")
         if found.st_size != _BYTES:
-            raise KeyRefused(f"the key {where} has {found.st_size} bytes, not {_BYTES}, and is not used. Remove it; a new one is made")
+            raise KeyRefused(f"the key {where} has {found.st_size} bytes, not {_BYTES}, and is not used. Remove it; trainrt then creates a new one")
         return file.read(_BYTES)
 
 

@@ -89,7 +89,7 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         return self._with(rows=self._rows_in_order()[first:end])
 
     def _rows_in_order(self) -> Any:
-        """Returns the row numbers in the order that limit() and split() use. Rows of a shuffled dataset are in random order, equal at each call."""
+        """Returns the row numbers in the order that limit() and split() use. For a shuffled dataset, this is a random order that is the same at each call."""
         self._require_not_drawn("a choice of samples")
         rows = self._row_numbers()
         rows = range(self._count_all()) if rows is None else rows
@@ -152,7 +152,7 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
 
 
 def _shuffled(rows: Any, seed: int) -> Any:
-    """Returns the rows in random order. Uses Python's random.shuffle(), whose order is equal in all Python versions."""
+    """Returns the rows in random order. Uses random.shuffle(), which gives the same order in all versions of Python."""
     if len(rows) > _MAX_SHUFFLED:
         raise ValueError(f"the dataset has {len(rows)} samples, but limit() and the split methods can shuffle at most {_MAX_SHUFFLED}: call them on the "
                          f"unshuffled dataset, and then call random_shuffle() on the result")

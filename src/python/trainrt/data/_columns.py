@@ -9,7 +9,7 @@ _NARROWER = {"u2": "i4", "u4": "i8", "u8": "i8", "g": "f8"}  # {type that the ru
 
 
 def columns_of(batch, origin, did="returned", has_missing=False):
-    """Returns {name: array} for `batch`, a dict of arrays or lists, or a DataFrame. Messages begin with `origin` and `did` ("returned" or "was given").
+    """Returns {name: array} for `batch`, a dict of arrays or lists, or a DataFrame. Messages begin with `origin` and `did` ('returned' or 'was given').
     For `has_missing` see column_of(). Raises TypeError for a batch of another type, ValueError for columns of different lengths."""
     if hasattr(batch, "to_dict") and hasattr(batch, "columns"):
         from ._frames import columns_of_frame
@@ -19,7 +19,8 @@ def columns_of(batch, origin, did="returned", has_missing=False):
     found = {name: column_of(batch[key], f"column '{name}' that {origin} {did}", has_missing, did == "returned")
              for key, name in _names_of(batch, origin, did)}
     if len({len(column) for column in found.values()}) > 1:
-        raise ValueError(f"{origin} {did} columns of several lengths: " + ", ".join(f"{name} has {len(column)}" for name, column in found.items()))
+        lengths = ", ".join(f"{name} has {len(column)}" for name, column in found.items())
+        raise ValueError(f"{origin} {did} columns of several lengths: {lengths}; all columns must have the same length")
     return found
 
 

@@ -44,7 +44,7 @@ class ExecutionResources:
     @classmethod
     def for_limits(cls, cpu: float | None = None, gpu: float | None = None, object_store_memory: float | None = None,
                    memory: float | None = None) -> ExecutionResources:
-        """Returns the resources, as the constructor does."""
+        """Returns ExecutionResources(cpu, gpu, object_store_memory, memory)."""
         return cls(cpu, gpu, object_store_memory, memory)
 
 

@@ -110,7 +110,7 @@ class DatasetPipeline(Dataset):
         return self.iterator().iter_datasets()
 
     def iter_epochs(self, max_epoch: int = -1) -> Iterator[DataIterator]:
-        """Yields the DataIterators of iter_datasets(), at most `max_epoch` if it is 0 or more."""
+        """Yields the DataIterators of iter_datasets(): at most `max_epoch` of them, or all if `max_epoch` is negative."""
         return self.iterator().iter_epochs(max_epoch)
 
     def iter_rows(self) -> Iterable[dict[str, Any]]:

@@ -120,7 +120,7 @@ def _check_columns(batch: Batch, names: Iterable[str]) -> None:
 
 
 def checked_format(name: str | None) -> str:
-    """Returns "numpy" or "pandas". Raises ValueError for another batch_format."""
+    """Returns 'numpy' or 'pandas'. Raises ValueError for another batch_format."""
     if name in (None, "default", "numpy"):
         return "numpy"
     if name == "pandas":
@@ -129,7 +129,7 @@ def checked_format(name: str | None) -> str:
 
 
 def formatted(batch: Batch, batch_format: str) -> Any:
-    """Returns the batch as a DataFrame if `batch_format` is "pandas", else unchanged. In a DataFrame, an array of several axes becomes a column of
+    """Returns the batch as a DataFrame if `batch_format` is 'pandas', else unchanged. In a DataFrame, an array of several axes becomes a column of
     arrays."""
     if batch_format != "pandas":
         return batch

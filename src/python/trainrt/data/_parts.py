@@ -18,7 +18,7 @@ _SET_BY_METHODS = {"source", "format", "subset", "subset_after", "every", "shuff
 
 
 class Reshape:
-    """Keys of [data.NAME], such as explode and pack, that make new samples out of the source's samples, and the source rows that are used."""
+    """Keys of [data.NAME] that make new samples from the samples of the source, such as explode and pack, and the source rows that they use."""
 
     ORDER = {"where": 0, "explode": 1, "sequence": 2, "pack": 3, "draw_by_weight": 5}  # order in which the runtime applies the keys
     ORDER_OF_ROWS = 4  # position at which the runtime applies the choice of samples
@@ -75,12 +75,12 @@ class DatasetParts:
         return numbers_of(self._rows)
 
     def options(self, **keys: Any) -> Dataset:
-        """Sets keys of the config's section [data.NAME], for example options(cast="x: f32", block=1024, memory="4 GiB"). Raises ValueError for a
+        """Sets keys of the config's section [data.NAME], for example options(cast='x: f32', block=1024, memory='4 GiB'). Raises ValueError for a
         key that another method sets. Reading the dataset raises ValueError for unknown keys and invalid values."""
         others = sorted(_SET_BY_METHODS & set(keys))
         if others:
-            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), filter(expr=...), limit(), split(), "
-                             f"random_shuffle(), explode(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
+            raise ValueError(f"options({others[0]}=...) is not supported: use the method that sets this key: read_...(), filter(), filter(expr=...), limit(), "
+                             f"split(), random_shuffle(), explode(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
     def __getstate__(self) -> dict[str, Any]:
@@ -90,5 +90,5 @@ class DatasetParts:
 
 
 def numbers_of(rows: Rows) -> Any:
-    """Returns the row numbers of `rows`, after calling `rows` if it is a function, or `None` for all rows."""
+    """Returns the row numbers in `rows`. Calls `rows` if it is a function. `None` means all rows."""
     return rows() if callable(rows) else rows

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ._dataset import MaterializedDataset
 
-BATCH_OF_SCANS = 1024  # samples per batch when this process reads all of them
+BATCH_OF_SCANS = 1024  # samples per batch when this process reads all samples
 Path = Union[str, os.PathLike]
 
 
@@ -54,7 +54,7 @@ class ReadMethods(DatasetParts):
         """Returns all samples as a list of dicts. Raises ValueError if there are more than `limit`."""
         rows = self.take((limit or self.count()) + 1)
         if limit is not None and len(rows) > limit:
-            raise ValueError(f"take_all(limit={limit}): the dataset has {self.count()} samples")
+            raise ValueError(f"take_all(limit={limit}): the dataset has {self.count()} samples; take({limit}) returns the first {limit}")
         return rows
 
     def take_batch(self, batch_size: int = 20, *, batch_format: str | None = "default") -> Any:

@@ -31,7 +31,7 @@ class _Server:
         """Sends a message and returns the answer. Raises ValueError or RuntimeError with the server's message. Raises RuntimeError if the server has
         exited, or if this thread is already waiting for an answer, which happens in a finalizer."""
         if self._lock_owner == threading.get_ident():
-            raise RuntimeError(f"{op} was called while another answer is pending")
+            raise RuntimeError(f"{op}() was called in a finalizer, while this thread waits for another answer of `trainrt data serve`")
         with self._lock:
             self._lock_owner = threading.get_ident()
             try:

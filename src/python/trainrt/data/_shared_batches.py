@@ -1,4 +1,4 @@
-"""Receives batches in shared memory from a reader. The reader is another process, a rank's runtime or `trainrt data serve`, that reads the files."""
+"""Receives batches in shared memory from a reader: the process that reads the files, which is a rank's runtime or `trainrt data serve`."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Link:
         self._taken[walk] = batches
 
     def taken(self):
-        """Returns the fields, in each message to a rank's runtime, with the positions that checkpoints store."""
+        """Returns fields for each message to a rank's runtime: the positions in the data, which checkpoints store."""
         return {"taken": {str(walk): batches for walk, batches in self._taken.items()}} if self._taken else {}
 
     def _free_slot(self):
@@ -198,7 +198,7 @@ class Walk:
             self._link.end(self._number)
 
     def counted(self, batches):
-        """Yields `batches`. A batch counts as done in checkpoints when counted() yields it."""
+        """Yields `batches`. When it yields a batch, this batch counts as processed in the next checkpoint."""
         for number, batch in enumerate(batches, 1):
             self._link.count(self._number, number)
             yield batch

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._support import _store_url
 from . import _files
 
 
@@ -109,12 +110,13 @@ def _path_of(path: str | os.PathLike) -> str:
     text = os.fspath(path)
     for scheme in ("file://", "local://"):
         text = text[len(scheme):] if text.startswith(scheme) else text
-    is_object = text.startswith(("s3://", "gs://"))
+    is_object = _store_url.is_store_url(text)
     if "://" in text and not is_object:
         raise ValueError(f"{path!r}: use a path that all nodes see, or an object store: s3://BUCKET/KEY or gs://BUCKET/KEY")
     if "," in text:
         raise ValueError(f"{path!r} has a comma, which separates the paths of a dataset: use its folder, or a pattern")
     if is_object:
+        _store_url.parsed(text)  # this call only checks the options of the URL
         return text
     full = os.path.abspath(os.path.expanduser(text))
     if not glob.glob(full) and not os.path.exists(full):

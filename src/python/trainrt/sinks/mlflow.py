@@ -27,7 +27,7 @@ _FOLDERS = re.compile(r"(?<![^/])\.{1,2}(?![^/])|^\.(?=\.)|^/|/$|(?<=/)/|/(?=/)"
 
 
 def name_of(key: str) -> str:
-    """Returns the name of a metric in MLflow. Different keys have different names."""
+    """Returns the name that the metric `key` has in MLflow. Different keys have different names."""
     coded = _NOT_PLAIN.sub(_code, key)
     coded = _FOLDERS.sub(_code, coded)
     if len(coded) <= MAX_NAME_LENGTH:

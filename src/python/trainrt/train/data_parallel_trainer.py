@@ -10,7 +10,9 @@ from ._config import _assignment, _config_record, _datasets, _recorded_values, _
 from ._config._data import DataConfig
 from ._config._run import RunConfig
 from ._config._scaling import ScalingConfig
-from ._fit import _dispatch, _restore
+from ._config._storage import PathInFilesystem
+from ._config._trainer_arguments import checked, checked_function, checked_scaling
+from ._fit import _dispatch, _first_checkpoint, _restore
 from ._results._checkpoint import Checkpoint
 from ._results._result import Result
 from ._sessions import _current
@@ -42,7 +44,7 @@ class DataParallelTrainer:
     metadata : dict, optional
         Metadata of every checkpoint. Metadata that the train function sets take precedence.
     resume_from_checkpoint : Checkpoint, optional
-        Checkpoint that `get_checkpoint()` returns in a new run until the first is reported.
+        Checkpoint that `get_checkpoint()` returns in a new run until the first is reported. It may be in an object store.
     validation_config : ValidationConfig, optional
         Function that evaluates checkpoints during the training.
 
@@ -62,25 +64,31 @@ class DataParallelTrainer:
     0.2
     """
 
+    config_argument = "train_loop_config"  # argument that has the config of the train function; "": the config of a trial is this config
     trust_owner: Optional[str] = None  # users whose run fit() may continue, separated by commas
     _config_is_unknown = False  # restore() found no train_loop_config
-    _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass
+    _assigned: Optional[_assignment.Assignment] = None  # of the datasets, by DataConfig.configure() of a subclass, or by a Tuner that searches datasets
     _mirror: dict[str, str] = {}  # keys of the mirror of a restored run
+    _restored_copies_to: Optional[tuple[Any, str]] = None  # _copies_to() of a restored run
+    _has_store_keys = False  # the RunConfig of the script had a filesystem object with access keys
+    _own_form: Optional[dict[str, Any]] = None  # arguments of a trainer that has no train function of the user; its config is train_loop_config
+    _first_path: Optional[str] = None  # path of a checkpoint of a State that the run resumes from
+    _older_directory: Optional[str] = None  # local directory of a restored run that fit() renames, since an object store has a newer state
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[dict[str, Any]] = None,
                  backend_config: Optional[BackendConfig] = None, scaling_config: Optional[ScalingConfig] = None,
                  dataset_config: Optional[DataConfig] = None, run_config: Optional[RunConfig] = None, datasets: Optional[dict[str, Any]] = None,
                  metadata: Optional[dict[str, Any]] = None, resume_from_checkpoint: Optional[Checkpoint] = None,
                  validation_config: Optional[ValidationConfig] = None):
-        self.train_loop_per_worker = _checked_function(train_loop_per_worker)
+        self.train_loop_per_worker = self._checked_function(train_loop_per_worker)
         self.train_loop_config = train_loop_config
-        self.backend_config = _checked("backend_config", backend_config, BackendConfig) or BackendConfig()
-        self.scaling_config = _checked("scaling_config", scaling_config, ScalingConfig, ValueError)
-        self.dataset_config = _checked("dataset_config", dataset_config, DataConfig)
-        self.run_config = _checked("run_config", run_config, RunConfig, ValueError)
-        self.metadata = _checked("metadata", metadata, dict) or {}
-        self.resume_from_checkpoint = _checked("resume_from_checkpoint", resume_from_checkpoint, Checkpoint, ValueError)
-        self.validation_config = _checked("validation_config", validation_config, ValidationConfig)
+        self.backend_config = checked("backend_config", backend_config, BackendConfig) or BackendConfig()
+        self.scaling_config = checked_scaling(scaling_config)
+        self.dataset_config = checked("dataset_config", dataset_config, DataConfig)
+        self.run_config = checked("run_config", run_config, RunConfig, ValueError)
+        self.metadata = checked("metadata", metadata, dict) or {}
+        self.resume_from_checkpoint = checked("resume_from_checkpoint", resume_from_checkpoint, Checkpoint, ValueError)
+        self.validation_config = checked("validation_config", validation_config, ValidationConfig)
         self.datasets = _datasets.checked(datasets, type(self).__name__)
 
     def fit(self) -> Result:
@@ -107,14 +115,20 @@ class DataParallelTrainer:
 
     @classmethod
     def can_restore(cls, path: Union[str, "os.PathLike[str]"], storage_filesystem: Any = None) -> bool:
-        """Returns whether `path` is a run directory. `storage_filesystem` has no effect."""
+        """Returns whether `path` is a run directory, or the URL of a run in an object store. `storage_filesystem` has no effect.
+
+        Raises
+        ------
+        OSError
+            If the object store cannot be read. The message names the URL.
+        """
         del storage_filesystem
         return _restore.can_restore(path)
 
     @classmethod
     def restore(cls, path: Union[str, "os.PathLike[str]"], train_loop_per_worker: Optional[Callable[..., Any]] = None,
                 train_loop_config: Optional[dict[str, Any]] = None, *, trust_owner: Optional[str] = None, **arguments: Any) -> "DataParallelTrainer":
-        """Returns a Trainer that continues the run in a directory.
+        """Returns a Trainer that continues the run in a directory or an object store.
 
         Arguments that are not given are taken from the run's record, and so are options that a given RunConfig lacks. A note names the arguments that
         the record cannot hold, such as datasets, callbacks and environment variables. Options of a RunConfig or a backend are taken from the record only if
@@ -123,10 +137,12 @@ class DataParallelTrainer:
         Parameters
         ----------
         path : str or path-like
-            Run directory. It may have been moved.
+            Run directory, which may have been moved; or, for a run with `RunConfig(storage_path="s3://...")`, STORAGE_PATH/NAME. The run then continues in
+            the directory NAME of `$TRAINRT_STORAGE`, else of `runs`. If this directory does not exist or has older checkpoints than the store, `fit()`
+            first copies the run from the store; an older directory is renamed to NAME.older-1.
         train_loop_per_worker : callable, optional
-            Needed unless processes of this user wrote the run's trainer.json, and the function is in this script or in a module that the script has
-            imported from its folder. Nothing is imported.
+            Default: the function with the recorded name in this script, or in a module that the script has imported from its folder. Nothing is
+            imported. Needed if the function is a lambda or is defined in a function, or processes of another user wrote the run's trainer.json.
         train_loop_config : dict, optional
             Needed if trainer.json could not hold it.
         trust_owner : str, optional
@@ -141,20 +157,41 @@ class DataParallelTrainer:
         Raises
         ------
         ValueError
-            If `path` is not a run directory, or an argument is needed.
+            If there is no run at `path`, an argument is needed, or the local directory of a run in an object store has another run.
+        OSError
+            If the object store cannot be read. The message names the URL.
         """
         trainer = _restore.restored(cls, path, train_loop_per_worker, train_loop_config, arguments)
         trainer.trust_owner = trust_owner
         return trainer
 
-    # ---- methods that fit() calls, and that subclasses may override ----
+    def as_trainable(self) -> "DataParallelTrainer":
+        """Returns this Trainer, which `Tuner` and `tune.run()` accept as a trainable."""
+        return self
+
+    # ---- methods that fit() and a Tuner call, and that subclasses may override ----
+
+    def set_arguments(self, values: dict[str, Any]) -> None:
+        """Replaces arguments of the Trainer other than configs and datasets, in a trial of a Tuner. Raises ValueError for arguments that this Trainer
+        lacks."""
+        if values:
+            raise ValueError(f"{type(self).__name__}: trials cannot change {', '.join(sorted(values))}; they can change {self.config_argument}, datasets, "
+                             f"metadata and scaling_config")
 
     def train_spec(self) -> TrainSpec:
         """Returns the arguments that the session of the train function needs."""
         callbacks = [each for each in (self.run_config.callbacks if self.run_config else None) or () if not isinstance(each, SinkCallback)]
         first = self.resume_from_checkpoint
         return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets,
-                         self._worker_datasets(), callbacks, first if first is not None and not first.is_native() else None, self.validation_config)
+                         self._worker_datasets(), callbacks, first if first is not None and not first.is_native() else None, self.validation_config,
+                         self._copies_to())
+
+    def _copies_to(self):
+        """Returns the filesystem object and the path to which rank 0 copies checkpoints, or `None`."""
+        run = self.run_config
+        if run is None or not isinstance(run.storage_path, PathInFilesystem):
+            return self._restored_copies_to
+        return run.storage_filesystem, str(run.storage_path)
 
     def params(self) -> dict[str, Any]:
         """Returns the content of params.json in the run directory: the config of the train function."""
@@ -163,22 +200,22 @@ class DataParallelTrainer:
     def settings(self) -> dict[str, str]:
         """Returns the configs as keys and values of trainrt's config. Writes datasets that are in memory to the storage path."""
         found = {**_settings.settings(self.scaling_config, self.run_config), **self._mirror}
-        if self.resume_from_checkpoint is not None and self.resume_from_checkpoint.is_native():
-            found["run.resume_from_checkpoint"] = self.resume_from_checkpoint.path
+        first = self.resume_from_checkpoint
+        if first is not None and first.is_native():
+            self._first_path = _first_checkpoint.shared_path(first, found.get("run.storage_path"))
+            found["run.resume_from_checkpoint"] = self._first_path
         found.update(self._recorded_loop())
         return {**found, **_datasets.settings(self._sections(), found.get("run.storage_path"))}
 
     def _sections(self):
         """Returns the datasets of the run as {name: Section}. Calls configure() of a subclass of DataConfig, once per Trainer."""
-        if not self.datasets or not _assignment.is_custom(self.dataset_config):
-            return _datasets.sections_of(self.datasets, self.dataset_config)
-        if self._assigned is None:
+        if self._assigned is None and self.datasets and _assignment.is_custom(self.dataset_config):
             workers, is_elastic = _worker_count(self.scaling_config)
             self._assigned = _assignment.configured(self.datasets, self.dataset_config, workers, is_elastic)
-        return self._assigned.sections
+        return _datasets.sections_of(self.datasets, self.dataset_config) if self._assigned is None else self._assigned.sections
 
     def _worker_datasets(self):
-        """Returns {name: (section, dataset)} of each worker if a subclass of DataConfig assigns the datasets, else `None`."""
+        """Returns {name: (section, dataset)} of each worker if a subclass of DataConfig or a Tuner assigns the datasets, else `None`."""
         sections = self._sections()
         if self._assigned is None:
             return None
@@ -196,7 +233,7 @@ class DataParallelTrainer:
         return self.train_loop_per_worker()
 
     def title(self) -> str:
-        """Returns what the ranks of fit() run, for messages: "train function train_func of train.py"."""
+        """Returns what the ranks of fit() run, for messages: 'train function train_func of train.py'."""
         script = os.path.basename(_script.of_this_process()["path"] or "this program")
         function = self.train_loop_per_worker
         while isinstance(function, functools.partial):
@@ -208,6 +245,11 @@ class DataParallelTrainer:
     def config_record(self) -> dict[str, Any]:
         """Returns the configs as fields of trainer.json, for restore()."""
         return _config_record.record_of(self)
+
+    @staticmethod
+    def _checked_function(function):
+        """Returns the train function. Raises TypeError or ValueError if it is not one. A subclass may take other functions."""
+        return checked_function(function)
 
     def _recorded_loop(self):
         """Returns the name of the train function and its config as keys of [loop], which a later start of the run is compared with. Returns {} if
@@ -242,25 +284,3 @@ def _worker_count(scaling):
     if _current.is_rank_program():
         return int(os.environ.get("WORLD_SIZE", "1")), is_elastic
     return (1 if scaling is None else scaling.max_workers), is_elastic
-
-
-def _checked(name, value, kind, error=TypeError):
-    """Returns the value if it is `None` or a `kind`. Otherwise, raises `error`, of the class that Ray Train raises."""
-    if value is not None and not isinstance(value, kind):
-        raise error(f"`{name}` should be an instance of `{kind.__name__}`, found {type(value)} with value `{value!r}`")
-    return value
-
-
-def _checked_function(function):
-    if not callable(function):
-        raise TypeError(f"train_loop_per_worker={function!r}: must be a function")
-    try:
-        required = [each for each in inspect.signature(function).parameters.values()
-                    if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    except (TypeError, ValueError):  # a built-in function without a signature
-        return function
-    if len(required) > 1:
-        name = getattr(function, "__qualname__", repr(function))
-        raise ValueError(f"train_loop_per_worker should take in 0 or 1 required arguments, but it accepts {len(required)} required arguments instead: "
-                         f"{name}({', '.join(each.name for each in required)}). The one argument is the config")
-    return function

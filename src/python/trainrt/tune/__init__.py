@@ -16,7 +16,9 @@
 
 from ..train import Checkpoint, CheckpointConfig, FailureConfig, Result, RunConfig, get_checkpoint, get_context, report
 from . import schedulers, search
+from ._analysis import ExperimentAnalysis
 from ._results import ResultGrid
+from ._run import run
 from ._spaces import (
     choice,
     grid_search,
@@ -35,10 +37,11 @@ from ._spaces import (
 from ._trainable import with_parameters, with_resources
 from ._tune_config import TuneConfig
 from ._tuner import Tuner
+from .error import TuneError
 from .schedulers import create_scheduler
 from .search import create_searcher
 
-__all__ = ["Checkpoint", "CheckpointConfig", "FailureConfig", "Result", "ResultGrid", "RunConfig", "TuneConfig", "Tuner", "choice",
-           "create_scheduler", "create_searcher", "get_checkpoint", "get_context", "grid_search", "lograndint", "loguniform", "qlograndint",
-           "qloguniform", "qrandint", "qrandn", "quniform", "randint", "randn", "report", "sample_from", "schedulers", "search", "uniform",
-           "with_parameters", "with_resources"]
+__all__ = ["Checkpoint", "CheckpointConfig", "ExperimentAnalysis", "FailureConfig", "Result", "ResultGrid", "RunConfig", "TuneConfig",
+           "TuneError", "Tuner", "choice", "create_scheduler", "create_searcher", "get_checkpoint", "get_context", "grid_search",
+           "lograndint", "loguniform", "qlograndint", "qloguniform", "qrandint", "qrandn", "quniform", "randint", "randn", "report", "run",
+           "sample_from", "schedulers", "search", "uniform", "with_parameters", "with_resources"]

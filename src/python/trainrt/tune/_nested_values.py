@@ -12,7 +12,7 @@ Path = tuple  # keys of dicts and indices of lists that lead from the root to a 
 
 
 def as_domain(value: Any) -> Domain | None:
-    """Returns the domain for a domain or a grid, and `None` for another value, which is the same for all trials."""
+    """Returns the Domain of a domain or a grid. Returns `None` for any other value, which is the same for all trials."""
     if isinstance(value, Domain):
         return value
     if isinstance(value, dict) and set(value) == {"grid_search"}:
@@ -64,3 +64,11 @@ def replaced(tree: Any, path: Path, value: Any) -> Any:
     items = list(tree)
     items[key] = replaced(items[key], rest, value)
     return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+
+
+def merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Returns the entries of both dicts. `over` takes precedence; nested dicts are merged."""
+    found = dict(under)
+    for key, value in over.items():
+        found[key] = merged(found[key], value) if isinstance(value, dict) and isinstance(found.get(key), dict) else value
+    return found

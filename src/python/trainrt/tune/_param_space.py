@@ -12,8 +12,9 @@ from typing import Any
 
 from .._support._value_json import decoded, encoded
 from ..train._config._recorded_values import flat_texts, value_text
+from ._domain_json import from_json
 from ._nested_values import Path, domains_in, leaves, name_of, replaced
-from ._spaces import Categorical, Domain, Function, from_json
+from ._spaces import Categorical, Domain, Function
 from ._spec import with_functions
 
 _OTHER = re.compile(r"[^\w/-]")
@@ -22,11 +23,11 @@ _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/-]*")
 
 class ParamSpace:
     """A param_space. `mutated`, {path: Domain}, has the values that a scheduler changes during a trial: they are part of the search even if they are
-    fixed in `param_space`. Raises TypeError and ValueError for an invalid one."""
+    fixed in `param_space`, and are drawn from their domain if `param_space` lacks them. `names`, {path: name}, has keys of [tune.space] for domains at
+    these paths. Raises TypeError and ValueError for an invalid one."""
 
-    def __init__(self, param_space: dict[str, Any], mutated: Mapping[Path, Domain] | None = None) -> None:
-        if not isinstance(param_space, dict):
-            raise TypeError(f"Tuner(param_space=...) must be a dict, not a {type(param_space).__name__}")
+    def __init__(self, param_space: dict[str, Any], mutated: Mapping[Path, Domain] | None = None, names: Mapping[Path, str] | None = None) -> None:
+        self._names = dict(names or {})
         self._fixed: list[tuple[Path, Any]] = []
         self._functions: list[tuple[Path, Callable[..., Any]]] = []
         self._domains: dict[str, tuple[Path, Domain, Domain | None]] = {}  # name -> (path, domain, mutation)
@@ -42,8 +43,18 @@ class ParamSpace:
                         self._claim(inner)
         for path, value in found:
             self._take(path, value, mutated.pop(path, None))
-        for path in mutated:
-            raise ValueError(f"hyperparam_mutations has '{name_of(path)}', which param_space lacks: add its initial value to param_space")
+        for path, mutation in mutated.items():
+            self._claim(path)
+            self._domains[self._name_of(path)] = (path, mutation, mutation)
+
+    def domains(self) -> dict[str, Domain]:
+        """Returns {name: domain} of the values that the searcher chooses."""
+        return {name: domain for name, (_, domain, _) in self._domains.items()}
+
+    def top_level_keys(self) -> set[Any]:
+        """Returns the keys of the config."""
+        paths = [*(path for path, _ in self._fixed), *(path for path, _ in self._functions), *(path for path, _, _ in self._domains.values())]
+        return {path[0] for path in paths if path}
 
     def json(self) -> dict[str, Any] | None:
         """Returns the space as JSON, which from_json() reads, or `None` if JSON cannot represent a value."""
@@ -130,8 +141,8 @@ class ParamSpace:
         return _Alternative(value, slots, functions)
 
     def _name_of(self, path: Path) -> str:
-        name = name_of(path)
-        if _PLAIN.fullmatch(name) and name not in self._domains:
+        name = self._names.get(path) or name_of(path)
+        if path in self._names or (_PLAIN.fullmatch(name) and name not in self._domains):
             return name
         number = len(self._domains)
         while f"param{number}" in self._domains or f"param{number}" in self._paths:
@@ -162,7 +173,7 @@ class ParamSpace:
         return found
 
     def config(self, texts: Mapping[str, str], trial: int) -> Any:
-        """Returns the config of the trial with that number. `texts` has its values, {name: text}. A restart gets the same results of functions."""
+        """Returns the config of trial number `trial`, which has the values `texts`, {name: text}. A restart draws the same values of sample_from()."""
         config: Any = {}
         functions = list(self._functions)
         for path, value in self._fixed:
@@ -201,7 +212,7 @@ def _key_of(part: Any) -> str:
 
 
 def _hidden_values(domain: Domain | None) -> Iterator[Any]:
-    """Yields the fixed value, or the list of values, that the domain's text does not show exactly, such as objects in a choice."""
+    """Yields values that the text of the domain does not show exactly, such as objects in a choice: a fixed value or a list of values."""
     if isinstance(domain, _Given) and not isinstance(domain.given, (bool, int, float, str)):
         yield domain.given
     if isinstance(domain, Categorical) and [str(value) for value in domain.values] != domain.texts:
@@ -245,7 +256,7 @@ class _Given(Domain):
 
 
 def _value(text: str, domain: Domain, mutation: Domain | None) -> Any:
-    """Returns the value for its text: of the domain, or of the mutation that has replaced it."""
+    """Returns the value that `text` represents in the domain or, if the domain does not contain it, in the mutation."""
     try:
         found = domain.value(text)
     except ValueError:

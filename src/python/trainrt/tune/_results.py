@@ -14,8 +14,9 @@ from .._support import _executable, _local_files, _notes
 from ..train import Result
 from ..train._results import _auto_metrics, _run_state, _trainer_record
 from ..train.errors import TrainingFailedError
+from ._nested_values import merged
 from ._param_space import ParamSpace
-from ._trainable import FunctionTrainer, merged, trial_number
+from ._trainable import FunctionTrainer, trial_number
 
 if TYPE_CHECKING:
     import pandas
@@ -33,15 +34,20 @@ def trials_of(path: str) -> list[dict[str, Any]]:
 
 
 def _config_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> Any:
-    """Returns the trial's config in the form of the param_space; for a Trainer the complete {"train_loop_config": {...}}. It is read from the trial's
-    record, or made of its values. In a sweep that was not started by a Tuner the values are strings."""
+    """Returns the trial's config in the form of the param_space; for a Trainer with the complete {'train_loop_config': {...}}. The config of the train
+    function is read from the trial's record, or made of its values. In a sweep that was not started by a Tuner the values are strings."""
     record = _trainer_record.read(trial["path"])
     recorded, _ = _trainer_record.config_in(record)
-    if recorded is not None:
-        return recorded if record.get("trainer") == FunctionTrainer.__name__ else {"train_loop_config": recorded}
+    argument = record.get("config_argument", "" if record.get("trainer") == FunctionTrainer.__name__ else "train_loop_config")
+    if recorded is not None and not argument:
+        return recorded
+    if recorded is not None and (space is None or not space.top_level_keys() - {argument}):
+        return {argument: recorded}
     texts = {name[len("loop."):] if name.startswith("loop.") else name: text for name, text in trial["config"].items()}
     config = texts if space is None else space.config(texts, trial_number(trial["trial"]))
-    return merged({"train_loop_config": under}, config) if under else config
+    if recorded is not None:
+        return {**config, argument: recorded}
+    return merged(under, config) if under else config
 
 
 def _result_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> Result:
@@ -70,7 +76,7 @@ class ResultGrid:
     mode : {"min", "max"}, optional
         Whether a lower or a higher metric is better.
     space, under
-        Used by the Tuner: the param_space, and the train_loop_config of its Trainer.
+        Used by the Tuner: the param_space, and the argument with the config of its Trainer, to which trials add values.
 
     Examples
     --------
@@ -139,7 +145,7 @@ class ResultGrid:
         RuntimeError
             No trial has reported the metric as a number.
         """
-        metric, mode = self._asked(metric, mode)
+        metric, mode = self._required("get_best_result()", metric, mode)
         if scope not in ("last", "all", "avg"):
             raise ValueError(f"get_best_result(scope={scope!r}): it must be 'last', 'all' or 'avg'")
         sign = 1 if mode == "max" else -1
@@ -159,7 +165,9 @@ class ResultGrid:
         return max(scored, key=lambda each: each[0])[1]
 
     def _failure_of_all(self) -> str:
-        """Returns a description of the errors of the trials, which have all failed."""
+        """Returns a description of the errors of the trials if all have failed, else ""."""
+        if not 0 < len(self) == self.num_errors:
+            return ""
         causes = list(dict.fromkeys(_PROGRAM.sub("", trial.get("why", "for an unknown reason")) for trial in self._trials))
         path = self._trials[0]["path"]
         file = os.path.join(path, "error.txt")
@@ -167,10 +175,11 @@ class ResultGrid:
         return (f"{'the only trial' if len(self) == 1 else f'all {len(self)} trials'} failed: {causes[0]}{others}. "
                 f"See {file if os.path.exists(file) else path + '.log'}")
 
-    def _asked(self, metric: str | None, mode: str | None) -> tuple[str, str]:
+    def _required(self, call: str, metric: str | None, mode: str | None) -> tuple[str, str]:
+        """Returns the given metric and mode, or the default ones. Raises ValueError, which names `call`, if one is missing or invalid."""
         metric, mode = metric or self._metric, mode or self._mode
         if metric is None or mode is None:
-            raise ValueError("get_best_result() needs a metric and a mode: pass them here, or to the TuneConfig")
+            raise ValueError(f"{call} needs a metric and a mode: pass them here, or to the TuneConfig")
         if mode not in ("min", "max"):
             raise ValueError(f"mode={mode!r}: it must be 'min' or 'max'")
         return metric, mode
@@ -186,7 +195,7 @@ class ResultGrid:
         for trial, result in zip(self._trials, self._results):
             report = result.metrics
             if filter_metric is not None and result.reports:
-                _, mode = self._asked(filter_metric, filter_mode)
+                _, mode = self._required("get_dataframe()", filter_metric, filter_mode)
                 scored = [each for each in result.reports if _is_number(each.get(filter_metric)) and not math.isnan(each[filter_metric])]
                 report = (max if mode == "max" else min)(scored, key=lambda each: each[filter_metric], default=result.metrics)
             report = {name: value for name, value in report.items() if name != "config"}

@@ -7,13 +7,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from .._support._value_json import decoded, encoded
+from .._support._value_json import encoded
 
 _PLAIN = re.compile(r"[\w.,:+*/\[\] -]{1,40}(?<! )")
 
 
 class Domain:
     """Base class of the domains."""
+
+    is_search_domain = True  # read by modules that must not import this one
 
     def text(self) -> str:
         """Returns the domain as the text of a key of [tune.space]."""
@@ -28,7 +30,7 @@ class Domain:
         raise TypeError(f"{type(self).__name__} cannot be represented as JSON")
 
     def __repr__(self) -> str:
-        """Returns the same string in every process."""
+        """Returns the text of the domain, which is the same in every process."""
         return f"tune.{self.text()}"
 
 
@@ -96,7 +98,7 @@ class Integer(Domain):
 
 
 class Categorical(Domain):
-    """A list of values of any type. `kind` is "choice", or "grid", which uses each value. `texts` are different names of the values; default: from
+    """A list of values of any type. `kind` is 'choice', or 'grid', which uses each value. `texts` are different names of the values; default: from
     their repr()."""
 
     def __init__(self, values: Sequence[Any], kind: str = "choice", texts: list[str] | None = None) -> None:
@@ -112,7 +114,7 @@ class Categorical(Domain):
         return self.values[self.texts.index(text)]
 
     def json(self, instead: Mapping[int, Any] | None = None) -> dict[str, Any]:
-        """As Domain.json(). `instead`, {index: value}, replaces values that are recorded separately."""
+        """Returns the domain as JSON, as Domain.json() does. `instead`, {index: value}, replaces values that are recorded separately."""
         replaced = instead or {}
         values = [replaced[index] if index in replaced else value for index, value in enumerate(self.values)]
         return {"tune": self.kind, "values": encoded(values), "texts": self.texts}
@@ -239,17 +241,6 @@ def sample_from(func: Callable[..., Any]) -> Function:
     if not callable(func):
         raise ValueError(f"tune.sample_from({func!r}): it must be a function")
     return Function(func)
-
-
-def from_json(made: dict[str, Any]) -> Domain:
-    """Returns the domain from a result of json(), of this or an earlier version."""
-    if "texts" in made:
-        return Categorical(decoded(made["values"]), made["tune"], made["texts"])
-    if made["tune"] in ("choice", "grid"):
-        return Categorical(made["args"][0], made["tune"])
-    known: dict[str, Callable[..., Domain]] = {"uniform": uniform, "quniform": quniform, "loguniform": loguniform, "randint": randint,
-                                               "lograndint": lograndint}
-    return known[made["tune"]](*made["args"])
 
 
 def _unsupported(name: str, instead: str) -> Callable[..., NoReturn]:

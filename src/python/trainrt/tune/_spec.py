@@ -18,7 +18,7 @@ _NO_VALUE_YET: Any = object()
 
 
 class _Values(dict):
-    """A config, or a dict in it. Values are read as values["a"] and values.a."""
+    """A config, or a dict in it. Values are read as values['a'] and values.a."""
 
     def __getitem__(self, key: Any) -> Any:
         return _seen(super().__getitem__(key))
@@ -34,8 +34,8 @@ class _Values(dict):
 
 
 class _Spec(_Values):
-    """The argument of the functions: a config that is also its own attribute `config`. spec.config.a, spec.config["a"], spec["config"]["a"] and,
-    in newer scripts, config["a"] are the same."""
+    """The argument of the functions: a config that is also its own attribute `config`. spec.config.a, spec.config['a'], spec['config']['a'] and,
+    in newer scripts, config['a'] are the same."""
 
     @property
     def config(self) -> _Values:
@@ -62,7 +62,7 @@ def with_functions(config: Any, functions: list[tuple[Path, Callable[..., Any]]]
     and numpy.random are seeded with the number of the trial, so that a restart gets the same values. Raises ValueError if functions need each
     other's results."""
     if functions:
-        _seed(trial)
+        seed(trial)
     for path, _ in functions:
         config = replaced(config, path, _NO_VALUE_YET)
     waiting = functions
@@ -88,10 +88,11 @@ def _checked(path: Path, value: Any) -> Any:
     return dict(value) if isinstance(value, _Values) else value
 
 
-def _seed(trial: int) -> None:
-    random.seed(trial)
+def seed(number: int) -> None:
+    """Seeds `random` and, if it is installed, numpy.random."""
+    random.seed(number)
     try:
         import numpy
     except ImportError:
         return
-    numpy.random.seed(trial)
+    numpy.random.seed(number)

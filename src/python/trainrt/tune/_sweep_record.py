@@ -15,7 +15,8 @@ import sys
 from .._support import _user_key
 
 _NAME, _CODE, _ALGORITHM = "sweep.json", "_code", "hmac_sha256"
-_SEARCHER = "tune.searcher_program"
+_SEARCHER, _WORKERS = "tune.searcher_program", "tune.space.scaling.num_workers"
+_SEARCHERS = re.compile(r"trainrt\.tune\.search\.(optuna|bayesopt)")
 _PLAIN_SECTIONS = ("run", "scaling", "checkpoint", "metrics", "failure", "loop", "stop", "data", "tune")  # their keys name no code
 _PLAIN_KEY = re.compile(r"[\w./-]+")
 _DESTINATIONS = ("checkpoint.mirror",)  # models are copied there
@@ -27,7 +28,7 @@ def is_sweep(path: str) -> bool:
 
 
 def read_sweep(path: str) -> tuple[dict[str, str], str | None]:
-    """Returns ({key: text}, reason): `None`, or the reason why another user may have written the file. Raises ValueError for a damaged file."""
+    """Returns ({key: text}, reason). `reason` is `None`, or states why another user may have written the file. Raises ValueError for a damaged file."""
     where = os.path.join(path, _NAME)
     try:
         with open(where, encoding="utf-8") as file:
@@ -42,7 +43,7 @@ def read_sweep(path: str) -> tuple[dict[str, str], str | None]:
 
 
 def _signed(texts: dict[str, str]) -> bytes:
-    """Returns the bytes that the code signs; src/tune/record/sweep_record.cpp makes the same."""
+    """Returns the bytes from which the authentication code is computed; src/tune/record/sweep_record.cpp computes the same bytes."""
     strings = [b"trainrt sweep 1", *(each for key, text in sorted((_bytes(key), _bytes(text)) for key, text in texts.items())
                                      for each in (key, text))]
     return b"".join(b"%d:%s" % (len(each), each) for each in strings)
@@ -67,7 +68,7 @@ def _is_plain(key: str) -> bool:
         return False
     for space in ("tune.space.", "tune.mutations."):
         if key.startswith(space):
-            return "." not in key[len(space):]
+            return "." not in key[len(space):] or key == _WORKERS
     return key.split(".", 1)[0] in _PLAIN_SECTIONS
 
 
@@ -77,4 +78,5 @@ def _is_own(command: str) -> bool:
         words = shlex.split(command)
     except ValueError:
         return False
-    return shlex.join(words) == command and words[:2] == [sys.executable, "-m"] and words[2:] == ["trainrt.tune.search.optuna"]
+    has_module = words[:2] == [sys.executable, "-m"] and len(words) > 2 and _SEARCHERS.fullmatch(words[2])
+    return bool(has_module) and shlex.join(words) == command  # further words are arguments, which the searchers only parse

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..train import ScalingConfig
+from ..train._fit import _store_keys
 from ..train._results import _run_directory
 from ..train._sessions import _current
 from ..train._sessions._metrics import flat_metrics
 from ..train._sessions._runtime import RuntimeSession
 from ..train.data_parallel_trainer import DataParallelTrainer
-from ._nested_values import domains_in, name_of
+from ._nested_values import Path, domains_in, name_of
+from ._param_space import ParamSpace
+from ._spaces import Domain
+from ._spec import seed
+from ._trainer_arguments import NAMES, TrainerArguments
 
 
 def with_parameters(trainable: Callable[..., Any], **parameters: Any) -> Callable[..., Any]:
@@ -70,6 +77,8 @@ def _scaling_of(resources: Any) -> ScalingConfig:
 class FunctionTrainer(DataParallelTrainer):
     """The Trainer of a function. A dict that the function returns is its last report, as in Ray Tune."""
 
+    config_argument = ""
+
     def params(self) -> dict[str, Any]:
         return self.train_loop_config or {}
 
@@ -110,40 +119,93 @@ class TrialSession(RuntimeSession):
 
 
 class Trainable:
-    """The object that is sent to the trials. Raises TypeError or ValueError for an invalid trainable."""
+    """The object that is sent to the trials. Raises TypeError or ValueError for an invalid trainable or param_space.
 
-    def __init__(self, trainable: Any, space: Any, stop: Callable[[str, dict[str, Any]], Any] | None, run_config: Any) -> None:
+    Parameters
+    ----------
+    trainable : function or DataParallelTrainer
+    param_space : dict
+    mutated : dict
+        {path: Domain} of the values that a scheduler changes.
+    run_config : RunConfig
+    stop : function, optional
+        Function of the RunConfig that ends a trial.
+    explore : function, optional
+        The scheduler's function that adjusts the config of a clone.
+    """
+
+    def __init__(self, trainable: Any, param_space: dict[str, Any], mutated: Mapping[Path, Domain], run_config: Any,
+                 stop: Callable[[str, dict[str, Any]], Any] | None = None, explore: Callable[[dict[str, Any]], Any] | None = None) -> None:
         if isinstance(trainable, type) or isinstance(trainable, str):
             raise TypeError(f"Tuner({trainable!r}): it must be a function of a config, or a Trainer; for a class, write a function that creates "
                             f"the object, trains it, and calls tune.report()")
-        self.is_function = not isinstance(trainable, DataParallelTrainer)
-        self.trainer = FunctionTrainer(trainable, scaling_config=getattr(trainable, "_trainrt_scaling", None), run_config=run_config) \
-            if self.is_function else trainable
+        if not isinstance(param_space, dict):
+            raise TypeError(f"Tuner(param_space=...) must be a dict, not a {type(param_space).__name__}")
+        self.trainer = _trainer_with(trainable, run_config)
         for path, _ in domains_in(self.trainer.train_loop_config):
             raise ValueError(f"Tuner(a Trainer): its train_loop_config has a domain at '{name_of(path)}'; move it to "
-                             f"Tuner(param_space={{'train_loop_config': ...}})")
-        self.space, self.stop = space, stop
+                             f"Tuner(param_space={{'{self.trainer.config_argument}': ...}})")
+        self._arguments: TrainerArguments | None = None
+        if self.trainer.config_argument:
+            self._arguments = TrainerArguments(self.trainer, param_space, mutated)
+            self.trainer, param_space = self._arguments.trainer, self._arguments.param_space
+        self.space = ParamSpace(param_space, mutated, NAMES if self._arguments else {})
+        self._stop, self._explore = stop, explore
+
+    def without_filesystem(self) -> Trainable:
+        """Returns a copy for the ranks of the trials, as `_store_keys.without_filesystem()` does."""
+        made = copy.copy(self)
+        made.trainer = _store_keys.without_filesystem(self.trainer)
+        return made
 
     @property
     def scaling(self) -> ScalingConfig:
+        """The ScalingConfig of the trials, with the maximum number of ranks."""
         return self.trainer.scaling_config or ScalingConfig()
 
     @property
     def under(self) -> dict[str, Any] | None:
-        """The Trainer's train_loop_config, to which trials add values; `None` for a function."""
-        return None if self.is_function else self.trainer.train_loop_config
+        """The Trainer's config of the train function, as an argument, to which trials add values; `None` for a function."""
+        return {self.trainer.config_argument: self.trainer.train_loop_config or {}} if self._arguments else None
 
-    def trainer_of(self, texts: Mapping[str, str], run_name: str) -> DataParallelTrainer:
-        """Returns the Trainer of a trial, by its values, {name: text}, and its name."""
+    def session(self, runtime: Any, spec: Any) -> TrialSession:
+        """Returns the session of a trial."""
+        return TrialSession(runtime, spec, self._stop)
+
+    def trainer_of(self, texts: Mapping[str, str], run_name: str, world_size: int) -> DataParallelTrainer:
+        """Returns the Trainer of the trial `run_name`. `texts`: the values of the trial, {name: text}."""
         config = self.space.config(texts, trial_number(run_name))
-        if self.is_function:
-            self.trainer.train_loop_config = config
-        else:
-            others = sorted(set(config) - {"train_loop_config"})
-            if others:
-                raise ValueError(f"Tuner(a Trainer, param_space=...): trials can set train_loop_config only, not {', '.join(others)}")
-            self.trainer.train_loop_config = merged(self.trainer.train_loop_config or {}, config.get("train_loop_config", {}))
+        if self._explore is not None and generation_of(run_name) > 1:
+            config = explored(config, self._explore, run_name)
+        if self._arguments is not None:
+            return self._arguments.trainer_of(config, world_size)
+        self.trainer.train_loop_config = config
         return self.trainer
+
+
+def _trainer_with(trainable: Any, run_config: Any) -> DataParallelTrainer:
+    """Returns the Trainer of the trials, with the RunConfig of the sweep."""
+    if not isinstance(trainable, DataParallelTrainer):
+        return FunctionTrainer(trainable, scaling_config=getattr(trainable, "_trainrt_scaling", None), run_config=run_config)
+    trainer = copy.copy(trainable)
+    trainer.run_config = run_config
+    return trainer
+
+
+def explored(config: dict[str, Any], explore: Callable[[dict[str, Any]], Any], run_name: str) -> dict[str, Any]:
+    """Returns the config of a clone as the function `explore` returns it. `random` and numpy.random are seeded with the name of the clone, so that a
+    restart gets the same config. Raises ValueError if the function returns another type."""
+    seed(zlib.crc32(run_name.encode()))
+    made = explore(copy.deepcopy(config))
+    if not isinstance(made, dict):
+        raise ValueError(f"custom_explore_fn returned a {type(made).__name__}; it must return the config, a dict")
+    return made
+
+
+def generation_of(run_name: str) -> int:
+    """Returns 2 for trial_00007-2, the first clone in place of trial 7, and 1 for trial_00007."""
+    found = re.fullmatch(r"trial_\d+-(\d+)", run_name)
+    return int(found[1]) if found else 1
 
 
 def trial_number(run_name: str) -> int:
@@ -152,11 +214,3 @@ def trial_number(run_name: str) -> int:
     if found is None:
         raise ValueError(f"'{run_name}' is not the name of a trial")
     return int(found[1])
-
-
-def merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """Returns the entries of both dicts. `over` takes precedence; nested dicts are merged."""
-    found = dict(under)
-    for key, value in over.items():
-        found[key] = merged(found[key], value) if isinstance(value, dict) and isinstance(found.get(key), dict) else value
-    return found

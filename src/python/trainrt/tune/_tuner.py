@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _cluster
-from .._support import _executable, _pickling, _private_folder, _script
+from .._support import _executable, _notes, _pickling, _private_folder, _script
 from .._support._exchange import Exchange
 from .._support._storage import default_storage
 from ..train import RunConfig
 from ..train._config import _paths, _settings
-from ..train._config._storage import is_object_store
-from ..train._fit import _allocation, _command
+from ..train._config._storage import PathInFilesystem, is_object_store
+from ..train._fit import _allocation, _command, _store_keys
 from ..train._fit._run_names import continue_advice, default_name
 from ..train._sessions import _current
 from ..train.errors import ControllerError, RunStopped
@@ -40,9 +40,10 @@ class Tuner:
     Parameters
     ----------
     trainable : function or Trainer
-        A function of a config, or a Trainer; its train_loop_config is completed by ``param_space["train_loop_config"]``.
+        A function of a config, or a Trainer.
     param_space : dict, optional
-        Values and domains, such as tune.uniform(0, 1), in dicts, lists and tuples.
+        Values and domains, such as tune.uniform(0, 1), in dicts, lists and tuples: the config of the function. For a Trainer, arguments of the Trainer:
+        train_loop_config, params (of a tree trainer), datasets, metadata and scaling_config. Dicts are merged with the Trainer's, key by key.
     tune_config : TuneConfig, optional
         How trials are chosen, compared and stopped early.
     run_config : RunConfig, optional
@@ -75,9 +76,13 @@ class Tuner:
         self._metric = self._tune.metric or self._scheduler.metric or self._search.metric
         self._mode = self._tune.mode or self._scheduler.mode or self._search.mode
         given = _run_config_of(trainable, run_config)
+        if isinstance(given.storage_path, PathInFilesystem):
+            raise ValueError(f"Tuner(run_config=RunConfig(storage_filesystem={type(given.storage_filesystem).__name__})): the filesystem of a sweep must be "
+                             f"for S3 (s3, s3a), Google Cloud Storage (gs, gcs) or local files")
         stop, self._run_config = _stop_of(given)
-        self._space = ParamSpace(param_space or {}, self._scheduler.mutations())
-        self._trainable = Trainable(trainable, self._space, stop, self._run_config)
+        space = self._search.with_own_space({} if param_space is None else param_space)
+        self._trainable = Trainable(trainable, space, self._scheduler.mutations(), self._run_config, stop, self._scheduler.explore)
+        self._search.check_domains(self._space.domains())
         self._storage = default_storage() if is_object_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
         self._name = self._run_config.name
         self._restored: Sections | None = None  # the config of the sweep, after restore()
@@ -101,17 +106,26 @@ class Tuner:
             config = os.path.join(folder, "sweep.ini")
             with open(config, "w", encoding="utf-8") as file:
                 file.write(as_ini(self._restored or self._sections()))
-            with Exchange(_allocation.can_launch(1) and _allocation.has_other_nodes()) as exchange:
-                _pickling.send(self._trainable, exchange, {})
+            with Exchange(_allocation.hosts_of_exchange(1)) as exchange:
+                _store_keys.offer(self._run_config, exchange)
+                _pickling.send(self._trainable.without_filesystem(), exchange, {})
                 end, is_over_budget = self._run(config, exchange)
         finally:
             _private_folder.remove(folder)
         self._raise_if_failed(end, is_over_budget)
-        return self.get_results()
+        results = self.get_results()
+        failure = results._failure_of_all()
+        if failure:
+            _notes.say(f"error: {failure}")
+        return results
 
     def get_results(self) -> ResultGrid:
         """Returns the ResultGrid of the sweep, which may still run."""
         return ResultGrid(self._path, self._metric, self._mode, self._space, self._trainable.under)
+
+    @property
+    def _space(self) -> ParamSpace:
+        return self._trainable.space
 
     @property
     def _path(self) -> str:
@@ -169,7 +183,7 @@ class Tuner:
             if _allocation.can_launch(1):
                 environment["TRAINRT_SRUN_ARGS"] = f"--cpus-per-task={max(1, int(cpus))} {environment.get('TRAINRT_SRUN_ARGS', '')}"
         command = [_executable.trainrt(), "tune", "--config", config, *_settings.trust_arguments(self._trust_owner)]
-        processes = _command.LaunchedCommand(command, environment, _command.stop_signal_of(command))
+        processes = _command.LaunchedCommand(command, environment, _command.stop_signal_of(command), _store_keys.of(self._run_config))
         budget = TimeBudget(self._tune.time_budget_s, processes)
         try:
             return processes.run(), budget.is_over
@@ -221,7 +235,7 @@ class Tuner:
         del storage_filesystem
         path = directory_of(path)
         if not is_sweep(path):
-            raise ValueError(f"Tuner.restore({path!r}): it is not the directory of a sweep, storage_path/name; can_restore() checks that")
+            raise ValueError(f"Tuner.restore({path!r}): it is not the directory of a sweep (storage_path/name); Tuner.can_restore() checks a path")
         if restart_errored or not resume_unfinished or _resume_config:
             raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not supported")
         texts, reason = read_sweep(path)
@@ -229,7 +243,8 @@ class Tuner:
         run_config = RunConfig(name=os.path.basename(path), storage_path=_paths.ExpandedPath(os.path.dirname(path)))
         tuner = cls(trainable, param_space=param_space, run_config=run_config)
         require_same(path, texts, tuner._sections(), param_space is not None)
-        tuner._space = tuner._trainable.space = tuner._space if param_space is not None else recorded_space(path)
+        if param_space is None:
+            tuner._trainable.space = recorded_space(path)
         tuner._trust_owner = trust_owner
         tuner._metric, tuner._mode = texts.get("tune.metric"), texts.get("tune.mode")
         if reason is not None:

@@ -10,11 +10,10 @@ from .. import _client
 from .._support import _call_place
 from .._support._exchange_client import ExchangeClient
 from ..train import Checkpoint
-from ..train._fit import _from_script, _in_rank
+from ..train._fit import _from_script, _in_rank, _store_keys
 from ..train._results import _run_directory, _trainer_record
 from ..train.errors import WorkerGroupError
 from ._param_space import write_space
-from ._trainable import TrialSession
 
 
 def main() -> None:
@@ -22,6 +21,7 @@ def main() -> None:
     script = ExchangeClient.from_environment()
     os.environ.pop("TRAINRT_TUNER_TITLE", None)
     _call_place.name_stage("the start of the train function")
+    _store_keys.receive(script)
     runtime = _client.context()  # first, so that later failures are reported with the rank
     try:
         _run(script, texts, runtime)
@@ -33,14 +33,14 @@ def main() -> None:
 
 def _run(script: ExchangeClient, texts: dict[str, str], runtime: _client.Context) -> None:
     trainable, _ = _from_script.received(script, runtime)
-    trainer = trainable.trainer_of(texts, runtime.run_name)
+    trainer = trainable.trainer_of(texts, runtime.run_name, runtime.world_size)
     if runtime.world_rank == 0:
         _trainer_record.write(runtime.run_dir, trainer)
         write_space(os.path.dirname(runtime.run_dir), trainable.space)
     spec = trainer.train_spec()
     donor = _donor_of(runtime.run_dir)
     spec.first_checkpoint = donor or spec.first_checkpoint
-    session = TrialSession(runtime, spec, trainable.stop)
+    session = trainable.session(runtime, spec)
     _in_rank.run_function(trainer, session)
     if donor is not None:
         session.take_reports()

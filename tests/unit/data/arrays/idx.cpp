@@ -171,7 +171,7 @@ TEST_CASE("a file that is no IDX file is an error that shows its first bytes and
   fs::create_directory(dir / "d-idx3-ubyte");
   both_say({{"source", dir / "d-idx3-ubyte"}}, "d-idx3-ubyte", "is a folder without files");
   write(dir / "big-idx3-ubyte", idx_bytes(0x0E, {0xffffffff, 0xffffffff, 0xffffffff}, ""));
-  both_say({{"source", dir / "big-idx3-ubyte"}}, "big-idx3-ubyte", "impossibly many");
+  both_say({{"source", dir / "big-idx3-ubyte"}}, "big-idx3-ubyte", "more values than a file can hold");
   write(dir / "none-idx1-ubyte", idx_bytes(0x08, {0}, ""));
   both_say({{"source", dir / "none-idx1-ubyte"}}, "none-idx1-ubyte", "no samples");
 }

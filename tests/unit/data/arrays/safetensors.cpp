@@ -61,7 +61,7 @@ TEST_CASE("a safetensors file with a damaged header or overlapping tensors is an
   refused(good + "e", "1 bytes after the last tensor");
   refused(safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"b":)" + tensor("U8", "[2]", 1, 3) + "}", "abc"),
           "the tensor 'b' overlaps the previous tensor");
-  refused(safetensors(R"({"a":)" + tensor("F32", "[4]", 0, 4) + "}", "abcd"), "need 16 bytes, but its data have 4");
+  refused(safetensors(R"({"a":)" + tensor("F32", "[4]", 0, 4) + "}", "abcd"), "need 16 bytes, but its data has 4 bytes");
   refused(safetensors(R"({"a":)" + tensor("F32", "[4611686018427387904,4]", 0, 4) + "}", "abcd"),
           "more values than a file can hold");
   refused(safetensors(R"({"a":)" + tensor("U16", "[2]", 0, 4) + "}", "abcd"), "U16, which is not supported");
@@ -69,6 +69,6 @@ TEST_CASE("a safetensors file with a damaged header or overlapping tensors is an
   refused(safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"a":)" + tensor("U8", "[2]", 2, 4) + "}", "abcd"),
           "two tensors have the name 'a'");
   refused(safetensors(R"({"a":[[[[1]]]]})", "abcd"), "not a JSON object of tensors");
-  refused(safetensors(R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", "abcd"), "integers from 0 on");
+  refused(safetensors(R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", "abcd"), "integers of 0 or more");
   refused(safetensors("{}", ""), "contains no tensors");
 }

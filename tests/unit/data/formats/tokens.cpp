@@ -141,7 +141,7 @@ TEST_CASE("tokens of every type are read; .npy files declare their type") {
   CHECK_THROWS_WITH(first_of("x.npy", npy("<u2", "abcdef"), {{"dtype", "u32"}}),
                     Contains("x.npy") && Contains("header has u16"));
   CHECK_THROWS_WITH(first_of("x.npy", npy("<u2", "abcdef"), {{"header", "2"}}),
-                    Contains("header is only valid for flat files"));
+                    Contains("the key 'header' is only valid for flat files"));
   CHECK_THROWS_WITH(first_of("x.npy", npy("<f4", "abcdabcdabcd")), Contains("x.npy") && Contains("type f4"));
   CHECK_THROWS_WITH(first_of("x.npy", npy("<u8", std::string(24, '\0'))), Contains("type u8 and shape [3]"));
 }

@@ -249,8 +249,9 @@ TEST_CASE("steps that cannot be combined are an error that names both, and leave
   const auto source = (dir / "table.csv") + ", " + (dir / "table.csv");
   const auto mixed = data_test::open({{"source", source}, {"weights", "0.5, 0.5"}, {"shuffle", "true"}});
   CHECK_THROWS_WITH(Dataset(mixed).flat_map("n", {"", DType::i64, {}}, several),
-                    Contains("flat_map cannot be combined with weights"));
-  CHECK_THROWS_WITH(Dataset(mixed).draw_by_weight("n"), Contains("draw_by_weight cannot be combined with weights"));
+                    Contains("flat_map cannot be combined with the key 'weights'"));
+  CHECK_THROWS_WITH(Dataset(mixed).draw_by_weight("n"),
+                    Contains("draw_by_weight cannot be combined with the key 'weights'"));
 }
 
 TEST_CASE("a range of batches has the samples that the dataset had when it was made") {

@@ -207,7 +207,7 @@ class Encoding(Columnwise):
 
     @property
     def stats_(self):
-        """Returns {"unique_values(COLUMN)": {value: number}}."""
+        """Returns {'unique_values(COLUMN)': {value: number}}."""
         self._require_fitted()
         return {f"unique_values({name})": dict(numbers) for name, numbers in self._numbers.items()}
 
@@ -285,7 +285,7 @@ class CountVectorizer(Columnwise):
 
     @property
     def stats_(self):
-        """Returns {"token_counts(COLUMN)": {word: count}}, with the most frequent word first."""
+        """Returns {'token_counts(COLUMN)': {word: count}}, with the most frequent word first."""
         self._require_fitted()
         return {key: dict(map(tuple, counts)) for key, counts in self._stats.items()}
 

@@ -8,7 +8,7 @@ from .. import _files
 from .._iterator import DataIterator
 from .._numpy import numpy
 
-_SAMPLES_PER_FILE = 1 << 16  # in the temporary files of _written()
+_SAMPLES_PER_FILE = 1 << 16  # number of samples per temporary file of _written()
 
 
 def stats_learned_from(ds, description, columns):
@@ -45,7 +45,7 @@ def _fitted(ds, description, columns):
 
 
 def _read_as_needed(keys, description):
-    """Return the keys of [data.NAME] for a fit. If a fit reads text files once, the key memory is "0 B": the files are parsed, not kept in memory."""
+    """Return the keys of [data.NAME] for a fit. If a fit reads text files once, the key memory is '0 B': the files are parsed, not kept in memory."""
     is_once = description["preprocessor"] not in ("Chain", "RobustScaler")
     return {**keys, "memory": "0 B"} if is_once and "memory" not in keys and keys.get("format") in ("csv", "jsonl", "text") else keys
 

@@ -91,7 +91,7 @@ def _number(_, value):
 
 
 def _numbers(parameter, value):
-    """Return a list of numbers. `value` is a list, or a string as in a config file: "0.1, 0.9"."""
+    """Return a list of numbers. `value` is a list, or a string as in a config file: '0.1, 0.9'."""
     return [_number(parameter, each) for each in (value.split(",") if isinstance(value, str) else value)]
 
 
@@ -120,7 +120,7 @@ def _scalar(_, value):
 
 
 def _element_type(_, value):
-    """Return the runtime's name of an element type, for example "f32" for numpy.float32 or "float32"."""
+    """Return the runtime's name of an element type, for example 'f32' for numpy.float32 or 'float32'."""
     if isinstance(value, str) and value in ELEMENT_TYPES:
         return value
     kind = numpy.dtype(value).str[1:]

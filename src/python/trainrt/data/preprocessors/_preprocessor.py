@@ -47,7 +47,7 @@ class Preprocessor:
         return self.fit(ds).transform(ds)
 
     def transform(self, ds, **others):
-        """Return a Dataset whose batches are transformed when they are read. `others` are arguments of map_batches(), such as concurrency."""
+        """Return a Dataset that transforms its batches when they are read. `others` are arguments of map_batches(), such as concurrency."""
         if not hasattr(ds, "map_batches"):
             raise TypeError(f"{type(self).__name__}.transform() takes a dataset of trainrt.data, not {type(ds).__name__}; transform_batch() takes a "
                             f"batch")

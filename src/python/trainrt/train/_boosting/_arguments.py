@@ -1,5 +1,9 @@
 """Arguments of the trainers: with a train function, or, in Ray Train's older form, with `params` and `label_column`."""
 
+import functools
+
+from ._tables import categories_of
+
 
 def is_older_form(trainer, function, older):
     """Returns whether the trainer was given the arguments of the older form. Raises ValueError if it was given both forms, or an incomplete one.
@@ -12,7 +16,7 @@ def is_older_form(trainer, function, older):
     if function is None:
         missing = [name for name in ("params", "label_column") if older.get(name) is None]
         if missing:
-            raise ValueError(f"{trainer}: {' and '.join(missing)} missing; pass train_loop_per_worker, or params and label_column")
+            raise ValueError(f"{trainer}: missing arguments: {' and '.join(missing)}. Pass train_loop_per_worker, or params and label_column")
     return function is None
 
 
@@ -34,3 +38,24 @@ def checkpoint_rules(run_config):
     if config is None:
         return 0, True
     return config.checkpoint_frequency or 0, True if config.checkpoint_at_end is None else bool(config.checkpoint_at_end)
+
+
+def set_older_arguments(trainer, values):
+    """Replaces arguments of the older form other than `params`. Also adjusts the names of the datasets and the rules of the checkpoints to the trainer's
+    `datasets` and `run_config`, which a Tuner may have changed.
+
+    `values`: {name: value} of arguments of the trainer or of `train()` of the library.
+    """
+    function = trainer.train_loop_per_worker
+    own = {name: value for name, value in values.items() if name in function.keywords}
+    others = {name: value for name, value in values.items() if name not in own}
+    frequency, at_end = checkpoint_rules(trainer.run_config)
+    kept = {name: value for name, value in function.keywords.items() if name != "categories"}
+    trainer.train_loop_per_worker = functools.partial(function.func, **{
+        **kept, **categories_of(trainer.datasets), **own, "names": names_of(trainer.datasets), "frequency": frequency, "at_end": at_end,
+        "arguments": {**function.keywords["arguments"], **others}})
+
+
+def names_of(datasets):
+    """Returns the names of the datasets, 'train' first."""
+    return sorted(datasets or {}, key="train".__ne__)

@@ -37,9 +37,9 @@ class RoundReports:
     def __init__(self, metrics: Metrics = None, filename: str = "model", frequency: int = 0, checkpoint_at_end: bool = True,
                  results_postprocessing_fn: Postprocess = None):
         if isinstance(frequency, bool) or not isinstance(frequency, int) or frequency < 0:
-            raise ValueError(f"RayTrainReportCallback(frequency={frequency!r}): must be an integer, 0 or more; 0 takes no checkpoint before the last round")
+            raise ValueError(f"RayTrainReportCallback(frequency={frequency!r}): it must be an integer, 0 or more; 0 takes no checkpoint before the last round")
         if os.path.basename(filename) != filename or filename in ("", ".", ".."):
-            raise ValueError(f"RayTrainReportCallback(filename={filename!r}): must be the name of a file")
+            raise ValueError(f"RayTrainReportCallback(filename={filename!r}): it must be the name of a file")
         names = [metrics] if isinstance(metrics, str) else metrics or ()
         self._metrics = metrics if isinstance(metrics, dict) else {name: name for name in names}
         self._filename, self._frequency, self._at_end = filename, frequency, checkpoint_at_end
@@ -56,14 +56,14 @@ class RoundReports:
             _report.report(metrics)
 
     def all_done(self, last: int, found: dict[str, Any], save: Callable[[str], Any]) -> None:
-        """Reports the model of the last round, if it needs a checkpoint and was reported without one. `last`: number of that round. Collective."""
+        """Reports the model of the last round if checkpoint_at_end is set and that round has no checkpoint yet. `last`: its number. Collective."""
         if self._at_end and self._saved_round != last:
             self._report_with_model(self._chosen(found), save)
 
     def _chosen(self, found):
         missing = [name for name in self._metrics.values() if name not in found]
         if missing and found:
-            raise ValueError(f"RayTrainReportCallback(metrics=...): metric {', '.join(missing)} not found; the metrics are: {', '.join(found)}")
+            raise ValueError(f"RayTrainReportCallback(metrics=...): there is no metric {', '.join(missing)}; the metrics are: {', '.join(found)}")
         chosen = {reported: found[name] for reported, name in self._metrics.items()} if self._metrics and found else dict(found)
         return self._postprocess(chosen) if self._postprocess else chosen
 

@@ -11,7 +11,7 @@ def table_of(name, label_column):
         raise KeyError(f"dataset '{name}' not found")
     columns = shard.columns_at_once()
     if label_column not in columns:
-        raise ValueError(f"label_column={label_column!r}: column not found; the dataset '{name}' has the columns {', '.join(columns)}")
+        raise ValueError(f"label_column={label_column!r}: there is no such column; the dataset '{name}' has the columns {', '.join(columns)}")
     return columns, columns.pop(label_column)
 
 

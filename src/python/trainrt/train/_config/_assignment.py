@@ -82,7 +82,7 @@ def _assign(assignment, name, iterators, origin, is_elastic):
 
 
 def _shared_section(iterators):
-    """Returns the Section if all workers read one dataset: its parts, or all of its samples. Otherwise, returns `None`."""
+    """Returns one Section if all workers read the same dataset, either its parts or all of its samples; otherwise `None`."""
     first = iterators[0]
     if any(each is None or each.dataset is not first.dataset or each.split is not first.split for each in iterators):
         return None

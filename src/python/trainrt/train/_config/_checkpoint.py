@@ -48,4 +48,4 @@ class CheckpointConfig:
             raise ValueError(f"Received invalid checkpoint_score_order: {self.checkpoint_score_order!r}. CheckpointConfig(checkpoint_score_order=...) must be "
                              f"'max' or 'min'")
         if self.checkpoint_frequency is not None and self.checkpoint_frequency < 0:
-            raise ValueError(f"CheckpointConfig(checkpoint_frequency={self.checkpoint_frequency!r}): must be 0 or more")
+            raise ValueError(f"CheckpointConfig(checkpoint_frequency={self.checkpoint_frequency!r}): it must be 0 or more")

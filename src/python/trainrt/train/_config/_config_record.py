@@ -3,7 +3,7 @@
 from dataclasses import fields, is_dataclass, replace
 
 from ..._support import _value_json
-from . import _settings, _storage
+from . import _filesystem, _settings, _storage
 from ._checkpoint import CheckpointConfig
 from ._data import DataConfig
 from ._failure import FailureConfig
@@ -19,9 +19,12 @@ def record_of(trainer):
     """Returns the configs of `trainer` as fields of trainer.json. The field `not_recorded` names the arguments that the record cannot hold."""
     missing = [f"{name}=..." for name in ("datasets", "validation_config") if getattr(trainer, name)]
     run = trainer.run_config or RunConfig()
-    return {"run_config": _run_fields(run, missing), "mirror": mirror_of(run) or trainer._mirror or None,
+    if trainer._has_store_keys or trainer._copies_to() or _filesystem.keys_of(run.storage_filesystem) is not None:
+        missing.append("run_config=RunConfig(storage_filesystem=...)")
+    return {"config_argument": trainer.config_argument, "run_config": _run_fields(run, missing), "mirror": mirror_of(run) or trainer._mirror or None,
             "dataset_config": None if trainer.dataset_config is None else {"datasets_to_split": trainer.dataset_config.datasets_to_split},
-            "backend_config": _backend_fields(trainer.backend_config, missing), "not_recorded": missing}
+            "backend_config": _backend_fields(trainer.backend_config, missing), "own_form": _form_fields(trainer._own_form, missing),
+            "not_recorded": missing}
 
 
 def merged_run_config(given, record, run_texts):
@@ -37,26 +40,34 @@ def merged_run_config(given, record, run_texts):
 
 
 def without_options(record):
-    """Returns `record` without the options of the RunConfig and of the backend, and texts that name those that it had."""
+    """Returns `record` without the options of RunConfig and backend, and a list with the names of the removed arguments."""
     run, backend = record.get("run_config"), record.get("backend_config")
     values = backend.get("values") if isinstance(backend, dict) else None
     found = ["run_config=RunConfig(...)"] if run else []
     found += ["backend_config=..."] if values else []
-    return {**record, "run_config": None, "backend_config": {**backend, "values": None} if values else backend}, found
+    found += [f"{name}=..." for name in ("params", *record["own_form"])] if isinstance(record.get("own_form"), dict) else []
+    return {**record, "run_config": None, "own_form": None, "backend_config": {**backend, "values": None} if values else backend}, found
 
 
 def mirror_of(run):
     """Returns the keys of the mirror that a RunConfig sets, or `None`."""
     if not _storage.is_object_store(run.storage_path):
         return None
-    found = _settings.settings(run=RunConfig(storage_path=run.storage_path, storage_filesystem=run.storage_filesystem))
-    return {key: text for key, text in found.items() if key == "checkpoint.mirror" or key.startswith("storage.")}
+    return {"checkpoint.mirror": str(run.storage_path)}
 
 
 def recorded_dataset_config(record):
     """Returns the recorded DataConfig, or `None`."""
     recorded = record.get("dataset_config")
     return DataConfig(recorded["datasets_to_split"]) if isinstance(recorded, dict) else None
+
+
+def own_form(record, given):
+    """Returns the recorded arguments of a trainer of boosted trees without a train function; {} if `given` has them, and `None` for other trainers."""
+    recorded = record.get("own_form")
+    if isinstance(recorded, dict):
+        return {name: _value_json.decoded(value) for name, value in recorded.items()}
+    return {} if "label_column" in given else None
 
 
 def with_recorded_backend(config, record):
@@ -72,7 +83,7 @@ def with_recorded_backend(config, record):
 
 
 def missing_arguments(record, given, run_config):
-    """Returns texts of the arguments that the run was started with and the record cannot hold, and that neither the names in `given` nor `run_config` have."""
+    """Returns texts that name arguments of the run which the record cannot hold. Omits arguments that are in `given` or in `run_config`."""
     texts = record.get("not_recorded")
     names = {*given, *(f"run_config=RunConfig({each.name}" for each in fields(RunConfig) if getattr(run_config, each.name) != each.default)}
     return [text for text in texts if text.rpartition("=...")[0] not in names] if isinstance(texts, list) else []
@@ -90,6 +101,18 @@ def _run_fields(run, missing):
             found[each.name] = _encoded(value) if each.name in _KINDS else _value_json.encoded(value)
         except _value_json.NotRecordable:
             missing.append(f"run_config=RunConfig({each.name}=...)")
+    return found
+
+
+def _form_fields(form, missing):
+    if form is None:
+        return None
+    found = {}
+    for name, value in form.items():
+        try:
+            found[name] = _value_json.encoded(value)
+        except _value_json.NotRecordable:
+            missing.append(f"{name}=...")
     return found
 
 
@@ -115,7 +138,7 @@ def _decoded_option(name, value):
 
 
 def _from_keys(texts):
-    """Returns the options of a RunConfig in the keys of a run: those of the checkpoints and failures."""
+    """Returns the options checkpoint_config and failure_config of a RunConfig, from the config keys `texts` of a run."""
     kept, attribute, failures = (texts.get(key) for key in ("checkpoint.num_to_keep", "checkpoint.score_attribute", "failure.max_failures"))
     checkpoints = CheckpointConfig(num_to_keep=int(kept) if kept and int(kept) > 0 else None, checkpoint_score_attribute=attribute or None,
                                    checkpoint_score_order=texts.get("checkpoint.score_order") or "max")

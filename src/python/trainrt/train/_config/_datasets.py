@@ -25,7 +25,7 @@ def checked(datasets, trainer):
 
 
 def sections_of(datasets, config):
-    """Returns the Sections of `datasets`, by name, for a DataConfig that does not define configure(), or `None`."""
+    """Returns {name: Section} of `datasets`. `config`: a DataConfig that does not define configure(), or `None` for the default."""
     return {name: Section(dataset, config is None or config.is_split(name)) for name, dataset in datasets.items()}
 
 

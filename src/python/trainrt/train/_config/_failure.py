@@ -37,7 +37,7 @@ class FailureConfig:
         for name in ("max_failures", "controller_failure_limit", "max_preemption_failures"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < -1:
-                raise ValueError(f"FailureConfig({name}={value!r}): must be an integer, 0 or more, or -1 for no limit")
+                raise ValueError(f"FailureConfig({name}={value!r}): it must be an integer, 0 or more, or -1 for no limit")
         if self.fail_fast not in (True, False, "raise"):
             raise ValueError(f"fail_fast must be one of {{bool, 'raise'}}. Got FailureConfig(fail_fast={self.fail_fast!r})")
         if self.fail_fast and self.max_failures != 0:

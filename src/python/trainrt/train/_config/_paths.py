@@ -9,7 +9,7 @@ _PATH_KEYS = {"run.storage_path", "run.resume_from_checkpoint", "checkpoint.mirr
 
 
 class ExpandedPath(str):
-    """A path whose variables have been replaced; `expanded()` returns it unchanged."""
+    """A path after its variables were replaced; `expanded()` returns it unchanged."""
 
 
 def expanded(path, argument):

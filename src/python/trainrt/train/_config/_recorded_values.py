@@ -14,7 +14,7 @@ _NOT_IN_KEYS = re.compile(r"[^\w./-]")
 
 
 def flat_texts(value, name):
-    """Returns {key: text} for a dict, with keys such as "name.lr" and "name.model.depth". Returns {name: text} for other values, for an empty dict,
+    """Returns {key: text} for a dict, with keys such as 'name.lr' and 'name.model.depth'. Returns {name: text} for other values, for an empty dict,
     and for a dict with more than 500 values."""
     found = {}
     _flatten(value, name, found, 0)

@@ -22,10 +22,12 @@ class RunConfig:
         the class of the Trainer, the script and the job, so that a requeue continues the run; elsewhere the class, date and time, so that each start is
         a new run.
     storage_path : str, optional
-        Directory that all nodes see, or `s3://BUCKET/PREFIX` or `gs://BUCKET/PREFIX`, to which checkpoints are mirrored. `${NAME}` is replaced by the
-        environment variable, `~` by the home directory. Default: `$TRAINRT_STORAGE`, else `runs` in the directory of submission.
+        Directory that all nodes see, or `s3://BUCKET/PREFIX` or `gs://BUCKET/PREFIX`, to which checkpoints are mirrored. A URL may have options of the
+        store: `?endpoint_override=http://host:9000`. `${NAME}` is replaced by the environment variable, `~` by the home directory. Default:
+        `$TRAINRT_STORAGE`, else `runs` in the directory of submission.
     storage_filesystem : optional
-        Filesystem of fsspec or pyarrow.fs for S3, Google Cloud Storage or local files. Access keys in it are not used.
+        Filesystem of fsspec or pyarrow.fs for S3, Google Cloud Storage or local files, which contains `storage_path`. Its access keys for S3 sign the
+        requests; they stay in memory. To any other object of pyarrow.fs, rank 0 copies the checkpoints.
     failure_config : FailureConfig, optional
     checkpoint_config : CheckpointConfig, optional
     sync_config : SyncConfig, optional
@@ -70,7 +72,7 @@ class RunConfig:
 
     def __post_init__(self):
         if self.name is not None and not _is_valid_name(self.name):
-            raise ValueError(f"RunConfig(name={self.name!r}): must be a file name of at most 200 bytes, without '/' and control "
+            raise ValueError(f"RunConfig(name={self.name!r}): it must be a file name of at most 200 bytes, without '/' and control "
                              f"characters, that does not start with '.'")
         if self.local_dir is not None:
             raise ValueError(f"RunConfig(local_dir={self.local_dir!r}) is not supported; use storage_path={self.local_dir!r}")
@@ -85,7 +87,7 @@ class RunConfig:
                 raise ValueError(f"Invalid `{kind.__name__}` type: {type(value)}. RunConfig({name}={value!r}) must be a trainrt.train.{kind.__name__}")
         for callback in self.callbacks or ():
             if not isinstance(callback, UserCallback):
-                raise ValueError(f"RunConfig(callbacks=[{callback!r}]): must be a list of trainrt.train.UserCallback")
+                raise ValueError(f"RunConfig(callbacks=[{callback!r}]): it must be a list of trainrt.train.UserCallback")
 
 
 def _is_valid_name(name):

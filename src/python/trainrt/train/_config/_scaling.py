@@ -1,12 +1,16 @@
 """ScalingConfig: the number of workers and their resources."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Optional, Union
+
+from ..._support._search_domains import has_domain
 
 
 @dataclass
 class ScalingConfig:
     """Number of workers (ranks) and the resources of each.
+
+    In `Tuner(param_space={"scaling_config": ...})`, `num_workers` may be a grid or a domain, such as `tune.grid_search([1, 2])`.
 
     Parameters
     ----------
@@ -52,6 +56,8 @@ class ScalingConfig:
     bundle_label_selector: Optional[dict[str, str]] = None
 
     def __post_init__(self):
+        if self.searched_fields():
+            return  # the ScalingConfig of each trial is checked
         self._check_num_workers()
         self._check_resources()
         self._check_gpus()
@@ -73,7 +79,7 @@ class ScalingConfig:
         if self.resources_per_worker is None:
             return
         if not isinstance(self.resources_per_worker, dict):
-            raise ValueError(f"ScalingConfig(resources_per_worker={self.resources_per_worker!r}): must be a dict, such as {{'CPU': 4}}")
+            raise ValueError(f"ScalingConfig(resources_per_worker={self.resources_per_worker!r}): it must be a dict, such as {{'CPU': 4}}")
         for name, amount in self.resources_per_worker.items():
             if isinstance(amount, bool) or not isinstance(amount, (int, float)) or amount < 0:
                 raise ValueError(f"ScalingConfig: resources_per_worker[{name!r}] is {amount!r}; it must be a number, 0 or more")
@@ -84,6 +90,10 @@ class ScalingConfig:
             raise ValueError("`use_gpu` is True but `GPU` is set to 0 in `resources_per_worker`: leave one of them out of the ScalingConfig")
         if not self.use_gpu and gpus:
             raise ValueError(f"`use_gpu` is False but `GPU` was found in `resources_per_worker`, with the value {gpus}: set ScalingConfig(use_gpu=True)")
+
+    def searched_fields(self) -> list[str]:
+        """Returns the names of the fields that contain a grid or a domain of trainrt.tune."""
+        return [each.name for each in fields(self) if has_domain(getattr(self, each.name))]
 
     @property
     def num_gpus_per_worker(self) -> float:

@@ -1,8 +1,8 @@
 """Translates the configs of a Trainer into keys of trainrt's config (`trainrt help config`), and notes which arguments have no effect."""
 
 from .._sessions._sink_callback import SinkCallback
-from . import _filesystem, _paths
-from ._storage import is_object_store
+from . import _paths
+from ._storage import PathInFilesystem, is_object_store
 
 NO_LIMIT = 1000000000  # maximum of failure.max_failures
 
@@ -34,9 +34,8 @@ def _scaling_settings(scaling):
 
 
 def _run_settings(run):
-    found = {"run.name": run.name, "checkpoint.mirror" if is_object_store(run.storage_path) else "run.storage_path": run.storage_path}
-    if run.storage_filesystem is not None:
-        found.update(_filesystem.settings_of(run.storage_filesystem))
+    path = None if isinstance(run.storage_path, PathInFilesystem) else run.storage_path
+    found = {"run.name": run.name, "checkpoint.mirror" if is_object_store(path) else "run.storage_path": path}
     if run.checkpoint_config is not None:
         found.update(_checkpoint_settings(run.checkpoint_config))
     if run.failure_config is not None:
@@ -69,11 +68,11 @@ def _stop_settings(stop):
     if not stop:
         return {}
     if not isinstance(stop, dict):
-        raise ValueError(f"RunConfig(stop={stop!r}): must be a dict, such as {{'training_iteration': 10}}. Instead of a function, let the train function "
+        raise ValueError(f"RunConfig(stop={stop!r}): it must be a dict, such as {{'training_iteration': 10}}. Instead of a function, let the train function "
                          f"return, or call trainrt.context().request_stop(reason)")
     for name, value in stop.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"RunConfig(stop={{{name!r}: {value!r}}}): must be a number; a report with at least this value ends the run")
+            raise ValueError(f"RunConfig(stop={{{name!r}: {value!r}}}): it must be a number; a report with at least this value ends the run")
     return {f"stop.{name}": f">= {value}" for name, value in stop.items()}
 
 
@@ -111,7 +110,7 @@ def _run_notes(run):
     if run.log_to_file:
         yield "RunConfig(log_to_file=...) changes nothing: the output of each rank is in the run directory (logs/rank-00000.log and so on)"
     if set(run.worker_runtime_env or ()) - {"env_vars"}:
-        yield "RunConfig(worker_runtime_env=...): only env_vars changes anything; the ranks use the environment in which the script was started"
+        yield "RunConfig(worker_runtime_env=...): keys other than env_vars change nothing; the ranks use the environment of the script"
     checkpoints, failures = run.checkpoint_config, run.failure_config
     if checkpoints is not None and (checkpoints.checkpoint_frequency or checkpoints.checkpoint_at_end is not None):
         yield "CheckpointConfig: checkpoint_frequency and checkpoint_at_end change nothing: the train function reports its checkpoints"

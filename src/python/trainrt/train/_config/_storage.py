@@ -2,12 +2,17 @@
 
 import os
 
+from ..._support import _store_url
 from . import _filesystem, _paths
+
+
+class PathInFilesystem(_paths.ExpandedPath):
+    """A path in a filesystem object of pyarrow.fs that only Python can use: rank 0 copies checkpoints to it. The run is in the default storage path."""
 
 
 def is_object_store(path):
     """Returns whether `path` is the URL of an object store, to which the checkpoints of runs are mirrored."""
-    return path is not None and path.startswith(_filesystem.STORES)
+    return path is not None and _store_url.is_store_url(path)
 
 
 def checked_storage_path(path):
@@ -17,22 +22,36 @@ def checked_storage_path(path):
         return path
     if text.startswith("file://"):
         text = text[len("file://"):]
-    if text.startswith(_filesystem.STORES):
+    if _store_url.is_store_url(text):
+        try:
+            _store_url.parsed(text)
+        except ValueError as error:
+            raise ValueError(f"RunConfig(storage_path=...): {error}") from None
         return _paths.ExpandedPath(text)
     if "://" in text:
-        raise ValueError(f"RunConfig(storage_path={path!r}): must be a directory that all nodes see, or {' or '.join(_filesystem.STORES)}BUCKET/PREFIX")
+        raise ValueError(f"RunConfig(storage_path={path!r}): it must be a directory that all nodes see, or {' or '.join(_store_url.SCHEMES)}BUCKET/PREFIX")
     return _paths.ExpandedPath(os.path.abspath(os.path.expanduser(text)))
 
 
 def path_in_filesystem(path, filesystem):
-    """Returns `path` with the scheme of a filesystem object, such as s3://, which it may lack. Raises ValueError if it has another scheme."""
-    scheme = _filesystem.scheme_of(filesystem)
+    """Returns the storage path for `path` in a filesystem object: a URL with the address of the store, or a path of local files, or a
+    PathInFilesystem. Raises ValueError if `path` is a URL of another scheme, or has options, which the filesystem has."""
+    if isinstance(path, _paths.ExpandedPath):  # this function returned it for a RunConfig that was copied
+        return path
+    given = filesystem
+    filesystem, text = _filesystem.inner(filesystem, path or "")
+    is_copied = not _filesystem.is_known(filesystem) and hasattr(given, "open_output_stream")
+    scheme = None if is_copied else _filesystem.scheme_of(filesystem)
     if path is None:
         raise ValueError("RunConfig(storage_filesystem=...): storage_path is missing; give the bucket and prefix, or a directory")
-    _filesystem.settings_of(filesystem)  # this call only checks the options of the filesystem
-    text = os.fspath(path)
-    if "://" not in text:
-        return scheme + (text.lstrip("/") if scheme else text)
-    if not text.startswith(scheme or "file://"):
+    if is_copied:
+        return PathInFilesystem(_paths.expanded(path, "RunConfig(storage_path)").rstrip("/"))
+    if "://" in text and not text.startswith(scheme or "file://"):
         raise ValueError(f"RunConfig(storage_path={text!r}, storage_filesystem=...): the filesystem is for {scheme or 'local files'}; give a path in it")
-    return path
+    if not scheme:
+        return text
+    if "://" in text and _store_url.parsed(text).has_options:
+        raise ValueError("RunConfig(storage_path=..., storage_filesystem=...): the storage_path has options of the store; the filesystem object sets them. "
+                         "Remove the options, or the filesystem")
+    text = _paths.expanded(text.removeprefix(scheme) if "://" in text else text.lstrip("/"), "RunConfig(storage_path)")
+    return _paths.ExpandedPath(_filesystem.url_in(filesystem, scheme, text))

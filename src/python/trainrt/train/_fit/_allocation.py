@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 
-_FIRST_SPECIAL_STEP = 0xFFFFFFF0  # slurm.h: steps that srun does not start, such as the shell of salloc
+from ..._support import _own_addresses
+
+_FIRST_SPECIAL_STEP = 0xFFFFFFF0  # from slurm.h: this and higher numbers belong to steps without srun, such as the shell of salloc
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "fish", "csh", "tcsh")
 _STEP_VARIABLES = re.compile(r"(SLURM_STEP|SLURM_PTY|SLURM_CPU_BIND|SLURM_MEM_BIND|SLURM_PMIX|SLURM_SRUN_COMM|PMIX_|PMI_)|"
                              r"SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|DISTRIBUTION|LAUNCH_NODE_IPADDR|CPUS_ON_NODE)$")
 _SCONTROL_LIMIT_S = 20
+_MAX_TRIED_NODES = 16
 
 
 def is_shell_step():
@@ -47,6 +50,24 @@ def can_launch(min_ranks):
 def has_other_nodes():
     """Returns whether srun may start ranks on another node than this one."""
     return os.environ.get("SLURM_JOB_NUM_NODES", "1") != "1" or "SLURMD_NODENAME" not in os.environ
+
+
+def hosts_of_exchange(min_ranks):
+    """Returns the addresses of this host by which the ranks of `fit()` on other nodes reach it; [] if all ranks will run on this node."""
+    if not can_launch(min_ranks) or not has_other_nodes():
+        return []
+    return _own_addresses.addresses_towards(_addresses_of_other_nodes()) or _own_addresses.addresses_of_name()
+
+
+def _addresses_of_other_nodes():
+    """Returns the addresses that Slurm has of other nodes of the job, at most _MAX_TRIED_NODES; [] if scontrol does not report them."""
+    try:
+        shown = subprocess.run(["scontrol", "show", "node", "--oneliner", os.environ.get("SLURM_JOB_NODELIST", "")], stdin=subprocess.DEVNULL,
+                               capture_output=True, text=True, check=False, timeout=_SCONTROL_LIMIT_S).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    found = re.findall(r"(?m)^NodeName=(\S+) .*?\bNodeAddr=(\S+)", shown)
+    return [address for name, address in found if name != os.environ.get("SLURMD_NODENAME")][:_MAX_TRIED_NODES]
 
 
 def task_count():

@@ -13,7 +13,7 @@ from .._config._scaling import ScalingConfig
 from .._results import _run_directory, _trainer_record
 from .._results._result import Result
 from ..errors import ControllerError, RunStopped, WorkerGroupError
-from . import _allocation, _command, _outcomes, _run_names
+from . import _allocation, _command, _outcomes, _run_names, _store_keys
 
 _STOPPED = 75  # exit code of a run that was stopped after saving
 
@@ -52,19 +52,20 @@ class LaunchedRun:
         self._command = self._end = self._error_before = None
 
     def is_finished(self):
-        """Returns whether the run has finished with the same values. With other values trainrt decides whether it may continue."""
+        """Returns whether the run has finished with the settings of this launch. If its settings differ, trainrt decides whether it may continue."""
         return _run_directory.is_finished(self.run_dir) and _run_directory.has_values(self.run_dir, self._settings)
 
     def exchange(self):
         """Returns a new Exchange for start()."""
-        return Exchange(_allocation.can_launch(self.scaling.min_workers) and _allocation.has_other_nodes())
+        return Exchange(_allocation.hosts_of_exchange(self.scaling.min_workers))
 
     def start(self, exchange, options):
         """Offers the trainer to the ranks, launches them and waits for their end. Raises as fit() does.
 
         `options`: options of the workers, which JSON can hold: {"all_return": True} makes all ranks return the value of the function.
         """
-        _pickling.send(self.trainer, exchange, options)
+        _store_keys.offer(self.trainer.run_config, exchange)
+        _pickling.send(_store_keys.without_filesystem(self.trainer), exchange, options)
         self._error_before = _error_stamp(self.run_dir)
         command = [*_launcher(self.scaling), *_settings.trust_arguments(self.trainer.trust_owner), *_settings.arguments(self._settings), "--", _python(), "-m",
                    "trainrt.train._fit._worker"]
@@ -115,7 +116,7 @@ class LaunchedRun:
         if cause and "trainrt: " not in cause:  # these are lines of srun or the shell
             cause += ("\ntrainrt did not start: check that srun works here (`srun hostname`), or, outside of a job, remove the variables of Slurm "
                       "(env -u SLURM_JOB_ID)")
-        return cause or "see the lines of trainrt above"
+        return cause or "see the messages of trainrt above"
 
 
 def _exit_text(code):

@@ -1,7 +1,9 @@
 """LaunchedCommand: the command that `fit()` launches, with its output, signals and exit code."""
 
 import codecs
+import contextlib
 import ctypes
+import json
 import os
 import signal
 import subprocess
@@ -34,11 +36,12 @@ def stop_signal_of(command):
 class LaunchedCommand:
     """A command in a session of its own, so that a Ctrl-C of the terminal reaches it only through this process.
 
-    Parameters: `command`, its words; `environment`; `stop_signal`, the signal that stops its ranks.
+    Parameters: `command`, its words; `environment`; `stop_signal`, the signal that stops its ranks; `store_keys`, access keys that the command reads
+    from a pipe, or `None`.
     """
 
-    def __init__(self, command, environment, stop_signal):
-        self._command, self._environment, self._stop_signal = command, environment, stop_signal
+    def __init__(self, command, environment, stop_signal, store_keys=None):
+        self._command, self._environment, self._stop_signal, self._store_keys = command, environment, stop_signal, store_keys
         self._process = None
         self._interrupts = 0
         self._stopped_at = None  # time of the first SIGTERM
@@ -59,7 +62,7 @@ class LaunchedCommand:
         return CommandEnd(code, lines[1], self._interrupts > 0)
 
     def interrupt(self):
-        """Makes the ranks save and stop; at the second call, kills them. Any thread may call it."""
+        """At the first call, makes the ranks save and stop; at the second call, kills them. Any thread may call it."""
         self._interrupts += 1
         if self._interrupts == 1:
             print("trainrt: interrupted: the ranks save and stop (interrupt again to kill them)", file=sys.stderr, flush=True)
@@ -78,9 +81,10 @@ class LaunchedCommand:
                 stream.flush()
         writes_out = _is_descriptor(sys.stdout, 1)
         writes_err = _is_descriptor(sys.stderr, 2) and os.isatty(2)  # a progress bar needs the terminal
-        self._process = subprocess.Popen(self._command, env=self._environment, stdin=subprocess.DEVNULL, start_new_session=True,
-                                         stdout=None if writes_out else subprocess.PIPE, stderr=None if writes_err else subprocess.PIPE,
-                                         preexec_fn=_make_parent_death_signal())
+        with _pipe_of(self._store_keys) as (variables, descriptors):
+            self._process = subprocess.Popen(self._command, env={**self._environment, **variables}, stdin=subprocess.DEVNULL, start_new_session=True,
+                                             stdout=None if writes_out else subprocess.PIPE, stderr=None if writes_err else subprocess.PIPE,
+                                             preexec_fn=_make_parent_death_signal(), pass_fds=descriptors)
         for function, number in self._early:
             self._send(function, number)
         return (None if writes_out else _Forwarder(self._process.stdout, sys.stdout),
@@ -110,6 +114,21 @@ class LaunchedCommand:
             function(self._process.pid, number)
         except ProcessLookupError:
             pass
+
+
+@contextlib.contextmanager
+def _pipe_of(keys):
+    """Yields the environment variables and the descriptors by which a child process reads `keys` from a pipe."""
+    if keys is None:
+        yield {}, ()
+        return
+    reading, writing = os.pipe()
+    try:
+        with open(writing, "wb") as pipe:
+            pipe.write(json.dumps(keys).encode())
+        yield {"TRAINRT_STORE_KEYS_FD": str(reading)}, (reading,)
+    finally:
+        os.close(reading)
 
 
 def _make_parent_death_signal():

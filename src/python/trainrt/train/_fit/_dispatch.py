@@ -2,7 +2,7 @@
 
 from ..._support import _script
 from .._sessions import _current
-from . import _by_launch, _in_process, _in_rank
+from . import _by_launch, _first_checkpoint, _in_process, _in_rank, _restored_run
 
 
 def fit(trainer):
@@ -14,8 +14,16 @@ def fit(trainer):
     _script.require_own_start("fit()")
     if _current.is_running():
         raise RuntimeError("fit() was called inside of a train function, which cannot start another run; call it in the script")
+    if trainer._older_directory is not None:
+        _restored_run.set_aside(trainer._older_directory)
+        trainer._older_directory = None
+    way = _by_launch
     if trainer.scaling_config is not None and trainer.scaling_config.num_workers == 0:
-        return _in_process.fit(trainer)
-    if _current.is_rank_program():
-        return _in_rank.fit(trainer)
-    return _by_launch.fit(trainer)
+        way = _in_process
+    elif _current.is_rank_program():
+        way = _in_rank
+    try:
+        return way.fit(trainer)
+    finally:
+        if trainer._first_path is not None:
+            _first_checkpoint.remove_copy(trainer._first_path)

@@ -14,7 +14,7 @@ from .._sessions import _current
 from .._sessions._runtime import RuntimeSession
 from .._validation._validator import Validator
 from ..errors import ControllerError, WorkerGroupError
-from . import _hooks
+from . import _hooks, _store_keys
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # the folder trainrt
 _fit_count = 0  # number of calls of fit() in this process
@@ -54,11 +54,13 @@ def run_function(trainer, session):
             if session.spec.validation is not None and session.world_rank == 0:
                 session.begin_validations(Validator(session.spec.validation, session.run_dir))
             if session.world_rank == 0:
+                session.begin_copies()
                 for callback in session.spec.callbacks:
                     callback._resume_from(session.get_checkpoint())
             returned = _hooks.run(trainer, session)
             session.runtime._finished_part = "the train function"
             session.wait_for_validations()
+            session.wait_for_copies()
             session.remove_committed_directories()
             return returned
         except _client.Stop:
@@ -76,6 +78,7 @@ def run_function(trainer, session):
         finally:
             session.copy_artifacts()
             session.end_validations()
+            session.end_copies()
 
 
 def report_failure(runtime, error):
@@ -100,7 +103,7 @@ def _value_of_rank_zero(session, returned):
     try:
         return session.broadcast(returned)
     except TypeError as error:
-        _notes.say(f"Result.return_value is None on all ranks but 0: {error}")
+        _notes.say(f"Result.return_value is None on all ranks except 0: {error}")
         return returned if session.world_rank == 0 else None
 
 
@@ -121,6 +124,7 @@ def _open(trainer):
     if _fit_count == 1 and _client.has_context():
         _check_open_run(settings, _client.context())
         return True, False
+    _client.use_store_keys(_store_keys.of(trainer.run_config))
     return _client.open_run(settings, _fit_count, _settings.DEFAULTS), True
 
 
@@ -172,5 +176,5 @@ def _is_same(given, recorded):
 
 def _check_gpus(scaling, runtime):
     if scaling is not None and scaling.use_gpu and not runtime.gpus:
-        raise ValueError(f"ScalingConfig(use_gpu=True): {scaling.num_gpus_per_worker} GPU per worker requested, and rank {runtime.world_rank} has 0. "
+        raise ValueError(f"ScalingConfig(use_gpu=True): {scaling.num_gpus_per_worker} GPU per worker requested, but rank {runtime.world_rank} has no GPU. "
                          f"Request GPUs from the batch system (srun --gpus-per-node=N), or set use_gpu=False")

@@ -8,7 +8,7 @@ import time
 
 from ..._support import _script
 
-_uses: dict[str, int] = {}  # number of uses in this process, by name
+_uses: dict[str, int] = {}  # how often this process has used each name
 
 
 def default_name(kind, storage):
@@ -44,6 +44,6 @@ def _name_in_job(kind, job):
 
 
 def slurm_job():
-    """Returns the number of this Slurm job, which requeues keep, with the task of a job array, or `None` outside of a job."""
+    """Returns the number of this Slurm job, in a job array with the task number; `None` outside of a job. A requeue keeps the number."""
     array = os.environ.get("SLURM_ARRAY_JOB_ID")
     return f"{array}_{os.environ.get('SLURM_ARRAY_TASK_ID')}" if array else os.environ.get("SLURM_JOB_ID")

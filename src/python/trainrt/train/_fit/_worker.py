@@ -8,13 +8,14 @@ from ..._support._exchange_client import ExchangeClient
 from .._results import _trainer_record
 from .._sessions._runtime import RuntimeSession
 from ..errors import WorkerGroupError
-from . import _from_script, _in_rank, _outcomes
+from . import _from_script, _in_rank, _outcomes, _store_keys
 
 
 def main():
     script = ExchangeClient.from_environment()
     os.environ.pop("TRAINRT_FIT_TITLE", None)
     _call_place.name_stage("the start of the train function")
+    _store_keys.receive(script)
     runtime = _client.context()  # before anything that may fail, so that failures are reported with their rank
     _outcomes.clear_failures(script, runtime.world_rank, runtime.world_size)
     try:

@@ -22,6 +22,6 @@ class WorkerGroup:
     def execute_single(self, worker_index: int, function: Callable, *args: Any, **kwargs: Any) -> Any:
         """Calls `function(*args, **kwargs)` on rank `worker_index`. Returns its value on every rank. Raises ValueError if the rank does not exist."""
         if not 0 <= worker_index < len(self):
-            raise ValueError(f"execute_single({worker_index}): rank not found; ranks are 0 to {len(self) - 1}")
+            raise ValueError(f"execute_single({worker_index}): there is no such rank; ranks are 0 to {len(self) - 1}")
         result = function(*args, **kwargs) if worker_index == self.rank else None
         return self._session.broadcast(result, root=worker_index)

@@ -1,4 +1,4 @@
-"""Removal of the user's directories after the checkpoints made of them are committed."""
+"""Removes directories that the user reported, after the checkpoints with their files are committed."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from ..._support import _notes
 
 
 class DeferredRemovals:
-    """Directories to remove. Keeps directories of a run, directories that changed after their report, and those whose checkpoint was not committed."""
+    """Directories to remove. Keeps directories of a run, directories that changed after their report, and those without a committed checkpoint."""
 
     def __init__(self):
         self._reported = {}  # by path: stamp of the directory at its report, and index of the newest checkpoint before it
@@ -31,7 +31,7 @@ class DeferredRemovals:
 
 
 def _stamp(path):
-    """Returns a value that changes when the directory is replaced or a file in it is added, removed or replaced, or `None` if it does not exist."""
+    """Returns a value that changes when the directory or one of its files is replaced, added or removed. Returns `None` if it does not exist."""
     try:
         found = os.stat(path)
         return found.st_dev, found.st_ino, found.st_mtime_ns

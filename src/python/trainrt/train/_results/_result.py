@@ -1,17 +1,15 @@
 """Result: metrics, checkpoints and error of a run, read from its run directory."""
 
 import json
-import math
 import os
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from ..._support import _executable, _local_files, _notes, _this_process
+from ..._support import _executable, _local_files, _notes, _object_store, _this_process
 from ..errors import TrainingFailedError
-from . import _auto_metrics, _run_directory, _run_state, _trainer_record
+from . import _auto_metrics, _kept, _run_directory, _run_state, _trainer_record
 from ._checkpoint import Checkpoint
-from ._reported_metrics import ReportedMetrics
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +31,7 @@ class Result:
     error : TrainingFailedError or None
         Why the run failed.
     path : str or None
-        Run directory, or `None` for a run with `num_workers=0`.
+        Run directory, or its URL in an object store if `from_path()` was called with one, or `None` for a run with `num_workers=0`.
     config : dict or None
         The `train_loop_config`.
     return_value : object
@@ -85,7 +83,8 @@ class Result:
         Parameters
         ----------
         path : str or path-like
-            Run directory.
+            Run directory, or STORAGE_PATH/NAME of a run in an object store: `s3://BUCKET/PREFIX/NAME`. Of the latter, the records are downloaded now, and
+            a checkpoint when it is needed.
         storage_filesystem : pyarrow.fs.LocalFileSystem, optional
             A file system for local files; others raise an error.
         return_value : object, optional
@@ -98,27 +97,46 @@ class Result:
         Raises
         ------
         RuntimeError
-            If `path` is not a run directory.
+            If there is no run at `path`.
         ValueError
             If `storage_filesystem` is not for local files, or result.json is damaged.
+        OSError
+            If the object store cannot be read. The message names the URL.
         """
         if not _local_files.is_local(storage_filesystem):
             raise ValueError(f"Result.from_path(storage_filesystem={storage_filesystem!r}) is not supported: run directories are in file systems that all "
                              f"nodes see. Leave it out")
-        path = os.path.abspath(os.path.expanduser(os.fspath(path)))
-        record = _run_directory.run_record(path)
+        reader = _object_store.reader_of(path)
+        if reader is None:
+            full = os.path.abspath(os.path.expanduser(_object_store.local_path(path)))
+            return cls._of_records(full, full, return_value)
+        with reader.fetched(*_run_directory.RECORDS) as folder:
+            return cls._of_records(reader.url, folder, return_value)
+
+    @classmethod
+    def _of_records(cls, path, run_dir, returned):
+        """Returns the Result of the run at `path`, a directory or URL. `run_dir` has its records."""
+        record, is_remote = _run_directory.run_record(run_dir), path != run_dir
         if record is None:
-            raise RuntimeError(f"Result.from_path({path!r}): not a run directory, which has a run.json written by trainrt"
-                               f"{_run_directory.similar_run(path)}")
-        config = _config_of(path, record)
-        reports = _completed_reports(path, record, config)
+            raise RuntimeError(f"Result.from_path({path!r}): this is not a run directory, which has a run.json written by trainrt"
+                               f"{_run_directory.similar_run(run_dir) if not is_remote else ''}")
+        config = _config_of(run_dir, record)
+        reports = _completed_reports(run_dir, record, config)
         error = None
         if record.get("state") == _run_state.FAILED:
-            exit_code = _run_directory.last_attempt(path).get("exit_code", 70)
-            error = TrainingFailedError(_run_directory.error_text(path) or f"the run failed; see the logs in {path}/logs", exit_code=exit_code)
-        result = cls._of_run(path, reports, _kept_checkpoints(path, reports), error, config, return_value)
-        result.best_checkpoints = _ranked(result._checkpoints, record.get("config", {}))
+            exit_code = _run_directory.last_attempt(run_dir).get("exit_code", 70)
+            logs = "its logs are in its local directory, not in the store" if is_remote else f"see the logs in {path}/logs"
+            error = TrainingFailedError(_run_directory.error_text(run_dir) or f"the run failed; {logs}", exit_code=exit_code)
+        checkpoints = _kept.kept_checkpoints(run_dir, reports) if not is_remote else _kept.stored_checkpoints(path, run_dir, reports)
+        result = cls._of_run(path, reports, checkpoints, error, config, returned, record.get("state") if is_remote else None)
+        result.best_checkpoints = _kept.ranked(result._checkpoints, record.get("config", {}))
         return result
+
+    def _with_checkpoints_of(self, kind):
+        """Makes the checkpoints objects of `kind`, a subclass of Checkpoint, and returns this Result."""
+        self.checkpoint = None if self.checkpoint is None else kind(self.checkpoint.path)
+        self.best_checkpoints = [(kind(checkpoint.path), metrics) for checkpoint, metrics in self.best_checkpoints]
+        return self
 
     @classmethod
     def _of_local(cls, session, returned):
@@ -145,14 +163,17 @@ class Result:
 
     @property
     def filesystem(self) -> Any:
-        """pyarrow.fs.LocalFileSystem, since the run directory is in a file system that all nodes see; `None` if pyarrow is not installed."""
-        return self._storage_filesystem or _local_files.filesystem()
+        """pyarrow.fs.LocalFileSystem for a run directory; `None` if pyarrow is not installed, and for a URL of an object store."""
+        if self._storage_filesystem is not None:
+            return self._storage_filesystem
+        return _local_files.filesystem() if self.path is None or _object_store.reader_of(self.path) is None else None
 
     @property
     def state(self) -> str:
-        """Current state of the run: "starting", "running", "finished", "stopped", "failed" or "killed".
+        """Current state of the run: 'starting', 'running', 'finished', 'stopped', 'failed' or 'killed'.
 
-        A trial in a ResultGrid can also be "waiting" or "paused". Raises RuntimeError if the run directory cannot be read.
+        A trial in a ResultGrid can also be "waiting" or "paused". In an object store: the state when run.json was last copied there.
+        Raises RuntimeError if the run directory cannot be read.
         """
         if self._state is not None or self.path is None:
             return self._state or _run_state.FINISHED
@@ -163,8 +184,8 @@ class Result:
 
     @property
     def log_dir(self) -> Optional[Path]:
-        """`path` as a pathlib.Path (an older name of Ray Train), or `None` if the run has no directory."""
-        return Path(self.path) if self.path is not None else None
+        """`path` as a pathlib.Path (an older name of Ray Train), or `None` if the run has no directory on this machine."""
+        return Path(self.path) if self.path is not None and _object_store.reader_of(self.path) is None else None
 
     @property
     def metrics_dataframe(self) -> "pandas.DataFrame":
@@ -202,13 +223,13 @@ class Result:
             If no checkpoint was reported with this metric as a number.
         """
         if mode not in ("max", "min"):
-            raise ValueError(f"get_best_checkpoint(mode={mode!r}): must be 'max' or 'min'")
-        scored = [(metrics[metric], checkpoint) for checkpoint, metrics in self._checkpoints if _is_score(metrics.get(metric))]
+            raise ValueError(f"get_best_checkpoint(mode={mode!r}): it must be 'max' or 'min'")
+        scored = [(metrics[metric], checkpoint) for checkpoint, metrics in self._checkpoints if _kept.is_score(metrics.get(metric))]
         if not scored:
             names = sorted({name for _, metrics in self._checkpoints for name in metrics if not _auto_metrics.is_added(name)})
             raise RuntimeError(f"get_best_checkpoint({metric!r}): no checkpoint was reported with this metric as a number; their metrics are: "
                                f"{', '.join(names) or '(no metrics)'}")
-        ignored = sum(_is_nan(metrics.get(metric)) for _, metrics in self._checkpoints)
+        ignored = sum(_kept.is_nan(metrics.get(metric)) for _, metrics in self._checkpoints)
         if ignored:
             _notes.say(f"get_best_checkpoint({metric!r}): {ignored} of {len(self._checkpoints)} checkpoints have NaN and were ignored")
         return (max if mode == "max" else min)(scored, key=lambda each: each[0])[1]
@@ -236,38 +257,6 @@ def _completed_reports(path, record, config):
     kept = {manifest.get("iteration") for _, manifest in _run_directory.checkpoints(path)}
     return _auto_metrics.completed(_run_directory.reports(path), record.get("run_id"), config, record.get("state") == _run_state.FINISHED,
                                    _run_directory.attempts(path), _trainer_record.read(path).get("worker"), kept)
-
-
-def _is_nan(value):
-    return isinstance(value, float) and math.isnan(value)
-
-
-def _is_score(value):
-    return isinstance(value, (int, float)) and not math.isnan(value)
-
-
-def _kept_checkpoints(path, reports):
-    """Returns [(Checkpoint, metrics)] of the reported directories, or of the run's State if no directory was reported, oldest first."""
-    by_iteration = {report.get("_training_iteration"): report for report in reports}
-    found, make = _run_directory.reported(path), Checkpoint
-    if not found:
-        found, make = _run_directory.native(path), Checkpoint._from_state
-    return [(make(folder), (by_iteration.get(manifest.get("iteration")) or ReportedMetrics(_run_directory.metrics_in(manifest))).with_more(
-        _run_directory.validated_metrics(folder, manifest))) for folder, manifest in found]
-
-
-def _ranked(checkpoints, config):
-    """Returns the checkpoints sorted by their score, the best last. A checkpoint without a score ranks below all others."""
-    attribute = config.get("checkpoint.score_attribute")
-    if not attribute:
-        return checkpoints
-    sign = -1 if config.get("checkpoint.score_order") == "min" else 1
-
-    def rank(each):
-        value = each[1].get(attribute)
-        return (True, sign * value) if _is_score(value) else (False, 0)
-
-    return sorted(checkpoints, key=rank)
 
 
 def _config_of(path, record):

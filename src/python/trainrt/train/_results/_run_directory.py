@@ -8,6 +8,8 @@ import re
 from ..._support import _metric_json
 from . import _run_state, _validation_file
 
+# Patterns of the files that describe a run, without the files of its checkpoints.
+RECORDS = ("run.json", "result.json", "trainer.json", "params.json", "attempts/*.json", "checkpoint_*/manifest.json", "checkpoint_*/validation.json")
 _CHECKPOINT_NAME = re.compile(r"checkpoint_(\d{6,})$")
 
 
@@ -35,7 +37,7 @@ def experiment_name(run_dir):
 
 
 def similar_run(run_dir):
-    """Returns text that suggests the run with the most similar name beside `run_dir`, such as " (did you mean '/runs/first'?)", or "" if there is none."""
+    """Returns text that suggests the run with the most similar name beside `run_dir`, such as ` (did you mean '/runs/first'?)`, or '' if there is none."""
     folder, name = os.path.split(os.path.normpath(run_dir))
     try:
         names = [entry.name for entry in os.scandir(folder) if os.path.exists(os.path.join(entry.path, "run.json"))]
@@ -52,15 +54,9 @@ def is_finished(run_dir):
     return record.get("state") == _run_state.FINISHED and (final is None or _has_all_files(os.path.join(run_dir, f"checkpoint_{final['checkpoint']:06d}")))
 
 
-def stop_rules(run_dir):
-    """Returns the stop rules of the run's last start, such as {"stop.loss": "<= 0.1"}."""
-    config = (run_record(run_dir) or {}).get("config", {})
-    return {key: text for key, text in config.items() if key.startswith("stop.")}
-
-
 def has_values(run_dir, settings):
     """Returns whether the run's last start had the values of [loop], [data] and [stop] in `settings`, such as
-    {"loop.train_loop_config.lr": "0.1"}. Values that a record of an older version lacks are not compared."""
+    {'loop.train_loop_config.lr': '0.1'}. Values that a record of an older version lacks are not compared."""
     record = run_record(run_dir) or {}
     config = record.get("config", {})
     loop = {f"loop.{key}": text for key, text in record.get("loop", {}).items() if key.startswith("train_loop_")}
@@ -180,10 +176,20 @@ def with_directories(run_dir):
 
 
 def reported(run_dir):
-    """Returns with_directories(), without checkpoints that share all files of an earlier one: no directory was reported with these."""
+    """Returns the checkpoints of with_directories() with which a directory was reported. Other checkpoints share all files of an earlier one."""
     first = {}
     for path, manifest in with_directories(run_dir):
         first.setdefault(_identity_of_files(path, manifest), (path, manifest))
+    return list(first.values())
+
+
+def reported_by_digests(run_dir):
+    """Returns reported() of a run directory with manifests only, in which digests of the files identify them."""
+    first = {}
+    for path, manifest in checkpoints(run_dir):
+        if manifest.get("directory") is True:
+            digests = tuple(sorted((each["name"], each["xxh3_128"]) for each in manifest.get("files", []) if each["name"].startswith("files/")))
+            first.setdefault(digests or path, (path, manifest))
     return list(first.values())
 
 

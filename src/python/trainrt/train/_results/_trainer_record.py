@@ -34,7 +34,7 @@ def write(run_dir, trainer):
 
 
 def read(run_dir):
-    """Returns the record, or {} if the file is missing or damaged. Its code is not checked."""
+    """Returns the record, or {} if the file is missing or damaged. Does not verify its authentication code."""
     try:
         with open(os.path.join(run_dir, _NAME), encoding="utf-8") as file:
             record = json.load(file)
@@ -44,7 +44,7 @@ def read(run_dir):
 
 
 def config_in(record):
-    """Returns the train_loop_config of a record, and the reason why the record lacks it; the reason is `None` if it has it."""
+    """Returns (train_loop_config of a record, reason why the record lacks it). The reason is `None` if the record has a config."""
     try:
         return _value_json.decoded(record.get(_CONFIG)), record.get(_CONFIG_MISSING)
     except (ValueError, ImportError, RecursionError) as error:
@@ -52,7 +52,7 @@ def config_in(record):
 
 
 def reason_against(record):
-    """Returns why the code of a record from read() is not valid, or `None` if it is."""
+    """Returns the reason why the authentication code of a record from read() is not valid; `None` if it is valid."""
     try:
         return _user_key.reason_against(record.get(_CODE), _signed_bytes(record))
     except RecursionError:
@@ -90,7 +90,7 @@ def _config_fields(config):
 
 
 def _params_text(params):
-    """Returns the text of params.json, in which objects that JSON cannot hold are replaced by their repr(); `None` for nested references to itself."""
+    """Returns the text of params.json, with repr() for objects that JSON cannot hold. Returns `None` if `params` contains a reference to itself."""
     def as_json(value):
         return value.item() if hasattr(value, "item") and getattr(value, "size", None) == 1 else repr(value)
 
@@ -118,6 +118,6 @@ def _file_digest(path):
 
 
 def _signed_bytes(record):
-    """Returns the bytes that the code is computed from, equal for the record that is written and for the one that is read."""
+    """Returns the bytes from which the authentication code is computed. They are equal before the record is written and after it is read."""
     as_read = json.loads(json.dumps({name: value for name, value in record.items() if name != _CODE}))
     return json.dumps(as_read, sort_keys=True).encode()

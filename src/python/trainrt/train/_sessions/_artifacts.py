@@ -42,7 +42,7 @@ class Artifacts:
         self._before = set(os.listdir(source)) - set(_names_in(self._target))
 
     def after_report(self, has_checkpoint):
-        """Copies if the last copy is `sync_period` seconds ago, or after a report with a checkpoint. Called on one rank of each node."""
+        """Copies every `sync_period` seconds, and after a report with a checkpoint if sync_artifacts_on_checkpoint. Called on one rank of each node."""
         is_due = has_checkpoint and self._config.sync_artifacts_on_checkpoint
         if is_due or time.monotonic() - self._copied_s >= self._config.sync_period:
             self.copy()
@@ -62,7 +62,7 @@ class Artifacts:
     def _note_failures(self, failures):
         if failures:
             (path, error), more = failures[0], len(failures) - 1
-            rest = f"; the same holds for {more} more files or folders" if more else ""
+            rest = f"; {more} more files or folders cannot be copied either" if more else ""
             _notes.say(f"SyncConfig(sync_artifacts=True): {path} cannot be copied into {self._target}: {error}{rest}")
 
     def _copy_tree(self, source, target):
@@ -98,7 +98,7 @@ def _turn_on_this_node(run_dir):
 
 
 def _copy_file(source, target, status):
-    """Copies a file and its time by an atomic rename, unless the copy has this size and time."""
+    """Copies a file with its modification time, by an atomic rename. Does nothing if the existing copy has the same size and time."""
     try:
         known = os.lstat(target)
         if (known.st_size, known.st_mtime_ns) == (status.st_size, status.st_mtime_ns):

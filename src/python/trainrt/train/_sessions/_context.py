@@ -92,7 +92,7 @@ class TrainContext:
         return _current.session().run_dir
 
     def get_trial_resources(self) -> dict[str, float]:
-        """Returns the number of CPUs and GPUs of all workers together, as {"CPU": 8, "GPU": 2}."""
+        """Returns the number of CPUs and GPUs of all workers together, as {'CPU': 8, 'GPU': 2}."""
         session = _current.session()
         scaling = session.spec.scaling_config
         cpus = scaling.num_cpus_per_worker if scaling is not None else None

@@ -57,7 +57,8 @@ class LocalSession:
         metadata = {**self.spec.metadata, **checkpoint.get_metadata()}
         directory = tempfile.TemporaryDirectory(prefix="trainrt_local_")
         path = os.path.join(directory.name, directory_name or f"checkpoint_{len(self.reports):06d}")
-        shutil.copytree(checkpoint._existing_path(), path)
+        with checkpoint.as_directory() as source:
+            shutil.copytree(source, path)
         for before in self._directory:
             before.cleanup()
         self._directory[:] = [directory]

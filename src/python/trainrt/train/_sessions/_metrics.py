@@ -10,7 +10,7 @@ _PLAIN = frozenset((float, int, str, bool))  # types of metrics that need no con
 
 
 def flat_metrics(metrics):
-    """Returns {name: number, string, bool or Number}; {"val": {"loss": 1}} becomes {"val/loss": 1}. Raises TypeError or ValueError for a name
+    """Returns {name: number, string, bool or Number}; {'val': {'loss': 1}} becomes {'val/loss': 1}. Raises TypeError or ValueError for a name
     or value that is not supported."""
     if not isinstance(metrics, dict):
         raise TypeError(f"report() takes a dict of metrics, not a {type(metrics).__name__}")

@@ -175,14 +175,14 @@ def _check_names(more_metrics):
 def _checked_mode(given):
     mode = given if isinstance(given, CheckpointUploadMode) else CheckpointUploadMode.SYNC if given is None else None
     if mode is None:
-        raise ValueError(f"report(checkpoint_upload_mode={given!r}): must be a trainrt.train.CheckpointUploadMode")
+        raise ValueError(f"report(checkpoint_upload_mode={given!r}): it must be a trainrt.train.CheckpointUploadMode")
     return mode
 
 
 def _uploaded(checkpoint, upload_fn, directory_name):
     """Returns the checkpoint to report: the one that the user's function returns, or else `checkpoint`."""
     if not callable(upload_fn):
-        raise TypeError(f"report(checkpoint_upload_fn={upload_fn!r}): must be a function of a checkpoint and a directory name")
+        raise TypeError(f"report(checkpoint_upload_fn={upload_fn!r}): it must be a function of a checkpoint and a directory name")
     returned = upload_fn(checkpoint, directory_name)
     if returned is not None and not isinstance(returned, Checkpoint):
         raise ValueError(f"checkpoint_upload_fn must return a `trainrt.train.Checkpoint`, or None. It returned {returned!r}")
@@ -191,13 +191,13 @@ def _uploaded(checkpoint, upload_fn, directory_name):
 
 def _check_checkpoint(checkpoint, validation):
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
-        raise TypeError(f"report(checkpoint={checkpoint!r}): must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
+        raise TypeError(f"report(checkpoint={checkpoint!r}): it must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
     if validation and checkpoint is None:
         raise ValueError("Validation requires a checkpoint to be provided: report(validation=...) also needs checkpoint=...")
 
 
 def _validation_request(session, validation):
-    """Returns the request for the checkpoint's manifest, or `None`."""
+    """Returns the validation request for the manifest of the checkpoint; `None` if no validation is requested."""
     if not validation:
         return None
     if session.spec.validation is None:

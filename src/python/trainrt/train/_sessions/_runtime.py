@@ -1,5 +1,6 @@
 """RuntimeSession: the session of a rank that trainrt started. Reports and collectives go to the runtime."""
 
+import contextlib
 import functools
 import math
 import time
@@ -12,6 +13,7 @@ from . import _newest_intact, _objects
 from ._artifacts import Artifacts
 from ._callbacks import TrainRunContext
 from ._spec import TrainSpec
+from ._store_copies import StoreCopies
 
 _NOT_SEARCHED = object()
 _LOG_INTERVAL_S = 60  # interval between log lines while the run waits for validations
@@ -31,6 +33,7 @@ class RuntimeSession:
         self._first_found = _NOT_SEARCHED  # path of the newest intact checkpoint when the train function started, or `None`
         self._damaged = []  # paths of newer checkpoints, which are damaged
         self._removals = DeferredRemovals()
+        self._copies = None  # set on rank 0 if the RunConfig has a filesystem object that only Python can use
         self._validator = None  # set on rank 0 if the Trainer has a validation_config
         sync = self.spec.run_config.sync_config if self.spec.run_config is not None else None
         self._artifacts = Artifacts(runtime.run_dir, sync) if sync is not None and sync.sync_artifacts else None
@@ -65,12 +68,11 @@ class RuntimeSession:
         checkpoint only. `validation`: validation request for the manifest.
         """
         self.restore_from_files()
-        if checkpoint is not None:
-            checkpoint._existing_path()
-        self.remove_committed_directories()
         removes = removes and checkpoint != self.spec.first_checkpoint
-        index_before = self.newest_index() if removes else -1
-        self._send(metrics, checkpoint, directory_name, aggregate, state, validation)
+        with checkpoint.as_directory() if checkpoint is not None else contextlib.nullcontext() as directory:
+            self.remove_committed_directories()
+            index_before = self.newest_index() if removes else -1
+            self._send(metrics, checkpoint, directory, directory_name, aggregate, state, validation)
         if validation is not None and self._validator is not None:
             self._validator.expect()
         if removes:
@@ -89,16 +91,16 @@ class RuntimeSession:
             self._check_first_found()
 
     def _check_first_found(self):
-        """Raises RuntimeError if get_checkpoint() returned a newer checkpoint than the runtime, which checks every byte, restored."""
+        """Raises RuntimeError if the runtime, which verifies every byte, has restored an older checkpoint than get_checkpoint() returned."""
         returned = self._first_found if self._first_found is not _NOT_SEARCHED else None
         restored = self.runtime.checkpoint() if returned else None
         if restored is not None and _run_directory.number_of(restored["path"]) < _run_directory.number_of(returned):
             raise RuntimeError(f"get_checkpoint() returned {returned}, which is damaged, and the run restored {restored['path']}. Remove the damaged "
                                f"checkpoint and run the same command again; `trainrt verify {self.run_dir}` shows the damage")
 
-    def _send(self, metrics, checkpoint, directory_name, aggregate, state, validation):
+    def _send(self, metrics, checkpoint, directory, directory_name, aggregate, state, validation):
         metadata = {**self.spec.metadata, **checkpoint.get_metadata()} if checkpoint is not None else None
-        self.runtime.report(metrics, of_first_rank=not aggregate, directory=checkpoint.path if checkpoint is not None else None,
+        self.runtime.report(metrics, of_first_rank=not aggregate, directory=directory,
                             metadata=metadata, directory_name=directory_name, state=state, validation=validation, same_files="rank0")
 
     def _notify_callbacks(self, metrics, checkpoint):
@@ -117,7 +119,7 @@ class RuntimeSession:
     # ---- reported directories ----
 
     def remove_committed_directories(self):
-        """Removes the directories that report() was asked to remove. Waits for a commit in progress if there are any."""
+        """Removes the directories that report() was asked to remove, after a commit in progress. Returns at once if there are no directories."""
         if self._removals:
             self._removals.carry_out(self.newest_index())
 
@@ -144,7 +146,7 @@ class RuntimeSession:
             raise RuntimeError(failure)
 
     def get_checkpoint(self):
-        """Returns the newest checkpoint with files; before the first one, the spec's `first_checkpoint`. Waits for a commit in progress."""
+        """Returns the newest checkpoint with files; without one, TrainSpec.first_checkpoint. Waits for a commit in progress."""
         if self._wait_for_commit():
             path = self._newest_committed()
         else:
@@ -154,7 +156,8 @@ class RuntimeSession:
         return Checkpoint(path) if path else self.spec.first_checkpoint
 
     def _newest_committed(self):
-        """Returns the path of the newest committed checkpoint with files, or `None`. The runtime verified the older ones and wrote the newer ones."""
+        """Returns the path of the newest committed checkpoint with files, or `None`. The runtime has verified or written all checkpoints
+        except those in `_damaged`."""
         intact = [path for path, _ in _run_directory.with_directories(self.run_dir) if path not in self._damaged]
         return intact[-1] if intact else None
 
@@ -205,6 +208,27 @@ class RuntimeSession:
         while _run_directory.awaiting_validation(self.run_dir) and time.monotonic() < until_s:
             time.sleep(pause_s)
             pause_s = min(1.5 * pause_s, 1.0)
+
+    # ---- copies of checkpoints in a filesystem object ----
+
+    def begin_copies(self):
+        """Starts to copy checkpoints to the filesystem object of the RunConfig, if it is one that only Python can use. Called on rank 0."""
+        if self.spec.copies_to is not None:
+            filesystem, path = self.spec.copies_to
+            self._copies = StoreCopies(self.run_dir, filesystem, f"{path}/{self.run_name}")
+
+    def wait_for_copies(self):
+        """Waits until all checkpoints are copied, or copying has failed. The run may stop meanwhile. Collective."""
+        if self.spec.copies_to is None or not self._wait_for_commit():
+            return
+        self.newest_index()
+        while not self.broadcast(self._copies.wait(1.0) if self._copies else None):
+            self.runtime.stop_point()
+
+    def end_copies(self):
+        if self._copies is not None:
+            self._copies.end()
+            self._copies = None
 
     # ---- datasets ----
 

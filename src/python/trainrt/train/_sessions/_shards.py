@@ -2,7 +2,7 @@
 
 
 def shard(session, name):
-    """Returns this rank's shard of dataset `name`, a DataIterator, or `None` if the run has no dataset. Raises KeyError if the run has others."""
+    """Returns this rank's shard of dataset `name`, a DataIterator; `None` if the run has no datasets. Raises KeyError for an unknown name."""
     datasets = session.spec.datasets
     if session.spec.worker_datasets is not None:
         datasets = session.spec.worker_datasets[session.world_rank]

@@ -18,3 +18,4 @@ class TrainSpec:
     callbacks: list = field(default_factory=list)
     first_checkpoint: Optional[Any] = None  # Checkpoint that get_checkpoint() returns before the first report (resume_from_checkpoint)
     validation: Optional[Any] = None  # ValidationConfig
+    copies_to: Optional[tuple] = None  # (filesystem of pyarrow.fs, path) to which rank 0 copies checkpoints

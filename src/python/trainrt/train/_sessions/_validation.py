@@ -37,14 +37,14 @@ class ValidationTaskConfig:
     def __post_init__(self):
         self.fn_kwargs = {} if self.fn_kwargs is None else self.fn_kwargs
         if not isinstance(self.fn_kwargs, dict):
-            raise TypeError(f"ValidationTaskConfig(fn_kwargs={self.fn_kwargs!r}): must be a dict")
+            raise TypeError(f"ValidationTaskConfig(fn_kwargs={self.fn_kwargs!r}): it must be a dict")
         try:
             json.dumps(self.fn_kwargs)
         except (TypeError, ValueError) as error:
             raise ValueError(f"ValidationTaskConfig(fn_kwargs={self.fn_kwargs!r}): JSON cannot hold it: {error}. It is stored with the checkpoint as "
                              f"JSON") from None
         if self.timeout_s is not None and not self.timeout_s > 0:
-            raise ValueError(f"ValidationTaskConfig(timeout_s={self.timeout_s!r}): must be more than 0, or None for no limit")
+            raise ValueError(f"ValidationTaskConfig(timeout_s={self.timeout_s!r}): it must be more than 0, or None for no limit")
 
 
 class ValidationConfig:
@@ -79,9 +79,9 @@ class ValidationConfig:
     def __init__(self, fn: ValidationFn, task_config: Optional[ValidationTaskConfig] = None,
                  ray_remote_kwargs: Optional[dict[str, Any]] = None):
         if not callable(fn):
-            raise TypeError(f"ValidationConfig(fn={fn!r}): must be a function")
+            raise TypeError(f"ValidationConfig(fn={fn!r}): it must be a function")
         if task_config is not None and not isinstance(task_config, ValidationTaskConfig):
-            raise TypeError(f"ValidationConfig(task_config={task_config!r}): must be a ValidationTaskConfig, not a {type(task_config).__name__}")
+            raise TypeError(f"ValidationConfig(task_config={task_config!r}): it must be a ValidationTaskConfig, not a {type(task_config).__name__}")
         self.fn = fn
         self.task_config = task_config or ValidationTaskConfig()
         self.ray_remote_kwargs = ray_remote_kwargs or {}
@@ -96,7 +96,7 @@ class ValidationConfig:
         """
         given = ValidationTaskConfig() if validation is True else validation
         if not isinstance(given, ValidationTaskConfig):
-            raise TypeError(f"report(validation={validation!r}): must be True, False or a ValidationTaskConfig")
+            raise TypeError(f"report(validation={validation!r}): it must be True, False or a ValidationTaskConfig")
         default = self.task_config
         return {"fn_kwargs": {**(default.fn_kwargs or {}), **(given.fn_kwargs or {})},
                 "timeout_s": given.timeout_s if given.timeout_s is not None else default.timeout_s}

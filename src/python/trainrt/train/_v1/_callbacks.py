@@ -33,7 +33,7 @@ class TrainingCallback:
         """Called after each report with the metrics of all ranks, by rank."""
 
     def finish_training(self, error: bool = False, **info: Any) -> None:
-        """Called after the run. `error`: whether it failed."""
+        """Called after the run. `error`: whether the run failed."""
 
 
 class JsonLoggerCallback(TrainingCallback):
@@ -74,7 +74,7 @@ class ResultWriter(UserCallback):
         self._path, self._iteration, self._reported_at, self._total_s = path, 0, time.monotonic(), 0.0
 
     def __setstate__(self, state):
-        """Measures the first iteration from the arrival on rank 0: clocks of two nodes differ."""
+        """Starts the time of the first iteration again on rank 0, because the monotonic clocks of two nodes differ."""
         self.__dict__.update(state, _reported_at=time.monotonic())
 
     def _resume_from(self, checkpoint):
@@ -82,7 +82,7 @@ class ResultWriter(UserCallback):
         self._iteration, self._total_s = counters.get("iteration", 0), counters.get("time_total_s", 0.0)
 
     def counters(self):
-        """Returns the metadata for a checkpoint, from which a restarted run continues to count."""
+        """Returns metadata for a checkpoint: the number of reports and their total time, which a restarted run continues."""
         return {COUNTERS: {"iteration": self._iteration, "time_total_s": self._total_s}}
 
     def _metrics_of_rank(self):

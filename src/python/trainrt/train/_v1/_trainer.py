@@ -22,6 +22,8 @@ from .._sessions import _current
 from ..backend import BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
 from . import _callbacks
+from ._backends import backend_config
+from ._tune_trainable import TuneTrainable
 
 _POLL_S = 0.02
 
@@ -98,7 +100,7 @@ class Trainer:
                  resources_per_worker: Optional[dict[str, float]] = None, logdir: Union[str, "os.PathLike[str]", None] = None, max_retries: int = 3):
         if _current.is_rank_program():
             raise RuntimeError("Trainer of Ray Train 1.x launches its ranks itself; start the script without trainrt: python3 train.py")
-        self._backend = _backend_config(backend)
+        self._backend = backend_config(backend)
         self._scaling = ScalingConfig(num_workers=num_workers, use_gpu=use_gpu, resources_per_worker=resources_per_worker)
         self._retries = max_retries
         storage = default_storage()
@@ -158,7 +160,6 @@ class Trainer:
     def run_iterator(self, train_func: Callable, config: Optional[dict[str, Any]] = None, dataset: Any = None, checkpoint: Optional[dict[str, Any]] = None,
                      checkpoint_strategy: Optional[CheckpointStrategy] = None) -> "TrainingIterator":
         """Starts a run, with the arguments of `run()`. Returns an iterator over the reports of all ranks."""
-        datasets = dataset if dataset is None or isinstance(dataset, dict) else {"train": dataset}
         self._runs += 1
         self._result = None
         name = f"run_{self._runs:03d}"
@@ -166,8 +167,13 @@ class Trainer:
                                checkpoint_config=(checkpoint_strategy or CheckpointStrategy()).config())
         os.makedirs(self.logdir / name, exist_ok=True)
         trainer = DataParallelTrainer(train_func, train_loop_config=config, backend_config=self._backend, scaling_config=self._scaling,
-                                      run_config=run_config, datasets=datasets)
+                                      run_config=run_config, datasets=_datasets_of(dataset))
         return TrainingIterator(trainer, self, checkpoint)
+
+    def to_tune_trainable(self, train_func: Callable, dataset: Any = None) -> TuneTrainable:
+        """Returns a trainable for `tune.run()`. Each trial is a run of `train_func` on `num_workers` ranks, with the config of the trial."""
+        return TuneTrainable(train_func, backend_config=self._backend, scaling_config=self._scaling, datasets=_datasets_of(dataset),
+                             run_config=RunConfig(failure_config=FailureConfig(self._retries)))
 
     # ---- results of the last run ----
 
@@ -282,16 +288,5 @@ class TrainingIterator:
         return self._returned
 
 
-def _backend_config(backend):
-    if isinstance(backend, BackendConfig):
-        return backend
-    if backend == "torch":
-        from ..torch import TorchConfig
-        return TorchConfig()
-    if backend == "tensorflow":
-        from ..tensorflow import TensorflowConfig
-        return TensorflowConfig()
-    if backend == "horovod":
-        from ..horovod import HorovodConfig
-        return HorovodConfig()
-    raise ValueError(f"Trainer(backend={backend!r}): must be 'torch', 'tensorflow', 'horovod' or a BackendConfig")
+def _datasets_of(dataset):
+    return dataset if dataset is None or isinstance(dataset, dict) else {"train": dataset}

@@ -21,7 +21,7 @@ def main():
 
 
 def _answer(connection):
-    """Returns ("metrics", metrics) or ("error", text) for the request that the Validator sends."""
+    """Returns ('metrics', metrics) or ('error', text) for the request that the Validator sends."""
     call, function, path, arguments = pickle.loads(connection.recv_bytes())  # trusted: the Validator, which started this process, sent it
     try:
         return "metrics", _metrics_of(_pickling.loaded(function, call), path, arguments)

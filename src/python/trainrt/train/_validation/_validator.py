@@ -77,7 +77,7 @@ class Validator:
                 while not self._ended and self._validate_oldest():
                     pass
             except Exception as error:  # for example, the storage is not available; the checkpoint is validated later
-                _notes.say(f"a validation could not be started or its result not be written: {type(error).__name__}: {error}")
+                _notes.say(f"cannot start a validation or write its result: {type(error).__name__}: {error}")
             with self._scan_done:
                 self._scans += 1
                 self._scan_done.notify_all()
@@ -95,7 +95,7 @@ class Validator:
         return _validation_file.write(path, found if kind == "metrics" else {}, None if kind == "metrics" else found, kind == "timeout")
 
     def _outcome(self, path, request):
-        """Returns ("metrics", metrics), ("error", text), ("timeout", text), or ("ended", None) if end() was called."""
+        """Returns ('metrics', metrics), ('error', text), ('timeout', text), or ('ended', None) if end() was called."""
         process = SideProcess("trainrt.train._validation._process")
         self._current = path, process
         try:

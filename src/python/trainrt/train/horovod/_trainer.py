@@ -55,13 +55,13 @@ class HorovodConfig(BackendConfig):
 
     def __post_init__(self):
         if isinstance(self.nics, str):
-            raise TypeError(f"HorovodConfig(nics={self.nics!r}): must be a set of names, such as {{{self.nics!r}}}")
+            raise TypeError(f"HorovodConfig(nics={self.nics!r}): it must be a set of names, such as {{{self.nics!r}}}")
         for name in ("timeout_s", "placement_group_timeout_s"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-                raise ValueError(f"HorovodConfig({name}={value!r}): must be a number of seconds above 0")
+                raise ValueError(f"HorovodConfig({name}={value!r}): it must be a number of seconds above 0")
         if isinstance(self.verbose, bool) or not isinstance(self.verbose, int) or self.verbose < 0:
-            raise ValueError(f"HorovodConfig(verbose={self.verbose!r}): must be an integer, 0 or more")
+            raise ValueError(f"HorovodConfig(verbose={self.verbose!r}): it must be an integer, 0 or more")
 
     @property
     def backend_cls(self):
@@ -79,7 +79,8 @@ class _HorovodBackend(Backend):
     def on_start(self, worker_group, backend_config):
         missing = [name for name in _NEEDED if name not in os.environ]
         if missing and len(worker_group) > 1:  # without them, Horovod would train a separate model on each rank
-            raise RuntimeError(f"{', '.join(missing)} not set: the key program.env of the launch excludes Horovod; set it to all, or add horovod")
+            raise RuntimeError(f"environment variables not set: {', '.join(missing)}. The key program.env of the launch excludes Horovod; set the key "
+                               f"to all, or add horovod")
         for line in backend_config.notes():
             _notes.say(line)
         os.environ.setdefault("HOROVOD_GLOO_TIMEOUT_SECONDS", str(max(1, int(backend_config.timeout_s))))
@@ -121,7 +122,7 @@ class HorovodTrainer(DataParallelTrainer):
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, horovod_config: Optional[HorovodConfig] = None, **arguments: Any):
         if horovod_config is not None and not isinstance(horovod_config, HorovodConfig):
-            raise TypeError(f"horovod_config={horovod_config!r}: must be a HorovodConfig, not a {type(horovod_config).__name__}")
+            raise TypeError(f"horovod_config={horovod_config!r}: it must be a HorovodConfig, not a {type(horovod_config).__name__}")
         super().__init__(train_loop_per_worker, backend_config=horovod_config or HorovodConfig(), **arguments)
 
 
@@ -129,5 +130,5 @@ def _interface_of_this_node(names):
     available = os.listdir("/sys/class/net")
     found = [name for name in sorted(names) if name in available]
     if not found:
-        raise ValueError(f"HorovodConfig(nics={set(names)!r}): interface not found on this node; it has {', '.join(sorted(available))}")
+        raise ValueError(f"HorovodConfig(nics={set(names)!r}): this node has no such interface; it has {', '.join(sorted(available))}")
     return found[0]

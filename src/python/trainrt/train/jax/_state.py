@@ -110,7 +110,7 @@ def _change(parts, caller):
     state = _framework_state.required(caller)
     for name, part in parts.items():
         if name not in state.source.parts:
-            raise ValueError(f"{caller}({name}=...): not passed to load_state(), which fixes the names in checkpoints; it was passed: "
+            raise ValueError(f"{caller}({name}=...): '{name}' was not passed to load_state(), which fixes the names in checkpoints; load_state() was passed: "
                              f"{', '.join(state.source.parts)}")
         state.source.parts[name] = part
 
@@ -126,7 +126,7 @@ class _Trees:
         self.leaves = [each for name, leaf in leaves.items() for each in self._checkpoint_leaves(name, leaf)]
 
     def refresh(self):
-        """Takes arrays and values from the current parts. Returns the values. Raises ValueError if the structure of a tree has changed."""
+        """Updates the leaves with the arrays of the current parts, and returns the values. Raises ValueError if the structure of a tree has changed."""
         leaves = {}
         for part, tree in self.parts.items():
             before = self._structure[part]

@@ -78,7 +78,7 @@ class JaxTrainer(DataParallelTrainer):
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, jax_config: Optional[JaxConfig] = None, **arguments: Any):
         if jax_config is not None and not isinstance(jax_config, JaxConfig):
-            raise TypeError(f"jax_config={jax_config!r}: must be a JaxConfig, not a {type(jax_config).__name__}")
+            raise TypeError(f"jax_config={jax_config!r}: it must be a JaxConfig, not a {type(jax_config).__name__}")
         _import_jax()
         super().__init__(train_loop_per_worker, backend_config=jax_config or JaxConfig(), **arguments)
 
@@ -96,7 +96,7 @@ def _initialize(jax, rank, size):
     if getattr(jax.distributed, "is_initialized", lambda: False)():
         return
     if _ADDRESS not in os.environ:  # without it, JAX would train a separate model on each rank
-        raise RuntimeError(f"{_ADDRESS} not set: the key program.env of the launch excludes JAX; set it to all, or add jax")
+        raise RuntimeError(f"the environment variable {_ADDRESS} is not set: the key program.env of the launch excludes JAX; set the key to all, or add jax")
     wanted = {"cluster_detection_method": "deactivate", "shutdown_timeout_seconds": _MAX_SHUTDOWN_S}
     known = inspect.signature(jax.distributed.initialize).parameters
     jax.distributed.initialize(os.environ[_ADDRESS], size, rank, **{name: value for name, value in wanted.items() if name in known})

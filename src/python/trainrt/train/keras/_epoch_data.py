@@ -17,7 +17,7 @@ def remaining(model, data, count, batch_size, steps_per_epoch):
     if _order.is_arrays(data):
         arguments["batch_size"] = batch_size or 32
     elif batch_size is not None:
-        raise ValueError(f"fit(batch_size={batch_size}): only for arrays; batch the dataset instead")
+        raise ValueError(f"fit(batch_size={batch_size}): it is valid for arrays only; batch the dataset instead")
     is_keras_2 = not hasattr(model, "metrics_variables")
     if count and is_keras_2:
         with _skipping(model, count):

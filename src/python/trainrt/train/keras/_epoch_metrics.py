@@ -23,7 +23,7 @@ class EpochMetrics:
         self._restored = None
 
     def leaf(self):
-        """Returns the HostLeaf of the metrics: this rank's part of a sum or, where all ranks are one JAX, equal on all ranks."""
+        """Returns the HostLeaf of the metrics: this rank's part of a sum. With distributed JAX, the metrics are equal on all ranks instead."""
         return HostLeaf("metrics", (_MAX_NUMBERS,), "float64", self._read, self._take, placement=None if _is_distributed_jax() else "part_of_sum")
 
     def add_restored(self):
@@ -47,7 +47,7 @@ class EpochMetrics:
         parts = [numpy.ravel(_host_array(variable)).astype("float64") for variable in self._variables()]
         joined = numpy.concatenate([numpy.zeros(0), *parts])
         if len(joined) > _MAX_NUMBERS:
-            _notes.say(f"the metrics have {len(joined)} numbers, and a checkpoint holds at most {_MAX_NUMBERS}; after a stop within an epoch they are computed "
+            _notes.say(f"the metrics have {len(joined)} numbers, but a checkpoint holds at most {_MAX_NUMBERS}; after a stop within an epoch they are computed "
                        f"from the remaining batches")
         else:
             found[:len(joined)] = joined

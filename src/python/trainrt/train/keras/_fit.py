@@ -94,7 +94,7 @@ def _seed():
 
 def _check(model, epochs, arguments):
     if isinstance(epochs, bool) or not isinstance(epochs, int) or epochs < 0:
-        raise ValueError(f"fit(epochs={epochs!r}): must be an integer, 0 or more")
+        raise ValueError(f"fit(epochs={epochs!r}): it must be an integer, 0 or more")
     if getattr(model, "optimizer", None) is None:
         raise ValueError(f"the model {model.name} is not compiled; call model.compile(optimizer, loss) before fit()")
     for name, reason in _NOT_TAKEN.items():

@@ -26,7 +26,7 @@ class StableNames:
         return "/".join(map(self._renumbered, parts))
 
     def unique(self, name):
-        """Returns `name`; from its second use on, with a number."""
+        """Returns `name` at its first use, and later name~2, name~3 and so on."""
         self._uses[name] = self._uses.get(name, 0) + 1
         return name if self._uses[name] == 1 else f"{name}~{self._uses[name]}"
 

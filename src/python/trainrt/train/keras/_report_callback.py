@@ -54,7 +54,7 @@ class ReportCheckpointCallback(EventCallback):
                  metrics: Union[str, list[str], dict[str, str], None] = None):
         self._checkpoint_on, self._report_metrics_on = _list_of(checkpoint_on), _list_of(report_metrics_on)
         if not isinstance(metrics, (type(None), str, list, tuple, dict)):
-            raise TypeError(f"ReportCheckpointCallback(metrics={metrics!r}): must be a name, a list of names, or a dict {{reported name: name of the log}}")
+            raise TypeError(f"ReportCheckpointCallback(metrics={metrics!r}): it must be a name, a list of names, or a dict {{reported name: name of the log}}")
         self._metrics = metrics
         self._epochs = 0
         super().__init__([*self._checkpoint_on, *self._report_metrics_on])

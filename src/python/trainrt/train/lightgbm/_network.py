@@ -11,7 +11,7 @@ from ._library import lightgbm
 _Size = ctypes.c_int32
 _Sizes = ctypes.POINTER(_Size)
 _Bytes = ctypes.c_void_p
-_Reduce = ctypes.CFUNCTYPE(None, _Bytes, _Bytes, ctypes.c_int, _Size)  # arguments: input, input and output, bytes per value, total bytes
+_Reduce = ctypes.CFUNCTYPE(None, _Bytes, _Bytes, ctypes.c_int, _Size)  # (input, input and output, bytes per value, total bytes)
 _ReduceScatter = ctypes.CFUNCTYPE(None, _Bytes, _Size, ctypes.c_int, _Sizes, _Sizes, ctypes.c_int, _Bytes, _Size, ctypes.POINTER(_Reduce))
 _AllGather = ctypes.CFUNCTYPE(None, _Bytes, _Size, _Sizes, _Sizes, ctypes.c_int, _Bytes, _Size)
 
@@ -32,7 +32,7 @@ class _Network:
             raise RuntimeError(f"LightGBM rejected the network of the run: {library.LGBM_GetLastError().decode(errors='replace')}")
 
     def _guarded(self, function):
-        """Returns `function` for LightGBM, through which no exception may pass: an exception is printed and reported, and ends the process."""
+        """Wraps `function` for calls by LightGBM: an exception is printed, reported, and ends the process, because it must not pass through C++."""
 
         def call(*arguments):
             try:

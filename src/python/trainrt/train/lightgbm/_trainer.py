@@ -4,7 +4,7 @@ import functools
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
-from .._boosting._arguments import checkpoint_rules, is_older_form, notes_of_form, require_train_dataset
+from .._boosting._arguments import checkpoint_rules, is_older_form, names_of, notes_of_form, require_train_dataset, set_older_arguments
 from .._boosting._rounds import mixed_seed, segments
 from .._boosting._tables import categories_of, features_of, table_of
 from .._config._data import DataConfig
@@ -107,12 +107,16 @@ class LightGBMTrainer(DataParallelTrainer):
             frequency, at_end = checkpoint_rules(run_config)
             function = functools.partial(
                 _boost, label_column=label_column, num_boost_round=100 if num_boost_round is None else num_boost_round,
-                names=sorted(datasets or {}, key="train".__ne__), frequency=frequency, at_end=at_end, dataset_params=dataset_params or {}, arguments=arguments,
+                names=names_of(datasets), frequency=frequency, at_end=at_end, dataset_params=dataset_params or {}, arguments=arguments,
                 **categories_of(datasets))
-            train_loop_config = params
+            train_loop_config, self.config_argument = params, "params"
+            self._own_form = {name: value for name, value in older.items() if name != "params" and value is not None}
         super().__init__(function, train_loop_config=train_loop_config, backend_config=lightgbm_config or LightGBMConfig(),
                          scaling_config=scaling_config, run_config=run_config, datasets=datasets, dataset_config=dataset_config, metadata=metadata,
                          resume_from_checkpoint=resume_from_checkpoint, validation_config=validation_config)
+
+    def set_arguments(self, values):
+        set_older_arguments(self, values) if self._is_older else super().set_arguments(values)
 
     def notes(self):
         return notes_of_form(super().notes(), self._is_older)

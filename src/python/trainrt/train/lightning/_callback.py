@@ -40,7 +40,7 @@ class RayTrainReportCallback(pl.callbacks.Callback):
                  every_n_train_steps: Optional[int] = None):
         super().__init__()
         if every_n_train_steps is not None and (type(every_n_train_steps) is not int or every_n_train_steps < 1):
-            raise ValueError(f"RayTrainReportCallback(every_n_train_steps={every_n_train_steps!r}): must be an integer, 1 or more")
+            raise ValueError(f"RayTrainReportCallback(every_n_train_steps={every_n_train_steps!r}): it must be an integer, 1 or more")
         self._mode, self._validation, self._every = checkpoint_upload_mode, validation, every_n_train_steps
         self._last_step, self._is_within_epoch = 0, False
 

@@ -1,4 +1,4 @@
-"""Imports Lightning by the name that the script has imported it by, or raises ImportError with the command that installs it."""
+"""Imports Lightning under the name that the script uses, or raises ImportError with the command that installs it."""
 
 import importlib
 import sys

@@ -27,8 +27,8 @@ class TensorflowConfig(BackendConfig):
 class _TensorflowBackend(Backend):
     def on_start(self, worker_group, backend_config):
         if len(worker_group) > 1 and "TF_CONFIG" not in os.environ:
-            raise RuntimeError("TF_CONFIG not set, so that each rank would train a separate model: it was removed from the environment, or the key "
-                               "program.env of the launch excludes TensorFlow; set it to all, or add tensorflow")
+            raise RuntimeError("the environment variable TF_CONFIG is not set, so each rank would train a separate model. It was removed, or the key "
+                               "program.env of the launch excludes TensorFlow; set the key to all, or add tensorflow")
 
 
 class TensorflowTrainer(DataParallelTrainer):
@@ -56,5 +56,5 @@ class TensorflowTrainer(DataParallelTrainer):
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, tensorflow_config: Optional[TensorflowConfig] = None, **arguments: Any):
         if tensorflow_config is not None and not isinstance(tensorflow_config, TensorflowConfig):
-            raise TypeError(f"tensorflow_config={tensorflow_config!r}: must be a TensorflowConfig, not a {type(tensorflow_config).__name__}")
+            raise TypeError(f"tensorflow_config={tensorflow_config!r}: it must be a TensorflowConfig, not a {type(tensorflow_config).__name__}")
         super().__init__(train_loop_per_worker, backend_config=tensorflow_config or TensorflowConfig(), **arguments)

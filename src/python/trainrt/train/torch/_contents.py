@@ -56,7 +56,7 @@ class Contents:
             self._add(name, thing, names, shares)
         for name, tensor in self._sums.items():
             if name in self._things:
-                raise ValueError(f"the name '{name}' was given twice")
+                raise ValueError(f"the name '{name}' was given twice; each name must be unique")
             self._parts[name] = _TensorPart(name, tensor, part_of_sum=True)
         self.leaves: list[Leaf] = []
         self.refresh()

@@ -1,4 +1,4 @@
-"""Reads and writes dcp.json, which describes the tensors and stores the other objects of a torch.distributed.checkpoint checkpoint, without pickle."""
+"""Reads and writes dcp.json of a checkpoint of torch.distributed.checkpoint: it describes the tensors and stores all other objects, without pickle."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def plain(name: str, value: Any) -> Any:
 
 
 def from_plain(encoded: Any) -> Any:
-    """Returns the object from which plain() has made `encoded`."""
+    """Returns the original object for `encoded`, a result of plain()."""
     return _plain_tree.decoded(encoded, b"")
 
 

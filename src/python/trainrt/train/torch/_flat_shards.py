@@ -107,7 +107,7 @@ def _is_fsdp(part: torch.nn.Module) -> bool:
 
 
 def _others(part: torch.nn.Module, parameters: Any, held: dict[int, dict[str, Any]]) -> list[tuple[str, Any]]:
-    """Returns (name, parameter) of each parameter of a submodule that is in no flat array."""
+    """Returns (name, parameter) of each parameter of the submodule `part` that is in no flat array."""
     return [(own, each) for own, each in parameters.items()
             if each is not None and own not in held.get(id(part), {}) and not hasattr(each, "_shard_param_infos")]
 

@@ -33,7 +33,8 @@ def begin(backend: str | None = None, init_method: str = "env", timeout_s: float
         return True
     lacking = [name for name in ("MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
     if lacking:
-        raise RuntimeError(f"{' and '.join(lacking)} not set: program.env of the launch excludes torch; set it to all, or add torch")
+        raise RuntimeError(f"environment variables not set: {' and '.join(lacking)}. The key program.env of the launch excludes torch; set the key "
+                           f"to all, or add torch")
     url = "env://" if init_method == "env" else f"tcp://{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
     dist.init_process_group(backend, store=_store(url, timeout), rank=_world.world_rank(), world_size=_world.world_size(), timeout=timeout)
     return True

@@ -1,4 +1,4 @@
-"""Converts tensors for the process group "trainrt", and computes reductions that the runtime does not support."""
+"""Converts tensors for the process group 'trainrt', and computes reductions that the runtime does not support."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def value_text(label: str, state: Any) -> str:
 
 
 def from_text(text: str, current: Any) -> Any:
-    """Returns the state from which value_text() has made `text`. Types and functions are taken from `current`, the object's present state."""
+    """Returns the original state for `text`, a result of value_text(). Types and functions are taken from `current`, the object's present state."""
     return _decoded(json.loads(text), current)
 
 

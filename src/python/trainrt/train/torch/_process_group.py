@@ -1,4 +1,4 @@
-"""The backend "trainrt" of torch.distributed.init_process_group(), which runs torch's collectives on the CPU through the runtime."""
+"""The backend 'trainrt' of torch.distributed.init_process_group(), which runs torch's collectives on the CPU through the runtime."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ for _each in ("send", "recv", "recv_anysource"):
 
 
 def register() -> None:
-    """Registers the backend "trainrt" with torch.distributed, once per process."""
+    """Registers the backend 'trainrt' with torch.distributed, once per process."""
     if hasattr(dist.Backend, NAME.upper()):
         return
     of_devices = {"devices": ["cpu"]} if int(torch.__version__.split(".", maxsplit=1)[0]) >= 2 else {}

@@ -45,7 +45,7 @@ class SeededBatch(list):
 
     @classmethod
     def of(cls, indices: Sequence[int], seed: int | None) -> SeededBatch:
-        """Returns a SeededBatch with these sample indices and this seed; with `None`, no random numbers are seeded."""
+        """Returns a SeededBatch with these sample indices and this seed. If `seed` is `None`, the batch seeds no random numbers."""
         batch = cls(indices)
         batch.seed = seed
         return batch

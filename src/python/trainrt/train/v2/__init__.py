@@ -1,1 +1,1 @@
-"""Package of Ray Train's second version, for scripts that import from it."""
+"""Package that scripts for Ray Train V2 import from."""

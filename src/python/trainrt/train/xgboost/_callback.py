@@ -67,8 +67,8 @@ class RayTrainReportCallback(xgboost.callback.TrainingCallback):
 
 
 def _flat(evals_log):
-    """Returns {name: last value} of the metrics, such as "train-logloss". With xgboost.cv(), the names are "train-logloss-mean" and
-    "train-logloss-std"."""
+    """Returns {name: last value} of the metrics, such as 'train-logloss'. With xgboost.cv(), the names are 'train-logloss-mean' and
+    'train-logloss-std'."""
     found = {}
     for data, metrics in evals_log.items():
         for metric, values in metrics.items():

@@ -6,7 +6,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
-from .._boosting._arguments import checkpoint_rules, is_older_form, notes_of_form, require_train_dataset
+from .._boosting._arguments import checkpoint_rules, is_older_form, names_of, notes_of_form, require_train_dataset, set_older_arguments
 from .._boosting._rounds import mixed_seed, segments
 from .._boosting._tables import categories_of, features_of, table_of
 from .._config._data import DataConfig
@@ -42,7 +42,7 @@ class XGBoostConfig(BackendConfig):
 
     def __post_init__(self):
         if self.xgboost_communicator != "rabit":
-            raise NotImplementedError(f"XGBoostConfig(xgboost_communicator={self.xgboost_communicator!r}): must be 'rabit'")
+            raise NotImplementedError(f"XGBoostConfig(xgboost_communicator={self.xgboost_communicator!r}): it must be 'rabit'")
 
     @property
     def train_func_context(self):
@@ -110,12 +110,16 @@ class XGBoostTrainer(DataParallelTrainer):
             frequency, at_end = checkpoint_rules(run_config)
             function = functools.partial(
                 _boost, label_column=label_column, num_boost_round=10 if num_boost_round is None else num_boost_round,
-                names=sorted(datasets or {}, key="train".__ne__), frequency=frequency, at_end=at_end, dmatrix_params=dmatrix_params or {}, arguments=arguments,
+                names=names_of(datasets), frequency=frequency, at_end=at_end, dmatrix_params=dmatrix_params or {}, arguments=arguments,
                 **categories_of(datasets))
-            train_loop_config = params
+            train_loop_config, self.config_argument = params, "params"
+            self._own_form = {name: value for name, value in older.items() if name != "params" and value is not None}
         super().__init__(function, train_loop_config=train_loop_config, backend_config=xgboost_config or XGBoostConfig(),
                          scaling_config=scaling_config, run_config=run_config, datasets=datasets, dataset_config=dataset_config, metadata=metadata,
                          resume_from_checkpoint=resume_from_checkpoint, validation_config=validation_config)
+
+    def set_arguments(self, values):
+        set_older_arguments(self, values) if self._is_older else super().set_arguments(values)
 
     def notes(self):
         return notes_of_form(super().notes(), self._is_older)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .._spaces import Categorical, Domain
+from ..._support import _notes
+from .._samples import sampled
+from .._spaces import Categorical, Domain, Function
 
 
 class TrialScheduler:
@@ -26,6 +29,7 @@ class TrialScheduler:
     """
 
     name = "fifo"  # the key tune.scheduler
+    explore: Callable[[dict[str, Any]], Any] | None = None  # adjusts the config of a clone
 
     def __init__(self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None) -> None:
         if time_attr != "training_iteration":
@@ -147,13 +151,22 @@ class PopulationBasedTraining(TrialScheduler):
     perturbation_interval, burn_in_period : float
         Number of reports between two changes, and before the first one.
     hyperparam_mutations : dict
-        {name: list of values, or a domain}, nested as the param_space. Values stay in their domains.
+        {name: list of values, a domain, or a function without arguments that draws a value}, nested as the param_space. Values stay in their domains.
+        A function is called 64 times in the script, with the same seed at each start; a clone takes one of these numbers, or multiplies its own. Values
+        that the param_space lacks are drawn.
     quantile_fraction : float
         Fraction of the trials that are bad, and that are good.
     resample_probability : float
         Probability that a value is drawn again instead of changed by a factor.
     perturbation_factors : (float, float)
         The factors.
+    custom_explore_fn : function, optional
+        Called in the processes of a clone with its config, in the form of the param_space. Returns the config that the train function gets. The next clone
+        starts from the values before this call.
+    synch : bool
+        Has no effect except a note: a trial is compared at its own report with the last report of each other trial, and does not wait for them.
+    log_config, require_attrs
+        Ignored.
 
     Examples
     --------
@@ -174,10 +187,15 @@ class PopulationBasedTraining(TrialScheduler):
                  synch: bool = False) -> None:
         del log_config, require_attrs  # the journal logs the config; a report without the metric is an error
         super().__init__(time_attr, metric, mode)
-        self._refuse(custom_explore_fn=custom_explore_fn, synch=synch)
         if not hyperparam_mutations:
             raise ValueError("PopulationBasedTraining needs hyperparam_mutations: {'lr': tune.loguniform(1e-4, 1e-1)}")
-        self._mutations = dict(_paths(hyperparam_mutations))
+        if custom_explore_fn is not None and not callable(custom_explore_fn):
+            raise ValueError(f"PopulationBasedTraining(custom_explore_fn={custom_explore_fn!r}): it must be a function of a config")
+        if synch:
+            _notes.say("PopulationBasedTraining(synch=True) has no effect: trials do not wait for each other. At every perturbation_interval, a trial is "
+                       "compared with the last report of each other trial")
+        self._mutations = {path: _domain_of(path, value, number) for number, (path, value) in enumerate(_paths(hyperparam_mutations))}
+        self.explore = custom_explore_fn
         self._settings = {"perturbation_interval": int(perturbation_interval), "burn_in_period": int(burn_in_period),
                           "quantile_fraction": quantile_fraction, "resample_probability": resample_probability,
                           "perturbation_factors": ", ".join(map(str, perturbation_factors))}
@@ -186,17 +204,36 @@ class PopulationBasedTraining(TrialScheduler):
         return self._mutations
 
 
-def _paths(mutations: dict[str, Any], path: tuple = ()) -> Iterator[tuple[tuple, Domain]]:
+def _paths(mutations: dict[str, Any], path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
     for key, value in mutations.items():
         if isinstance(value, dict):
             yield from _paths(value, (*path, key))
-        elif isinstance(value, (list, tuple)):
-            yield (*path, key), Categorical(value)
-        elif isinstance(value, Domain):
-            yield (*path, key), value
         else:
-            raise ValueError(f"hyperparam_mutations[{key!r}] is {value!r}: it must be a list of values, or a domain with limits, such as "
-                             f"tune.loguniform(1e-4, 1e-1)")
+            yield (*path, key), value
+
+
+def _domain_of(path: tuple, value: Any, number: int) -> Domain:
+    """Returns the domain of a value of hyperparam_mutations. `number` is the seed of a function."""
+    if isinstance(value, Function):
+        value = value.function
+    if isinstance(value, Domain):
+        return value
+    if isinstance(value, (list, tuple)):
+        return Categorical(value)
+    if not callable(value):
+        raise ValueError(f"hyperparam_mutations[{path[-1]!r}] is {value!r}: it must be a list of values, a function that draws one, or a domain, such as "
+                         f"tune.loguniform(1e-4, 1e-1)")
+    if _needs_arguments(value):
+        raise ValueError(f"hyperparam_mutations[{path[-1]!r}] is a function with parameters; it must draw a value without arguments")
+    return sampled(value, number)
+
+
+def _needs_arguments(function: Callable[..., Any]) -> bool:
+    try:
+        return any(each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+                   for each in inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # a built-in function without a signature
+        return False
 
 
 _SCHEDULERS: dict[str, type[Any]] = {"fifo": FIFOScheduler, "async_hyperband": AsyncHyperBandScheduler, "asynchyperband": AsyncHyperBandScheduler,
@@ -206,7 +243,7 @@ _SCHEDULERS: dict[str, type[Any]] = {"fifo": FIFOScheduler, "async_hyperband": A
 
 
 def create_scheduler(scheduler: str, **arguments: Any) -> TrialScheduler:
-    """Returns the scheduler of that name, such as "asha", "hyperband", "median_stopping_rule" or "pbt". Raises ValueError for other names.
+    """Returns the scheduler of that name, such as 'asha', 'hyperband', 'median_stopping_rule' or 'pbt'. Raises ValueError for other names.
 
     Examples
     --------

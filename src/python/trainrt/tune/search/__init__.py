@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import Any
+
+from .._spaces import Domain
+
+_MODULES = {"bayesopt": "BayesOptSearch", "optuna": "OptunaSearch"}  # searchers that need a package, by their modules
 
 
 class Searcher:
@@ -22,6 +27,13 @@ class Searcher:
     def settings(self) -> dict[str, str]:
         """Returns the keys of [tune] that select this searcher."""
         return {}
+
+    def with_own_space(self, param_space: Any) -> Any:
+        """Returns the param_space with the domains that the searcher was given."""
+        return param_space
+
+    def check_domains(self, domains: Mapping[str, Domain]) -> None:
+        """Raises ValueError if the searcher cannot choose values of one of the domains, {name: domain}."""
 
 
 def seed_setting(seed: Any) -> dict[str, str]:
@@ -98,9 +110,15 @@ class ConcurrencyLimiter(Searcher):
     def settings(self) -> dict[str, str]:
         return {**self.searcher.settings(), "max_concurrent_trials": str(self._max_concurrent)}
 
+    def with_own_space(self, param_space: Any) -> Any:
+        return self.searcher.with_own_space(param_space)
+
+    def check_domains(self, domains: Mapping[str, Domain]) -> None:
+        self.searcher.check_domains(domains)
+
 
 def create_searcher(search_alg: str, **arguments: Any) -> Searcher:
-    """Returns the searcher of that name: "random", "variant_generator", "halton" or "optuna". Raises ValueError for other names.
+    """Returns the searcher of that name: 'random', 'variant_generator', 'halton', 'optuna' or 'bayesopt'. Raises ValueError for other names.
 
     Examples
     --------
@@ -109,10 +127,10 @@ def create_searcher(search_alg: str, **arguments: Any) -> Searcher:
     {'searcher': 'halton'}
     """
     known: dict[str, type[Any]] = {"random": BasicVariantGenerator, "variant_generator": BasicVariantGenerator, "halton": HaltonSearch}
-    if search_alg == "optuna":
-        return importlib.import_module(f"{__name__}.optuna").OptunaSearch(**arguments)
+    if search_alg in _MODULES:
+        return getattr(importlib.import_module(f"{__name__}.{search_alg}"), _MODULES[search_alg])(**arguments)
     if search_alg not in known:
-        raise ValueError(f"create_searcher({search_alg!r}): it must be one of {', '.join(sorted([*known, 'optuna']))}")
+        raise ValueError(f"create_searcher({search_alg!r}): it must be one of {', '.join(sorted([*known, *_MODULES]))}")
     return known[search_alg](**arguments)
 
 

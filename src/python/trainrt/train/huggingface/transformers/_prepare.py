@@ -31,10 +31,10 @@ def prepare_trainer(trainer: "transformers.Trainer") -> "transformers.Trainer":
     >>> from trainrt.train.huggingface.transformers import prepare_trainer
     >>> prepare_trainer(None)
     Traceback (most recent call last):
-    TypeError: prepare_trainer(None): must be a transformers.Trainer
+    TypeError: prepare_trainer(None): it must be a transformers.Trainer
     """
     if not isinstance(trainer, transformers.Trainer):
-        raise TypeError(f"prepare_trainer({trainer!r}): must be a transformers.Trainer")
+        raise TypeError(f"prepare_trainer({trainer!r}): it must be a transformers.Trainer")
     kind: Any = type(trainer)
 
     class TrainerOverShards(kind):

@@ -1,0 +1,47 @@
+"""The checkpoint of a State that a new run resumes from: a directory that all ranks see."""
+
+import os
+import shutil
+import time
+
+from ..._support import _object_store
+from ..._support._storage import default_storage
+
+_FOLDER = ".first_checkpoints"  # in the storage path
+_PAUSE_S = 0.2
+
+
+def shared_path(checkpoint, storage):
+    """Returns the path of a native checkpoint. Rank 0 copies one in an object store into a folder of `storage`, and the other ranks wait for the copy.
+
+    `storage`: storage path of the run, or `None` for the default. Raises as Reader.fetch() does, and TimeoutError if rank 0 does not complete the copy.
+    """
+    remote = checkpoint._remote
+    if remote is None:
+        return checkpoint.path
+    reader, name = remote.reader, remote.digest()[:24]
+    path = os.path.join(storage or default_storage(), _FOLDER, name)
+    if os.path.isdir(path):
+        return path
+    if os.environ.get("RANK", "0") == "0":
+        reader.fetch(path)
+        return path
+    limit_s = _object_store.checkpoint_limit_s()
+    end = time.monotonic() + limit_s
+    while not os.path.isdir(path):
+        if time.monotonic() > end:
+            raise TimeoutError(f"{reader.url}: rank 0 did not copy it to {path} within {limit_s:.0f} s")
+        time.sleep(_PAUSE_S)
+    return path
+
+
+def remove_copy(path):
+    """Removes the copy that shared_path() made, when fit() ends. Only rank 0 removes it."""
+    folder = os.path.dirname(path)
+    if os.path.basename(folder) != _FOLDER or os.environ.get("RANK", "0") != "0":
+        return
+    shutil.rmtree(path, ignore_errors=True)
+    try:
+        os.rmdir(folder)
+    except OSError:
+        pass  # another run uses a copy

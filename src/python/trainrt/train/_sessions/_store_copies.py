@@ -1,0 +1,120 @@
+"""StoreCopies: copies the checkpoints of a run into a file system of pyarrow.fs that trainrt does not know, in a thread of rank 0."""
+
+import os
+import shutil
+import threading
+
+from ..._support import _notes
+from .._results import _run_directory
+
+_PAUSE_S = 2.0  # between searches for new checkpoints
+_MAX_FAILURES = 3  # in a row, after the train function has returned
+_RECORDS = ("run.json", "params.json", "result.json")
+
+
+class StoreCopies:
+    """The copies of one run. The thread runs until `wait()` returns True, or `end()`.
+
+    Parameters: `run_dir`; `filesystem`, an object of pyarrow.fs; `folder`, the folder of the run in it. The manifest of a checkpoint is written last and
+    removed first. A failed copy prints a note, and is tried again.
+    """
+
+    def __init__(self, run_dir, filesystem, folder):
+        self._run_dir, self._filesystem, self._folder = run_dir, filesystem, folder
+        self._copied, self._failure = set(), None
+        self._last, self._done, self._ended = threading.Event(), threading.Event(), threading.Event()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def wait(self, limit_s):
+        """Waits at most `limit_s` for the copies of all checkpoints. The train function has returned. Returns whether nothing is left to do."""
+        self._last.set()
+        return self._done.wait(limit_s)
+
+    def end(self):
+        """Makes the thread stop before its next file."""
+        self._ended.set()
+
+    def _run(self):
+        failures = 0
+        while not self._ended.is_set():
+            is_last = self._last.is_set()
+            failures = 0 if self._copy_new() else failures + 1
+            if is_last and failures in (0, _MAX_FAILURES):
+                break
+            (self._ended if is_last else self._last).wait(_PAUSE_S)
+        self._done.set()
+
+    def _copy_new(self):
+        """Copies new checkpoints, and removes those that the run no longer has. Returns whether nothing has failed."""
+        try:
+            paths = [path for path, _ in _run_directory.checkpoints(self._run_dir)]
+            for path in paths:
+                self._copy_checkpoint(path)
+            for name in _RECORDS:
+                if paths and os.path.exists(os.path.join(self._run_dir, name)):
+                    self._put(name)
+            kept = {os.path.basename(path) for path in paths}
+            for name in self._copied - kept:
+                self._remove(name)
+        except _Ended:
+            return True
+        except Exception as error:  # of any implementation of a file system
+            if str(error) != self._failure:
+                _notes.say(f"warning: cannot copy checkpoints to {self._folder} of storage_filesystem: {type(error).__name__}: {error}; training continues")
+            self._failure = str(error)
+            return False
+        self._failure = None
+        return True
+
+    def _copy_checkpoint(self, path):
+        name = os.path.basename(path)
+        if name in self._copied:
+            return
+        try:
+            manifest = _bytes_of(os.path.join(path, "manifest.json"))
+            if self._content(f"{name}/manifest.json") != manifest:
+                self._remove(name)
+                manifest_name, rebuilt = f"{name}/manifest.json", f"{name}/state.h5"  # the runtime can build state.h5 from the other files
+                inner = (os.path.relpath(os.path.join(folder, each), self._run_dir) for folder, _, files in os.walk(path) for each in files)
+                for each in [*(each for each in inner if each not in (manifest_name, rebuilt)), manifest_name]:
+                    self._put(each)
+        except FileNotFoundError:
+            if os.path.exists(path):
+                raise
+            return  # the run has deleted it
+        self._copied.add(name)
+
+    def _put(self, name):
+        """Copies the file `name` of the run directory."""
+        if self._ended.is_set():
+            raise _Ended
+        target = f"{self._folder}/{name}"
+        with open(os.path.join(self._run_dir, name), "rb") as source:
+            self._filesystem.create_dir(os.path.dirname(target), recursive=True)
+            with self._filesystem.open_output_stream(target) as stream:
+                shutil.copyfileobj(source, stream)
+
+    def _content(self, name):
+        """Returns the content of a small file of the copy, or `None` if it does not exist."""
+        try:
+            with self._filesystem.open_input_stream(f"{self._folder}/{name}") as stream:
+                return stream.read()
+        except FileNotFoundError:
+            return None
+
+    def _remove(self, name):
+        for remove, target in ((self._filesystem.delete_file, f"{name}/manifest.json"), (self._filesystem.delete_dir, name)):
+            try:
+                remove(f"{self._folder}/{target}")
+            except FileNotFoundError:
+                pass
+        self._copied.discard(name)
+
+
+class _Ended(Exception):
+    """Raised in the thread after end()."""
+
+
+def _bytes_of(path):
+    with open(path, "rb") as file:
+        return file.read()

@@ -1,0 +1,146 @@
+"""ExperimentAnalysis: the results of tune.run()."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from .._support import _notes
+from ..train import Checkpoint
+from ._restoring import directory_of
+from ._results import ResultGrid
+from ._trial import Trial
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class ExperimentAnalysis:
+    """The results of a sweep, by the names of older versions of Ray Tune. ResultGrid has the same results.
+
+    Methods with `metric` and `mode` use those of `tune.run()` by default, and raise ValueError without any. If no trial has reported the metric, they
+    return `None`, with a note.
+
+    Parameters
+    ----------
+    experiment_checkpoint_path : path
+        Directory of the sweep.
+    default_metric : str, optional
+    default_mode : {"min", "max"}, optional
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from trainrt import tune
+    >>> def train(config):
+    ...     tune.report({"loss": (config["x"] - 2) ** 2})
+    >>> analysis = tune.run(train, config={"x": tune.grid_search([1, 2])}, storage_path=tempfile.mkdtemp(), metric="loss", mode="min")
+    >>> analysis.best_config, analysis.best_result["loss"], len(analysis.trials)
+    ({'x': 2}, 0, 2)
+    """
+
+    def __init__(self, experiment_checkpoint_path: str | os.PathLike[str], default_metric: str | None = None, default_mode: str | None = None, *,
+                 _grid: ResultGrid | None = None) -> None:
+        self._grid = _grid or ResultGrid(directory_of(experiment_checkpoint_path), default_metric, default_mode)
+        self.trials = [Trial(trial["trial"], result) for trial, result in zip(self._grid._trials, self._grid)]
+
+    def __repr__(self) -> str:
+        return f"ExperimentAnalysis({self.experiment_path!r}, {len(self.trials)} trials)"
+
+    @property
+    def experiment_path(self) -> str:
+        """Directory of the sweep."""
+        return self._grid.experiment_path
+
+    def get_best_trial(self, metric: str | None = None, mode: str | None = None, scope: str = "last", filter_nan_and_inf: bool = True) -> Trial | None:
+        """Returns the trial with the best metric. The parameters are those of ResultGrid.get_best_result()."""
+        try:
+            best = self._grid.get_best_result(metric, mode, scope, filter_nan_and_inf)
+        except RuntimeError as error:
+            _notes.say(f"get_best_trial() returns None: {error}")
+            return None
+        return next(trial for trial in self.trials if trial.result is best)
+
+    def get_best_config(self, metric: str | None = None, mode: str | None = None, scope: str = "last") -> dict[str, Any] | None:
+        """Returns the config of the best trial."""
+        best = self.get_best_trial(metric, mode, scope)
+        return best.config if best is not None else None
+
+    def get_best_logdir(self, metric: str | None = None, mode: str | None = None, scope: str = "last") -> str | None:
+        """Returns the directory of the best trial."""
+        best = self.get_best_trial(metric, mode, scope)
+        return best.path if best is not None else None
+
+    def get_best_checkpoint(self, trial: Trial, metric: str | None = None, mode: str | None = None) -> Checkpoint | None:
+        """Returns the best checkpoint of a trial, or `None` if it has none with the metric."""
+        metric, mode = self._grid._required("get_best_checkpoint()", metric, mode)
+        try:
+            return trial.result.get_best_checkpoint(metric, mode)
+        except RuntimeError as error:
+            _notes.say(f"get_best_checkpoint() returns None: {error}")
+            return None
+
+    def get_last_checkpoint(self, trial: Trial | None = None, metric: str | None = None, mode: str | None = None) -> Checkpoint | None:
+        """Returns the newest checkpoint of a trial, by default of the best one."""
+        chosen = trial or self.get_best_trial(metric, mode)
+        return chosen.checkpoint if chosen is not None else None
+
+    def get_all_configs(self, prefix: bool = False) -> dict[str, dict[str, Any]]:
+        """Returns {path: config} of all trials. With `prefix`, the names of the values begin with "config/"."""
+        return {trial.path: {f"config/{name}": value for name, value in trial.config.items()} if prefix else trial.config for trial in self.trials}
+
+    def dataframe(self, metric: str | None = None, mode: str | None = None) -> pandas.DataFrame:
+        """Returns a pandas.DataFrame with a row per trial: its last report or, with `metric` and `mode`, its best. Raises ImportError without pandas."""
+        return self._grid.get_dataframe(metric, mode)
+
+    # ---- of all trials ----
+
+    @property
+    def results(self) -> dict[str, dict[str, Any]]:
+        """{trial_id: metrics of the last report}."""
+        return {trial.trial_id: trial.last_result for trial in self.trials}
+
+    @property
+    def results_df(self) -> pandas.DataFrame:
+        """As dataframe(), with the trial_id as index."""
+        return self.dataframe().set_index("trial_id")
+
+    @property
+    def trial_dataframes(self) -> dict[str, pandas.DataFrame]:
+        """{path: pandas.DataFrame with a row per report}."""
+        return {trial.path: trial.result.metrics_dataframe for trial in self.trials}
+
+    # ---- of the best trial, by the metric and mode of tune.run() ----
+
+    @property
+    def best_trial(self) -> Trial | None:
+        """The best trial."""
+        return self.get_best_trial()
+
+    @property
+    def best_config(self) -> dict[str, Any] | None:
+        """Config of the best trial."""
+        return self.get_best_config()
+
+    @property
+    def best_logdir(self) -> str | None:
+        """Directory of the best trial."""
+        return self.get_best_logdir()
+
+    @property
+    def best_result(self) -> dict[str, Any] | None:
+        """Last report of the best trial."""
+        best = self.best_trial
+        return best.last_result if best is not None else None
+
+    @property
+    def best_checkpoint(self) -> Checkpoint | None:
+        """Best checkpoint of the best trial."""
+        best = self.best_trial
+        return self.get_best_checkpoint(best) if best is not None else None
+
+    @property
+    def best_dataframe(self) -> pandas.DataFrame | None:
+        """Reports of the best trial."""
+        best = self.best_trial
+        return best.result.metrics_dataframe if best is not None else None

@@ -1,0 +1,116 @@
+"""tune.run(): a sweep in one call, by the arguments of older versions of Ray Tune."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from .._support import _notes
+from ..train import CheckpointConfig, FailureConfig, RunConfig
+from ..train.data_parallel_trainer import DataParallelTrainer
+from ._analysis import ExperimentAnalysis
+from ._trainable import with_resources
+from ._tune_config import TuneConfig
+from ._tuner import Tuner
+from .error import TuneError
+from .schedulers import TrialScheduler, create_scheduler
+from .search import Searcher, create_searcher
+
+_WITHOUT_EFFECT = ("chdir_to_trial_dir", "export_formats", "log_to_file", "progress_reporter", "ray_auto_init", "remote_progress_reporter",
+                   "reuse_actors", "server_port", "sync_config", "trial_dirname_creator", "trial_executor", "trial_name_creator")
+_RESUMES = (False, None, True, "AUTO", "LOCAL")
+
+
+def run(run_or_experiment: Any, *, name: str | None = None, metric: str | None = None, mode: str | None = None, stop: Any = None,
+        time_budget_s: float | None = None, config: dict[str, Any] | None = None, resources_per_trial: Any = None, num_samples: int = 1,
+        storage_path: str | os.PathLike[str] | None = None, local_dir: str | os.PathLike[str] | None = None,
+        search_alg: Searcher | str | None = None, scheduler: TrialScheduler | str | None = None, checkpoint_config: CheckpointConfig | None = None,
+        keep_checkpoints_num: int | None = None, checkpoint_score_attr: str | None = None, verbose: int | None = None, max_failures: int = 0,
+        fail_fast: bool = False, resume: bool | str | None = None, raise_on_failed_trial: bool = True, max_concurrent_trials: int | None = None,
+        callbacks: Any = None, **without_effect: Any) -> ExperimentAnalysis:
+    """Runs a sweep and waits for its end, as `Tuner(...).fit()`.
+
+    Parameters
+    ----------
+    run_or_experiment : function or Trainer
+        A function of a config, the result of ``Trainer.to_tune_trainable()`` of Ray Train 1.x, or a Trainer.
+    config : dict, optional
+        The param_space of a Tuner.
+    resources_per_trial : dict or ScalingConfig, optional
+        As in with_resources(). A Trainer has a scaling_config instead.
+    metric, mode, num_samples, search_alg, scheduler, time_budget_s, max_concurrent_trials
+        As in TuneConfig. The searcher and the scheduler may be names, such as "asha".
+    name, storage_path, local_dir, stop, checkpoint_config, verbose, callbacks
+        As in RunConfig; `local_dir` is an older name of storage_path.
+    keep_checkpoints_num, checkpoint_score_attr
+        As num_to_keep and checkpoint_score_attribute of CheckpointConfig. "min-loss" is the lowest loss.
+    max_failures, fail_fast
+        As in FailureConfig.
+    resume : bool or "AUTO", optional
+        Has no effect: a sweep of the same name is continued. Other values raise ValueError.
+    raise_on_failed_trial : bool
+        Whether failed trials raise TuneError after the end of the sweep.
+    **without_effect
+        Arguments of Ray Tune that change nothing, with a note. Other names raise TypeError.
+
+    Raises
+    ------
+    TuneError
+        Trials have failed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from trainrt import tune
+    >>> def train(config):
+    ...     return {"score": config["x"] ** 2}
+    >>> analysis = tune.run(train, config={"x": tune.grid_search([1, 2, 3])}, storage_path=tempfile.mkdtemp())
+    >>> analysis.get_best_config(metric="score", mode="max")
+    {'x': 3}
+    """
+    unknown = sorted(set(without_effect) - set(_WITHOUT_EFFECT))
+    if unknown:
+        raise TypeError(f"tune.run() has no argument {unknown[0]!r}")
+    for given in (each for each, value in without_effect.items() if value):
+        _notes.say(f"tune.run({given}=...) has no effect")
+    if resume not in _RESUMES:
+        raise ValueError(f"tune.run(resume={resume!r}) is not supported: Tuner.restore(path, trainable, resume_errored=True).fit() retries failed trials")
+    storage = storage_path if storage_path is not None else local_dir
+    run_config = RunConfig(name=name, storage_path=None if storage is None else os.fspath(storage), stop=stop, callbacks=callbacks, verbose=verbose,
+                           checkpoint_config=checkpoint_config or _checkpoints(keep_checkpoints_num, checkpoint_score_attr),
+                           failure_config=_failures(run_or_experiment, max_failures, fail_fast))
+    tune_config = TuneConfig(metric=metric, mode=mode, num_samples=num_samples, time_budget_s=time_budget_s, max_concurrent_trials=max_concurrent_trials,
+                             search_alg=_made(search_alg, create_searcher), scheduler=_made(scheduler, create_scheduler))
+    grid = Tuner(_trainable(run_or_experiment, resources_per_trial), param_space=config, tune_config=tune_config, run_config=run_config).fit()
+    if grid.num_errors and raise_on_failed_trial:
+        raise TuneError(f"{grid.num_errors} of {len(grid)} trials failed: {grid.errors[0]}")
+    return ExperimentAnalysis(grid.experiment_path, metric, mode, _grid=grid)
+
+
+def _trainable(given: Any, resources: Any) -> Any:
+    if resources is None:
+        return given
+    if isinstance(given, DataParallelTrainer):
+        raise ValueError("tune.run(resources_per_trial=...) is for functions; set the scaling_config of the Trainer")
+    return with_resources(given, resources)
+
+
+def _made(given: Any, create: Callable[..., Any]) -> Any:
+    return create(given) if isinstance(given, str) else given
+
+
+def _checkpoints(kept: int | None, score: str | None) -> CheckpointConfig | None:
+    if kept is None and score is None:
+        return None
+    order = "min" if score is not None and score.startswith("min-") else "max"
+    return CheckpointConfig(num_to_keep=kept, checkpoint_score_attribute=score.removeprefix("min-") if score else None, checkpoint_score_order=order)
+
+
+def _failures(trainable: Any, limit: int, fail_fast: bool) -> FailureConfig:
+    """Returns the FailureConfig of the arguments, with the limit of a Trainer if none is given."""
+    own = getattr(getattr(trainable, "run_config", None), "failure_config", None)
+    if limit == 0 and own is not None:
+        return replace(own, fail_fast=fail_fast or own.fail_fast)
+    return FailureConfig(max_failures=limit, fail_fast=fail_fast)

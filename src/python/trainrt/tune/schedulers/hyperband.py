@@ -1,0 +1,5 @@
+"""Module of Ray Tune that scripts import HyperBandScheduler from."""
+
+from . import HyperBandScheduler
+
+__all__ = ["HyperBandScheduler"]

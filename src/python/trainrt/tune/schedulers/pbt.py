@@ -1,0 +1,5 @@
+"""Module of Ray Tune that scripts import PopulationBasedTraining from."""
+
+from . import PopulationBasedTraining
+
+__all__ = ["PopulationBasedTraining"]

@@ -1,0 +1,18 @@
+"""Module of Ray Tune that scripts import domains from."""
+
+from .._spaces import (
+    Categorical,
+    Domain,
+    Float,
+    Function,
+    Integer,
+    choice,
+    lograndint,
+    loguniform,
+    quniform,
+    randint,
+    sample_from,
+    uniform,
+)
+
+__all__ = ["Categorical", "Domain", "Float", "Function", "Integer", "choice", "lograndint", "loguniform", "quniform", "randint", "sample_from", "uniform"]
