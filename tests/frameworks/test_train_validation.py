@@ -219,7 +219,7 @@ def validation_works_on_launched_ranks():
 def invalid_arguments_of_validation_are_refused():
     folder = scratch()
     raises(ValueError, "validation_config", of=lambda: train.report({}, Checkpoint(folder), validation=True))
-    raises(ValueError, "validates a checkpoint", of=lambda: train.report({}, validation=True))
+    raises(ValueError, "Validation requires a checkpoint to be provided", of=lambda: train.report({}, validation=True))
     raises(TypeError, "ValidationConfig", "int", of=lambda: DataParallelTrainer(print, validation_config=3))
     raises(TypeError, "a function", of=lambda: ValidationConfig("look"))
     raises(TypeError, "ValidationTaskConfig", of=lambda: ValidationConfig(print, {"best": 3}))

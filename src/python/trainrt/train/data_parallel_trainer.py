@@ -16,6 +16,7 @@ from ._fit import _dispatch, _first_checkpoint, _restore
 from ._results._checkpoint import Checkpoint
 from ._results._result import Result
 from ._sessions import _current
+from ._sessions._sink_callback import SinkCallback
 from ._sessions._spec import TrainSpec
 from ._sessions._validation import ValidationConfig
 from .backend import BackendConfig
@@ -179,7 +180,7 @@ class DataParallelTrainer:
 
     def train_spec(self) -> TrainSpec:
         """Returns the arguments that the session of the train function needs."""
-        callbacks = list(self.run_config.callbacks or ()) if self.run_config else []
+        callbacks = [each for each in (self.run_config.callbacks if self.run_config else None) or () if not isinstance(each, SinkCallback)]
         first = self.resume_from_checkpoint
         return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets,
                          self._worker_datasets(), callbacks, first if first is not None and not first.is_native() else None, self.validation_config,
@@ -260,7 +261,7 @@ class DataParallelTrainer:
 
 
 def takes_config(function: Callable[..., Any]) -> bool:
-    """Returns whether the train function has a parameter for the config.
+    """Returns whether the train function has a positional parameter, which is for the config.
 
     Examples
     --------
@@ -269,9 +270,10 @@ def takes_config(function: Callable[..., Any]) -> bool:
     True
     """
     try:
-        return bool(inspect.signature(function).parameters)
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
+    return any(each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD, each.VAR_POSITIONAL) for each in parameters)
 
 
 def _worker_count(scaling):

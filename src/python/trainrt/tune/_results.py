@@ -54,7 +54,7 @@ def _result_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> R
     try:
         result = Result.from_path(trial["path"])
     except RuntimeError:  # the trial failed before it made a run
-        result = Result(trial["path"], [], [])
+        result = Result._of_run(trial["path"], [], [])
     result._state = trial["state"]
     result._set_config(_config_of(trial, space, under))
     if trial["state"] == _run_state.FAILED and result.error is None:

@@ -272,7 +272,7 @@ class Checkpoint:
         return f"Checkpoint(path={self.path})"
 
     def __fspath__(self) -> str:
-        raise TypeError("a Checkpoint is no path; use checkpoint.path, or `with checkpoint.as_directory() as path:`")
+        raise TypeError("You cannot use `Checkpoint` objects directly as paths. Use checkpoint.path, or `with checkpoint.as_directory() as path:`")
 
 
 def _resolved(path: str) -> "tuple[str, Optional[str]]":
