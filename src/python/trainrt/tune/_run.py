@@ -27,7 +27,7 @@ def run(run_or_experiment: Any, *, name: str | None = None, metric: str | None =
         time_budget_s: float | None = None, config: dict[str, Any] | None = None, resources_per_trial: Any = None, num_samples: int = 1,
         storage_path: str | os.PathLike[str] | None = None, local_dir: str | os.PathLike[str] | None = None,
         search_alg: Searcher | str | None = None, scheduler: TrialScheduler | str | None = None, checkpoint_config: CheckpointConfig | None = None,
-        keep_checkpoints_num: int | None = None, checkpoint_score_attr: str | None = None, verbose: int | None = None, max_failures: int = 0,
+        keep_checkpoints_num: int | None = None, checkpoint_score_attr: str | None = None, checkpoint_freq: int = 0, checkpoint_at_end: bool | None = None, verbose: int | None = None, max_failures: int = 0,
         fail_fast: bool = False, resume: bool | str | None = None, raise_on_failed_trial: bool = True, max_concurrent_trials: int | None = None,
         callbacks: Any = None, **without_effect: Any) -> ExperimentAnalysis:
     """Runs a sweep and waits for its end, as `Tuner(...).fit()`.
