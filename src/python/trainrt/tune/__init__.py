@@ -20,11 +20,11 @@ from . import schedulers, search
 from ._analysis import ExperimentAnalysis
 from ._callback import Callback
 from ._class_trainable import Trainable
-from ._experiment import Experiment, run_experiments
+from ._experiment import Experiment
 from ._registry import register_trainable
 from ._reporters import CLIReporter, JupyterNotebookReporter
 from ._results import ResultGrid
-from ._run import run
+from ._run import run, run_experiments
 from ._spaces import (
     choice,
     grid_search,
