@@ -87,7 +87,7 @@ UNSUPPORTED = {
     "tune.search": {
         "SearchAlgorithm": _SEARCH,
         "SearchGenerator": _SEARCH,
-        "Repeater": "Use the random search, and num_samples for the number of trials; a searcher cannot repeat its values.",
+        "Repeater": "Train with several seeds in the train function, and report the mean of the metric.",
         "UNDEFINED_METRIC_MODE": _INTERNAL,
         "UNDEFINED_SEARCH_SPACE": _INTERNAL,
         "UNRESOLVED_SEARCH_SPACE": _INTERNAL,

@@ -16,7 +16,7 @@
 
 from .._ray_names import names_of
 from ..train import Checkpoint, CheckpointConfig, FailureConfig, Result, RunConfig, SyncConfig, get_checkpoint, get_context, report
-from . import schedulers, search
+from . import experiment, logger, schedulers, search, stopper, trainable, utils
 from ._analysis import ExperimentAnalysis
 from ._callback import Callback
 from ._class_trainable import Trainable
@@ -51,7 +51,7 @@ from .stopper import Stopper
 __getattr__ = names_of(__name__)
 __all__ = ["CLIReporter", "Callback", "Checkpoint", "CheckpointConfig", "Experiment", "ExperimentAnalysis", "FailureConfig",
            "JupyterNotebookReporter", "Result", "ResultGrid", "RunConfig", "Stopper", "SyncConfig", "Trainable", "TuneConfig",
-           "TuneError", "Tuner", "choice", "create_scheduler", "create_searcher", "get_checkpoint", "get_context", "grid_search",
-           "lograndint", "loguniform", "qlograndint", "qloguniform", "qrandint", "qrandn", "quniform", "randint", "randn",
-           "register_trainable", "report", "run", "run_experiments", "sample_from", "schedulers", "search", "uniform", "with_parameters",
-           "with_resources"]
+           "TuneError", "Tuner", "choice", "create_scheduler", "create_searcher", "experiment", "get_checkpoint", "get_context",
+           "grid_search", "logger", "lograndint", "loguniform", "qlograndint", "qloguniform", "qrandint", "qrandn", "quniform", "randint",
+           "randn", "register_trainable", "report", "run", "run_experiments", "sample_from", "schedulers", "search", "stopper",
+           "trainable", "uniform", "utils", "with_parameters", "with_resources"]

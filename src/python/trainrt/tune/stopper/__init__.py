@@ -150,7 +150,8 @@ class TrialPlateauStopper(NoopStopper):
         self._values: dict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=num_results))
 
     def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
-        value, values = result.get(self._metric), self._values[trial_id]
+        value: Any = result.get(self._metric)
+        values = self._values[trial_id]
         values.append(value)
         self._counts[trial_id] += 1
         if self._counts[trial_id] < self._grace_period or len(values) < self._num_results or not all(map(_is_finite, values)):
