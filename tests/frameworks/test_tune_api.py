@@ -380,7 +380,6 @@ class Machine:
 
 REFUSED = [
     ("Tuner(Machine)", "a function of a config, a Trainer, or a class that is derived from tune.Trainable"),
-    ("Tuner('PPO')", "a function of a config"),
     ("Tuner(lambda a, b: 0)", "needs a, b"),
     ("Tuner(function, param_space=[1])", "dict"),
     ("Tuner(function, param_space={'lr': {'grid_search': 3}})", "a list of values"),

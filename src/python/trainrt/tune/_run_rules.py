@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ def divided(run_config: RunConfig) -> tuple[RunConfig, Stopper | None, list[Call
     applies the rule `done`. Raises ValueError for another type of `stop`."""
     stopper, rules = _stop_of(run_config.stop)
     callbacks = [each for each in run_config.callbacks or () if isinstance(each, Callback)]
-    made = RunConfig(**{name: getattr(run_config, name) for name in run_config.__dataclass_fields__})
+    made = copy.copy(run_config)
     made.stop = rules
     made.callbacks = [each for each in run_config.callbacks or () if each not in callbacks] or None
     return made, stopper, callbacks

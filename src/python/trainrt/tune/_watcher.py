@@ -94,6 +94,7 @@ class SweepWatcher:
         trial.set_state(_run_state.RUNNING)
         self._call("on_trial_start", trial=trial)
         if event["is_restored"]:
+            self._notify_unsent_save(trial)
             self._call("on_trial_restore", trial=trial)
 
     def _on_result(self, trial: LiveTrial, event: dict[str, Any]) -> bool:
@@ -170,13 +171,17 @@ class SweepWatcher:
             callback.on_experiment_end(trials=list(self._trials.values()))
 
     def _complete(self, trial: LiveTrial) -> None:
-        """Calls the methods for a trial that has finished, also for the checkpoint of its last report: report() does not return from it."""
+        """Calls the methods for a trial that has finished."""
         trial.has_ended = True
         trial.set_state(_run_state.FINISHED)
+        self._notify_unsent_save(trial)
+        self._call("on_trial_complete", trial=trial)
+
+    def _notify_unsent_save(self, trial: LiveTrial) -> None:
+        """Calls the methods for the checkpoint of a report at which the trial stopped: report() did not return, so that no event was sent."""
         reports = Result.from_path(trial.path).reports if trial.iteration else []
         if reports and reports[-1].get("should_checkpoint") and trial.saved_iteration < reports[-1]["training_iteration"]:
             self._on_saved(trial)
-        self._call("on_trial_complete", trial=trial)
 
     # ---- calls ----
 
