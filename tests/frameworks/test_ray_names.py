@@ -107,7 +107,7 @@ def table():
             if advice is not None:
                 by_advice.setdefault(advice, []).append(f"`{name}`")
         others = " ".join(f"{', '.join(group)}: {advice}" for advice, group in by_advice.items())
-        rows.append(f"| `{module}` | {supported} | {others} |")
+        rows.append(f"| `trainrt.{module}` | {supported} | {others} |")
     return "\n".join(rows)
 
 

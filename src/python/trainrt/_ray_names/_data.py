@@ -5,7 +5,7 @@ _MEMORY = "Convert the object to pandas or NumPy, and use from_pandas(), from_nu
 _DATABASE = "Use read_sql() for SQLite, or write a table from the database to Parquet or CSV files first."
 _SOURCE = "Read with a function read_*(), or build a dataset by from_items()."
 _SINK = "Use Dataset.write_*()."
-_WORKERS = "map_batches(concurrency=N) sets the number of processes per rank."
+_WORKERS = "Use map_batches(concurrency=N), where N is the number of processes per rank."
 
 HOMES = {
     "data.dataset": "data",

@@ -104,7 +104,7 @@ UNSUPPORTED = {
     },
     "tune.utils": {
         "UtilMonitor": "`trainrt result RUN_DIR` shows the use of CPUs, memory and GPUs.",
-        "diagnose_serialization": "fit() names the object that cannot be pickled.",
+        "diagnose_serialization": "Call fit(): its error names the object that cannot be pickled.",
         "validate_save_restore": "Stop and restart the run: `trainrt result RUN_DIR` names the checkpoint that it continued from.",
         "validate_warmstart": _SEARCH,
         "wait_for_gpu": "Slurm starts a trial when its GPUs are free.",

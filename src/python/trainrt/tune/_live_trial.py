@@ -23,7 +23,7 @@ class LiveTrial(Trial):
     """
 
     def __init__(self, trial_id: str, path: str, config: dict[str, Any]) -> None:
-        super().__init__(trial_id, Result(path, [], [], config=config, state="running"))
+        super().__init__(trial_id, Result._of_run(path, [], [], config=config, state="running"))
         self.iteration = 0  # of the newest result
         self.has_ended = False
         self.is_stopped = False  # a stopper has ended the trial
