@@ -106,6 +106,8 @@ std::string with_advice(const std::exception& error) { return joined(message_of(
 
 std::string with_output_advice(const std::exception& error) {
   const auto* storage = dynamic_cast<const io::StorageError*>(&error);
+  if (storage != nullptr && storage->error_number() == EROFS)
+    return joined(message_of(error), "choose a folder in which you may write, such as another -o");
   if (storage == nullptr || storage->shortage() == Shortage::none) return with_advice(error);
   return joined(message_of(error), "set -o to a file on another file system");
 }

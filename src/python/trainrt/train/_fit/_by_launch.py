@@ -110,7 +110,7 @@ class LaunchedRun:
     def _cause(self):
         """Returns the error.txt of the run if it is new, else the last error lines of the command."""
         if _error_stamp(self.run_dir) != self._error_before:
-            return _run_directory.error_text(self.run_dir).split("\nthrown as ")[0]  # the stack trace of the C++ runtime is cut off
+            return _run_directory.error_without_trace(self.run_dir)
         lines = [line for line in self._end.last_lines if "error" in line] or self._end.last_lines[-5:]
         cause = "\n".join(lines)
         if cause and "trainrt: " not in cause:  # these are lines of srun or the shell
