@@ -143,7 +143,7 @@ bool is_valid(const OptionSpec& spec, const std::string& text) {
 /// with the nearest name.
 std::string hint_for(const std::string& key, std::span<const OptionSpec> specs, const std::vector<std::string>& known) {
   const auto found = std::ranges::find_if(specs, [&](const OptionSpec& spec) {
-    return std::ranges::count(words_in(std::string(spec.synonyms)), key) > 0;
+    return std::ranges::count(words_in(spec.synonyms), key) > 0;
   });
   return found == specs.end() ? did_you_mean(key, known) : fmt::format(" (did you mean '{}'?)", found->key);
 }

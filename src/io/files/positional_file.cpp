@@ -78,7 +78,7 @@ int PositionalFile::buffered() const {
   const std::lock_guard lock(handles.opening);
   if (handles.buffered >= 0) return handles.buffered;
   const int fd = open_guarded(path_, handles.flags);
-  if (fd < 0) fail("open", path_, errno);
+  if (fd < 0) fail((handles.flags & O_CREAT) != 0 ? "create" : "open", path_, errno);
   if ((handles.flags & O_ACCMODE) == O_RDONLY) ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   handles.buffered = fd;
   return fd;

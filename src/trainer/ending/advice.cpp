@@ -70,7 +70,7 @@ constexpr Row rows[] = {
      "Or add --run.missing_checkpoints=accept to the command to train from the beginning, "
      "or --run.name=NAME to start a new run."},
     {is<checkpoint::FilesDiffer>, "or set checkpoint.same_files = rank0 to keep the files of all ranks"},
-    {is<checkpoint::StateDiffers>, "Or set another run.name to start a new run."},
+    {is<checkpoint::StateDiffers>, "Or set another run.name (in Python: RunConfig(name=...)) to start a new run."},
     {is<rundir::PathNotShared>, share_storage},
     {is<rundir::PathNotWritable>, "set run.storage_path to a folder in which you may write"},
     {is<rundir::RunIsOwned>, "or set another run.name for this run"},

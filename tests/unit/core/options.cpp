@@ -48,7 +48,7 @@ TEST_CASE("an unknown key is an error that names its line and the nearest key") 
 }
 
 TEST_CASE("an unknown key that is a synonym of a key is an error that names this key") {
-  const std::vector<OptionSpec> source = {{.key = "pack"}, {.key = "source", .synonyms = "file path"}};
+  const std::vector<OptionSpec> source = {{.key = "pack"}, {.key = "source", .synonyms = "file, path"}};
   CHECK_THROWS_WITH(checked(given({{"path", "f.csv"}}), source, ""), Contains("(did you mean 'source'?)"));
 }
 

@@ -51,6 +51,12 @@ class ParamSpace:
         """Returns {name: domain} of the values that the searcher chooses."""
         return {name: domain for name, (_, domain, _) in self._domains.items()}
 
+    def constant_list(self) -> tuple[str, list[Any]] | None:
+        """Returns name and value of the first list in a space in which nothing is searched, or `None`: the user probably meant a grid_search()."""
+        if self._domains or self._functions:
+            return None
+        return next(((name_of(path), value) for path, value in self._fixed if isinstance(value, list)), None)
+
     def top_level_keys(self) -> set[Any]:
         """Returns the keys of the config."""
         paths = [*(path for path, _ in self._fixed), *(path for path, _ in self._functions), *(path for path, _, _ in self._domains.values())]

@@ -99,6 +99,10 @@ class Tuner:
             The sweep could not start, or its trials do not report the metric.
         """
         _check_caller()
+        constant = self._space.constant_list()
+        if constant is not None:
+            _notes.say(f"param_space has no values to search: every trial gets the complete list {constant[0]}={constant[1]!r:.60}. For one trial per item, "
+                       f"use tune.grid_search()")
         if self._name is None:
             self._name = default_name("Tuner", self._storage)
         folder = _private_folder.make(self._storage)
