@@ -59,6 +59,25 @@ def fit_with_a_changed_config_is_refused_and_more_epochs_continue_the_run():
 
 
 @test
+def the_error_of_fit_for_another_State_contains_the_list_of_differences():
+    script = Script("""import trainrt
+def function(config):
+    ctx, state = trainrt.context(), trainrt.State()
+    state["number"] = 0
+    state[config["name"]] = 0
+    ctx.restore(state)
+    while state["number"] < config["epochs"]:
+        state["number"] += 1
+        ctx.report({"number": state["number"]})
+
+""" + MAIN + "    trainer(function, config=json.loads(sys.argv[1])).fit()\n")
+    check_exit(script.run('{"name": "before", "epochs": 1}'), 0)
+    job = script.run('{"name": "after", "epochs": 2}')
+    error = job.err[job.err.rindex("ControllerError"):]
+    check("'before'" in error and "'after'" in error, f"the exception has no list: {error!r}", job)
+
+
+@test
 def fit_with_another_function_or_dataset_is_refused():
     script = Script(LOOP.replace(MAIN, "") + """
 def other(config):
