@@ -45,13 +45,13 @@ Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& sp
 
 /// Throws UsageError for a key of [run], [train] or [data.NAME] that a train function reads, such as "train.lr".
 void refuse_key_of_loop(const std::string& key, const OptionValue& value) {
-  static constexpr std::array<std::string_view, 8> keys_of_loop{"lr",        "learning_rate", "epochs",     "num_epochs",
+  static constexpr std::array<std::string_view, 8> keys_of_loop{"lr",         "learning_rate", "epochs",    "num_epochs",
                                                                 "max_epochs", "batch_size",    "batchsize", "optimizer"};
   const auto section = key.substr(0, key.find('.')), name = key.substr(key.rfind('.') + 1);
   if (section != "run" && section != "train" && section != "data" && section != "checkpoint") return;
   if (std::ranges::find(keys_of_loop, name) != keys_of_loop.end())
-    throw UsageError(fmt::format("{}: unknown key '{}': a key of the train function belongs in [loop]: loop.{}", value.origin,
-                                 key, name));
+    throw UsageError(fmt::format("{}: unknown key '{}': a key of the train function belongs in [loop]: loop.{}",
+                                 value.origin, key, name));
 }
 
 /// Copies the options of sections without declared keys ([loop], [stop], [data.NAME] ...) into `spec`, and returns all

@@ -139,12 +139,11 @@ bool is_valid(const OptionSpec& spec, const std::string& text) {
   return false;
 }
 
-/// Returns the suggestion " (did you mean 'x'?)" for the unknown key `key`: the key that has it as a synonym, or else the one
-/// with the nearest name.
+/// Returns the suggestion " (did you mean 'x'?)" for the unknown key `key`: the key that has it as a synonym, or else the
+/// one with the nearest name.
 std::string hint_for(const std::string& key, std::span<const OptionSpec> specs, const std::vector<std::string>& known) {
-  const auto found = std::ranges::find_if(specs, [&](const OptionSpec& spec) {
-    return std::ranges::count(words_in(spec.synonyms), key) > 0;
-  });
+  const auto found = std::ranges::find_if(
+      specs, [&](const OptionSpec& spec) { return std::ranges::count(words_in(spec.synonyms), key) > 0; });
   return found == specs.end() ? did_you_mean(key, known) : fmt::format(" (did you mean '{}'?)", found->key);
 }
 

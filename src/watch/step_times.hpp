@@ -96,8 +96,8 @@ struct SlowRank {
 
 /// Returns the rank that slows the others down, or nullopt if no rank is clearly slow. `ranks` has one summary per rank.
 /// The own time of the slow rank must exceed the own time of the median rank by more than a tenth, by more than the
-/// variation of its steps, by more than a fiftieth of the time from one step to the next, and by 0.5 ms per step. Pure
-/// function.
+/// variation of its steps, by more than a fiftieth of the time from one step to the next, and by 0.5 ms per step. Rank 0
+/// is never reported for its saves, since it commits the checkpoints of all ranks. Pure function.
 std::optional<SlowRank> slow_rank_in(std::span<const WindowTimes> ranks);
 
 }  // namespace trainrt::watch

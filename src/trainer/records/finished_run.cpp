@@ -134,9 +134,9 @@ std::string choices_of_fit(const rundir::RunRecord& record, const config::RunSpe
       choices += fmt::format("more epochs continue this run: train_loop_config={{'{}': N}}, more than {}; ",
                              key.substr(config.size()), value);
   if (record.completed_by)
-    choices += fmt::format(
-        "a new run from the last checkpoint of this one: {} and resume_from_checkpoint=Checkpoint('{}/{}'); ", new_run,
-        spec.run_dir, checkpoint::directory_name(record.completed_by->checkpoint));
+    choices +=
+        fmt::format("a new run from the last checkpoint of this one: {} and resume_from_checkpoint=Checkpoint('{}/{}'); ",
+                    new_run, spec.run_dir, checkpoint::directory_name(record.completed_by->checkpoint));
   return choices;
 }
 
@@ -153,8 +153,8 @@ std::string choices_of_command(const rundir::RunRecord& record, const config::Ru
   throw UsageError(
       fmt::format("the run '{}' has finished with other values than this start has: {}. Choose one of these: {}or delete "
                   "the finished run and train again: rm -r {}",
-                  spec.run.name, in_words(changes), is_of_fit ? choices_of_fit(record, spec) : choices_of_command(record, spec),
-                  shell_quoted(spec.run_dir)));
+                  spec.run.name, in_words(changes),
+                  is_of_fit ? choices_of_fit(record, spec) : choices_of_command(record, spec), shell_quoted(spec.run_dir)));
 }
 
 /// Removes changes of values of a Python Trainer from `changes` if `record` has no such values. Older versions of trainrt

@@ -7,7 +7,7 @@
 
 namespace trainrt::trainer {
 
-/// Finds runs whose training waits for saves for too much of the time. The current time is a parameter, so that tests can
+/// Finds out whether training waits for saves for too much of the time. The current time is a parameter, so that tests can
 /// set it.
 class SaveCostWatch {
  public:

@@ -91,9 +91,8 @@ TEST_CASE("a number outside its range is an error that names its line and the ra
         Case{"a.limit", "-1", "from 0.001"}, Case{"a.limit", "0", "from 0.001"}, Case{"a.limit", "nan", "a number"},
         Case{"a.limit", "inf", "a number"}, Case{"a.rate", "nan", "a number"}, Case{"a.rate", "-inf", "a number"},
         Case{"a.share", "1", "from 0 to less than 1"}, Case{"a.share", "-0.1", "from 0 to less than 1"},
-        Case{"a.slope", "1", "a number below 1"},
-        Case{"a.threads", "0", "from 1 to 2147483647"}, Case{"a.threads", "2147483648", "from 1"},
-        Case{"a.threads", "9223372036854775807", "from 1"}}) {
+        Case{"a.slope", "1", "a number below 1"}, Case{"a.threads", "0", "from 1 to 2147483647"},
+        Case{"a.threads", "2147483648", "from 1"}, Case{"a.threads", "9223372036854775807", "from 1"}}) {
     CAPTURE(c.key, c.value);
     CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {c.key, c.value}}), specs, ""),
                       Contains("x.ini:2") && Contains(c.value) && Contains(c.valid));

@@ -110,6 +110,13 @@ TEST_CASE(
   CHECK_FALSE(slow_rank_in(ranks));
 }
 
+TEST_CASE("rank 0, which commits the checkpoints, is not named for its saves") {
+  auto ranks = same_ranks(4);
+  ranks[0].work[static_cast<std::size_t>(Work::save)] += 0.002F;
+  ranks[0].own += 0.002F;
+  CHECK_FALSE(slow_rank_in(ranks));
+}
+
 TEST_CASE("of two ranks the slower one is named") {
   auto ranks = same_ranks(2);
   ranks[1].own *= 1.5F;
