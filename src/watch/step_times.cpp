@@ -113,10 +113,9 @@ std::optional<SlowRank> slow_rank_in(std::span<const WindowTimes> ranks) {
   if (middle <= 0 || slow->own < min_ratio * middle || excess < min_deviations * error ||
       excess < std::max(min_share * std::max(slow->own + slow->waits, slow->mean), min_excess_s))
     return std::nullopt;
-  const auto rank = static_cast<std::size_t>(slow - ranks.begin());
   const auto work = work_of_max_excess(*slow, ranks);
-  if (rank == 0 && work == Work::save) return std::nullopt;  // rank 0 commits the checkpoints of all ranks
-  return SlowRank{rank, work, slow->own / middle, slow->own, middle};
+  if (work == Work::save && slow == ranks.begin()) return std::nullopt;  // rank 0 commits the checkpoints of all ranks
+  return SlowRank{static_cast<std::size_t>(slow - ranks.begin()), work, slow->own / middle, slow->own, middle};
 }
 
 }  // namespace trainrt::watch
