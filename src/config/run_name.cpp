@@ -25,6 +25,9 @@ std::string stem_of(const std::string& source) {
   auto stem = std::filesystem::path(source).stem().string().substr(0, max_stem_bytes);
   std::ranges::replace_if(
       stem, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-'; }, '_');
+  const auto repeated = std::ranges::unique(stem, [](char a, char b) { return a == '_' && b == '_'; });
+  stem.erase(repeated.begin(), repeated.end());
+  while (stem.ends_with('_')) stem.pop_back();
   return stem.empty() ? "program" : stem;
 }
 

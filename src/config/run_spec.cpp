@@ -1,6 +1,9 @@
 #include "config/run_spec.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -40,12 +43,24 @@ Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& sp
   return &(section == "data" ? spec.data : section == "sink" ? spec.sink : spec.callback)[name];
 }
 
+/// Throws UsageError for a key of [run], [train] or [data.NAME] that a train function reads, such as "train.lr".
+void refuse_key_of_loop(const std::string& key, const OptionValue& value) {
+  static constexpr std::array<std::string_view, 8> keys_of_loop{"lr",         "learning_rate", "epochs",    "num_epochs",
+                                                                "max_epochs", "batch_size",    "batchsize", "optimizer"};
+  const auto section = key.substr(0, key.find('.')), name = key.substr(key.rfind('.') + 1);
+  if (section != "run" && section != "train" && section != "data" && section != "checkpoint") return;
+  if (std::ranges::find(keys_of_loop, name) != keys_of_loop.end())
+    throw UsageError(fmt::format("{}: unknown key '{}': a key of the train function belongs in [loop]: loop.{}",
+                                 value.origin, key, name));
+}
+
 /// Copies the options of sections without declared keys ([loop], [stop], [data.NAME] ...) into `spec`, and returns all
 /// other options.
 Options take_free_sections(const Options& options, RunSpec& spec) {
   Options declared;
   for (auto key : options.keys()) {
     const auto& value = *options.find(key);
+    refuse_key_of_loop(key, value);
     auto* const section = free_section_of(key, value, spec);
     (section != nullptr ? section : &declared)->set(key, value);
   }

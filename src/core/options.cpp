@@ -77,6 +77,7 @@ std::string Range::in_words() const {
   const auto shown = [](double limit) {
     return limit == std::trunc(limit) && std::abs(limit) < 0x1p63 ? fmt::format("{:.0f}", limit) : fmt::format("{}", limit);
   };
+  if (std::isfinite(below) && !std::isfinite(least)) return fmt::format(" below {}", shown(below));
   if (std::isfinite(below)) return fmt::format(", from {} to less than {}", shown(least), shown(below));
   if (std::isfinite(least) && std::isfinite(most)) return fmt::format(", from {} to {}", shown(least), shown(most));
   if (std::isfinite(least)) return fmt::format(", {} or more", shown(least));
@@ -138,6 +139,14 @@ bool is_valid(const OptionSpec& spec, const std::string& text) {
   return false;
 }
 
+/// Returns the suggestion " (did you mean 'x'?)" for the unknown key `key`: the key that has it as a synonym, or else the
+/// one with the nearest name.
+std::string hint_for(const std::string& key, std::span<const OptionSpec> specs, const std::vector<std::string>& known) {
+  const auto found = std::ranges::find_if(
+      specs, [&](const OptionSpec& spec) { return std::ranges::count(words_in(spec.synonyms), key) > 0; });
+  return found == specs.end() ? did_you_mean(key, known) : fmt::format(" (did you mean '{}'?)", found->key);
+}
+
 }  // namespace
 
 Options checked(const Options& given, std::span<const OptionSpec> specs, std::string_view where) {
@@ -148,7 +157,7 @@ Options checked(const Options& given, std::span<const OptionSpec> specs, std::st
 
   for (const auto& key : given.keys())
     if (std::ranges::find(known, key) == known.end()) {
-      throw UsageError(given.find(key)->origin + ": unknown key '" + key + "'" + at + did_you_mean(key, known) +
+      throw UsageError(given.find(key)->origin + ": unknown key '" + key + "'" + at + hint_for(key, specs, known) +
                        (known.size() <= max_listed ? "; valid keys: " + join(known) : "; `trainrt list` shows all keys"));
     }
   Options out;

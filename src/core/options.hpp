@@ -40,6 +40,7 @@ struct OptionSpec {
   std::string form = {};                          ///< description of the texts that `fits` accepts
   bool (*fits)(std::string_view text) = nullptr;  ///< returns whether a text is valid; nullptr: no such check
   std::string required_unless = {};               ///< name of another key: one of the two must be given
+  std::string_view synonyms = {};                 ///< other names that users try, separated by commas, for error messages
 };
 
 /// The valid range of a time limit in seconds: from the resolution of a clock (1 ms) to about 30 years.

@@ -13,7 +13,8 @@ namespace trainrt::watch {
 namespace {
 
 constexpr double min_ratio = 1.1;
-constexpr double min_share = 0.01;  // minimum delay by a slow rank, as a share of the step time
+// minimum delay by a slow rank: as a share of the mean time from one step to the next, and in seconds per step
+constexpr double min_share = 0.02, min_excess_s = 0.0005;
 // minimum delay by a slow rank, as a number of standard errors of the median step time
 constexpr double min_deviations = 5;
 /// Constants of the normal distribution: the standard deviation divided by the median absolute deviation, and the standard
@@ -96,6 +97,7 @@ WindowTimes WindowMaker::window_of(std::span<StepTime> steps) {
   const auto steady = median(steps, &StepTime::steady);
   window.own = steady + saves_.share;
   window.waits = median(steps, [](const StepTime& step) { return step.waits; });
+  for (const auto& step : steps) window.mean += step.total() / static_cast<float>(steps.size());
   window.spread = median(steps, [&](const StepTime& step) { return std::abs(step.steady() - steady); });
   window.steps = static_cast<std::int32_t>(steps.size());
   return window;
@@ -109,10 +111,11 @@ std::optional<SlowRank> slow_rank_in(std::span<const WindowTimes> ranks) {
   const double error = deviation_by_spread * median_by_mean * spread / std::sqrt(std::max(slow->steps, 1));
   const double excess = slow->own - middle;
   if (middle <= 0 || slow->own < min_ratio * middle || excess < min_deviations * error ||
-      excess < min_share * (slow->own + slow->waits))
+      excess < std::max(min_share * std::max(slow->own + slow->waits, slow->mean), min_excess_s))
     return std::nullopt;
-  return SlowRank{static_cast<std::size_t>(slow - ranks.begin()), work_of_max_excess(*slow, ranks), slow->own / middle,
-                  slow->own, middle};
+  const auto work = work_of_max_excess(*slow, ranks);
+  if (work == Work::save && slow == ranks.begin()) return std::nullopt;  // rank 0 commits the checkpoints of all ranks
+  return SlowRank{static_cast<std::size_t>(slow - ranks.begin()), work, slow->own / middle, slow->own, middle};
 }
 
 }  // namespace trainrt::watch

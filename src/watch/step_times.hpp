@@ -33,6 +33,7 @@ struct StepTime {
   float& of(Work kind) { return work[static_cast<std::size_t>(kind)]; }
   float of(Work kind) const { return work[static_cast<std::size_t>(kind)]; }
   float steady() const { return of(Work::input) + of(Work::forward) + of(Work::backward); }
+  float total() const { return steady() + of(Work::report) + of(Work::save) + waits; }
 };
 
 /// Conditions of a node that may slow a rank down. The value 0 means that a condition is absent or was not measured.
@@ -60,6 +61,7 @@ struct WindowTimes {
   std::array<float, work_count> work{};
   float own = 0;     ///< seconds of own work per step: all work except reports, for which rank 0 alone writes files
   float waits = 0;   ///< median seconds per step in collectives
+  float mean = 0;    ///< mean seconds from one step to the next, with reports, saves and waits
   float spread = 0;  ///< median absolute deviation of the steps' own times, in seconds
   std::int32_t steps = 0;
   NodeFacts facts;
@@ -94,7 +96,8 @@ struct SlowRank {
 
 /// Returns the rank that slows the others down, or nullopt if no rank is clearly slow. `ranks` has one summary per rank.
 /// The own time of the slow rank must exceed the own time of the median rank by more than a tenth, by more than the
-/// variation of its steps, and by more than a hundredth of a step including waits. Pure function.
+/// variation of its steps, by more than a fiftieth of the time from one step to the next, and by 0.5 ms per step. Rank 0
+/// is never reported for its saves, since it commits the checkpoints of all ranks. Pure function.
 std::optional<SlowRank> slow_rank_in(std::span<const WindowTimes> ranks);
 
 }  // namespace trainrt::watch

@@ -49,12 +49,32 @@ def fit_with_a_changed_config_is_refused_and_more_epochs_continue_the_run():
     check("has finished already" in job.err, "the function was trained again", job)
     job = run(epochs=2, lr=0.2)
     check(job.code != 0 and "ControllerError" in job.err and "loop.train_loop_config.lr was '0.1', is '0.2'" in job.err, "another lr is accepted", job)
-    check("RunConfig(name='run-2')" in job.err or "--run.name=run-2" in job.err, "the error names no remedy", job)
+    for remedy in ("a new run: RunConfig(name='run-2');", "train_loop_config={'epochs': N}, more than 2"):
+        check(remedy in job.err and "--run.name" not in job.err, f"the error lacks {remedy}", job)
     job = run(epochs=2, lr=0.1, layers=[1, 2])
     check("loop.train_loop_config.layers was not set, is '[1, 2]'" in job.err, "another key is accepted", job)
     job = run(epochs=5, lr=0.1)
     check("loop.train_loop_config.epochs was '2' and is '5' from attempt 2 on" in job.err, "more epochs do not continue the run", job)
     check_exit(job, 0)
+
+
+@test
+def the_error_of_fit_for_another_State_contains_the_list_of_differences():
+    script = Script("""import trainrt
+def function(config):
+    ctx, state = trainrt.context(), trainrt.State()
+    state["number"] = 0
+    state[config["name"]] = 0
+    ctx.restore(state)
+    while state["number"] < config["epochs"]:
+        state["number"] += 1
+        ctx.report({"number": state["number"]})
+
+""" + MAIN + "    trainer(function, config=json.loads(sys.argv[1])).fit()\n")
+    check_exit(script.run('{"name": "before", "epochs": 1}'), 0)
+    job = script.run('{"name": "after", "epochs": 2}')
+    error = job.err[job.err.rindex("ControllerError"):]
+    check("'before'" in error and "'after'" in error, f"the exception has no list: {error!r}", job)
 
 
 @test

@@ -84,7 +84,7 @@ def a_start_of_a_run_without_a_checkpoint_says_so():
 @test
 def the_first_message_says_how_a_script_that_names_its_run_continues():
     job, _ = start("import time\ntime.sleep(1000)\n")
-    last = stopped(job, "continues the run. If the program names its run itself (RunConfig(name=...)), it uses that run instead, and the same command")
+    last = stopped(job, "unless the program names its run (RunConfig(name=...)), the run directory is ")
     check("exit 75" in last, f"the last line is {last!r}", job)
 
 

@@ -107,6 +107,13 @@ print("others", grid.get_best_result(scope="all").config["lr"], grid.get_best_re
 
 
 @test
+def a_list_in_the_param_space_is_one_value_with_a_note():
+    results, job, _ = tuned("print_results(tuner(constant, space={'lr': [0.1, 0.2]}, num_samples=1).fit())", "def constant(config):\n    return {'loss': 1}\n")
+    equal([each["config"] for each in results], [{"lr": [0.1, 0.2]}], "configs", job)
+    check("lr=[0.1, 0.2]. For one trial per item, use tune.grid_search()" in job.err, "no note", job)
+
+
+@test
 def reports_and_return_values_can_end_a_trial():
     results, job, _ = tuned("""
 print_results([tuner(returns, num_samples=1, name="returns").fit()[0], tuner(is_done, num_samples=1, name="done", run={"stop": {"done": True}}).fit()[0],

@@ -13,6 +13,7 @@
 #include "cli/config/config_file.hpp"
 #include "config/section.hpp"
 #include "core/environment.hpp"
+#include "core/options.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli {
@@ -117,11 +118,35 @@ const CommandOption* option_named(std::span<const CommandOption> options, const 
   return found == options.end() ? nullptr : &*found;
 }
 
+const Command* command_named(const std::string& word) {
+  for (const auto* command : command_table())
+    if (command->name == word) return command;
+  return nullptr;
+}
+
+constexpr std::string_view workers_of_trials = "the key tune.workers sets the number of ranks per trial";
+
+/// Returns the message for the name of a command after an option, such as "-n 2 result runs/first". `words[at]` is the name
+/// of `command`.
+std::string command_after_options(const Command& command, std::span<const std::string> words, std::size_t at) {
+  std::vector<std::string> rest(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
+  const auto count = std::ranges::find(rest, "-n");
+  const bool drops_count = option_named(command.options, "-n") == nullptr && count != rest.end();
+  if (drops_count) rest.erase(count, count + std::min<std::ptrdiff_t>(2, rest.end() - count));
+  rest.insert(rest.end(), words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
+  std::string note;
+  if (drops_count) note = fmt::format("; {}", command.name == "tune" ? workers_of_trials : "this command has no option -n");
+  return fmt::format("unexpected argument '{}': a command comes first: {}{}", words[at], start_of_call(command.name, rest),
+                     note);
+}
+
 /// Returns the message for `words[at]`, which is neither an option nor the value of one.
 std::string unexpected_operand(std::string_view command, std::span<const std::string> words, std::size_t at) {
   const auto shown = excerpt(words[at], 60);
   if (const auto option = option_for_key(words[at]); !option.empty())
     return fmt::format("unexpected argument '{}': a config key is given as {}", shown, shell_quoted(option));
+  if (const auto* named = command_named(words[at]); named != nullptr && command.empty())
+    return command_after_options(*named, words, at);
   if (const auto call = call_of_run(command, words, at); !call.empty())
     return fmt::format("unexpected argument '{}'; {}", shown, meant_by(words[at], call));
   if (const auto advice = advice_for_word(words[at]); !advice.empty())
@@ -154,6 +179,10 @@ std::string unknown_command(std::span<const std::string> words) {
     return fmt::format("unknown command '{}': {}", shown, advice);
   if (is_config(word) || is_python_script(word))
     return fmt::format("unknown command '{}'; {}", shown, meant_by(word, call_of_run("", words, 0)));
+  std::error_code error;
+  if (fs::is_directory(word, error))
+    return fmt::format("unknown command '{}': this is a directory; to show the runs in it: trainrt result {}", shown,
+                       shell_quoted(word));
   const auto names = names_of(command_table());
   const auto similar = did_you_mean(word, names);
   if (const auto call = call_of_run("", words, 0); !call.empty() && similar.empty())
@@ -182,6 +211,8 @@ std::string unknown_option(const std::string& option, const std::string& next, c
   const auto shown = excerpt(option, 60);
   if (const auto advice = advice_for_option(name); !advice.empty())
     return fmt::format("unknown option '{}': {}", shown, advice);
+  if (name == "-n" && first_name(spec.usage) == "tune")
+    return fmt::format("unknown option '-n': {}: --tune.workers={}", workers_of_trials, parse_integer(next) ? next : "N");
   std::vector<std::string> known;
   for (const auto& each : spec.options)
     if (each.is_parsed()) known.push_back("--" + std::string(each.name));

@@ -121,10 +121,16 @@ std::vector<std::string> dataset_lines(const config::RunSpec& spec, const traine
   return lines;
 }
 
-/// Returns the name of the train function, with a note if values in [loop] are not checked because it declares no keys.
+/// Returns the name of the train function, with notes if [loop] or the sections [data.NAME] are not checked because the
+/// function does not declare them.
 std::string described_function(const config::RunSpec& spec, const std::string& name) {
   const auto declared = trainer::find_function(builtin_functions(), spec.train.function, spec.train.library).declared;
-  return declared.loop.empty() ? name + ", which declares no keys: [loop] is not checked" : name;
+  auto text = name;
+  if (declared.loop.empty()) text += ", which declares no keys: [loop] is not checked";
+  if (declared.datasets.empty())
+    text += fmt::format("{} declares no datasets: a missing [data.NAME] is not found here",
+                        declared.loop.empty() ? "; it" : ", which");
+  return text;
 }
 
 bool is_sweep(const Options& given) {

@@ -113,6 +113,15 @@ Kind with_keys(std::string_view word, std::string_view title, std::string_view s
   return kind;
 }
 
+Kind data_formats() {
+  const auto formats = data::format_table();
+  auto kind = with_keys("formats", "data formats", "data format", formats, "data.NAME");
+  for (std::size_t i = 0; i < formats.size(); ++i)
+    kind.entries[i].note = fmt::format("{}`trainrt list data` shows the keys of all formats",
+                                       formats[i]->has_files ? "source = FILES names the files; " : "");
+  return kind;
+}
+
 /// Returns the plug-ins of a table in which each plug-in is a key of [data.NAME].
 Kind keys_of_data(std::string_view word, std::string_view title, std::string_view singular,
                   std::span<const OptionSpec> options) {
@@ -137,7 +146,7 @@ Kind function_of_library(const std::string& name, const std::string& library) {
 
 std::vector<Kind> catalog() {
   return {train_functions(),
-          with_keys("formats", "data formats", "data format", data::format_table(), "data.NAME"),
+          data_formats(),
           keys_of_data("transforms", "transforms of fields (keys of [data.NAME])", "transform", data::transform_options()),
           keys_of_data("augmentations", "random changes of images and fields (keys of [data.NAME])", "augmentation",
                        data::augmentation_options()),

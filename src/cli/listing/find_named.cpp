@@ -76,8 +76,12 @@ std::vector<Found> find_named(std::span<const Kind> kinds, std::string_view text
   if (!entries.empty()) return entries;
   if (!keys.empty()) return keys;
   const auto similar = similar_names(kinds, name);
-  throw UsageError(fmt::format("unknown name '{}'{}{}; `trainrt list` shows all names", excerpt(text, 60),
-                               similar.empty() ? "" : "; similar: ", similar));
+  const bool may_be_function = name.find('.') == std::string::npos;
+  throw UsageError(fmt::format("unknown name '{}'{}{}; `trainrt list` shows all names{}", excerpt(text, 60),
+                               similar.empty() ? "" : "; similar: ", similar,
+                               may_be_function ? "; a train function of a library: trainrt list --train.library=FILE.so " +
+                                                     shell_quoted(excerpt(name, 60))
+                                               : ""));
 }
 
 }  // namespace trainrt::cli::listing

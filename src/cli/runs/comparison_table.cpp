@@ -1,8 +1,11 @@
 #include "cli/runs/comparison_table.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/terminal/table.hpp"
+#include "core/text/text.hpp"
 #include "view/curves/comparison.hpp"
 
 namespace trainrt::cli {
@@ -14,6 +17,18 @@ std::string cell_of(const metrics::Record* record, const std::string& key) {
   if (value == nullptr) return "-";
   if (const auto* number = std::get_if<double>(value)) return fmt::format("{:.4g}", *number);
   return std::visit([](const auto& shown) { return fmt::format("{}", shown); }, *value);
+}
+
+/// Returns the keys of [loop] that have the same value in all runs: "loop.batch_size = 32; loop.epochs = 5". Values of the
+/// Python package that describe the script, such as names of functions, are left out.
+std::string common_values(const std::vector<view::RunSummary>& runs) {
+  constexpr std::size_t max_value = 40;
+  const auto differing = view::differing_keys(runs);
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : runs.front().record.loop)
+    if (std::ranges::find(differing, key) == differing.end() && !key.starts_with("train_loop_per_worker"))
+      parts.push_back(fmt::format("loop.{} = {}", key, printable(excerpt(value, max_value))));
+  return join(parts, "; ");
 }
 
 }  // namespace
@@ -37,7 +52,8 @@ std::string comparison_table(const std::vector<view::RunSummary>& runs) {
     for (const auto& name : metrics) cells.push_back(cell_of(shown, name));
     table.add(cells);
   }
-  return table.text("");
+  const auto common = runs.size() > 1 ? common_values(runs) : "";
+  return table.text("") + (common.empty() ? "" : "the same in all runs: " + common + "\n");
 }
 
 }  // namespace trainrt::cli

@@ -131,11 +131,9 @@ class RequestedRuns {
   /// Logs the directory of a run with a generated name, before the program shows whether it uses this run.
   void log_run_name() const {
     if (!base_.run.is_name_default) return;
-    const auto* const other =
-        ". If the program names its run itself (RunConfig(name=...)), it uses that run instead, and "
-        "the same command continues it";
-    log::info(fmt::format("the run directory is {}; --run.name={} continues the run{}", base_.run_dir,
-                          shell_quoted(base_.run.name), function_.host->may_open() ? other : ""));
+    log::info(fmt::format("{}the run directory is {}; --run.name={} continues the run",
+                          function_.host->may_open() ? "unless the program names its run (RunConfig(name=...)), " : "",
+                          base_.run_dir, shell_quoted(base_.run.name)));
   }
 
   /// Records the failure of a program that has not requested a run, in an attempt of the config's run. Returns nullopt

@@ -68,7 +68,10 @@ bool is_directory_in(int fd, const DirectoryEntry& entry, const std::string& pat
 
 void remove_below(int parent, const std::string& name, const std::string& path) {
   if (uninterrupted([&] { return ::unlinkat(parent, name.c_str(), 0); }) == 0 || errno == ENOENT) return;
-  if (errno != EISDIR && errno != EPERM) fail("remove", path, errno);
+  const int error = errno;
+  // On a read-only file system, unlink() fails even if the file does not exist.
+  if (error == EROFS && ::faccessat(parent, name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) return;
+  if (error != EISDIR && error != EPERM) fail("remove", path, error);
   const Descriptor fd(open_directory(parent, name.c_str()));
   if (fd.get() < 0) fail("remove", path, errno);
   for (const auto& inner : names_in(fd.get(), path)) remove_below(fd.get(), inner, path + "/" + inner);

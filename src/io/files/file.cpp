@@ -86,7 +86,8 @@ void replace_file(const std::string& path, std::string_view bytes) {
   const auto slash = path.rfind('/');
   const auto directory = slash == std::string::npos ? std::string(".") : path.substr(0, std::max<std::size_t>(slash, 1));
   const auto temporary = temporary_beside(path);
-  if (unlink_guarded(temporary) != 0 && errno != ENOENT) fail("remove", temporary, errno);
+  // unlink() fails with EROFS on a read-only file system even if the file does not exist; write_file() then fails, too.
+  if (unlink_guarded(temporary) != 0 && errno != ENOENT && errno != EROFS) fail("remove", temporary, errno);
   try {
     write_file(temporary, bytes);
     rename_over(temporary, path);

@@ -44,6 +44,9 @@ void reserve(int fd, const std::string& path, std::uint64_t bytes) {
   fail("reserve " + std::to_string(bytes) + " bytes for", path, errno);
 }
 
+/// Returns the name of open(2) with `flags` for error messages.
+std::string_view name_of_open(int flags) { return (flags & O_CREAT) != 0 ? "create" : "open"; }
+
 }  // namespace
 
 PositionalFile::PositionalFile(PositionalFile&&) noexcept = default;
@@ -55,7 +58,7 @@ PositionalFile::PositionalFile(std::string path, int flags, Cache cache)
   handles_->flags = flags;
   if (cache == Cache::bypass) {
     handles_->direct = open_guarded(path_, flags | O_DIRECT);
-    if (handles_->direct < 0 && !refuses_direct(errno)) fail("open", path_, errno);
+    if (handles_->direct < 0 && !refuses_direct(errno)) fail(name_of_open(flags), path_, errno);
   }
   handles_->direct_works = handles_->direct >= 0;
   size();  // throws Error if the file is not a regular file
@@ -78,7 +81,7 @@ int PositionalFile::buffered() const {
   const std::lock_guard lock(handles.opening);
   if (handles.buffered >= 0) return handles.buffered;
   const int fd = open_guarded(path_, handles.flags);
-  if (fd < 0) fail("open", path_, errno);
+  if (fd < 0) fail(name_of_open(handles.flags), path_, errno);
   if ((handles.flags & O_ACCMODE) == O_RDONLY) ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   handles.buffered = fd;
   return fd;

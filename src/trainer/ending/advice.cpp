@@ -70,7 +70,7 @@ constexpr Row rows[] = {
      "Or add --run.missing_checkpoints=accept to the command to train from the beginning, "
      "or --run.name=NAME to start a new run."},
     {is<checkpoint::FilesDiffer>, "or set checkpoint.same_files = rank0 to keep the files of all ranks"},
-    {is<checkpoint::StateDiffers>, "Or set another run.name to start a new run."},
+    {is<checkpoint::StateDiffers>, "Or set another run.name (in Python: RunConfig(name=...)) to start a new run."},
     {is<rundir::PathNotShared>, share_storage},
     {is<rundir::PathNotWritable>, "set run.storage_path to a folder in which you may write"},
     {is<rundir::RunIsOwned>, "or set another run.name for this run"},
@@ -106,6 +106,8 @@ std::string with_advice(const std::exception& error) { return joined(message_of(
 
 std::string with_output_advice(const std::exception& error) {
   const auto* storage = dynamic_cast<const io::StorageError*>(&error);
+  if (storage != nullptr && storage->error_number() == EROFS)
+    return joined(message_of(error), "choose a folder in which you may write, such as another -o");
   if (storage == nullptr || storage->shortage() == Shortage::none) return with_advice(error);
   return joined(message_of(error), "set -o to a file on another file system");
 }

@@ -66,8 +66,8 @@ std::string stopped_state(const Ending& ending) {
                        ending.has_checkpoint ? "where this one began, at the last checkpoint" : "at step 0");
   if (ending.silent)
     return reason +
-           " before the program called trainrt. The program starts again; "
-           "if it does not use trainrt's functions, it must itself continue from files that it saved";
+           "; the program has not called trainrt, so that trainrt saved nothing. The program starts again from files that "
+           "it saved itself, or from the beginning";
   if (!ending.saved)
     return fmt::format(
         "{} at {}. The train function saves only the directories that it reports: "

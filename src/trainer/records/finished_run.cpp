@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/format/names.hpp"
 #include "config/program_settings.hpp"
 #include "config/renamed_keys.hpp"
 #include "core/output/log.hpp"
@@ -122,16 +123,38 @@ std::string advice_to_continue(const rundir::RunRecord& record, const config::Ru
                      shell_quoted(free_name(spec)), shell_quoted(spec.run_dir));
 }
 
-[[noreturn]] void refuse(const rundir::RunRecord& record, const config::RunSpec& spec, const std::vector<Change>& changes) {
+/// Returns the alternatives for a script that calls fit() and was started by python3, so that it has no command line of
+/// trainrt.
+std::string choices_of_fit(const rundir::RunRecord& record, const config::RunSpec& spec) {
+  const auto new_run = fmt::format("RunConfig(name='{}')", free_name(spec));
+  auto choices = fmt::format("a new run: {}; ", new_run);
+  constexpr std::string_view config = "train_loop_config.";
+  for (const auto& [key, value] : record.loop)
+    if (key.starts_with(config) && is_length(last_part(key)))
+      choices += fmt::format("more epochs continue this run: train_loop_config={{'{}': N}}, more than {}; ",
+                             key.substr(config.size()), value);
+  if (record.completed_by)
+    choices +=
+        fmt::format("a new run from the last checkpoint of this one: {} and resume_from_checkpoint=Checkpoint('{}/{}'); ",
+                    new_run, spec.run_dir, checkpoint::directory_name(record.completed_by->checkpoint));
+  return choices;
+}
+
+std::string choices_of_command(const rundir::RunRecord& record, const config::RunSpec& spec) {
   const auto name = free_name(spec);
   const auto in_python = spec.run.is_opened_by_program || record.opened_by_program
                              ? fmt::format(" (RunConfig(name='{}') in Python)", name)
                              : std::string();
+  return fmt::format("a new run: --run.name={}{}; {}", shell_quoted(name), in_python, advice_to_continue(record, spec));
+}
+
+[[noreturn]] void refuse(const rundir::RunRecord& record, const config::RunSpec& spec, const std::vector<Change>& changes) {
+  const bool is_of_fit = spec.train.program.ends_with(program_of_fit);
   throw UsageError(
-      fmt::format("the run '{}' has finished with other values than this start has: {}. Choose one of these: a new run: "
-                  "--run.name={}{}; {}or delete the finished run and train again: rm -r {}",
-                  spec.run.name, in_words(changes), shell_quoted(name), in_python, advice_to_continue(record, spec),
-                  shell_quoted(spec.run_dir)));
+      fmt::format("the run '{}' has finished with other values than this start has: {}. Choose one of these: {}or delete "
+                  "the finished run and train again: rm -r {}",
+                  spec.run.name, in_words(changes),
+                  is_of_fit ? choices_of_fit(record, spec) : choices_of_command(record, spec), shell_quoted(spec.run_dir)));
 }
 
 /// Removes changes of values of a Python Trainer from `changes` if `record` has no such values. Older versions of trainrt

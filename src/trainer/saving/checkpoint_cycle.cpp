@@ -12,6 +12,7 @@
 #include "checkpoint/save/retention.hpp"
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
+#include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "rundir/records/point_words.hpp"
 #include "trainer/ending/advice.hpp"
@@ -57,6 +58,7 @@ CheckpointCycle::CheckpointCycle(Parts parts, const World& world, Communicator& 
       communicator_(communicator),
       schedule_(interval_by_clock(parts.spec, communicator.rank()), parts.attempt.history, world.node_count,
                 parts.attempt.meter),
+      save_cost_(parts.spec.checkpoint.every),
       next_number_(parts.attempt.earlier.next),
       saver_(saver_options(parts.spec, world, parts.attempt), communicator) {}
 
@@ -88,6 +90,8 @@ void CheckpointCycle::start(const Content& content) {
   schedule_.begin_save(content.reported_files == nullptr);
   conclude(saver_.start(content.state, std::move(request)));
   if (!parts_.spec.checkpoint.async) learn_and_conclude(saver_.finish());
+  const auto warning = save_cost_.note_save(monotonic_seconds(), parts_.attempt.meter.stalled_s());
+  if (warning) log::run_warning(*warning);
 }
 
 checkpoint::Saver::Request CheckpointCycle::request_of(const Content& content) {

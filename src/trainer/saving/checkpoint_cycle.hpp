@@ -19,6 +19,7 @@
 #include "trainer/saving/save_schedule.hpp"
 #include "trainer/stops/stop_reasons.hpp"
 #include "trainer/watching/replica_watch.hpp"
+#include "trainer/watching/save_cost_watch.hpp"
 #include "watch/liveness.hpp"
 
 namespace trainrt::trainer {
@@ -114,6 +115,7 @@ class CheckpointCycle {
   Parts parts_;
   Communicator& communicator_;
   SaveSchedule schedule_;
+  SaveCostWatch save_cost_;
   RunPoint saved_;  // point of the newest checkpoint of this run
   std::optional<CommittedCheckpoint> newest_;
   InFlight in_flight_;

@@ -56,7 +56,7 @@ std::string in_words(const config::RunSpec& spec, int workers) {
   const auto each = samples_per_worker(spec);
   const auto share = fmt::format("for each of {} worker{}", workers, workers == 1 ? "" : "s");
   if (each > 0) return fmt::format("{} samples ({} {})", each * workers, each, share);
-  return workers == 1 ? "the batch of one worker" : fmt::format("the batches of {} workers together", workers);
+  return workers == 1 ? "one worker's batch" : fmt::format("{} workers' batches", workers);
 }
 
 void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch) {

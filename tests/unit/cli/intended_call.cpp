@@ -49,6 +49,20 @@ TEST_CASE("a config or a program before -- is an error that shows the call with 
   CHECK_NOTHROW(refuse_operands("", Words{"-n", "2", "--config", "a", "--config=a", "--a.b=c", "--", "x"}, run_like));
 }
 
+TEST_CASE("a command after an option is an error that shows the call with the command first") {
+  CHECK_THAT(error_of_run({"-n", "2", "result", "runs/own"}),
+             EndsWith(": a command comes first: trainrt result runs/own; this command has no option -n"));
+  CHECK_THAT(error_of_run({"-n", "2", "tune", "--config", "sweep.ini"}),
+             EndsWith(": trainrt tune --config sweep.ini; the key tune.workers sets the number of ranks per trial"));
+  CHECK_THAT(error_of_run({"-n", "2", "predict", "runs/own"}), EndsWith(": trainrt predict -n 2 runs/own"));
+  CHECK_THAT(error_of_run({"--config", "f.ini", "check"}), EndsWith(": trainrt check --config f.ini"));
+  CHECK_THAT(unknown_option("-n", "2", {.usage = "tune --config FILE"}), EndsWith("per trial: --tune.workers=2"));
+}
+
+TEST_CASE("a directory in the place of a command is an error that shows the call that shows its runs") {
+  CHECK_THAT(unknown_command(Words{"/tmp"}), EndsWith("to show the runs in it: trainrt result /tmp"));
+}
+
 TEST_CASE("a config key without dashes is an error that shows its option") {
   CHECK_THAT(error_of_run({"--config", "x", "loop.lr=0.1"}),
              EndsWith("unexpected argument 'loop.lr=0.1': a config key is given as --loop.lr=0.1"));

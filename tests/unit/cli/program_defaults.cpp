@@ -73,7 +73,7 @@ TEST_CASE("the default name of a run is a plain name for any command") {
        std::vector<std::pair<Command, std::string>>{{{"/opt/my solver.x"}, "my_solver-"},
                                                     {{"python3", "-m", "pkg.train"}, "pkg-"},
                                                     {{"sh", "-c", "exit 3"}, "sh-"},
-                                                    {{"./..."}, "__-"},
+                                                    {{"./..."}, "program-"},
                                                     {{"./.hidden"}, "_hidden-"},
                                                     {{"/"}, "program-"},
                                                     {{std::string(300, 'x') + ".py"}, std::string(40, 'x') + "-"}}) {

@@ -39,6 +39,13 @@ TEST_CASE("an error of a value gets the origin of the value and its key") {
   CHECK(with_origin_of(given, "train.function", "train.function: bad") == "x.ini:4: train.function: bad");
 }
 
+TEST_CASE("a key of the train function in another section is an error that names its key of [loop]") {
+  for (const auto* key : {"train.lr", "run.epochs", "data.train.batch_size"}) {
+    const auto name = std::string(key).substr(std::string(key).rfind('.') + 1);
+    CHECK_THROWS_WITH(spec_of({{key, "1"}}), Contains(key) && Contains("belongs in [loop]: loop." + name));
+  }
+}
+
 TEST_CASE("the name of a metric tells which values are better") {
   for (const auto* name : {"loss", "val_loss", "TestLoss", "rmse", "valid-rmse", "error", "top1/err"})
     CHECK(better_by_name(name) == Better::lower);

@@ -21,6 +21,7 @@ const std::vector<OptionSpec> specs = {
     {.key = "a.order", .default_value = "max", .choices = {"max", "min"}},
     {.key = "a.limit", .type = OptionType::real, .range = any_time},
     {.key = "a.share", .type = OptionType::real, .range = {.least = 0, .below = 1}},
+    {.key = "a.slope", .type = OptionType::real, .range = {.below = 1}},
     {.key = "a.threads", .type = OptionType::integer, .range = {.least = 1, .most = max_int}},
 };
 
@@ -44,6 +45,11 @@ TEST_CASE("defaults are added, and given values override them") {
 TEST_CASE("an unknown key is an error that names its line and the nearest key") {
   CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {"a.cuont", "1"}}), specs, ""),
                     Contains("x.ini:2") && Contains("'a.cuont'") && Contains("'a.count'"));
+}
+
+TEST_CASE("an unknown key that is a synonym of a key is an error that names this key") {
+  const std::vector<OptionSpec> source = {{.key = "pack"}, {.key = "source", .synonyms = "file, path"}};
+  CHECK_THROWS_WITH(checked(given({{"path", "f.csv"}}), source, ""), Contains("(did you mean 'source'?)"));
 }
 
 TEST_CASE("an invalid value is an error that names the valid values") {
@@ -85,8 +91,8 @@ TEST_CASE("a number outside its range is an error that names its line and the ra
         Case{"a.limit", "-1", "from 0.001"}, Case{"a.limit", "0", "from 0.001"}, Case{"a.limit", "nan", "a number"},
         Case{"a.limit", "inf", "a number"}, Case{"a.rate", "nan", "a number"}, Case{"a.rate", "-inf", "a number"},
         Case{"a.share", "1", "from 0 to less than 1"}, Case{"a.share", "-0.1", "from 0 to less than 1"},
-        Case{"a.threads", "0", "from 1 to 2147483647"}, Case{"a.threads", "2147483648", "from 1"},
-        Case{"a.threads", "9223372036854775807", "from 1"}}) {
+        Case{"a.slope", "1", "a number below 1"}, Case{"a.threads", "0", "from 1 to 2147483647"},
+        Case{"a.threads", "2147483648", "from 1"}, Case{"a.threads", "9223372036854775807", "from 1"}}) {
     CAPTURE(c.key, c.value);
     CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {c.key, c.value}}), specs, ""),
                       Contains("x.ini:2") && Contains(c.value) && Contains(c.valid));

@@ -56,6 +56,12 @@ class ParamSpace:
         """Returns the number of combinations of the values of all grids."""
         return math.prod(len(domain.values) for domain in self.domains().values() if isinstance(domain, Categorical) and domain.kind == "grid")
 
+    def constant_list(self) -> tuple[str, list[Any]] | None:
+        """Returns name and value of the first list in a space in which nothing is searched, or `None`: the user probably meant a grid_search()."""
+        if self._domains or self._functions:
+            return None
+        return next(((name_of(path), value) for path, value in self._fixed if isinstance(value, list)), None)
+
     def top_level_keys(self) -> set[Any]:
         """Returns the keys of the config."""
         paths = [*(path for path, _ in self._fixed), *(path for path, _ in self._functions), *(path for path, _, _ in self._domains.values())]

@@ -108,6 +108,10 @@ class Tuner:
             Any exception of a stopper or a callback.
         """
         _check_caller()
+        constant = self._space.constant_list()
+        if constant is not None:
+            _notes.say(f"param_space has no values to search: every trial gets the complete list {constant[0]}={constant[1]!r:.60}. For one trial per item, "
+                       f"use tune.grid_search()")
         if self._name is None:
             self._name = default_name("Tuner", self._storage)
         folder = _private_folder.make(self._storage)

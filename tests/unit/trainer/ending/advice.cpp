@@ -78,5 +78,7 @@ TEST_CASE("advice follows the message, on a separate line if the message has sev
       "all:\n  a\nBring one back.\nOr add --run.missing_checkpoints=accept to the command to train from the beginning, or "
       "--run.name=NAME to start a new run.");
   CHECK(trainer::with_advice(Error("it failed")) == "it failed");
+  CHECK(trainer::with_output_advice(io::StorageError("it failed", EROFS, "/d")) ==
+        "it failed; choose a folder in which you may write, such as another -o");
   CHECK(trainer::with_advice(std::runtime_error("it failed")) == "it failed");
 }

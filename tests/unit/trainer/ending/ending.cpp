@@ -130,8 +130,8 @@ const Row table[] = {
      ExitCode::stopped,
      "stopped",
      "stopped by SIGTERM",
-     "stopped by SIGTERM before the program called trainrt. The program starts again; if it does not use trainrt's "
-     "functions, it must itself continue from files that it saved. Run the same command again to continue (exit 75)"},
+     "stopped by SIGTERM; the program has not called trainrt, so that trainrt saved nothing. The program starts again from "
+     "files that it saved itself, or from the beginning. Run the same command again to continue (exit 75)"},
     {"a program with the client was stopped before its first report",
      {.kind = Kind::stopped, .reason = "SIGTERM", .silent = true, .connected = true},
      ExitCode::stopped,

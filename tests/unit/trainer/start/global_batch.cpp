@@ -56,5 +56,5 @@ TEST_CASE("a change of the global batch is an error with both sizes, unless scal
   spec.loop.set("accumulate", {"2", "x.ini:2"});
   CHECK_THROWS_WITH(require_same_global_batch(spec, {2, 3}), Contains("128 samples (64 for each of 2 workers)"));
   CHECK_THROWS_WITH(require_same_global_batch(RunSpec{}, {1, 3}),
-                    Contains("was the batch of one worker;") && Contains("the batches of 3 workers together"));
+                    Contains("was one worker's batch;") && Contains("it would be 3 workers' batches,"));
 }

@@ -110,13 +110,23 @@ class LaunchedRun:
     def _cause(self):
         """Returns the error.txt of the run if it is new, else the last error lines of the command."""
         if _error_stamp(self.run_dir) != self._error_before:
-            return _run_directory.error_text(self.run_dir).split("\nthrown as ")[0]  # the stack trace of the C++ runtime is cut off
-        lines = [line for line in self._end.last_lines if "error" in line] or self._end.last_lines[-5:]
-        cause = "\n".join(lines)
+            return _run_directory.error_without_trace(self.run_dir)
+        cause = "\n".join(_error_lines(self._end.last_lines) or self._end.last_lines[-5:])
         if cause and "trainrt: " not in cause:  # these are lines of srun or the shell
             cause += ("\ntrainrt did not start: check that srun works here (`srun hostname`), or, outside of a job, remove the variables of Slurm "
                       "(env -u SLURM_JOB_ID)")
         return cause or "see the messages of trainrt above"
+
+
+def _error_lines(lines):
+    """Returns the lines with errors, each with the lines of its list if it ends with a colon."""
+    found, is_in_list = [], False
+    for line in lines:
+        is_error = "error" in line
+        is_in_list = line.endswith(":") if is_error else is_in_list and not line.startswith("trainrt: ")
+        if is_error or is_in_list:
+            found.append(line)
+    return found
 
 
 def _exit_text(code):

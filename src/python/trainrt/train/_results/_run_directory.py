@@ -10,6 +10,7 @@ from . import _run_state, _validation_file
 
 # Patterns of the files that describe a run, without the files of its checkpoints.
 RECORDS = ("run.json", "result.json", "trainer.json", "params.json", "attempts/*.json", "checkpoint_*/manifest.json", "checkpoint_*/validation.json")
+_MAX_MORE_LINES = 12
 _CHECKPOINT_NAME = re.compile(r"checkpoint_(\d{6,})$")
 
 
@@ -97,6 +98,14 @@ def error_text(run_dir):
             return file.read().strip()
     except OSError:
         return ""
+
+
+def error_without_trace(run_dir):
+    """Returns the message in error.txt without the stack trace of the C++ runtime. Of a message with several lines, returns the first ones."""
+    first, _, details = error_text(run_dir).partition("\nthrown as ")
+    lines = details.partition("\nfull message\n")[2].splitlines()[1:]
+    more = [f"and {len(lines) - _MAX_MORE_LINES} more lines in error.txt"] if len(lines) > _MAX_MORE_LINES else []
+    return "\n".join([first, *lines[:_MAX_MORE_LINES], *more])
 
 
 # ---- reports ---------------------------------------------------------------------------------------------------------------
