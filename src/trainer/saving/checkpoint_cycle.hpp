@@ -83,6 +83,7 @@ class CheckpointCycle {
   bool is_due_by_clock(bool has_reported) const { return schedule_.is_due(has_reported, saver_.in_flight()); }
   /// Returns whether the newest committed checkpoint has the state of `point`.
   bool holds(const RunPoint& point) const { return saved_ == point; }
+  const RunPoint& saved_point() const { return saved_; }  ///< point of the newest checkpoint of this run
   /// Records that the attempt began from `checkpoint`. `is_of_this_run` is false for a checkpoint of another run.
   void begin_from(const CommittedCheckpoint& checkpoint, bool is_of_this_run);
   /// Records that a load found the checkpoints `numbers` of the run damaged. Called after begin_from().

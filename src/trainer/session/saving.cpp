@@ -198,9 +198,16 @@ void Saving::compare_first_values() {
 void Saving::finish() {
   cycle_.finish();
   if (!saves_state() || is_saved()) return;
-  log::run_warning(
-      fmt::format("the train function returned at {} without saving: the work since {} is lost. Call ctx.save() at its end",
-                  rundir::short_point(parts_.progress.step(), parts_.progress.iteration()), cycle_.newest_in_words()));
+  const auto point = parts_.progress.point();
+  const auto& saved = cycle_.saved_point();
+  const auto lost = saved.step == point.step && saved.iteration >= 0
+                        ? fmt::format("at report {} without saving: its last checkpoint is of report {}", point.iteration,
+                                      saved.iteration)
+                        : fmt::format("at {} without saving: the work since {} is lost",
+                                      rundir::short_point(point.step, point.iteration), cycle_.newest_in_words());
+  const bool is_program = !parts_.spec.train.program.empty();
+  log::run_warning(fmt::format("the {} {}. Call {} at its end", is_program ? "program ended" : "train function returned", lost,
+                               is_program ? "trainrt.context().save()" : "ctx.save()"));
 }
 
 void Saving::settle() {
