@@ -106,7 +106,8 @@ class LocalRun {
                                .permanent = run_.is_permanent() || !repeated.empty()};
     if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::JobEnding::cancelled;
     const auto decision = batch::decide(situation, {.max_failures = run_.spec().failure.max_failures});
-    const bool is_given_up = decision.limit == batch::RestartDecision::Limit::max_failures;  // log_give_up() reports the end
+    const bool is_given_up =
+        decision.limit == batch::RestartDecision::Limit::max_failures;  // log_give_up() reports the end
     if (!repeated.empty() && decision.action == batch::RestartDecision::Action::give_up && !is_given_up)
       log::error(fmt::format("failed twice in the same way {}. Fix the error and run the same command {}{}", repeated,
                              config::again(run_.spec().run), next_start()));
@@ -134,7 +135,8 @@ class LocalRun {
   void log_give_up() const {
     log::error(
         fmt::format("given up after {} (failure.max_failures = {}); {}. Fix the errors above and run the same command {}{}",
-                    counted(failures_, "failure"), run_.spec().failure.max_failures, how_, config::again(run_.spec().run), next_start()));
+                    counted(failures_, "failure"), run_.spec().failure.max_failures, how_, config::again(run_.spec().run),
+                    next_start()));
   }
 
   const char* next_start() const {

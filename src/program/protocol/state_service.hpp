@@ -10,8 +10,8 @@
 
 namespace trainrt::program {
 
-/// Answers the messages 'restore', 'report', 'load', 'checkpoint' and 'unsaved' of a program. restore(), report() and load() are
-/// collective. All functions throw UsageError for an invalid message, and the errors of the Context.
+/// Answers the messages 'restore', 'report', 'load', 'checkpoint' and 'unsaved' of a program. restore(), report() and
+/// load() are collective. All functions throw UsageError for an invalid message, and the errors of the Context.
 class StateService {
  public:
   /// `request_values` asks the program to update its shared memory and files, and returns the values of the program's

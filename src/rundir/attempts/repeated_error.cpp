@@ -17,8 +17,8 @@ namespace trainrt::rundir {
 namespace {
 
 constexpr std::array<std::string_view, 15> exceptions = {
-    "ArithmeticError", "AssertionError", "AttributeError", "ImportError",  "IndexError",
-    "KeyError",        "LookupError",    "NameError",      "OverflowError", "NotImplementedError",
+    "ArithmeticError", "AssertionError", "AttributeError", "ImportError",       "IndexError",
+    "KeyError",        "LookupError",    "NameError",      "OverflowError",     "NotImplementedError",
     "RecursionError",  "TypeError",      "ValueError",     "ZeroDivisionError", "UnboundLocalError"};
 
 /// The beginnings of errors that the runtime reports for wrong calls of the train function.

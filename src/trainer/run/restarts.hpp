@@ -30,8 +30,8 @@ class FailedTogether : public comm::AgreedError {
 /// count begins with the failures that the parent process has counted (environment variable TRAINRT_FAILURES).
 class Restarts {
  public:
-  /// The limit is failure.max_failures of `spec`. Both arguments must outlive this object. All ranks use the initial count of rank
-  /// 0. Collective.
+  /// The limit is failure.max_failures of `spec`. Both arguments must outlive this object. All ranks use the initial count
+  /// of rank 0. Collective.
   Restarts(const config::RunSpec& spec, Communicator& communicator);
 
   /// Counts `failure`. If another attempt may start, logs a warning, announces the start of the next attempt in the record

@@ -21,8 +21,8 @@ AttemptRecord failed_at(std::int64_t step, const std::string& why) {
 }
 
 std::string by_program(int rank, int process, const std::string& how) {
-  return "failed: the program of rank " + std::to_string(rank) + " on n1 (train.program, process " + std::to_string(process) +
-         ") " + how;
+  return "failed: the program of rank " + std::to_string(rank) + " on n1 (train.program, process " +
+         std::to_string(process) + ") " + how;
 }
 
 }  // namespace
@@ -38,13 +38,13 @@ TEST_CASE("a Python exception or a wrong call is a mistake, whichever rank and p
 }
 
 TEST_CASE("a failure that may be temporary is not a mistake") {
-  for (const auto& why :
-       {by_program(0, 7, "was ended by SIGKILL"), by_program(0, 7, "exited with 1"),
-        by_program(0, 7, "failed: OSError: [Errno 28] No space left on device"),
-        by_program(0, 7, "failed: RuntimeError: CUDA error: unspecified launch failure"),
-        by_program(0, 7, "failed: MemoryError"), by_program(0, 7, "failed: torch.cuda.OutOfMemoryError: CUDA out of memory"),
-        std::string("failed: the checkpoint at step 3 could not be written and is dropped: disk full"),
-        std::string("killed: signal 9 ended rank 1"), std::string("stopped by SIGTERM"), std::string()})
+  for (const auto& why : {by_program(0, 7, "was ended by SIGKILL"), by_program(0, 7, "exited with 1"),
+                          by_program(0, 7, "failed: OSError: [Errno 28] No space left on device"),
+                          by_program(0, 7, "failed: RuntimeError: CUDA error: unspecified launch failure"),
+                          by_program(0, 7, "failed: MemoryError"),
+                          by_program(0, 7, "failed: torch.cuda.OutOfMemoryError: CUDA out of memory"),
+                          std::string("failed: the checkpoint at step 3 could not be written and is dropped: disk full"),
+                          std::string("killed: signal 9 ended rank 1"), std::string("stopped by SIGTERM"), std::string()})
     CHECK(mistake_in(why).empty());
 }
 
