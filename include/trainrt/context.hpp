@@ -209,8 +209,8 @@ class TRAINRT_API Context final {
   /// Returns the newest committed checkpoint of the run, or else the checkpoint from which the run was restored (Ray:
   /// get_checkpoint). Returns nothing if neither exists. The result is the same on all ranks after a collective call.
   std::optional<CheckpointPlace> checkpoint() const;
-  /// Returns whether a checkpoint is being written in the background.
-  bool is_checkpoint_on_its_way() const;
+  bool is_checkpoint_on_its_way() const;  ///< returns whether a checkpoint is being written in the background
+  bool is_saved() const;                  ///< returns whether a restart would repeat no step and no report
   /// Waits until the checkpoint that is being written in the background is committed, or dropped after an error. Does
   /// nothing if no checkpoint is being written. Collective.
   void wait_for_checkpoint();

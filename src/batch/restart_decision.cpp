@@ -228,7 +228,7 @@ RestartDecision decide(const Situation& situation, const RestartLimits& limits) 
   }
   if (auto decision = by_ending(situation, limits)) return *decision;
   if (situation.permanent)
-    return give_up(ExitCode::failed, situation.how + "; not restarted, since it would fail again before the first step",
+    return give_up(ExitCode::failed, situation.how + "; not restarted, since it would fail again",
                    "Fix the error above and submit the job again");
   if (situation.shrunk) return requeue(situation, limits, situation.how + "; Slurm has taken a node out of the allocation");
   if (situation.exit_code == code_of(ExitCode::stopped) && situation.slow) return after_slow_node(situation, limits);

@@ -46,7 +46,7 @@ struct Situation {
   bool has_checkpoint = true;  ///< false if the run has no checkpoint, so that the next attempt starts from the beginning
   /// True if the attempt stopped because one node of the allocation, which is now excluded, slowed the other nodes down.
   bool slow = false;
-  /// True if the ranks have recorded that every restart would fail in the same way before the first step.
+  /// True if the ranks have recorded that every restart would fail in the same way, or the last two attempts show it.
   bool permanent = false;
   /// Words that advice adds after "submit it again". They are " with --run.name=NAME (before --)" if the same command in
   /// a new job would start a new run, otherwise "".

@@ -59,6 +59,11 @@ bool is_transient(const std::exception& error) {
   return storage != nullptr && is_transient(storage->error_number());
 }
 
+bool is_full(const std::exception& error) {
+  const auto* storage = dynamic_cast<const StorageError*>(&error);
+  return storage != nullptr && storage->shortage() != Shortage::none;
+}
+
 bool is_out_of_resources(int error_number) {
   return error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM;
 }

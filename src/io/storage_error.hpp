@@ -40,6 +40,9 @@ bool is_transient(int error_number);
 /// Returns whether `error` is a StorageError with a transient error number.
 bool is_transient(const std::exception& error);
 
+/// Returns whether `error` is a StorageError of storage that is full: without space, inodes or quota.
+bool is_full(const std::exception& error);
+
 /// Returns whether `error_number` (an errno value) means that this process or machine has run out of file descriptors or
 /// memory. Neither the file nor its storage is then at fault.
 bool is_out_of_resources(int error_number);

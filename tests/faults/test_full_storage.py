@@ -42,7 +42,7 @@ def the_error_of_a_run_without_free_inodes_names_the_keys_that_need_fewer_files(
     check_exit(job, FAILED)
     dropped = [line for line in job.err.splitlines() if "is dropped" in line]
     check(dropped, "no checkpoint was dropped", job)
-    for line in dropped:
+    for line in (dropped[0], dropped[-1]):
         for word in (NO_INODES, "MiB of space are free", FEWER_FILES, "checkpoint.num_to_keep"):
             check(word in line, f"{word!r} is not in {line!r}", job)
 
@@ -53,6 +53,20 @@ def the_error_of_a_run_without_free_space_names_the_key_that_needs_less():
     job = in_small(storage, "size=100k", config_of(scratch(), storage))
     check_exit(job, FAILED)
     says(job, "of space are left there", FEWER_BYTES, never=[NO_INODES, FEWER_FILES])
+
+
+@test
+def a_run_on_full_storage_is_not_restarted_and_says_once_what_is_full():
+    storage = scratch()
+    job = run([*own_mount(storage, "size=300k"), "sh", "-c", '"$@"; code=$?; "$0" result "$RUN"; exit $code', TRAINRT, TRAINRT, "-n", "2", "--config",
+               config_of(scratch(), storage, epochs=40, num_to_keep=0)], env={"RUN": storage / "run"})
+    check_exit(job, FAILED)
+    says(job, "ranks 0-1 on ", "of space are left there", "failure 3 in a row", "not restarted on full storage", "the run resumes from its last checkpoint, of step ",
+         never=["restarting the run", "given up"])
+    lines = [line for line in job.err.splitlines() if "is dropped" in line]
+    equal(len(lines), 3, "messages", job)
+    check(len(lines[1]) < 200 and len(max(lines, key=len)) < 900, "the messages are long", job)
+    check("killed" not in job.out and "attempt 2" not in job.out, "the attempt has no recorded end", job)
 
 
 @test

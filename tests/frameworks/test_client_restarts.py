@@ -117,6 +117,49 @@ def a_program_that_always_fails_ends_the_run_with_its_error():
 
 
 @test
+def the_same_mistake_twice_at_the_same_step_ends_the_run():
+    for wrong, words in (("raise ValueError('bad batch')", "ValueError: bad batch"), ("ctx.report({'loss': [1, 2]})", "TypeError: metric 'loss' is a list")):
+        config = counting(inside=f"if ctx.step_count == 2:\n    {wrong}")
+        job = run_program(2, config)
+        check_exit(job, FAILED)
+        check(f"failed twice in the same way at step 2: {words}" in job.err, "the repeated error is not named", job)
+        equal(len(attempts(run_dir_of(config))), 2, "attempts", job)
+
+
+@test
+def a_failure_that_may_be_temporary_is_repeated_max_failures_times():
+    config = counting(inside="if ctx.step_count == 2:\n    raise OSError('no answer')", failure={"max_failures": 2})
+    job = run_program(2, config)
+    check_exit(job, FAILED)
+    check("given up after 3 failures (failure.max_failures = 2)" in job.err, "the restarts are not reported", job)
+
+
+@test
+def a_program_that_exits_with_0_ends_with_a_checkpoint_of_its_state():
+    text = COUNTS.replace("ctx.save()\n", "{after}\n")
+    for code, number in (("", 1), ("sys.exit(3)", 0), ("raise SystemExit(ctx.world_rank)", 0)):
+        config = program_config(python(text.format(before="", inside="", after=code)), checkpoint={"every": "100 s"}, failure={"max_failures": 0})
+        job = run_program(2, config)
+        check_exit(job, FINISHED if number else FAILED)
+        equal(len(checkpoints(run_dir_of(config))), number, f"checkpoints after {code!r}", job)
+        check("without saving" not in job.err, "a warning", job)
+        if number:
+            whole = counting("whole")
+            check_exit(run_program(2, whole), FINISHED)
+            check_same_bits(run_dir_of(config), run_dir_of(whole))
+
+
+@test
+def a_state_that_cannot_be_read_at_the_end_is_a_warning():
+    text = COUNTS.replace("ctx.save()\n", "@state.before_save\ndef fails():\n    raise KeyError('w')\n")
+    job = run_program(2, program_config(python(text.format(before="", inside="")), checkpoint={"every": "100 s"}))
+    check_exit(job, FINISHED)
+    for word in ("could not be saved at the end of the program: KeyError: 'w'", "the program ended at step 10 without saving",
+                 "Call trainrt.context().save() at its end"):
+        check(word in job.err, f"the warning lacks {word!r}", job)
+
+
+@test
 def a_stop_after_a_restart_loses_nothing():
     """A stop request to a rank applies to a program that was started after the restart."""
     config = counting(inside="if first_start and ctx.step_count == 6:\n    os._exit(3)\ntime.sleep(0.2)")

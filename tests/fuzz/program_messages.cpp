@@ -153,6 +153,7 @@ Dataset Context::dataset(std::string_view name) {
 }
 
 bool Context::is_checkpoint_on_its_way() const { return session_.steps % 2 == 0; }
+bool Context::is_saved() const { return session_.steps % 3 == 0; }
 void Context::advance_checkpoint() {}
 ReportOptions Context::report_options() const { return {}; }
 void Context::load(const State& state, const std::string&) { touch(state); }

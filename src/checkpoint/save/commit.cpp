@@ -4,6 +4,7 @@
 
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/combined_view.hpp"
+#include "checkpoint/save/joined_failures.hpp"
 #include "core/host.hpp"
 #include "core/text/text.hpp"
 #include "io/files/fenced_directory.hpp"
@@ -78,7 +79,7 @@ void throw_failures(const std::vector<Sealed>& parts) {
     is_transient = is_transient && part.is_transient;
   }
   if (failures.empty()) return;
-  const auto text = join(failures, "; ");
+  const auto text = joined_failures(failures);
   if (is_transient) throw io::StorageError(text, EIO, "");
   throw Error(text);
 }

@@ -10,14 +10,14 @@ namespace {
 template <class Archive, class Value>
 void transfer_sealed(Archive& archive, Value& sealed) {
   auto& [rank, at, bytes, digest] = sealed.part;
-  archive.all(sealed.failure, sealed.is_transient, rank, at, bytes, digest, sealed.file_bytes);
+  archive.all(sealed.failure, sealed.is_transient, sealed.is_full, rank, at, bytes, digest, sealed.file_bytes);
 }
 
 /// Serializes or deserializes the members of a SaveResult. `archive`: a Packer or an Unpacker.
 template <class Archive, class Value>
 void transfer_result(Archive& archive, Value& result) {
   archive.all(result.number, result.committed, result.directory, result.error, result.lost, result.is_transient,
-              result.began_ms, result.ended_ms, result.bytes);
+              result.is_full, result.began_ms, result.ended_ms, result.bytes);
 }
 
 }  // namespace

@@ -93,6 +93,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
       failure.lost = !lost.empty();
       failure.error = failure.lost ? lost : rank_and_host(communicator_) + ": " + options_.writer.explain(error);
       failure.is_transient = io::is_transient(error);
+      failure.is_full = io::is_full(error);
       failure.began_ms = began_ms;
       failure.ended_ms = now_ms();
     }
@@ -224,6 +225,7 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_
     } catch (const std::exception& error) {
       result.error = options_.writer.explain(error);
       result.is_transient = io::is_transient(error);
+      result.is_full = io::is_full(error) || std::ranges::any_of(work->parts, &Sealed::is_full);
       const bool own =
           std::all_of(work->parts.begin(), work->parts.end(), [](const Sealed& p) { return p.failure.empty(); });
       if (own) result.error = rank_and_host(communicator_) + ": " + result.error;

@@ -176,16 +176,17 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
       action();
     } catch (const DirectoryFileUnreadable& error) {
       unreadable_ = error.what();
-      fail(unreadable_, false);
+      fail(unreadable_);
     } catch (const std::exception& error) {
-      fail(writer_.options_.explain(error), io::is_transient(error));
+      fail(writer_.options_.explain(error), io::is_transient(error), io::is_full(error));
     }
   }
-  void fail(const std::string& why, bool is_transient) {
+  void fail(const std::string& why, bool is_transient = false, bool is_full = false) {
     const std::lock_guard lock(mutex_);
     if (failure_.empty()) {
       failure_ = why;
       result_.is_transient = is_transient;
+      result_.is_full = is_full;
     }
     failed_ = true;
   }

@@ -98,13 +98,20 @@ class LocalRun {
   batch::RestartDecision decide_after(const launch::GroupEnd& end) {
     how_ = record_end(end);
     failures_ += run_.restarts_by_ranks() + (end.exit_code == 0 ? 0 : 1);
+    const auto repeated = run_.repeated_mistake();
     batch::Situation situation{.exit_code = end.exit_code,
                                .how = how_,
                                .failures = failures_,
                                .silent = run_.is_silent(),
-                               .permanent = run_.is_permanent()};
+                               .permanent = run_.is_permanent() || !repeated.empty()};
     if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::JobEnding::cancelled;
-    return batch::decide(situation, {.max_failures = run_.spec().failure.max_failures});
+    const auto decision = batch::decide(situation, {.max_failures = run_.spec().failure.max_failures});
+    const bool is_given_up =
+        decision.limit == batch::RestartDecision::Limit::max_failures;  // log_give_up() reports the end
+    if (!repeated.empty() && decision.action == batch::RestartDecision::Action::give_up && !is_given_up)
+      log::error(fmt::format("failed twice in the same way {}. Fix the error and run the same command {}{}", repeated,
+                             config::again(run_.spec().run), next_start()));
+    return decision;
   }
 
   /// Records the end of an attempt that was killed before it could record its end, or adds the kill to an end that
@@ -129,9 +136,13 @@ class LocalRun {
     log::error(
         fmt::format("given up after {} (failure.max_failures = {}); {}. Fix the errors above and run the same command {}{}",
                     counted(failures_, "failure"), run_.spec().failure.max_failures, how_, config::again(run_.spec().run),
-                    run_.is_silent()        ? ""
-                    : run_.has_checkpoint() ? "; the run then resumes from its last checkpoint"
-                                            : "; the run then starts from the beginning, since it has no checkpoint"));
+                    next_start()));
+  }
+
+  const char* next_start() const {
+    return run_.is_silent()        ? ""
+           : run_.has_checkpoint() ? "; the run then resumes from its last checkpoint"
+                                   : "; the run then starts from the beginning, since it has no checkpoint";
   }
 
   SupervisedRun run_;

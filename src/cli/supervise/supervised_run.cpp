@@ -14,6 +14,7 @@
 #include "io/files/fenced_directory.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/progress.hpp"
+#include "rundir/attempts/repeated_error.hpp"
 #include "rundir/records/run_record.hpp"
 #include "rundir/storage/opened_run.hpp"
 #include "rundir/storage/run_directory.hpp"
@@ -94,6 +95,11 @@ bool SupervisedRun::has_checkpoint() const { return checkpoint::highest_number(s
 bool SupervisedRun::is_permanent() const {
   const auto attempt = begun_attempt();
   return attempt && attempt->is_permanent;
+}
+
+std::string SupervisedRun::repeated_mistake() const {
+  const auto attempt = begun_attempt();
+  return attempt && !attempt->is_permanent ? rundir::repeated_mistake(spec_.run_dir) : "";
 }
 
 std::string SupervisedRun::again_with() const {

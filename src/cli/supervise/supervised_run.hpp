@@ -40,6 +40,8 @@ class SupervisedRun {
   bool has_checkpoint() const;
   /// Returns whether the ranks began an attempt and recorded that every restart would fail in the same way.
   bool is_permanent() const;
+  /// Returns rundir::repeated_mistake() of the last two attempts, if the ranks have not reported it themselves; or "".
+  std::string repeated_mistake() const;
   /// Returns batch::Situation::again_with: the option with which another job continues the run, or "".
   std::string again_with() const;
   /// Returns whether the run has finished according to run.json; false if it cannot be read.

@@ -100,7 +100,7 @@ batch::RestartDecision Supervisor::decide_after(const batch::StepEnd& end, bool 
   situation.how = record_step_end(run_.spec().run_dir, begun_attempt(), end, situation.ending);
   situation.silent = run_.is_silent();
   situation.has_checkpoint = run_.has_checkpoint();
-  situation.permanent = run_.is_permanent();
+  situation.permanent = run_.is_permanent() || !run_.repeated_mistake().empty();
   situation.again_with = run_.again_with();
   situation.shrunk = needed_all_nodes && end.lines.allocation_shrank();
   if (is_final(end.exit_code)) return batch::decide(situation, limits());

@@ -83,6 +83,18 @@ std::vector<std::string> printable_lines(std::string_view text) {
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
+std::string without_numbers(std::string_view text) {
+  std::string plain;
+  bool was_digit = false;
+  for (const char c : text) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit) plain += c;
+    if (is_digit && !was_digit) plain += '#';
+    was_digit = is_digit;
+  }
+  return plain;
+}
+
 std::string excerpt(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return std::string(text);
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };

@@ -39,6 +39,9 @@ std::string trim(std::string_view text);
 /// Returns the first line of `text`, without the newline.
 std::string first_line(std::string_view text);
 
+/// Returns `text` with "#" instead of each run of digits, to compare messages that may differ in numbers.
+std::string without_numbers(std::string_view text);
+
 /// Shortens an untrusted text for an error message: returns `text` unchanged if it has at most `max_bytes` bytes, else its
 /// beginning and "... (N bytes)". No UTF-8 character is split.
 std::string excerpt(std::string_view text, std::size_t max_bytes = 300);

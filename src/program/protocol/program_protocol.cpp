@@ -41,7 +41,9 @@ ProgramProtocol::End ProgramProtocol::serve(Message first) {
     answer(call);
     has_trained_ = has_trained_ || call.op == "step" || call.op == "report";
   }
-  return requests_.is_closed() ? End::of_run : End::of_programs;
+  if (requests_.is_closed()) return End::of_run;
+  requests_.save_at_end();
+  return End::of_programs;
 }
 
 /// Waits until the programs of all ranks wait in the same collective call (returns true) or have all exited with

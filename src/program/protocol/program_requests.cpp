@@ -30,7 +30,8 @@ const std::map<std::string_view, ProgramRequests::Request>& ProgramRequests::req
       {"open_run", {[](Self self, In in) { return self.begin(), self.run_.open_run(in.body); }, collective}},
       {"close_run", {[](Self self, In) { return self.close_run(); }, collective}},
       {"begins", {[](Self self, In) { return self.begin(), Json::object(); }}},
-      {"done", {[](Self, In) { return Json::object(); }}},
+      {"unsaved", {[](Self self, In) { return self.state_.unsaved(); }}},
+      {"done", {[](Self self, In in) { return self.state_.take_final(in), Json::object(); }}},
       {"config", {[](Self self, In in) { return self.run_.config(in.body); }}},
       {"restore", {[](Self self, In in) { return self.state_.restore(in); }, collective}},
       {"step",
@@ -83,6 +84,10 @@ Json ProgramRequests::close_run() {
   if (state_.has_state()) ctx_.save();
   is_closed_ = options_.may_close;
   return Json::object();
+}
+
+void ProgramRequests::save_at_end() {
+  if (ctx_.communicator().all_reduced(state_.is_final() ? 1 : 0, Op::min) != 0) ctx_.save();
 }
 
 }  // namespace trainrt::program

@@ -36,6 +36,8 @@ class ProgramRequests {
   Json reply(const Message& message);
   /// Returns whether the program has sent 'close_run'. The caller answers 'close_run' after the run has ended.
   bool is_closed() const { return is_closed_; }
+  /// Saves the State if the programs of all ranks have exited and have sent their final State with 'done'. Collective.
+  void save_at_end();
 
  private:
   struct Request {

@@ -67,7 +67,9 @@ Json StateService::restore(const Message& message) {
   const bool by_directory = flag_field(message.body, "by_directory");
   if (!by_directory) {
     state_.emplace(message);
-    state_->state().before_save([this] { state_->take_values(request_values_()); });
+    state_->state().before_save([this] {
+      if (!is_final_) state_->take_values(request_values_());
+    });
   }
   Json fields{{"restored", by_directory ? ctx_.restore() : ctx_.restore(state_->state())}};
   fields.update(step_fields(ctx_));
@@ -77,6 +79,16 @@ Json StateService::restore(const Message& message) {
 
 void StateService::take_values(const Message& message) {
   if (state_ && message.body.contains("values")) state_->take_values(field(message.body, "values", Json::value_t::object));
+}
+
+Json StateService::unsaved() {
+  const bool is_unsaved = has_state() && !ctx_.is_saved();
+  return {{"unsaved", is_unsaved}, {"on_its_way", ctx_.is_checkpoint_on_its_way()}};
+}
+
+void StateService::take_final(const Message& done) {
+  take_values(done);
+  is_final_ = state_ && done.body.contains("values");
 }
 
 Json StateService::report(const Message& message) {

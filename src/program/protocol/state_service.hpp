@@ -10,8 +10,8 @@
 
 namespace trainrt::program {
 
-/// Answers the messages 'restore', 'report', 'load' and 'checkpoint' of a program. restore(), report() and load() are
-/// collective. All functions throw UsageError for an invalid message, and the errors of the Context.
+/// Answers the messages 'restore', 'report', 'load', 'checkpoint' and 'unsaved' of a program. restore(), report() and
+/// load() are collective. All functions throw UsageError for an invalid message, and the errors of the Context.
 class StateService {
  public:
   /// `request_values` asks the program to update its shared memory and files, and returns the values of the program's
@@ -27,11 +27,18 @@ class StateService {
   Json checkpoint() const;
   /// Returns whether the run has a State that is not empty: the program has sent it with 'restore'.
   bool has_state() { return state_ && !state_->state().empty(); }
+  /// Returns whether the State has changed since the last checkpoint, and whether a checkpoint is being written.
+  Json unsaved();
+  /// Takes the final values of the State from a message 'done' that has them. The program has also updated its shared
+  /// memory. Later saves do not ask the program for its State, since it exits.
+  void take_final(const Message& done);
+  bool is_final() const { return is_final_; }  ///< take_final() has taken values
 
  private:
   Context& ctx_;
   std::function<Json()> request_values_;
   std::optional<MirroredState> state_;
+  bool is_final_ = false;
   SharedMemory call_memory_;  ///< memory of a State that belongs to a single 'report' or 'load'
 };
 

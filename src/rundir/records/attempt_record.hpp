@@ -40,8 +40,8 @@ struct AttemptRecord {
   /// Name of the node that caused the attempt's end: the node died or was too slow, or its ranks were killed, crashed or
   /// hung. "" if no node is to blame, or if the node is unknown (records of older versions).
   std::string blamed_node = {};
-  /// True if the attempt failed before the first step in a way in which every restart would fail. Supervising processes do
-  /// not restart it.
+  /// True if the attempt failed in a way in which every restart would fail: before the first step, or in the same way as
+  /// the attempt before it. Supervising processes do not restart it.
   bool is_permanent = false;
   /// the start of the next attempt, if it was announced
   std::optional<NextStart> next_start = {};

@@ -16,6 +16,7 @@
 #include "core/text/text.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/progress.hpp"
+#include "rundir/attempts/repeated_error.hpp"
 #include "trainer/ending/ending.hpp"
 #include "trainer/session/session.hpp"
 
@@ -30,7 +31,8 @@ std::string shown_text(const FailedTogether& failure) { return failure.brief.emp
 
 }  // namespace
 
-Restarts::Restarts(const config::RunSpec& spec, Communicator& communicator) : spec_(spec), rank_zero_(communicator.rank()) {
+Restarts::Restarts(const config::RunSpec& spec, Communicator& communicator)
+    : spec_(spec), communicator_(communicator), rank_zero_(communicator.rank()) {
   const auto counted_before = Environment::of_process().number("TRAINRT_FAILURES");
   std::array<std::int64_t, 2> values = {counted_before.value_or(0), counted_before ? 1 : 0};
   communicator.broadcast(Buffer{values.data(), values.size(), DType::i64}, 0, "number of earlier failures");
@@ -45,6 +47,7 @@ void Restarts::count(const FailedTogether& failure) {
   const int max_failures = spec_.failure.max_failures;
   if (failures_ > max_failures) give_up(failure);
   require_other_error(failure);
+  require_other_mistake(failure);
   log::run_warning(fmt::format("{}: restarting the run{}, restart {} of {} (failure.max_failures)",
                                first_line(failure.what()), pause_s() > 0 ? fmt::format(" in {:.0f} s", pause_s()) : "",
                                failures_, max_failures));
@@ -70,6 +73,19 @@ void Restarts::require_other_error(const FailedTogether& failure) {
                               : fmt::format("failed twice in the same way before the first step: "
                                             "{}\nFix the error and run the same command again",
                                             text),
+                          failure.code());
+}
+
+/// Throws AgreedError if the last two attempts failed in the train function with the same error at the same step, and
+/// without a newer checkpoint. Collective.
+void Restarts::require_other_mistake(const FailedTogether& failure) {
+  std::string repeated;
+  rank_zero_.run([&] { repeated = rundir::repeated_mistake(spec_.run_dir); });
+  repeated = communicator_.broadcast_text(repeated, 0);
+  if (repeated.empty()) return;
+  rank_zero_.run([&] { rundir::forbid_restart(spec_.run_dir); });
+  throw comm::AgreedError(fmt::format("{}\nfailed twice in the same way {}. Fix the error and run the same command {}; {}",
+                                      shown_text(failure), repeated, config::again(spec_.run), next_start(spec_, false)),
                           failure.code());
 }
 

@@ -30,8 +30,8 @@ class FailedTogether : public comm::AgreedError {
 /// count begins with the failures that the parent process has counted (environment variable TRAINRT_FAILURES).
 class Restarts {
  public:
-  /// The limit is failure.max_failures of `spec`, which must outlive this object. All ranks use the initial count of rank
-  /// 0. Collective.
+  /// The limit is failure.max_failures of `spec`. Both arguments must outlive this object. All ranks use the initial count
+  /// of rank 0. Collective.
   Restarts(const config::RunSpec& spec, Communicator& communicator);
 
   /// Counts `failure`. If another attempt may start, logs a warning, announces the start of the next attempt in the record
@@ -41,6 +41,8 @@ class Restarts {
   /// - after an invalid config
   /// - before the first step, after a permanent error or a second failure in a row with the same error. The record of the
   ///   newest attempt then also forbids supervising processes to restart the run.
+  /// - after the second mistake in the train function at the same step (rundir::repeats_mistake()), with the same record
+  /// Collective.
   void count(const FailedTogether& failure);
   /// Returns the number of seconds that the next attempt waits before it calls the train function. The pause is 0 after the
   /// first failure of this process, and grows with each further failure.
@@ -49,8 +51,10 @@ class Restarts {
  private:
   [[noreturn]] void give_up(const FailedTogether& failure) const;
   void require_other_error(const FailedTogether& failure);
+  void require_other_mistake(const FailedTogether& failure);
 
   const config::RunSpec& spec_;
+  Communicator& communicator_;
   RankZero rank_zero_;
   int failures_;
   bool may_have_trained_ = false;  ///< an attempt failed that was not early

@@ -14,6 +14,7 @@
 #include "core/restart_help.hpp"
 #include "data/section/open_dataset.hpp"
 #include "io/files/file.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 #include "rundir/storage/fence_watch.hpp"
 #include "rundir/storage/guarded_run.hpp"
 #include "rundir/storage/run_directory.hpp"
@@ -28,6 +29,7 @@
 #include "trainer/run/restarts.hpp"
 #include "trainer/run/train_function_call.hpp"
 #include "trainer/saving/save_schedule.hpp"
+#include "trainer/saving/storage_full.hpp"
 #include "trainer/session/session.hpp"
 #include "trainer/start/node_names.hpp"
 #include "watch/crash_report.hpp"
@@ -86,7 +88,10 @@ void remove_private_directory(const std::string& path) try { io::remove_tree(pat
 void record_agreed_failure(const comm::AgreedError& error, const RunningAttempt& attempt, AttemptRecorder* records,
                            std::int64_t step) {
   if (attempt.files.is_fenced()) throw comm::AgreedError(fenced_message(attempt.number));
-  if (records != nullptr) records->fail(error, step);
+  if (records != nullptr) {
+    records->fail(error, step);
+    if (dynamic_cast<const StorageFull*>(&error) != nullptr) rundir::forbid_restart(attempt.spec.run_dir);
+  }
   attempt.callbacks.fail({.error = error.what(), .attempt = attempt.number, .step = step});
 }
 

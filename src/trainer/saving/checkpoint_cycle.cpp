@@ -14,8 +14,10 @@
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "rundir/records/point_words.hpp"
 #include "trainer/ending/advice.hpp"
+#include "trainer/saving/storage_full.hpp"
 
 namespace trainrt::trainer {
 
@@ -188,18 +190,28 @@ void CheckpointCycle::note_commit() {
 
 void CheckpointCycle::note_failure(const checkpoint::SaveResult& result) {
   if (failed_in_a_row_++ == 0) failing_since_ms_ = result.began_ms;
+  is_full_ = result.is_full;
   const auto& [iteration, step] = in_flight_.checkpoint.point;
-  const auto text = fmt::format("the checkpoint at {} could not be written and is dropped: {}",
-                                rundir::short_point(step, iteration), result.error);
+  const auto text =
+      fmt::format("the checkpoint at {} could not be written and is dropped", rundir::short_point(step, iteration));
   const double failing_s = static_cast<double>(result.ended_ms - failing_since_ms_) / 1000;
   const bool may_pass = result.is_transient && failing_s < parts_.spec.failure.storage_timeout_s;
   const auto max_failed = parts_.spec.checkpoint.max_failed;
-  if (max_failed > 0 && failed_in_a_row_ >= max_failed && !may_pass)
-    throw comm::AgreedError(
-        fmt::format("{}. This was failure {} in a row (checkpoint.max_failed = {}). "
-                    "Repair the storage and run the same command again; the run resumes from {}",
-                    text, failed_in_a_row_, max_failed, newest_in_words()));
-  log::run_warning(text + "; training continues");
+  if (max_failed > 0 && failed_in_a_row_ >= max_failed && !may_pass) {
+    const auto why = fmt::format("{}: {}. This was failure {} in a row (checkpoint.max_failed = {}). ", text, result.error,
+                                 failed_in_a_row_, max_failed);
+    if (is_full_)
+      throw StorageFull(fmt::format("{}The run is not restarted on full storage. Make room and {}", why, again()));
+    throw comm::AgreedError(fmt::format("{}Repair the storage and {}", why, again()));
+  }
+  const bool is_same = failed_in_a_row_ > 1 && without_numbers(result.error) == last_failure_;
+  last_failure_ = without_numbers(result.error);
+  log::run_warning(fmt::format("{}{}; training continues", text, is_same ? " for the same reason" : ": " + result.error));
+}
+
+/// Returns the end of an error message: how to continue the run.
+std::string CheckpointCycle::again() const {
+  return fmt::format("run the same command again; the run resumes from {}", newest_in_words());
 }
 
 /// Logs a warning, once, if a save takes longer than the time between Slurm's SIGTERM and the kill of a preempted job.

@@ -33,7 +33,8 @@ checkpoint::Retention retention_of(const config::RunSpec& spec);
 ///
 /// If a checkpoint cannot be written, a warning is logged and training continues. After checkpoint.max_failed failed saves
 /// in a row, a collective function throws comm::AgreedError. If the storage is unavailable, the function throws only after
-/// failure.storage_timeout. A collective function also throws AgreedError if replicated tensors differ between ranks.
+/// failure.storage_timeout. If the storage is full, it throws StorageFull, which prevents restarts. A collective function
+/// also throws AgreedError if replicated tensors differ between ranks.
 ///
 /// Must be used on the train thread.
 class CheckpointCycle {
@@ -84,6 +85,7 @@ class CheckpointCycle {
   bool is_due_by_clock(bool has_reported) const { return schedule_.is_due(has_reported, saver_.in_flight()); }
   /// Returns whether the newest committed checkpoint has the state of `point`.
   bool holds(const RunPoint& point) const { return saved_ == point; }
+  const RunPoint& saved_point() const { return saved_; }  ///< point of the newest checkpoint of this run
   /// Records that the attempt began from `checkpoint`. `is_of_this_run` is false for a checkpoint of another run.
   void begin_from(const CommittedCheckpoint& checkpoint, bool is_of_this_run);
   /// Records that a load found the checkpoints `numbers` of the run damaged. Called after begin_from().
@@ -93,6 +95,8 @@ class CheckpointCycle {
   void outdate() { saved_ = {}; }
   /// Returns the newest committed checkpoint, or else the checkpoint of begin_from(). All ranks return the same checkpoint.
   const std::optional<CommittedCheckpoint>& newest_committed() const { return newest_; }
+  /// Returns whether the last save failed because the storage is full.
+  bool is_storage_full() const { return failed_in_a_row_ > 0 && is_full_; }
   bool is_in_flight() const { return saver_.in_flight(); }
   /// Returns words for messages that describe the newest checkpoint of the run: "its last checkpoint, of step 12".
   std::string newest_in_words() const;
@@ -110,6 +114,7 @@ class CheckpointCycle {
   void learn_and_conclude(const std::optional<checkpoint::SaveResult>& result);
   void note_commit();
   void note_failure(const checkpoint::SaveResult& result);
+  std::string again() const;
   void warn_of_short_notice();
 
   Parts parts_;
@@ -121,6 +126,8 @@ class CheckpointCycle {
   InFlight in_flight_;
   std::int64_t failed_in_a_row_ = 0;
   std::int64_t failing_since_ms_ = 0;  // time of the first of these failures, by rank 0's clock
+  bool is_full_ = false;               // the storage was full when the last save failed
+  std::string last_failure_;           // error of the last failed save, without numbers
   std::int64_t next_number_;
   bool has_warned_of_notice_ = false;
   checkpoint::Saver saver_;  // last member, so that it is destroyed first: its background work uses the other members

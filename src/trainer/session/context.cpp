@@ -70,6 +70,7 @@ void Context::load(const State& state, const std::string& checkpoint) { session_
 std::optional<CheckpointPlace> Context::checkpoint() const { return session_.checkpoint(); }
 bool Context::is_checkpoint_on_its_way() const { return session_.is_checkpoint_in_flight(); }
 void Context::wait_for_checkpoint() { session_.wait_for_checkpoint(); }
+bool Context::is_saved() const { return session_.is_saved(); }
 void Context::advance_checkpoint() { session_.advance_checkpoint(); }
 void Context::stop_point() { session_.stop_point(); }
 void Context::request_stop(std::string_view reason) { session_.request_stop(reason); }

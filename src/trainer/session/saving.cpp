@@ -15,6 +15,7 @@
 #include "io/files/file.hpp"
 #include "rundir/records/point_words.hpp"
 #include "trainer/ending/advice.hpp"
+#include "trainer/saving/storage_full.hpp"
 
 namespace trainrt::trainer {
 
@@ -150,11 +151,13 @@ void Saving::wait() {
 
 void Saving::save_and_wait() {
   if (kind_ == StateKind::directories) return wait();
-  if (!cycle_.save_and_wait(content()))
-    throw AgreedError(
-        fmt::format("save(): the checkpoint of {} could not be written; the warning above has the reason. "
-                    "Make room on the storage, or repair it, and run the same command again; the run resumes from {}",
-                    rundir::short_point(parts_.progress.step(), parts_.progress.iteration()), cycle_.newest_in_words()));
+  if (cycle_.save_and_wait(content())) return;
+  const auto text = fmt::format(
+      "save(): the checkpoint of {} could not be written; the warning above has the reason. "
+      "Make room on the storage, or repair it, and run the same command again; the run resumes from {}",
+      rundir::short_point(parts_.progress.step(), parts_.progress.iteration()), cycle_.newest_in_words());
+  if (cycle_.is_storage_full()) throw StorageFull(text);
+  throw AgreedError(text);
 }
 
 void Saving::save_at_stop(batch::StopCause cause) {
@@ -198,9 +201,18 @@ void Saving::compare_first_values() {
 void Saving::finish() {
   cycle_.finish();
   if (!saves_state() || is_saved()) return;
-  log::run_warning(
-      fmt::format("the train function returned at {} without saving: the work since {} is lost. Call ctx.save() at its end",
-                  rundir::short_point(parts_.progress.step(), parts_.progress.iteration()), cycle_.newest_in_words()));
+  const auto& [iteration, step] = parts_.progress.point();
+  const auto& saved = cycle_.saved_point();
+  const auto at = rundir::short_point(step, iteration);
+  const auto lost = saved.step == step && saved.iteration >= 0
+                        ? fmt::format("its last checkpoint is of report {}, not of report {}", saved.iteration, iteration)
+                        : fmt::format("the work since {} is lost", cycle_.newest_in_words());
+  if (parts_.spec.train.program.empty())
+    log::run_warning(
+        fmt::format("the train function returned at {} without saving: {}. Call ctx.save() at its end", at, lost));
+  else
+    log::run_warning(
+        fmt::format("the program ended at {} without saving: {}. Call trainrt.context().save() at its end", at, lost));
 }
 
 void Saving::settle() {

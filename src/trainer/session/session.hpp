@@ -85,6 +85,7 @@ class Session {
   std::optional<CheckpointPlace> checkpoint() const { return saving_.newest(); }
   void wait_for_checkpoint() { saving_.wait(); }
   bool is_checkpoint_in_flight() const { return saving_.is_in_flight(); }
+  bool is_saved() const { return saving_.loses_nothing(); }
   void advance_checkpoint() { saving_.advance(); }
   void set_metadata(std::string_view json) { saving_.set_metadata(json); }
   const std::string& run_metadata() const { return saving_.run_metadata(); }

@@ -347,7 +347,7 @@ TEST_CASE("a failure that every restart would repeat ends the job, unless Slurm 
   const auto decision = decide(situation, usual);
   CHECK(decision.action == Action::give_up);
   CHECK(decision.exit_code == 70);
-  CHECK(decision.why == "attempt 1: its reason; not restarted, since it would fail again before the first step");
+  CHECK(decision.why == "attempt 1: its reason; not restarted, since it would fail again");
   CHECK(decision.advice == "Fix the error above and submit the job again");
   situation.ending = JobEnding::requeued;
   CHECK(decide(situation, usual).action == Action::leave_to_slurm);

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol
 
 from .._support._call_place import call_place
+from .._support._notes import say
 from .channel import Channel, message_line, valid_utf8
 from .errors import Stop
 from .shared_memory import RuntimeMemory, SharedMemory
@@ -98,15 +100,18 @@ class Conversation:
             return {"error": f"{op}(): the trainrt process of this rank has exited"}
 
     def _send_state(self) -> None:
-        """Calls the functions of before_save(), copies the tensors into shared memory, and sends the values."""
-        values: dict[str, Any] = {}
-        if self._state is not None:
-            for function in self._state._before_save:
-                function()
-            if self._memory:
-                self._state._write_tensors(self._memory.bytes)
-            values = self._state._encoded_values()
+        """Sends the values of the State. The State is then ready to be saved."""
+        values = {} if self._state is None else self._state_for_save()
         self._channel.send(message_line({"op": "state", "values": values, **self._place}))
+
+    def _state_for_save(self) -> dict[str, Any]:
+        """Calls the functions of before_save(), copies the tensors into shared memory, and returns the values."""
+        assert self._state is not None
+        for function in self._state._before_save:
+            function()
+        if self._memory:
+            self._state._write_tensors(self._memory.bytes)
+        return self._state._encoded_values()
 
     def _peek_checkpoint(self) -> dict[str, Any] | None:
         """Returns the answer to the request 'checkpoint', from any thread, or `None` while the train thread waits for an answer. Raises the
@@ -141,13 +146,29 @@ class Conversation:
 
     def _send_done(self) -> None:
         """Notifies the runtime that the program has ended without an error. The exit code is not sufficient: a shell script may hide it."""
+        final = self._final_values()
         if self._make_error is None:
             self._make_error = lambda: RuntimeError("the program has ended")
             part = {"left": self._finished_part} if self._finished_part else {}
+            part.update(final)
             try:
                 self._channel.send(message_line({"op": "done", **part, **self._taken()}))
             except OSError:
                 pass
+
+    def _final_values(self) -> dict[str, Any]:
+        """Copies an unsaved State into shared memory, and returns {"values": its values} for the message 'done'. The runtime saves this State when the
+        programs of all ranks have exited with 0. Returns {} if there is nothing to save, or if the State cannot be read."""
+        if self._state is None or self._make_error is not None or self._broken:
+            return {}
+        try:
+            while (answer := self._ask("unsaved"))["on_its_way"]:  # a save in the background reads the shared memory
+                time.sleep(0.01)
+            return {"values": self._state_for_save()} if answer["unsaved"] else {}
+        except Exception as error:
+            if self._make_error is None:
+                say(f"the State could not be saved at the end of the program: {type(error).__name__}: {error}. Call trainrt.context().save() before")
+            return {}
 
     def _close_in_fork(self) -> None:
         """Closes the connection in a forked process, since only the parent process may use the connection."""

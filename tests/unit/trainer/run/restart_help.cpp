@@ -23,6 +23,7 @@
 #include "program/children/program_failed.hpp"
 #include "rundir/records/run_error.hpp"
 #include "trainer/run/restarts.hpp"
+#include "trainer/saving/storage_full.hpp"
 
 using namespace trainrt;
 
@@ -64,6 +65,8 @@ const std::map<std::string, Row> rows = {
     {"BackendsDiffer", row<comm::BackendsDiffer>(false, "the ranks have the same names again")},
     {"AgreedError", row<comm::AgreedError>(true, "its exit code is that of the error on which all ranks agreed")},
     {"FailedTogether", row<trainer::FailedTogether>(true, "its exit code is that of the failure")},
+    {"StorageFull", row<trainer::StorageFull>(
+                        true, "a start by the user may find room; the record of the attempt prevents other restarts")},
     {"GpuStalled", row<device::GpuStalled>(true, "the GPU may respond again")},
     {"GpusRefused", row<device::GpusRefused>(false, "the same GPUs are requested again")},
     {"FilesDiffer", row<checkpoint::FilesDiffer>(true, "files with the time of their creation may be equal this time")},
