@@ -6,6 +6,7 @@ The first line of a script may be a comment with settings, separated by semicolo
   limit: SECONDS     time limit of each way; default 90
   make test          `make test` runs the script; the others are run by `make test-frameworks`, which sets TRAINRT_SAMPLES=all
 A script that needs a missing package prints "skipped: REASON". SEEDS: folder with copies of the documents, whose code blocks are run, too.
+RAY_EXAMPLES: folder with copies of the files of Ray's repository that the documents include (for example an unpacked wheel).
 """
 import ast
 import re
@@ -22,7 +23,7 @@ WAYS = {"python3": [], "trainrt": [TRAINRT, "-n", 2, "--"]}
 DEFAULT_LIMIT_S = 90
 SAMPLE_COUNT = 254
 RUNS_ALL = os.environ.get("TRAINRT_SAMPLES") == "all" or len(sys.argv) > 2  # words choose the scripts
-SEEDS = os.environ.get("SEEDS")
+SEEDS, EXAMPLES = os.environ.get("SEEDS"), os.environ.get("RAY_EXAMPLES")
 ENVIRONMENTS = Path(os.environ.get("TRAINRT_FRAMEWORKS") or Path.home() / ".cache/trainrt-frameworks")  # of make test-frameworks
 _VERDICTS = ("works as written", "works after a change", "refused", "the document's own mistake", "not runnable here", "broken")
 # Errors of blocks that need a missing package, definitions of an earlier block, a GPU, or a bucket whose name the replacement of `ray` has changed.
@@ -99,6 +100,19 @@ def the_table_has_all_samples_and_names_existing_scripts():
 
 
 @test
+def an_included_block_has_the_lines_between_its_markers():
+    folder = scratch("included")
+    (folder / "documents").mkdir()
+    (folder / "documents/0.txt").write_text(".. literalinclude:: /../new/a.py\n   :start-after: __begin__\n   :end-before: __end__\n\nText\n")
+    for name in ("old", "new"):
+        (folder / name).mkdir()
+        (folder / name / "a.py").write_text(f"import ray\n# __begin__\n    import {name}, ray\n# __end__\n")
+    [block] = blocks_in(folder / "documents", folder)
+    equal((block.is_python, block.script()), (True, "import new, trainrt\n"), "block of the file new/a.py")
+    equal([block.text for block in blocks_in(folder / "documents")], [""], "block without a copy of the file")
+
+
+@test
 def the_table_counts_the_samples_of_the_documents():
     if not SEEDS:
         skip("SEEDS not given")
@@ -133,7 +147,7 @@ def block_works(block):
 
 if SEEDS:
     _verdicts = {name: verdict for name, (_, verdict) in table().items()}
-    for _block in filter(is_complete, blocks_in(SEEDS)):
+    for _block in filter(is_complete, blocks_in(SEEDS, EXAMPLES)):
         if _verdicts.get(_block.name, "").startswith("works as written"):
             add_test(f"sample_{_block.name}_works_as_written", block_works, _block)
 for _script in sorted(SAMPLES.glob("*.py")):
