@@ -1,11 +1,16 @@
 # Removes Python modules in FOLDER that the file KEPT does not name, one relative path a line, and a module trainrt.py beside the package, which an
-# older build has left.
+# older build has left. Removes a folder without modules too: Python would import it as an empty package.
 cmake_minimum_required(VERSION 3.22)
 file(STRINGS ${KEPT} kept)
 file(GLOB_RECURSE found RELATIVE ${FOLDER} ${FOLDER}/*.py)
 foreach(file IN LISTS found)
   if(NOT file IN_LIST kept)
     file(REMOVE ${FOLDER}/${file})
+    get_filename_component(folder ${FOLDER}/${file} DIRECTORY)
+    file(GLOB_RECURSE others ${folder}/*.py)
+    if(NOT others)
+      file(REMOVE_RECURSE ${folder})
+    endif()
   endif()
 endforeach()
 file(REMOVE ${FOLDER}.py)

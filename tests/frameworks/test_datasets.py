@@ -288,7 +288,7 @@ def a_source_that_changed_within_an_epoch_is_an_error():
 
 @test
 def invalid_datasets_are_an_error_before_the_ranks_start():
-    for given, words in (('[1]', "must be a dict"), ('{"train": [1, 2]}', "trainrt.data"), ('{"a/b": source()}', "letters")):
+    for given, words in (('[1]', "should be a dict"), ('{"train": [1, 2]}', "trainrt.data"), ('{"a/b": source()}', "letters")):
         script = Script(MAIN + f"    trainer(reads, datasets={given}).fit()\n", head=READS)
         job = script.run()
         check(words in job.err, f"the error lacks {words!r}", job)

@@ -52,9 +52,11 @@ def examples_of_trainrt_data_work():
 
 @test
 def examples_of_trainrt_tune_work():
-    examples_work("trainrt.tune", 20)
+    examples_work("trainrt.tune", 30)
     examples_work("trainrt.tune.schedulers", 10)
     examples_work("trainrt.tune.search", 5)
+    for module, least in (("stopper", 15), ("logger", 8), ("utils", 8)):
+        examples_work(f"trainrt.tune.{module}", least)
 
 
 @test

@@ -580,6 +580,17 @@ def unknown_categories_and_all_nan_columns_behave_as_documented():
         frame = encoder.inverse_transform_batch(pandas.DataFrame({"w": [1, 0], "z": [5, 6]}, index=[7, 8]))
         equal((frame["w"].tolist(), frame["z"].tolist(), list(frame.index)), (["b", "a"], [5, 6], [7, 8]), "labels of a DataFrame")
     equal(encoder.stats_, {"unique_values(w)": {"a": 0, "b": 1}}, "stats of LabelEncoder")
+    equal(encoder.inverse_transform(encoder.transform(dataset)).take_batch()["w"].tolist(), ["b", "a"], "labels of a dataset")
+
+
+@test
+def a_nearly_constant_column_is_shifted_and_not_scaled():
+    values = [1.0, 1.0 + 2e-9, 1.0 + 4e-9]
+    dataset = data.from_items([{"x": value} for value in values])
+    for scaler, offset in ((prep.StandardScaler(["x"]), values[1]), (prep.MinMaxScaler(["x"]), values[0])):
+        scaler.fit(dataset)
+        for found in (scaler.transform_batch({"x": values})["x"], scaler.transform(dataset).take_batch()["x"]):
+            check(numpy.allclose(found, [value - offset for value in values], atol=1e-15), f"{scaler}: {found}")
 
 
 @test

@@ -5,6 +5,7 @@ The first line of a script may be a comment with settings, separated by semicolo
   ways: python3      the script is run in this way only (`python3`, `trainrt`, or both)
   limit: SECONDS     time limit of each way; default 90
   make test          `make test` runs the script; the others are run by `make test-frameworks`, which sets TRAINRT_SAMPLES=all
+  environment: NAME  virtual environment in which `make test-frameworks` runs the script; default: the first that has its packages
 A script that needs a missing package prints "skipped: REASON". SEEDS: folder with copies of the documents, whose code blocks are run, too.
 RAY_EXAMPLES: folder with copies of the files of Ray's repository that the documents include (for example an unpacked wheel).
 """
@@ -13,7 +14,9 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "support"), str(Path(__file__).resolve().parent / "pypi")]
+import environments  # noqa: E402
+from frameworks import Framework  # noqa: E402
 from harness import *  # noqa: E402,F403
 from tools.documents import blocks_in  # noqa: E402
 
@@ -24,7 +27,8 @@ DEFAULT_LIMIT_S = 90
 SAMPLE_COUNT = 254
 RUNS_ALL = os.environ.get("TRAINRT_SAMPLES") == "all" or len(sys.argv) > 2  # words choose the scripts
 SEEDS, EXAMPLES = os.environ.get("SEEDS"), os.environ.get("RAY_EXAMPLES")
-ENVIRONMENTS = Path(os.environ.get("TRAINRT_FRAMEWORKS") or Path.home() / ".cache/trainrt-frameworks")  # of make test-frameworks
+USES_ENVIRONMENTS = os.environ.get("TRAINRT_SAMPLES") == "all"
+REQUIREMENTS = {"torch": ("torch", "deepspeed"), "transformers4": ("transformers4",)}  # of the environments that scripts name
 _VERDICTS = ("works as written", "works after a change", "refused", "the document's own mistake", "not runnable here", "broken")
 # Errors of blocks that need a missing package, definitions of an earlier block, a GPU, or a bucket whose name the replacement of `ray` has changed.
 _UNAVAILABLE = re.compile(r"ModuleNotFoundError: No module named '(?!trainrt)\w+|NameError: name '\w+' is not|ImportError: .* needs .*|sees no GPU|\w+@trainrt-example-data")
@@ -37,16 +41,20 @@ def settings_of(script):
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
-def pythons():
-    """Returns the interpreters that may have the packages of a script."""
-    others = sorted(ENVIRONMENTS.glob("*/bin/python3")) if os.environ.get("TRAINRT_SAMPLES") == "all" else []
-    return [PYTHON, *map(str, others)]
+def pythons(environment=None):
+    """Returns the interpreters that may have the packages of a script. Installs the environment of the script, if it names one."""
+    if not USES_ENVIRONMENTS:
+        return [PYTHON]
+    if environment:
+        check(environment in REQUIREMENTS, f"'{environment}' is not an environment of samples; these are {', '.join(REQUIREMENTS)}")
+        return [str(environments.ready(Framework("samples", "", environment, REQUIREMENTS[environment], "")) / "bin/python3")]
+    return [PYTHON, *map(str, sorted(environments.root().glob("*/bin/python3")))]
 
 
 def start(script, way, python):
     folder = scratch(f"{script.stem}-{way}")
     env = {"PYTHONPATH": BUILD / "python", "PATH": f"{Path(python).parent}:{BUILD}:{os.environ['PATH']}", "HOME": folder, "TMPDIR": folder,
-           "OMP_NUM_THREADS": 1, "HF_HUB_OFFLINE": 1, "WANDB_MODE": "offline", "TF_CPP_MIN_LOG_LEVEL": 3}
+           "OMP_NUM_THREADS": 1, "TORCH_EXTENSIONS_DIR": environments.root() / "torch_extensions", "HF_HUB_OFFLINE": 1, "WANDB_MODE": "offline", "TF_CPP_MIN_LOG_LEVEL": 3}
     return Job([*WAYS[way], python, script], cwd=folder, env=env)
 
 
@@ -61,7 +69,7 @@ def works(script):
     ways = [way.strip() for way in settings.get("ways", ",".join(WAYS)).split(",")]
     for way in ways:
         check(way in WAYS, f"{script.name}: '{way}' is not a way to start it; ways are {', '.join(WAYS)}")
-    for python in pythons():
+    for python in pythons(settings.get("environment")):
         jobs = {way: start(script, way, python) for way in ways}
         for job in jobs.values():
             job.code = job.wait(int(settings.get("limit", DEFAULT_LIMIT_S)))
@@ -79,20 +87,21 @@ def works(script):
 
 
 def table():
-    """Returns {sample: (script or "", verdict)} of samples.md."""
-    rows = re.findall(r"(?m)^\| (\d+\.\d+) \| (?:`(\S+)`|-) \| (.+?) \|$", (SAMPLES / "samples.md").read_text())
+    """Returns {sample: (scripts, verdict)} of samples.md."""
+    rows = re.findall(r"(?m)^\| (\d+\.\d+) \| (-|`\S+`(?:, `\S+`)*) \| (.+?) \|$", (SAMPLES / "samples.md").read_text())
     equal(len({name for name, *_ in rows}), len(rows), "different samples in samples.md")
-    return {name: (script, verdict) for name, script, verdict in rows}
+    return {name: (re.findall(r"`(\S+)`", scripts), verdict) for name, scripts, verdict in rows}
 
 
 @test
 def the_table_has_all_samples_and_names_existing_scripts():
     rows = table()
     equal(len(rows), SAMPLE_COUNT, "samples in samples.md")
-    for name, (script, verdict) in rows.items():
-        check(not script or (SAMPLES / script).is_file(), f"samples.md: sample {name} names {script}, which does not exist in {SAMPLES}")
+    for name, (scripts, verdict) in rows.items():
+        missing = [script for script in scripts if not (SAMPLES / script).is_file()]
+        check(not missing, f"samples.md: sample {name} names {', '.join(missing)}, which does not exist in {SAMPLES}")
         check(verdict.startswith(_VERDICTS), f"samples.md: the verdict of sample {name} is {verdict!r}; it must begin with one of {', '.join(_VERDICTS)}")
-    unnamed = {path.name for path in SAMPLES.glob("*.py")} - {script for script, _ in rows.values()}
+    unnamed = {path.name for path in SAMPLES.glob("*.py")} - {script for scripts, _ in rows.values() for script in scripts}
     check(not unnamed, f"samples.md names no sample for {', '.join(sorted(unnamed))}")
 
 

@@ -2,6 +2,7 @@
 """trainrt.train without ranks: configs and their errors, checkpoints, results, metrics, local mode, and the package itself."""
 import ast
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -42,24 +43,24 @@ def scratch_file(name, text):
 # ---- configs -----------------------------------------------------------------------------------------------------------------
 
 REFUSED = [
-    ("ScalingConfig(num_workers=-1)", "num_workers=-1", "must be an integer"),
-    ("ScalingConfig(num_workers='2')", "num_workers='2'"),
-    ("ScalingConfig(num_workers=True)", "num_workers=True"),
+    ("ScalingConfig(num_workers=-1)", "Invalid ScalingConfig(num_workers=-1)", "0 to run in this process"),
+    ("ScalingConfig(num_workers='2')", "ScalingConfig(num_workers) must be an int or a tuple of two ints", "'2'"),
+    ("ScalingConfig(num_workers=True)", "must be an int", "True"),
     ("ScalingConfig(num_workers=(4, 2))", "(4, 2)", "min <= max"),
     ("ScalingConfig(num_workers=(0, 2))", "(0, 2)"),
     ("ScalingConfig(num_workers=(1, 2, 3))", "(1, 2, 3)"),
-    ("ScalingConfig(use_gpu=True, resources_per_worker={'GPU': 0})", "use_gpu is True", "'GPU': 0"),
-    ("ScalingConfig(resources_per_worker={'GPU': 2})", "'GPU': 2", "use_gpu is False"),
+    ("ScalingConfig(use_gpu=True, resources_per_worker={'GPU': 0})", "`use_gpu` is True but `GPU` is set to 0 in `resources_per_worker`"),
+    ("ScalingConfig(resources_per_worker={'GPU': 2})", "`use_gpu` is False but `GPU` was found in `resources_per_worker`", "2"),
     ("ScalingConfig(resources_per_worker={'CPU': -1})", "'CPU'", "-1"),
     ("ScalingConfig(resources_per_worker=4)", "dict"),
     ("ScalingConfig(use_tpu=True)", "TPU"),
-    ("CheckpointConfig(num_to_keep=0)", "num_to_keep=0", "None to keep all"),
-    ("CheckpointConfig(num_to_keep=-2)", "num_to_keep=-2"),
-    ("CheckpointConfig(checkpoint_score_order='best')", "'best'", "'max' or 'min'"),
+    ("CheckpointConfig(num_to_keep=0)", "Received invalid num_to_keep: 0", "to keep all"),
+    ("CheckpointConfig(num_to_keep=-2)", "Received invalid num_to_keep: -2"),
+    ("CheckpointConfig(checkpoint_score_order='best')", "Received invalid checkpoint_score_order: 'best'", "'max' or 'min'"),
     ("CheckpointConfig(checkpoint_frequency=-1)", "checkpoint_frequency=-1"),
     ("FailureConfig(max_failures=-2)", "max_failures=-2", "-1 for no limit"),
-    ("FailureConfig(fail_fast='now')", "'now'"),
-    ("FailureConfig(max_failures=1, fail_fast=True)", "fail_fast", "max_failures=1"),
+    ("FailureConfig(fail_fast='now')", "fail_fast must be one of {bool, 'raise'}", "'now'"),
+    ("FailureConfig(max_failures=1, fail_fast=True)", "max_failures must be 0 if fail_fast=True", "max_failures=1"),
     ("RunConfig(name='a/b')", "'a/b'", "must be a file name"),
     ("RunConfig(name='.a')", "'.a'"),
     ("RunConfig(name='')", "must be a file name"),
@@ -76,6 +77,16 @@ REFUSED = [
     ("RunConfig(local_dir='x')", "storage_path='x'"),
     ("RunConfig(callbacks=[object()])", "UserCallback"),
     ("Checkpoint('hdfs://host/x')", "hdfs://host/x", "s3://"),
+    ("RunConfig(failure_config={})", "Invalid `FailureConfig` type: <class 'dict'>", "failure_config"),
+    ("RunConfig(checkpoint_config=2)", "Invalid `CheckpointConfig` type: <class 'int'>", "checkpoint_config"),
+    ("LoggingConfig('loud')", "Invalid log_level: 'loud'", "WARNING"),
+    ("DataParallelTrainer(print, scaling_config={'num_workers': 2})", "`scaling_config` should be an instance of `ScalingConfig`", "dict"),
+    ("DataParallelTrainer(print, run_config='x')", "`run_config` should be an instance of `RunConfig`"),
+    ("DataParallelTrainer(print, resume_from_checkpoint='x')", "`resume_from_checkpoint` should be an instance of `Checkpoint`"),
+    ("DataParallelTrainer(lambda a, b: None)", "train_loop_per_worker should take in 0 or 1 required arguments, but it accepts 2", "a, b"),
+    ("DataParallelTrainer(print, datasets=['x'])", "`datasets` should be a dict mapping from a string to", "list"),
+    ("DataParallelTrainer(print, datasets={'train': [1]})", "The Dataset under 'train' key is not", "list"),
+    ("train.report({}, validation=True)", "Validation requires a checkpoint to be provided"),
 ]
 
 
@@ -140,7 +151,7 @@ sys.modules["pyarrow"] = types.ModuleType("pyarrow")
 if sys.argv[1] == "found":
     sys.modules["pyarrow"].fs = types.SimpleNamespace(LocalFileSystem=LocalFileSystem)
 from trainrt.train import Checkpoint, Result
-print(type(Checkpoint("/tmp", filesystem=LocalFileSystem()).filesystem).__name__, type(Result("/tmp", [], []).filesystem).__name__)
+print(type(Checkpoint("/tmp", filesystem=LocalFileSystem()).filesystem).__name__, type(Result(path="/tmp").filesystem).__name__)
 for make in (Checkpoint, Result.from_path):
     try:
         make("/tmp", S3FileSystem())
@@ -239,12 +250,54 @@ def options_of_a_url_are_checked_and_kept():
 
 @test
 def arguments_of_the_wrong_type_are_named():
-    raises(TypeError, "datasets_to_split='train'", of=lambda: DataConfig("train"))
-    raises(TypeError, "failure_config", "FailureConfig", of=lambda: RunConfig(failure_config={}))
-    raises(TypeError, "scaling_config", "ScalingConfig", "dict", of=lambda: DataParallelTrainer(print, scaling_config={"num_workers": 2}))
+    raises(TypeError, "`datasets_to_split` should be", "str with value 'train'", of=lambda: DataConfig("train"))
     raises(TypeError, "train_loop_per_worker", of=lambda: DataParallelTrainer("train"))
-    raises(ValueError, "a, b", of=lambda: DataParallelTrainer(lambda a, b: None))
-    raises(TypeError, "datasets", "list", of=lambda: DataParallelTrainer(print, datasets={"train": [1]}))
+    raises(TypeError, "`metadata` should be an instance of `dict`", of=lambda: DataParallelTrainer(print, metadata=[1]))
+
+
+@test
+def a_train_function_whose_config_is_bound_is_called_without_arguments():
+    def function(config, **more):
+        return config, more
+    bound = functools.partial(function, config={"lr": 1}, data=2)
+    equal(DataParallelTrainer(bound, train_loop_config={"lr": 3}, scaling_config=ScalingConfig(num_workers=0)).fit().return_value, ({"lr": 1}, {"data": 2}), "call")
+
+
+@test
+def metrics_of_a_result_equal_the_reported_ones():
+    result = DataParallelTrainer(lambda: train.report({"loss": 0.5, "done": "no"}), scaling_config=ScalingConfig(num_workers=0)).fit()
+    check(result.metrics == {"loss": 0.5, "done": "no"} and {"loss": 0.5, "done": "no"} == result.metrics, f"metrics: {result.metrics}")
+    for other in ({"loss": 0.5}, {"loss": 0.25, "done": "no"}, {"loss": 0.5, "done": "no", "more": 1}, {**result.metrics, "training_iteration": 2}):
+        check(result.metrics != other, f"equal to {other}")
+    equal(result.metrics["training_iteration"], 1, "a metric that trainrt added")
+
+
+@test
+def a_result_can_be_made_and_compared_as_in_ray_train():
+    folder, more = Checkpoint(scratch()), {"loss": 0.25}
+    made = Result(metrics={"loss": 0.5, "config": {"lr": 1}}, checkpoint=folder, path="/runs/x", error=None, metrics_dataframe="frame",
+                  best_checkpoints=[(folder, more)], _storage_filesystem="files", return_value=3)
+    equal((made.metrics["loss"], made.checkpoint, made.path, made.error, made.metrics_dataframe, made.best_checkpoints, made.filesystem, made.return_value),
+          (0.5, folder, "/runs/x", None, "frame", [(folder, more)], "files", 3), "attributes")
+    equal((made.config, made.get_best_checkpoint("loss", "min")), ({"lr": 1}, folder), "config and best checkpoint")
+    check(Result({"a": 1}, None, None, "/x") == Result({"a": 1}, None, None, "/x"), "equal results differ")
+    check(Result({"a": 1}, folder, ValueError("x"), "/x") == Result({"a": 1}, folder, ValueError("x"), "/x"), "equal results with errors differ")
+    for other in (Result({"a": 2}, None, None, "/x"), Result({"a": 1}, folder, None, "/x"), Result({"a": 1}, None, ValueError("x"), "/x"), None):
+        check(Result({"a": 1}, None, None, "/x") != other, f"equal to {other}")
+
+
+@test
+def a_run_in_this_process_keeps_its_newest_checkpoint_with_its_metrics():
+    def function():
+        for number in range(3):
+            (folder / "number").write_text(str(number))
+            train.report({"number": number}, checkpoint=Checkpoint(folder) if number < 2 else None)
+        return [(Path(each.checkpoint.path, "number").read_text(), each.metrics, each.status.value) for each in train.get_all_reported_checkpoints()]
+
+    folder = scratch()
+    result = DataParallelTrainer(function, scaling_config=ScalingConfig(num_workers=0)).fit()
+    equal(result.return_value, [("1", {"number": 1}, "COMMITTED")], "reported checkpoints")
+    equal([(Path(checkpoint.path, "number").read_text(), metrics) for checkpoint, metrics in result.best_checkpoints], [("1", {"number": 1})], "best checkpoints")
 
 
 @test
@@ -336,7 +389,7 @@ def a_checkpoint_refers_to_its_directory_without_a_copy():
     target = Path(checkpoint.to_directory(scratch() / "copy"))
     equal((target / "model").read_text(), "weights", "the copy")
     equal((Path(checkpoint.to_directory()) / "model").read_text(), "weights", "the copy in a new folder")
-    raises(TypeError, "no path", of=lambda: open(checkpoint))
+    raises(TypeError, "You cannot use `Checkpoint` objects directly as paths", of=lambda: open(checkpoint))
     raises(FileNotFoundError, str(folder / "gone"), of=lambda: Checkpoint(folder / "gone").to_directory())
 
 
@@ -654,7 +707,7 @@ def contradictory_arguments_of_report_are_refused():
     folder = folder_with(model="")
     raises(TypeError, "Checkpoint.from_directory", of=lambda: train.report({}, checkpoint=str(folder)))
     raises(TypeError, "checkpoint_upload_fn", "must be a function", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn="s3"))
-    raises(TypeError, "checkpoint_upload_fn", "must return a Checkpoint", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn=lambda *given: folder))
+    raises(ValueError, "checkpoint_upload_fn must return a `trainrt.train.Checkpoint`", of=lambda: train.report({}, Checkpoint(folder), checkpoint_upload_fn=lambda *given: folder))
     raises(ValueError, "validation", of=lambda: train.report({}, Checkpoint(folder), validation=True))
     for value in (None, Checkpoint(folder)):
         raises(TypeError, "report(chekpoint=", "did you mean checkpoint=?", of=lambda: train.report({}, chekpoint=value))
@@ -684,7 +737,7 @@ def a_torch_checkpoint_holds_the_weights_of_a_model():
     checkpoint = TorchCheckpoint.from_state_dict(wrapped)
     check(torch.equal(checkpoint.get_model(torch.nn.Linear(2, 1)).weight, model.weight), "weights")
     equal(checkpoint.get_preprocessor(), None, "preprocessor")
-    raises(RuntimeError, "Pass the model", of=checkpoint.get_model)
+    raises(RuntimeError, "Pass a model", of=checkpoint.get_model)
     raises(FileNotFoundError, "model.pt", of=lambda: TorchCheckpoint(folder_with(other="")).get_model(model))
     harmful = folder_with()
     torch.save(os.system, harmful / "model.pt")

@@ -142,6 +142,24 @@ def forms_of_a_url_and_of_a_path_are_the_same_run():
 
 
 @test
+def a_url_with_the_address_of_its_store_is_restored_and_read():
+    script = finished()
+    url = f"{script.url}?endpoint_override={STORE.url}"
+    os.environ.update(TRAINRT_STORAGE=str(script.runs / "none"))
+    run = url.replace("?", "/run?")
+    endpoint = os.environ.pop("AWS_ENDPOINT_URL")
+    try:
+        check(DataParallelTrainer.can_restore(run), "can_restore() is false")
+        equal(DataParallelTrainer.restore(run, len)._mirror["checkpoint.mirror"], url, "mirror of the restored run")
+        result = Result.from_path(run)
+        equal(result.metrics["weight"], EXPECTED, "Result.from_path()")
+        with Checkpoint(result.checkpoint.path).as_directory() as folder:
+            equal(os.listdir(folder), ["model.json"], "files of the checkpoint")
+    finally:
+        os.environ["AWS_ENDPOINT_URL"] = endpoint
+
+
+@test
 def a_local_directory_that_is_older_than_the_store_is_renamed_and_the_run_is_copied():
     script = StoredScript(RESTORES)
     script.stop_after(2)

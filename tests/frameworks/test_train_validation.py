@@ -48,7 +48,7 @@ def loop(config):
     if rank() == 0 and config.get("done"):
         open(os.path.join(os.environ["PLACE"], config["done"]), "w").close()
     if config.get("asks"):
-        return [[each.metrics["value"], each.metrics["accuracy"]] for each in train.get_all_reported_checkpoints()]
+        return [[each.metrics["value"], each.metrics["accuracy"], each.status.value] for each in train.get_all_reported_checkpoints()]
 
 def show(result):
     print("RESULT", json.dumps({"returned": result.return_value, "best": [[metrics["value"], metrics["accuracy"]] for _, metrics in result.best_checkpoints],
@@ -114,12 +114,13 @@ def each_validation_runs_in_its_own_process_without_a_rank():
 def a_train_function_can_read_validated_metrics():
     script = script_of({"reports": 3, "asks": True}, run="{}")
     found, = result_of(script.run(env=folder_of(script)))
-    equal(found["returned"], [[0, -2], [1, -1], [2, 0]], "validated metrics")
+    equal(found["returned"], [[0, -2, "VALIDATED"], [1, -1, "VALIDATED"], [2, 0, "VALIDATED"]], "validated metrics and states")
     script = Script("""
 def asks(config):
     loop(config)
     found = [each.metrics["accuracy"] for each in train.get_all_reported_checkpoints(CheckpointConsistencyMode.COMMITTED)]
     found += [each.metrics["accuracy"] for each in train.get_all_reported_checkpoints(timeout_s=0.1)]
+    found += [each.status.value for each in train.get_all_reported_checkpoints(timeout_s=0.1)]
     train.collective.barrier()
     open(os.path.join(os.environ["PLACE"], "asked"), "w").close()
     return found
@@ -127,7 +128,7 @@ def asks(config):
 """ + MAIN + """    validation = ValidationConfig(look, ValidationTaskConfig({"until": "asked"}))
     print("RESULT", json.dumps(trainer(asks, config={"reports": 2}, validation_config=validation).fit().return_value))
 """, head=VALIDATED)
-    equal(result_of(script.run(env=folder_of(script))), [[0, 0, 0, 0]], "reported metrics")
+    equal(result_of(script.run(env=folder_of(script))), [[0, 0, 0, 0, "PENDING_VALIDATION", "PENDING_VALIDATION"]], "reported metrics and states")
 
 
 @test
@@ -219,7 +220,7 @@ def validation_works_on_launched_ranks():
 def invalid_arguments_of_validation_are_refused():
     folder = scratch()
     raises(ValueError, "validation_config", of=lambda: train.report({}, Checkpoint(folder), validation=True))
-    raises(ValueError, "validates a checkpoint", of=lambda: train.report({}, validation=True))
+    raises(ValueError, "Validation requires a checkpoint to be provided", of=lambda: train.report({}, validation=True))
     raises(TypeError, "ValidationConfig", "int", of=lambda: DataParallelTrainer(print, validation_config=3))
     raises(TypeError, "a function", of=lambda: ValidationConfig("look"))
     raises(TypeError, "ValidationTaskConfig", of=lambda: ValidationConfig(print, {"best": 3}))

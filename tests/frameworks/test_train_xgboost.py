@@ -64,6 +64,19 @@ def invalid_data_is_an_error_that_names_it():
 
 
 @test
+def categorical_columns_of_a_frame_are_categorical_features():
+    import pandas
+    city = pandas.Categorical(["a", "b", None, "c"] * 20, categories=["c", "b", "a"])
+    frame = pandas.DataFrame({"x": [0.0] * 80, "city": city, "y": [1.0, 2.0, 3.0, 1.0] * 20})
+    trainer = XGBoostTrainer(params={"eta": 1, "lambda": 0}, num_boost_round=1, label_column="y", datasets={"train": data.from_pandas(frame).random_shuffle()},
+                             scaling_config=train.ScalingConfig(num_workers=0))
+    model = XGBoostTrainer.get_model(trainer.fit().checkpoint)
+    equal((model.feature_names, model.feature_types), (["x", "city"], ["float", "c"]), "features")
+    tree = json.loads(bytes(model.save_raw("json")))["learner"]["gradient_booster"]["model"]["trees"][0]
+    check(tree["categories_nodes"], f"the tree does not split by categories: {tree}")
+
+
+@test
 def the_callback_reports_the_selected_metrics():
     import numpy
     import xgboost

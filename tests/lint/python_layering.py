@@ -15,7 +15,8 @@ LONG_MODULES = {"data/preprocessors/_arithmetic.py": (412, "the build reads the 
 ORDER = ("_version", "_ray_names", "cloudpickle", "actor", "_support", "_cluster", "_client", "data", "data/preprocessors", "train/errors", "train/_results", "train/_sessions",
          "train/_config", "train/_validation", "train/_fit", "train/backend", "train/data_parallel_trainer", "train/base_trainer", "train/trainer",
          "train/context", "train/collective", "train/_boosting", "train/torch", "train/jax", "train/tensorflow/_variables", "train/keras", "train/tensorflow",
-         "train/xgboost", "train/lightgbm", "train/horovod", "train/huggingface", "train/huggingface/transformers", "train/lightning", "train/_v1",
+         "train/xgboost", "train/lightgbm", "train/horovod", "train/huggingface/transformers", "train/huggingface/accelerate", "train/huggingface",
+         "train/lightning", "train/_v1",
          "train/v2", "train/_checkpoint", "train/examples", "train/__init__", "tune/_spaces", "tune/_nested_values", "tune/_samples", "tune/schedulers", "tune/search",
          "tune/search/bayesopt", "tune/search/optuna", "tune", "air", "air/integrations", "sinks")
 # Imports of a module of a later sub-package, with the reason. Circles are errors all the same.

@@ -59,6 +59,8 @@ class Scaling : public Columnwise {
     double divisor = 1;
   };
   virtual Scale scale(const ColumnStats& stats) const = 0;
+  /// Returns the divisor, or 1 if it is less than 1e-8: a column that is nearly constant is not scaled up.
+  static double one_if_negligible(double divisor) { return divisor < 1e-8 ? 1 : divisor; }
 
  private:
   void require(const Dataset::Field& field) const final;

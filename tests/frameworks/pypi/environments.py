@@ -13,11 +13,12 @@ REQUIREMENTS = Path(__file__).resolve().parents[1] / "requirements"
 PYTHON = "/usr/bin/python3"
 INSTALLATION_LIMIT_S = 3600
 # Options of pip that a requirements file cannot hold, and variables for the compilation of packages.
-OPTIONS = {"deepspeed": ["--no-build-isolation"], "horovod": ["--no-build-isolation"], "tf_keras": ["--no-deps"], "mpi4py": ["--no-binary", "mpi4py"]}
+OPTIONS = {"deepspeed": ["--no-build-isolation"], "horovod": ["--no-build-isolation"], "tf_keras": ["--no-deps"], "transformers4": ["--no-deps"],
+           "mpi4py": ["--no-binary", "mpi4py"]}
 VARIABLES = {"mpi4py": {"MPICC": "mpicc.mpich"}, "deepspeed": {"DS_ACCELERATOR": "cpu"},
              "horovod": {"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITHOUT_MPI": "1", "HOROVOD_WITH_PYTORCH": "1", "HOROVOD_WITHOUT_TENSORFLOW": "1",
                          "HOROVOD_WITHOUT_MXNET": "1"}}
-SYSTEM_PACKAGES = ["horovod"]  # environments that use Debian's torch
+SYSTEM_PACKAGES = ["horovod", "transformers4"]  # environments that use Debian's torch
 
 # Compiles DeepSpeed's extension during the installation. A kill during a later compilation would leave a lock that blocks every start.
 FIRST_USE = {"deepspeed": "from deepspeed.ops.op_builder.cpu import ShareMemCommBuilder; ShareMemCommBuilder().load()"}

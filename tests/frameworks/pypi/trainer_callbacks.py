@@ -70,8 +70,28 @@ def over_shards(framework):
     equal(killed["digest"], quiet["digest"], "the weights of an undisturbed run", job)
 
 
+def trainer_of_ray_2_1(framework):
+    """TransformersTrainer, with gradient accumulation. A rank is killed within an epoch, three steps after a save."""
+    quiet, job = _result(framework, "rows", DATA="rows", ACCUMULATION=2)
+    equal((quiet["metrics"]["step"], quiet["metrics"]["epoch"], "eval_loss" in quiet["metrics"]), (48, 3, True), "step, epoch and evaluation", job)
+    check(FILES[framework.name] <= set(quiet["files"]), f"files of the checkpoint: {quiet['files']}", job)
+    killed, job = _result(framework, "rows-killed", DATA="rows", ACCUMULATION=2, KILL_AT=23)
+    equal(killed["digest"], quiet["digest"], "the weights of an undisturbed run", job)
+
+
+def trainer_of_ray_2_4(framework):
+    """LightningTrainer over datasets. A rank is killed within an epoch; the run continues at the start of the epoch, or after its fourth step."""
+    quiet, job = _result(framework, "builder", DATA="shard")
+    equal((quiet["metrics"]["step"], "validation_loss" in quiet["metrics"]), (30, True), "steps and validation", job)
+    for every, step in ((0, 18), (4, 20)):
+        killed, job = _result(framework, f"builder-killed-{every}", DATA="shard", KILL_AT=3, EVERY=every)
+        check(f"begins at step {step}" in job.out, "the run did not continue at this step", job)
+        equal(killed["digest"], quiet["digest"], "the weights of an undisturbed run", job)
+
+
 def cases_of_callbacks():
     """Returns (framework, name, function) for each case."""
     return [*((each, name, function) for each in (LIGHTNING, TRANSFORMERS, KERAS, JAX, HOROVOD) for name, function in (("2_ranks", two_ranks), ("worker_killed", worker_killed))),
             *((each, "fits_twice", fits_twice) for each in (KERAS, JAX, HOROVOD)), (TRANSFORMERS, "over_shards", over_shards),
-            (LIGHTNING, "steps_within_epochs", steps_within_epochs)]
+            (TRANSFORMERS, "trainer_of_ray_2_1", trainer_of_ray_2_1),
+            (LIGHTNING, "steps_within_epochs", steps_within_epochs), (LIGHTNING, "trainer_of_ray_2_4", trainer_of_ray_2_4)]

@@ -24,7 +24,12 @@ NAMES = {  # names that a block in Python uses and does not define
     "trainrt": "import trainrt, trainrt.data",
     "h5py": "import h5py",
     "images": "import numpy\nimages = numpy.ones((4, 8))",
-    "labels": "labels = numpy.ones(4)"}
+    "labels": "labels = numpy.ones(4)",
+    "tune": "from trainrt import tune",
+    "ScalingConfig": "from trainrt.train import ScalingConfig",
+    "XGBoostTrainer": "from trainrt.train.xgboost import XGBoostTrainer",
+    "small": "import trainrt.data\nsmall = trainrt.data.from_items([{'x': 1.0, 'target': 0}])",
+    "large": "large = trainrt.data.from_items([{'x': 1.0, 'target': 0}, {'x': 2.0, 'target': 1}])"}
 
 # values for names that stand for the reader's own
 PLACEHOLDERS = {"RUN_DIR": "runs/first", "STORAGE_PATH": "runs", "CHECKPOINT": "runs/first", "PATH": "runs/first", "SOURCE": "train.npz", "FOLDER": "runs",

@@ -18,7 +18,7 @@ class MinMaxScaler final : public Scaling {
   }
   Scale scale(const ColumnStats& stats) const override {
     const auto min = stats.number("min");
-    return {min, stats.number("max") - min};
+    return {min, one_if_negligible(stats.number("max") - min)};
   }
 };
 

@@ -16,7 +16,9 @@ class StandardScaler final : public Scaling {
     stats[stat_key("mean", columns()[at])] = json_number(numbers.mean());
     stats[stat_key("std", columns()[at])] = json_number(numbers.deviation());
   }
-  Scale scale(const ColumnStats& stats) const override { return {stats.number("mean"), stats.number("std")}; }
+  Scale scale(const ColumnStats& stats) const override {
+    return {stats.number("mean"), one_if_negligible(stats.number("std"))};
+  }
 };
 
 }  // namespace

@@ -4,32 +4,35 @@ _SEARCH = "Use OptunaSearch, BayesOptSearch or the random search of TuneConfig(s
 _RESOURCES = "Slurm allocates the resources of a trial: use ScalingConfig of the Trainer, or tune.with_resources()."
 _SCHEDULER = "Use ASHAScheduler, HyperBandScheduler, MedianStoppingRule or PopulationBasedTraining."
 _REPORTER = "`trainrt tune status` and the output of fit() show the trials."
-_EXPERIMENT = "Use tune.Tuner, or tune.run() with the same arguments."
 _INTERNAL = "It is an internal of Ray Tune; ResultGrid and `trainrt tune status` describe the trials."
 
 HOMES = {
+    "tune.analysis": "tune",
+    "tune.analysis.experiment_analysis": "tune",
     "tune.callback": "tune",
     "tune.context": "tune",
     "tune.execution.placement_groups": "tune",
     "tune.experiment.experiment": "tune",
     "tune.experiment.trial": "tune.experiment",
-    "tune.progress_reporter": "tune",
-    "tune.registry": "tune",
-    "tune.syncer": "tune",
-    "tune.tune": "tune",
-    "tune.trainable.trainable": "tune.trainable",
-    "tune.trainable.function_trainable": "tune.trainable",
-    "tune.trainable.trainable_fn_utils": "tune",
-    "tune.trainable.util": "tune",
     "tune.logger.aim": "tune.logger",
     "tune.logger.csv": "tune.logger",
     "tune.logger.json": "tune.logger",
     "tune.logger.logger": "tune.logger",
     "tune.logger.tensorboardx": "tune.logger",
+    "tune.progress_reporter": "tune",
+    "tune.registry": "tune",
+    "tune.result_grid": "tune",
+    "tune.schedulers.async_hyperband": "tune.schedulers",
     "tune.schedulers.hb_bohb": "tune.schedulers",
+    "tune.schedulers.hyperband": "tune.schedulers",
+    "tune.schedulers.median_stopping_rule": "tune.schedulers",
+    "tune.schedulers.pbt": "tune.schedulers",
     "tune.schedulers.resource_changing_scheduler": "tune.schedulers",
+    "tune.schedulers.trial_scheduler": "tune.schedulers",
     "tune.search.ax.ax_search": "tune.search.ax",
+    "tune.search.basic_variant": "tune.search",
     "tune.search.bohb.bohb_search": "tune.search.bohb",
+    "tune.search.concurrency_limiter": "tune.search",
     "tune.search.hebo.hebo_search": "tune.search.hebo",
     "tune.search.hyperopt.hyperopt_search": "tune.search.hyperopt",
     "tune.search.nevergrad.nevergrad_search": "tune.search.nevergrad",
@@ -37,6 +40,7 @@ HOMES = {
     "tune.search.repeater": "tune.search",
     "tune.search.search_algorithm": "tune.search",
     "tune.search.search_generator": "tune.search",
+    "tune.search.searcher": "tune.search",
     "tune.search.variant_generator": "tune.search",
     "tune.search.zoopt.zoopt_search": "tune.search.zoopt",
     "tune.stopper.experiment_plateau": "tune.stopper",
@@ -46,11 +50,18 @@ HOMES = {
     "tune.stopper.stopper": "tune.stopper",
     "tune.stopper.timeout": "tune.stopper",
     "tune.stopper.trial_plateau": "tune.stopper",
-    "tune.utils.util": "tune.utils",
+    "tune.syncer": "tune",
+    "tune.trainable.function_trainable": "tune.trainable",
+    "tune.trainable.trainable": "tune.trainable",
+    "tune.trainable.trainable_fn_utils": "tune",
+    "tune.trainable.util": "tune",
+    "tune.tune": "tune",
+    "tune.tune_config": "tune",
+    "tune.tuner": "tune",
     "tune.utils.log": "tune.utils",
+    "tune.utils.util": "tune.utils",
 }
 ALIASES = {
-    "tune.SyncConfig": "train.SyncConfig",
     "tune.TuneContext": "train.TrainContext",
 }
 UNSUPPORTED = {
@@ -63,7 +74,6 @@ UNSUPPORTED = {
         "CallbackList": _INTERNAL,
         "ProgressReporter": _REPORTER,
     },
-    "tune.experiment": {"Experiment": _EXPERIMENT},
     "tune.resources": {"Resources": _RESOURCES, "json_to_resources": _RESOURCES, "resources_to_json": _RESOURCES},
     "tune.logger": {"AimLoggerCallback": "Log to Aim in the train function, or read the metrics from TensorBoard events."},
     "tune.schedulers": {
@@ -77,6 +87,7 @@ UNSUPPORTED = {
     "tune.search": {
         "SearchAlgorithm": _SEARCH,
         "SearchGenerator": _SEARCH,
+        "Repeater": "Train with several seeds in the train function, and report the mean of the metric.",
         "UNDEFINED_METRIC_MODE": _INTERNAL,
         "UNDEFINED_SEARCH_SPACE": _INTERNAL,
         "UNRESOLVED_SEARCH_SPACE": _INTERNAL,

@@ -31,9 +31,9 @@ class Reader:
     options: tuple[str, ...] = ()
 
     @property
-    def name(self) -> str:
-        """The last part of the key."""
-        return _store_url.parsed(self.url).key.rpartition("/")[2]
+    def key(self) -> str:
+        """The key in the bucket, without the options of the URL."""
+        return _store_url.parsed(self.url).key
 
     def below(self, name: str) -> Reader:
         """Returns the Reader of the folder `name` in this one."""

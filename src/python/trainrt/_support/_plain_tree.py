@@ -1,5 +1,6 @@
-"""Nested Python values in a folder, without pickle, for save_checkpoint() of Ray Train 1.x: dicts, lists, tuples, numbers, strings, bytes, `None`,
-NumPy arrays and torch tensors. The file arrays.bin has the bytes of all arrays one after another, tree.json everything else."""
+"""Nested Python values in a folder, without pickle, for Checkpoint.from_dict() and for save_checkpoint() of Ray Train 1.x: dicts, lists, tuples,
+numbers, strings, bytes, `None`, NumPy arrays and torch tensors. The file arrays.bin has the bytes of all arrays one after another, tree.json everything
+else."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ _TREE, _ARRAYS = "tree.json", "arrays.bin"
 
 
 class Writer:
-    """Converts values to their JSON form, and writes the bytes of arrays to `file`."""
+    """Converts values to their JSON form, and writes the bytes of arrays to `file`. Messages begin with `caller`."""
 
-    def __init__(self, file: BinaryIO | None) -> None:
-        self._file, self._at = file, 0
+    def __init__(self, file: BinaryIO | None, caller: str = "save_checkpoint()") -> None:
+        self._file, self._at, self._caller = file, 0, caller
 
     def encoded(self, where: str, value: Any) -> Any:
         """Returns the JSON form of `value`. Raises TypeError for an unsupported type; `where` names the value in the message."""
@@ -41,8 +42,10 @@ class Writer:
             return {"torch": str(host.dtype).split(".")[1], "shape": list(host.shape), "at": self._place(data)}
         if hasattr(value, "__array_interface__") and not value.dtype.hasobject:
             return {"numpy": value.dtype.str, "shape": list(value.shape), "at": self._place(value.tobytes())}
-        raise TypeError(f"save_checkpoint(): {where} is a {type(value).__name__}; supported are numbers, strings, bytes, arrays, tensors, and dicts "
-                        f"and lists of these. Write other objects into a directory, and call report(checkpoint=Checkpoint.from_directory(...))")
+        advice = f"Store its state_dict(): {where}.state_dict()" if callable(getattr(value, "state_dict", None)) else \
+            "Write other objects into a directory, and call report(checkpoint=Checkpoint.from_directory(...))"
+        raise TypeError(f"{self._caller}: {where} is a {type(value).__name__}, which cannot be stored without pickle; supported are numbers, strings, bytes, "
+                        f"arrays, tensors, and dicts and lists of these. {advice}")
 
     def _place(self, data: bytes) -> list[int]:
         assert self._file is not None
@@ -74,13 +77,18 @@ def decoded(value: Any, data: bytes) -> Any:
     return numpy.frombuffer(bytearray(part), dtype=numpy.dtype(content)).reshape(value["shape"])
 
 
-def save(folder: str, values: dict[str, Any]) -> None:
-    """Writes the values, {name: value}, into the folder. Raises TypeError for an unsupported type."""
+def save(folder: str, values: dict[str, Any], caller: str = "save_checkpoint()") -> None:
+    """Writes the values, {name: value}, into the folder. Raises TypeError for an unsupported type; the message begins with `caller`."""
     with open(os.path.join(folder, _ARRAYS), "wb") as file:
-        writer = Writer(file)
+        writer = Writer(file, caller)
         tree = {name: writer.encoded(name, value) for name, value in values.items()}
     with open(os.path.join(folder, _TREE), "w", encoding="utf-8") as file:
         json.dump(tree, file, allow_nan=False)
+
+
+def is_in(folder: str) -> bool:
+    """Returns whether the folder has the files that save() writes."""
+    return all(os.path.isfile(os.path.join(folder, name)) for name in (_TREE, _ARRAYS))
 
 
 def load(folder: str) -> dict[str, Any]:

@@ -41,8 +41,11 @@ class MemorySource:
 
     reading = None  # not needed: file names depend on the content
 
-    def __init__(self, columns: dict[str, Any] | None) -> None:
+    categories: dict[str, list[Any]] = {}  # of the categorical columns of a DataFrame; only their values are stored
+
+    def __init__(self, columns: dict[str, Any] | None, categories: dict[str, list[Any]] | None = None) -> None:
         self._columns = columns
+        self.categories = categories or {}
         self._keys: dict[str, dict[str, str]] = {}  # {folder: keys}
 
     def empty_columns(self) -> dict[str, Any] | None:
@@ -51,7 +54,7 @@ class MemorySource:
         return dict(columns) if columns is not None and not any(len(column) for column in columns.values()) else None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_columns": None if self._keys else self._columns, "_keys": self._keys}
+        return {"_columns": None if self._keys else self._columns, "_keys": self._keys, "categories": self.categories}
 
     def keys(self, folder: str) -> dict[str, str]:
         if self._columns is None:

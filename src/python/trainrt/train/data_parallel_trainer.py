@@ -11,10 +11,12 @@ from ._config._data import DataConfig
 from ._config._run import RunConfig
 from ._config._scaling import ScalingConfig
 from ._config._storage import PathInFilesystem
+from ._config._trainer_arguments import checked, checked_function, checked_scaling
 from ._fit import _dispatch, _first_checkpoint, _restore
 from ._results._checkpoint import Checkpoint
 from ._results._result import Result
 from ._sessions import _current
+from ._sessions._sink_callback import SinkCallback
 from ._sessions._spec import TrainSpec
 from ._sessions._validation import ValidationConfig
 from .backend import BackendConfig
@@ -78,15 +80,15 @@ class DataParallelTrainer:
                  dataset_config: Optional[DataConfig] = None, run_config: Optional[RunConfig] = None, datasets: Optional[dict[str, Any]] = None,
                  metadata: Optional[dict[str, Any]] = None, resume_from_checkpoint: Optional[Checkpoint] = None,
                  validation_config: Optional[ValidationConfig] = None):
-        self.train_loop_per_worker = _checked_function(train_loop_per_worker)
+        self.train_loop_per_worker = self._checked_function(train_loop_per_worker)
         self.train_loop_config = train_loop_config
-        self.backend_config = _checked("backend_config", backend_config, BackendConfig) or BackendConfig()
-        self.scaling_config = _checked_scaling(scaling_config)
-        self.dataset_config = _checked("dataset_config", dataset_config, DataConfig)
-        self.run_config = _checked("run_config", run_config, RunConfig)
-        self.metadata = _checked("metadata", metadata, dict) or {}
-        self.resume_from_checkpoint = _checked("resume_from_checkpoint", resume_from_checkpoint, Checkpoint)
-        self.validation_config = _checked("validation_config", validation_config, ValidationConfig)
+        self.backend_config = checked("backend_config", backend_config, BackendConfig) or BackendConfig()
+        self.scaling_config = checked_scaling(scaling_config)
+        self.dataset_config = checked("dataset_config", dataset_config, DataConfig)
+        self.run_config = checked("run_config", run_config, RunConfig, ValueError)
+        self.metadata = checked("metadata", metadata, dict) or {}
+        self.resume_from_checkpoint = checked("resume_from_checkpoint", resume_from_checkpoint, Checkpoint, ValueError)
+        self.validation_config = checked("validation_config", validation_config, ValidationConfig)
         self.datasets = _datasets.checked(datasets, type(self).__name__)
 
     def fit(self) -> Result:
@@ -178,7 +180,7 @@ class DataParallelTrainer:
 
     def train_spec(self) -> TrainSpec:
         """Returns the arguments that the session of the train function needs."""
-        callbacks = list(self.run_config.callbacks or ()) if self.run_config else []
+        callbacks = [each for each in (self.run_config.callbacks if self.run_config else None) or () if not isinstance(each, SinkCallback)]
         first = self.resume_from_checkpoint
         return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets,
                          self._worker_datasets(), callbacks, first if first is not None and not first.is_native() else None, self.validation_config,
@@ -244,6 +246,11 @@ class DataParallelTrainer:
         """Returns the configs as fields of trainer.json, for restore()."""
         return _config_record.record_of(self)
 
+    @staticmethod
+    def _checked_function(function):
+        """Returns the train function. Raises TypeError or ValueError if it is not one. A subclass may take other functions."""
+        return checked_function(function)
+
     def _recorded_loop(self):
         """Returns the name of the train function and its config as keys of [loop], which a later start of the run is compared with. Returns {} if
         the config is unknown."""
@@ -254,7 +261,7 @@ class DataParallelTrainer:
 
 
 def takes_config(function: Callable[..., Any]) -> bool:
-    """Returns whether the train function has a parameter for the config.
+    """Returns whether the train function has a positional parameter, which is for the config.
 
     Examples
     --------
@@ -263,9 +270,10 @@ def takes_config(function: Callable[..., Any]) -> bool:
     True
     """
     try:
-        return bool(inspect.signature(function).parameters)
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
+    return any(each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD, each.VAR_POSITIONAL) for each in parameters)
 
 
 def _worker_count(scaling):
@@ -276,32 +284,3 @@ def _worker_count(scaling):
     if _current.is_rank_program():
         return int(os.environ.get("WORLD_SIZE", "1")), is_elastic
     return (1 if scaling is None else scaling.max_workers), is_elastic
-
-
-def _checked(name, value, kind):
-    if value is not None and not isinstance(value, kind):
-        raise TypeError(f"{name}={value!r}: it must be a {kind.__name__}, not a {type(value).__name__}")
-    return value
-
-
-def _checked_scaling(config):
-    searched = config.searched_fields() if isinstance(config, ScalingConfig) else ()
-    if searched:
-        raise ValueError(f"ScalingConfig({searched[0]}=...) is a domain, which only a Tuner can search: pass it as "
-                         f"Tuner(param_space={{'scaling_config': ScalingConfig(...)}})")
-    return _checked("scaling_config", config, ScalingConfig)
-
-
-def _checked_function(function):
-    if not callable(function):
-        raise TypeError(f"train_loop_per_worker={function!r}: it must be a function")
-    try:
-        required = [each for each in inspect.signature(function).parameters.values()
-                    if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    except (TypeError, ValueError):  # a built-in function without a signature
-        return function
-    if len(required) > 1:
-        name = getattr(function, "__qualname__", repr(function))
-        raise ValueError(f"train_loop_per_worker={name}: it needs {', '.join(each.name for each in required)}; it must take no argument, or "
-                         f"one: the config")
-    return function

@@ -14,11 +14,17 @@
 `python3 tune.py` runs the trials on this machine; in a Slurm job each trial is a job step. src/tune/README.md describes sweeps.
 """
 
-from ..train import Checkpoint, CheckpointConfig, FailureConfig, Result, RunConfig, get_checkpoint, get_context, report
-from . import schedulers, search
+from .._ray_names import names_of
+from ..train import Checkpoint, CheckpointConfig, FailureConfig, Result, RunConfig, SyncConfig, get_checkpoint, get_context, report
+from . import experiment, logger, schedulers, search, stopper, trainable, utils
 from ._analysis import ExperimentAnalysis
+from ._callback import Callback
+from ._class_trainable import Trainable
+from ._experiment import Experiment
+from ._registry import register_trainable
+from ._reporters import CLIReporter, JupyterNotebookReporter
 from ._results import ResultGrid
-from ._run import run
+from ._run import run, run_experiments
 from ._spaces import (
     choice,
     grid_search,
@@ -40,8 +46,12 @@ from ._tuner import Tuner
 from .error import TuneError
 from .schedulers import create_scheduler
 from .search import create_searcher
+from .stopper import Stopper
 
-__all__ = ["Checkpoint", "CheckpointConfig", "ExperimentAnalysis", "FailureConfig", "Result", "ResultGrid", "RunConfig", "TuneConfig",
-           "TuneError", "Tuner", "choice", "create_scheduler", "create_searcher", "get_checkpoint", "get_context", "grid_search",
-           "lograndint", "loguniform", "qlograndint", "qloguniform", "qrandint", "qrandn", "quniform", "randint", "randn", "report", "run",
-           "sample_from", "schedulers", "search", "uniform", "with_parameters", "with_resources"]
+__getattr__ = names_of(__name__)
+__all__ = ["CLIReporter", "Callback", "Checkpoint", "CheckpointConfig", "Experiment", "ExperimentAnalysis", "FailureConfig",
+           "JupyterNotebookReporter", "Result", "ResultGrid", "RunConfig", "Stopper", "SyncConfig", "Trainable", "TuneConfig",
+           "TuneError", "Tuner", "choice", "create_scheduler", "create_searcher", "experiment", "get_checkpoint", "get_context",
+           "grid_search", "logger", "lograndint", "loguniform", "qlograndint", "qloguniform", "qrandint", "qrandn", "quniform", "randint",
+           "randn", "register_trainable", "report", "run", "run_experiments", "sample_from", "schedulers", "search", "stopper",
+           "trainable", "uniform", "utils", "with_parameters", "with_resources"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import secrets
@@ -50,6 +51,10 @@ class ParamSpace:
     def domains(self) -> dict[str, Domain]:
         """Returns {name: domain} of the values that the searcher chooses."""
         return {name: domain for name, (_, domain, _) in self._domains.items()}
+
+    def num_grid_points(self) -> int:
+        """Returns the number of combinations of the values of all grids."""
+        return math.prod(len(domain.values) for domain in self.domains().values() if isinstance(domain, Categorical) and domain.kind == "grid")
 
     def top_level_keys(self) -> set[Any]:
         """Returns the keys of the config."""

@@ -33,7 +33,7 @@ def trials_of(path: str) -> list[dict[str, Any]]:
     return json.loads(done.stdout)
 
 
-def _config_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> Any:
+def config_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> Any:
     """Returns the trial's config in the form of the param_space; for a Trainer with the complete {'train_loop_config': {...}}. The config of the train
     function is read from the trial's record, or made of its values. In a sweep that was not started by a Tuner the values are strings."""
     record = _trainer_record.read(trial["path"])
@@ -54,9 +54,9 @@ def _result_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> R
     try:
         result = Result.from_path(trial["path"])
     except RuntimeError:  # the trial failed before it made a run
-        result = Result(trial["path"], [], [])
+        result = Result._of_run(trial["path"], [], [])
     result._state = trial["state"]
-    result._set_config(_config_of(trial, space, under))
+    result._set_config(config_of(trial, space, under))
     if trial["state"] == _run_state.FAILED and result.error is None:
         result.error = TrainingFailedError(trial.get("why", "the trial failed; its log has the reason"))
     elif trial["state"] != _run_state.FAILED:
@@ -134,7 +134,7 @@ class ResultGrid:
         Parameters
         ----------
         metric, mode : str, optional
-            Default: those of the TuneConfig.
+            Default: those of the TuneConfig. Not needed for the result of a single trial.
         scope : {"last", "all", "avg"}
             Compares the last report, the best report, or the mean of the reports of each trial.
         filter_nan_and_inf : bool
@@ -145,6 +145,8 @@ class ResultGrid:
         RuntimeError
             No trial has reported the metric as a number.
         """
+        if len(self) == 1 and metric is None and self._metric is None:
+            return self._results[0]
         metric, mode = self._required("get_best_result()", metric, mode)
         if scope not in ("last", "all", "avg"):
             raise ValueError(f"get_best_result(scope={scope!r}): it must be 'last', 'all' or 'avg'")

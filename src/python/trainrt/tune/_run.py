@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,10 @@ from .._support import _notes
 from ..train import CheckpointConfig, FailureConfig, RunConfig
 from ..train.data_parallel_trainer import DataParallelTrainer
 from ._analysis import ExperimentAnalysis
+from ._experiment import Experiment
+from ._registry import registered
 from ._trainable import with_resources
+from ._trial import Trial
 from ._tune_config import TuneConfig
 from ._tuner import Tuner
 from .error import TuneError
@@ -27,15 +30,15 @@ def run(run_or_experiment: Any, *, name: str | None = None, metric: str | None =
         time_budget_s: float | None = None, config: dict[str, Any] | None = None, resources_per_trial: Any = None, num_samples: int = 1,
         storage_path: str | os.PathLike[str] | None = None, local_dir: str | os.PathLike[str] | None = None,
         search_alg: Searcher | str | None = None, scheduler: TrialScheduler | str | None = None, checkpoint_config: CheckpointConfig | None = None,
-        keep_checkpoints_num: int | None = None, checkpoint_score_attr: str | None = None, verbose: int | None = None, max_failures: int = 0,
-        fail_fast: bool = False, resume: bool | str | None = None, raise_on_failed_trial: bool = True, max_concurrent_trials: int | None = None,
-        callbacks: Any = None, **without_effect: Any) -> ExperimentAnalysis:
+        keep_checkpoints_num: int | None = None, checkpoint_score_attr: str | None = None, checkpoint_freq: int = 0,
+        checkpoint_at_end: bool | None = None, verbose: int | None = None, max_failures: int = 0, fail_fast: bool = False, resume: bool | str | None = None,
+        raise_on_failed_trial: bool = True, max_concurrent_trials: int | None = None, callbacks: Any = None, **without_effect: Any) -> ExperimentAnalysis:
     """Runs a sweep and waits for its end, as `Tuner(...).fit()`.
 
     Parameters
     ----------
-    run_or_experiment : function or Trainer
-        A function of a config, the result of ``Trainer.to_tune_trainable()`` of Ray Train 1.x, or a Trainer.
+    run_or_experiment : function, Trainable class, Trainer, str or Experiment
+        As of a Tuner, or the result of ``Trainer.to_tune_trainable()`` of Ray Train 1.x. The arguments of an Experiment take precedence.
     config : dict, optional
         The param_space of a Tuner.
     resources_per_trial : dict or ScalingConfig, optional
@@ -44,8 +47,8 @@ def run(run_or_experiment: Any, *, name: str | None = None, metric: str | None =
         As in TuneConfig. The searcher and the scheduler may be names, such as "asha".
     name, storage_path, local_dir, stop, checkpoint_config, verbose, callbacks
         As in RunConfig; `local_dir` is an older name of storage_path.
-    keep_checkpoints_num, checkpoint_score_attr
-        As num_to_keep and checkpoint_score_attribute of CheckpointConfig. "min-loss" is the lowest loss.
+    keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq, checkpoint_at_end
+        As num_to_keep, checkpoint_score_attribute, checkpoint_frequency and checkpoint_at_end of CheckpointConfig. "min-loss" is the lowest loss.
     max_failures, fail_fast
         As in FailureConfig.
     resume : bool or "AUTO", optional
@@ -70,16 +73,20 @@ def run(run_or_experiment: Any, *, name: str | None = None, metric: str | None =
     >>> analysis.get_best_config(metric="score", mode="max")
     {'x': 3}
     """
+    if isinstance(run_or_experiment, Experiment):
+        given = {"metric": metric, "mode": mode, "search_alg": search_alg, "scheduler": scheduler, "verbose": verbose, "callbacks": callbacks,
+                 "raise_on_failed_trial": raise_on_failed_trial, "max_concurrent_trials": max_concurrent_trials, **without_effect}
+        return run(run_or_experiment.trainable, name=run_or_experiment.name, **{**given, **run_or_experiment.arguments})
     unknown = sorted(set(without_effect) - set(_WITHOUT_EFFECT))
     if unknown:
         raise TypeError(f"tune.run() has no argument {unknown[0]!r}")
-    for given in (each for each, value in without_effect.items() if value):
-        _notes.say(f"tune.run({given}=...) has no effect")
+    for name_of_argument in (each for each, value in without_effect.items() if value):
+        _notes.say(f"tune.run({name_of_argument}=...) has no effect")
     if resume not in _RESUMES:
         raise ValueError(f"tune.run(resume={resume!r}) is not supported: Tuner.restore(path, trainable, resume_errored=True).fit() retries failed trials")
     storage = storage_path if storage_path is not None else local_dir
     run_config = RunConfig(name=name, storage_path=None if storage is None else os.fspath(storage), stop=stop, callbacks=callbacks, verbose=verbose,
-                           checkpoint_config=checkpoint_config or _checkpoints(keep_checkpoints_num, checkpoint_score_attr),
+                           checkpoint_config=checkpoint_config or _checkpoints(keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq, checkpoint_at_end),
                            failure_config=_failures(run_or_experiment, max_failures, fail_fast))
     tune_config = TuneConfig(metric=metric, mode=mode, num_samples=num_samples, time_budget_s=time_budget_s, max_concurrent_trials=max_concurrent_trials,
                              search_alg=_made(search_alg, create_searcher), scheduler=_made(scheduler, create_scheduler))
@@ -90,6 +97,7 @@ def run(run_or_experiment: Any, *, name: str | None = None, metric: str | None =
 
 
 def _trainable(given: Any, resources: Any) -> Any:
+    given = registered(given)
     if resources is None:
         return given
     if isinstance(given, DataParallelTrainer):
@@ -101,11 +109,12 @@ def _made(given: Any, create: Callable[..., Any]) -> Any:
     return create(given) if isinstance(given, str) else given
 
 
-def _checkpoints(kept: int | None, score: str | None) -> CheckpointConfig | None:
-    if kept is None and score is None:
+def _checkpoints(kept: int | None, score: str | None, frequency: int, at_end: bool | None) -> CheckpointConfig | None:
+    if kept is None and score is None and not frequency and not at_end:
         return None
     order = "min" if score is not None and score.startswith("min-") else "max"
-    return CheckpointConfig(num_to_keep=kept, checkpoint_score_attribute=score.removeprefix("min-") if score else None, checkpoint_score_order=order)
+    return CheckpointConfig(num_to_keep=kept, checkpoint_score_attribute=score.removeprefix("min-") if score else None, checkpoint_score_order=order,
+                            checkpoint_frequency=frequency, checkpoint_at_end=at_end)
 
 
 def _failures(trainable: Any, limit: int, fail_fast: bool) -> FailureConfig:
@@ -114,3 +123,42 @@ def _failures(trainable: Any, limit: int, fail_fast: bool) -> FailureConfig:
     if limit == 0 and own is not None:
         return replace(own, fail_fast=fail_fast or own.fail_fast)
     return FailureConfig(max_failures=limit, fail_fast=fail_fast)
+
+
+def run_experiments(experiments: Experiment | Mapping[str, Any] | Sequence[Any], **arguments: Any) -> list[Trial]:
+    """Runs experiments one after the other, each as tune.run() does. Returns their trials.
+
+    Parameters
+    ----------
+    experiments : Experiment, dict, or list of these
+        A dict is {name: {"run": trainable, argument: value}}.
+    **arguments
+        Arguments of tune.run() for all experiments, such as scheduler and raise_on_failed_trial. `concurrent` is ignored.
+
+    Raises
+    ------
+    TuneError
+        An experiment has no trainable, or trials have failed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from trainrt import tune
+    >>> def train(config):
+    ...     tune.report({"loss": config["x"]})
+    >>> trials = tune.run_experiments({"second": {"run": train, "config": {"x": 3}, "storage_path": tempfile.mkdtemp()}})
+    >>> trials[0].last_result["loss"]
+    3
+    """
+    arguments.pop("concurrent", None)
+    return [trial for each in _experiments(experiments) for trial in run(each.trainable, name=each.name, **{**each.arguments, **arguments}).trials]
+
+
+def _experiments(given: Any) -> list[Experiment]:
+    if isinstance(given, Experiment):
+        return [given]
+    if isinstance(given, Mapping):
+        return [each if isinstance(each, Experiment) else Experiment.from_json(name, each) for name, each in given.items()]
+    if isinstance(given, (list, tuple)):
+        return [each for one in given for each in _experiments(one)]
+    raise TuneError(f"run_experiments({given!r}): it must be an Experiment, a dict {{name: {{'run': trainable}}}}, or a list of these")

@@ -1,14 +1,16 @@
-"""The function or Trainer of a Tuner, and the session of a trial."""
+"""The function, class or Trainer of a Tuner, and the session of a trial."""
 
 from __future__ import annotations
 
 import copy
 import functools
 import re
+import time
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .._support._exchange_client import ExchangeClient
 from ..train import ScalingConfig
 from ..train._fit import _store_keys
 from ..train._results import _run_directory
@@ -16,15 +18,17 @@ from ..train._sessions import _current
 from ..train._sessions._metrics import flat_metrics
 from ..train._sessions._runtime import RuntimeSession
 from ..train.data_parallel_trainer import DataParallelTrainer
+from ._class_trial import class_of, function_of
 from ._nested_values import Path, domains_in, name_of
 from ._param_space import ParamSpace
 from ._spaces import Domain
 from ._spec import seed
 from ._trainer_arguments import NAMES, TrainerArguments
+from ._trial_events import TrialEvents
 
 
 def with_parameters(trainable: Callable[..., Any], **parameters: Any) -> Callable[..., Any]:
-    """Returns the function with additional arguments, which are sent to the trials.
+    """Returns the function, or the Trainable class, with additional arguments of the function, or of `setup()`. They are sent to the trials.
 
     Examples
     --------
@@ -35,16 +39,17 @@ def with_parameters(trainable: Callable[..., Any], **parameters: Any) -> Callabl
     9
     """
     if isinstance(trainable, DataParallelTrainer) or not callable(trainable):
-        raise TypeError(f"tune.with_parameters({trainable!r}): it must be a function")
+        raise TypeError(f"tune.with_parameters({trainable!r}): it must be a function or a Trainable class")
+    _require_trainable_class(trainable, "tune.with_parameters")
     return functools.partial(trainable, **parameters)
 
 
 def with_resources(trainable: Callable[..., Any], resources: dict[str, float] | ScalingConfig) -> Callable[..., Any]:
-    """Returns the function with the resources of one trial.
+    """Returns the function, or the Trainable class, with the resources of one trial.
 
     Parameters
     ----------
-    trainable : function
+    trainable : function or Trainable class
     resources : dict or ScalingConfig
         {"cpu": 2, "gpu": 1}, or a ScalingConfig; its workers are the ranks of the trial.
 
@@ -57,9 +62,16 @@ def with_resources(trainable: Callable[..., Any], resources: dict[str, float] | 
     """
     if isinstance(trainable, DataParallelTrainer):
         raise TypeError("tune.with_resources() takes a function; a Trainer has a scaling_config")
+    _require_trainable_class(trainable, "tune.with_resources")
     made: Any = functools.partial(trainable)
     made._trainrt_scaling = _scaling_of(resources)
     return made
+
+
+def _require_trainable_class(trainable: Any, call: str) -> None:
+    """Raises TypeError for a class that is not derived from tune.Trainable."""
+    if isinstance(trainable, type) and class_of(trainable) is None:
+        raise TypeError(f"{call}({trainable.__name__}): it must be a function of a config, a Trainer, or a class that is derived from tune.Trainable")
 
 
 def _scaling_of(resources: Any) -> ScalingConfig:
@@ -90,55 +102,69 @@ class FunctionTrainer(DataParallelTrainer):
 
 
 class TrialSession(RuntimeSession):
-    """The session of a trial. It ends the trial at a report that has done=True, or if `stop(trial_id, result)` returns true."""
+    """The session of a trial. It ends the trial at a report that has done=True, or with which a stopper in the script ends it.
 
-    def __init__(self, runtime: Any, job: Any, stop: Callable[[str, dict[str, Any]], Any] | None) -> None:
+    `events`: on rank 0 of a sweep with a stopper or callbacks, sends the reports to the script.
+    """
+
+    def __init__(self, runtime: Any, job: Any, events: TrialEvents | None) -> None:
         super().__init__(runtime, job)
-        self._stop = stop
+        self._events = events
         self._iteration: int | None = None  # number of the newest report; `None`: not read yet
+        self._reported_at_s = time.monotonic()
+        self._is_last: bool | None = None  # answer of the script for the next report
 
-    def report(self, metrics: dict[str, Any], *given: Any, **named: Any) -> None:
-        if metrics.get("done") in (True, 1):
-            self.runtime.request_stop("the train function reported done=True")
-        elif self._stop is not None and self.world_rank == 0 and self._stop(self.run_name, {**metrics, **self._trial_fields()}):
-            self.runtime.request_stop("the stop function of the RunConfig")
-        super().report(metrics, *given, **named)
+    def ends_with(self, metrics: dict[str, Any]) -> bool:
+        """Returns whether the trial ends with a report of these metrics, by done=True or a stopper. report() must be called with them afterwards."""
+        if self._is_last is None and self._events is not None:
+            self._is_last = self._sent(self._events, metrics)
+        return bool(self._is_last) or metrics.get("done") in (True, 1)
+
+    def report(self, metrics: dict[str, Any], checkpoint: Any = None, *given: Any, **named: Any) -> None:
+        if self.ends_with(metrics):
+            is_done = metrics.get("done") in (True, 1)
+            self.runtime.request_stop("the train function reported done=True" if is_done else "the stop function of the RunConfig")
+        self._is_last = None
+        super().report(metrics, checkpoint, *given, **named)
+        if self._events is not None and checkpoint is not None:
+            self.newest_index()  # waits for the commit
+            self._events.saved()
 
     def take_reports(self) -> None:
         """Adds the reports of its ancestors to a clone that has finished without a report of its own. Collective."""
         self.restore_from_files()
 
-    def _trial_fields(self) -> dict[str, Any]:
-        """Returns the fields that Ray Tune adds to a report."""
+    def _sent(self, events: TrialEvents, metrics: dict[str, Any]) -> bool:
+        """Sends the next report to the script, and returns its answer."""
         if self._iteration is None:
             self.restore_from_files()
             newest = self.runtime.checkpoint()
             self._iteration = _run_directory.manifest_of(newest["path"])["iteration"] if newest else 0
         self._iteration += 1
-        return {"training_iteration": self._iteration, "trial_id": self.run_name}
+        now_s = time.monotonic()
+        seconds, self._reported_at_s = now_s - self._reported_at_s, now_s
+        return events.result({name: getattr(value, "value", value) for name, value in metrics.items()}, self._iteration, seconds)
 
 
-class Trainable:
+class SweepTrainable:
     """The object that is sent to the trials. Raises TypeError or ValueError for an invalid trainable or param_space.
 
     Parameters
     ----------
-    trainable : function or DataParallelTrainer
+    trainable : function, Trainable class or DataParallelTrainer
     param_space : dict
     mutated : dict
         {path: Domain} of the values that a scheduler changes.
     run_config : RunConfig
-    stop : function, optional
-        Function of the RunConfig that ends a trial.
+    sends_events : bool
+        Whether the trials send their reports to the script.
     explore : function, optional
         The scheduler's function that adjusts the config of a clone.
     """
 
     def __init__(self, trainable: Any, param_space: dict[str, Any], mutated: Mapping[Path, Domain], run_config: Any,
-                 stop: Callable[[str, dict[str, Any]], Any] | None = None, explore: Callable[[dict[str, Any]], Any] | None = None) -> None:
-        if isinstance(trainable, type) or isinstance(trainable, str):
-            raise TypeError(f"Tuner({trainable!r}): it must be a function of a config, or a Trainer; for a class, write a function that creates "
-                            f"the object, trains it, and calls tune.report()")
+                 sends_events: bool = False, explore: Callable[[dict[str, Any]], Any] | None = None) -> None:
+        _require_trainable_class(trainable, "Tuner")
         if not isinstance(param_space, dict):
             raise TypeError(f"Tuner(param_space=...) must be a dict, not a {type(param_space).__name__}")
         self.trainer = _trainer_with(trainable, run_config)
@@ -150,9 +176,9 @@ class Trainable:
             self._arguments = TrainerArguments(self.trainer, param_space, mutated)
             self.trainer, param_space = self._arguments.trainer, self._arguments.param_space
         self.space = ParamSpace(param_space, mutated, NAMES if self._arguments else {})
-        self._stop, self._explore = stop, explore
+        self._sends_events, self._explore = sends_events, explore
 
-    def without_filesystem(self) -> Trainable:
+    def without_filesystem(self) -> SweepTrainable:
         """Returns a copy for the ranks of the trials, as `_store_keys.without_filesystem()` does."""
         made = copy.copy(self)
         made.trainer = _store_keys.without_filesystem(self.trainer)
@@ -168,9 +194,13 @@ class Trainable:
         """The Trainer's config of the train function, as an argument, to which trials add values; `None` for a function."""
         return {self.trainer.config_argument: self.trainer.train_loop_config or {}} if self._arguments else None
 
-    def session(self, runtime: Any, spec: Any) -> TrialSession:
-        """Returns the session of a trial."""
-        return TrialSession(runtime, spec, self._stop)
+    def session(self, runtime: Any, spec: Any, script: ExchangeClient, texts: dict[str, str]) -> TrialSession:
+        """Returns the session of a trial. `script`: the connection to the script; `texts`: the values of the trial, {name: text}."""
+        events = TrialEvents(script, runtime.run_name) if self._sends_events and runtime.world_rank == 0 else None
+        session = TrialSession(runtime, spec, events)
+        if events is not None:
+            events.started(texts, is_restored=bool(_run_directory.with_directories(runtime.run_dir)))
+        return session
 
     def trainer_of(self, texts: Mapping[str, str], run_name: str, world_size: int) -> DataParallelTrainer:
         """Returns the Trainer of the trial `run_name`. `texts`: the values of the trial, {name: text}."""
@@ -186,7 +216,8 @@ class Trainable:
 def _trainer_with(trainable: Any, run_config: Any) -> DataParallelTrainer:
     """Returns the Trainer of the trials, with the RunConfig of the sweep."""
     if not isinstance(trainable, DataParallelTrainer):
-        return FunctionTrainer(trainable, scaling_config=getattr(trainable, "_trainrt_scaling", None), run_config=run_config)
+        function = trainable if class_of(trainable) is None else function_of(trainable)
+        return FunctionTrainer(function, scaling_config=getattr(trainable, "_trainrt_scaling", None), run_config=run_config)
     trainer = copy.copy(trainable)
     trainer.run_config = run_config
     return trainer

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from .. import _cluster
@@ -19,14 +18,19 @@ from ..train._fit import _allocation, _command, _store_keys
 from ..train._fit._run_names import continue_advice, default_name
 from ..train._sessions import _current
 from ..train.errors import ControllerError, RunStopped
+from . import _run_rules
+from ._class_trial import checkpoint_keys
 from ._param_space import ParamSpace
+from ._registry import registered
 from ._restoring import directory_of, recorded_space, require_own_programs, require_same
-from ._results import ResultGrid
+from ._results import ResultGrid, config_of
 from ._sections import Sections, as_ini, sections_of
 from ._sweep_record import is_sweep, read_sweep
 from ._time_budget import TimeBudget
-from ._trainable import Trainable
+from ._trainable import SweepTrainable
+from ._trial_events import EventExchange
 from ._tune_config import TuneConfig
+from ._watcher import SweepWatcher
 from .schedulers import FIFOScheduler
 from .search import BasicVariantGenerator
 
@@ -39,8 +43,8 @@ class Tuner:
 
     Parameters
     ----------
-    trainable : function or Trainer
-        A function of a config, or a Trainer.
+    trainable : function, Trainable class, Trainer or str
+        A function of a config, a class that is derived from tune.Trainable, a Trainer, or a name of register_trainable().
     param_space : dict, optional
         Values and domains, such as tune.uniform(0, 1), in dicts, lists and tuples: the config of the function. For a Trainer, arguments of the Trainer:
         train_loop_config, params (of a tree trainer), datasets, metadata and scaling_config. Dicts are merged with the Trainer's, key by key.
@@ -75,13 +79,16 @@ class Tuner:
         self._search = self._tune.search_alg or BasicVariantGenerator()
         self._metric = self._tune.metric or self._scheduler.metric or self._search.metric
         self._mode = self._tune.mode or self._scheduler.mode or self._search.mode
-        given = _run_config_of(trainable, run_config)
+        trainable = registered(trainable)
+        given = _run_rules.run_config_of(trainable, run_config)
         if isinstance(given.storage_path, PathInFilesystem):
             raise ValueError(f"Tuner(run_config=RunConfig(storage_filesystem={type(given.storage_filesystem).__name__})): the filesystem of a sweep must be "
                              f"for S3 (s3, s3a), Google Cloud Storage (gs, gcs) or local files")
-        stop, self._run_config = _stop_of(given)
+        self._run_config, self._stopper, self._callbacks = _run_rules.divided(given)
         space = self._search.with_own_space({} if param_space is None else param_space)
-        self._trainable = Trainable(trainable, space, self._scheduler.mutations(), self._run_config, stop, self._scheduler.explore)
+        sends_events = self._stopper is not None or bool(self._callbacks)
+        self._trainable = SweepTrainable(trainable, space, self._scheduler.mutations(), self._run_config, sends_events, self._scheduler.explore)
+        self._checkpoint_keys = checkpoint_keys(trainable, given.checkpoint_config, self._scheduler.name)
         self._search.check_domains(self._space.domains())
         self._storage = default_storage() if is_object_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
         self._name = self._run_config.name
@@ -97,6 +104,8 @@ class Tuner:
             The sweep was stopped; the same call continues it.
         ControllerError
             The sweep could not start, or its trials do not report the metric.
+        Exception
+            Any exception of a stopper or a callback.
         """
         _check_caller()
         if self._name is None:
@@ -106,12 +115,14 @@ class Tuner:
             config = os.path.join(folder, "sweep.ini")
             with open(config, "w", encoding="utf-8") as file:
                 file.write(as_ini(self._restored or self._sections()))
-            with Exchange(_allocation.hosts_of_exchange(1)) as exchange:
+            watcher = SweepWatcher(self._path, self._stopper, self._callbacks, lambda trial: config_of(trial, self._space, self._trainable.under))
+            with EventExchange(_allocation.hosts_of_exchange(1), watcher.on_event) as exchange:
                 _store_keys.offer(self._run_config, exchange)
                 _pickling.send(self._trainable.without_filesystem(), exchange, {})
-                end, is_over_budget = self._run(config, exchange)
+                end, is_over_budget = self._run(config, exchange, watcher)
         finally:
             _private_folder.remove(folder)
+        watcher.raise_error()
         self._raise_if_failed(end, is_over_budget)
         results = self.get_results()
         failure = results._failure_of_all()
@@ -137,6 +148,7 @@ class Tuner:
         scaling = self._trainable.scaling
         found = {**_settings.DEFAULTS, **_settings.settings(scaling, self._run_config), **self._trainable.trainer.settings()}
         found.update({f"loop.{key}": text for key, text in self._space.recorded().items()})
+        found.update(self._checkpoint_keys)
         found.update({"run.name": self._name, "run.storage_path": self._storage})
         for key in ("scaling.num_workers", "scaling.min_workers"):
             found.pop(key, None)
@@ -172,8 +184,8 @@ class Tuner:
 
     # ---- run `trainrt tune` ----
 
-    def _run(self, config: str, exchange: Exchange) -> tuple[Any, bool]:
-        """Runs `trainrt tune`. Returns how it ended, and whether time_budget_s was exceeded."""
+    def _run(self, config: str, exchange: Exchange, watcher: SweepWatcher) -> tuple[Any, bool]:
+        """Runs `trainrt tune`. Returns how it ended, and whether time_budget_s was exceeded or a stopper ended the sweep."""
         environment = {**os.environ, **_cluster.env_vars(), **exchange.variables()}
         environment["TRAINRT_TUNER_TITLE"] = f"the Tuner in {os.path.basename(_script.of_this_process()['path'] or 'this program')}"
         environment["PYTHONPATH"] = os.pathsep.join([_PACKAGES, *filter(None, [environment.get("PYTHONPATH")])])
@@ -185,10 +197,12 @@ class Tuner:
         command = [_executable.trainrt(), "tune", "--config", config, *_settings.trust_arguments(self._trust_owner)]
         processes = _command.LaunchedCommand(command, environment, _command.stop_signal_of(command), _store_keys.of(self._run_config))
         budget = TimeBudget(self._tune.time_budget_s, processes)
+        watcher.begin(processes, self._tune.num_samples, self._tune.num_samples * self._space.num_grid_points())
         try:
-            return processes.run(), budget.is_over
+            return processes.run(), budget.is_over or watcher.stops_sweep
         finally:
             budget.end()
+            watcher.end()
 
     def _raise_if_failed(self, end: Any, is_over_budget: bool) -> None:
         if end.interrupted:
@@ -253,31 +267,6 @@ class Tuner:
             texts["tune.max_failures"] = str(int(texts.get("tune.max_failures", 0)) + 1)
         tuner._restored = sections_of(texts)
         return tuner
-
-
-def _run_config_of(trainable: Any, given: RunConfig | None) -> RunConfig:
-    """Returns the RunConfig of the Tuner, else that of its Trainer, else a default one."""
-    own = getattr(trainable, "run_config", None)
-    if own is not None and given is None:
-        return own
-    return given or RunConfig()
-
-
-def _stop_of(run_config: RunConfig) -> tuple[Callable[..., Any] | None, RunConfig]:
-    """Returns the stop function, or `None`, and the RunConfig without that function and without the rule `done`. TrialSession applies both, because
-    only Python can call the function."""
-    stop = run_config.stop
-    if callable(stop):
-        return stop, _with_stop(run_config, None)
-    if isinstance(stop, dict) and "done" in stop:
-        return None, _with_stop(run_config, {name: value for name, value in stop.items() if name != "done"} or None)
-    return None, run_config
-
-
-def _with_stop(run_config: RunConfig, stop: Any) -> RunConfig:
-    made = RunConfig(**{name: getattr(run_config, name) for name in run_config.__dataclass_fields__})
-    made.stop = stop
-    return made
 
 
 def _check_caller() -> None:

@@ -40,7 +40,7 @@ def _run(script: ExchangeClient, texts: dict[str, str], runtime: _client.Context
     spec = trainer.train_spec()
     donor = _donor_of(runtime.run_dir)
     spec.first_checkpoint = donor or spec.first_checkpoint
-    session = trainable.session(runtime, spec)
+    session = trainable.session(runtime, spec, script, texts)
     _in_rank.run_function(trainer, session)
     if donor is not None:
         session.take_reports()

@@ -1,1 +1,1 @@
-"""Callbacks under the module names of Ray AIR."""
+"""Callbacks and functions for trackers and Keras, under the module names of Ray AIR."""

@@ -62,12 +62,17 @@ class Scaling(Columnwise):
 
 class StandardScaler(Scaling):
     def scale(self, name):
-        return self._stat("mean", name), self._stat("std", name)
+        return self._stat("mean", name), _one_if_negligible(self._stat("std", name))
 
 
 class MinMaxScaler(Scaling):
     def scale(self, name):
-        return self._stat("min", name), self._stat("max", name) - self._stat("min", name)
+        return self._stat("min", name), _one_if_negligible(self._stat("max", name) - self._stat("min", name))
+
+
+def _one_if_negligible(divisor):
+    """Return the divisor, or 1 if the column is nearly constant, as in C++."""
+    return 1.0 if divisor < 1e-8 else divisor
 
 
 class MaxAbsScaler(Scaling):
@@ -249,6 +254,11 @@ class LabelEncoder(Encoding):
         output, labels = self.output_columns[0], list(self._numbers[self.columns[0]])
         found = [labels[int(number)] for number in data[output]]
         return {**data, self.columns[0]: found} if isinstance(data, dict) else data.assign(**{self.columns[0]: found})
+
+    def inverse_transform(self, ds):
+        """Return the dataset with labels in place of numbers. `ds` is a result of transform(), or has predicted numbers in the output column."""
+        self._require_fitted()
+        return ds.map_batches(self.inverse_transform_batch)
 
 
 def _listed(names):

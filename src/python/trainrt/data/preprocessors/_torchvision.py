@@ -1,7 +1,6 @@
 """TorchVisionPreprocessor: transforms of torchvision for columns of images."""
 
-import numpy
-
+from .._numpy import numpy
 from ._preprocessor import Preprocessor, taken
 
 

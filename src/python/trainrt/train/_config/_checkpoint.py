@@ -42,8 +42,10 @@ class CheckpointConfig:
 
     def __post_init__(self):
         if self.num_to_keep is not None and (not isinstance(self.num_to_keep, int) or self.num_to_keep <= 0):
-            raise ValueError(f"CheckpointConfig(num_to_keep={self.num_to_keep!r}): it must be an integer, 1 or more, or None to keep all")
+            raise ValueError(f"Received invalid num_to_keep: {self.num_to_keep!r}. CheckpointConfig(num_to_keep=...) must be None to keep all, "
+                             f"or an integer >= 1")
         if self.checkpoint_score_order not in ("max", "min"):
-            raise ValueError(f"CheckpointConfig(checkpoint_score_order={self.checkpoint_score_order!r}): it must be 'max' or 'min'")
+            raise ValueError(f"Received invalid checkpoint_score_order: {self.checkpoint_score_order!r}. CheckpointConfig(checkpoint_score_order=...) must be "
+                             f"'max' or 'min'")
         if self.checkpoint_frequency is not None and self.checkpoint_frequency < 0:
             raise ValueError(f"CheckpointConfig(checkpoint_frequency={self.checkpoint_frequency!r}): it must be 0 or more")

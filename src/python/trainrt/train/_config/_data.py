@@ -33,7 +33,8 @@ class DataConfig:
 
     def __init__(self, datasets_to_split: Union[str, Iterable[str]] = "all", execution_options: Any = None, enable_shard_locality: bool = True):
         if datasets_to_split != "all" and (isinstance(datasets_to_split, str) or not hasattr(datasets_to_split, "__iter__")):
-            raise TypeError(f"DataConfig(datasets_to_split={datasets_to_split!r}): it must be 'all' or a list of names of datasets")
+            raise TypeError("`datasets_to_split` should be a 'all' or a list of strings of dataset names. Received "
+                            f"{type(datasets_to_split).__name__} with value {datasets_to_split!r}")
         self.datasets_to_split = datasets_to_split if datasets_to_split == "all" else list(datasets_to_split)
         self.execution_options = execution_options
         self.enable_shard_locality = enable_shard_locality

@@ -8,18 +8,19 @@ from ._assignment import NAME, Section
 
 
 def checked(datasets, trainer):
-    """Returns `datasets`, {name: trainrt.data.Dataset}. Raises TypeError or ValueError that names `trainer` if it is invalid."""
+    """Returns `datasets`, {name: trainrt.data.Dataset}. Raises ValueError, which names `trainer`, for anything else."""
     if not datasets:
         return {}
     from ...data import Dataset
     if not isinstance(datasets, dict):
-        raise TypeError(f"{trainer}(datasets=...): it must be a dict, such as {{'train': dataset}}, not a {type(datasets).__name__}")
+        raise ValueError(f"`datasets` should be a dict mapping from a string to `trainrt.data.Dataset` objects, such as {{'train': dataset}}. "
+                         f"{trainer}(datasets=...) found a {type(datasets).__name__}")
     for name, dataset in datasets.items():
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise ValueError(f"{trainer}(datasets={{{name!r}: ...}}): a name consists of letters, digits, '_' and '-'")
         if not isinstance(dataset, Dataset):
-            raise TypeError(f"{trainer}(datasets={{{name!r}: ...}}): it must be a dataset of trainrt.data (read_csv, from_items, from_torch, ...), not a "
-                            f"{type(dataset).__name__}; other data are opened in the train function")
+            raise ValueError(f"The Dataset under {name!r} key is not a `trainrt.data.Dataset`. {trainer}(datasets=...) received a {type(dataset).__name__}; "
+                             f"use read_csv(), from_items() or another function of trainrt.data, or open other data in the train function")
     return dict(datasets)
 
 

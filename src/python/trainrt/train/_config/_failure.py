@@ -39,7 +39,7 @@ class FailureConfig:
             if not isinstance(value, int) or isinstance(value, bool) or value < -1:
                 raise ValueError(f"FailureConfig({name}={value!r}): it must be an integer, 0 or more, or -1 for no limit")
         if self.fail_fast not in (True, False, "raise"):
-            raise ValueError(f"FailureConfig(fail_fast={self.fail_fast!r}): it must be True, False or 'raise'")
+            raise ValueError(f"fail_fast must be one of {{bool, 'raise'}}. Got FailureConfig(fail_fast={self.fail_fast!r})")
         if self.fail_fast and self.max_failures != 0:
-            raise ValueError(f"FailureConfig(fail_fast={self.fail_fast!r}, max_failures={self.max_failures}): fail_fast ends the run at its first failure, "
-                             f"and max_failures restarts it; leave one of them out")
+            raise ValueError(f"max_failures must be 0 if fail_fast={self.fail_fast!r}. FailureConfig(max_failures={self.max_failures}) restarts a failed run, "
+                             f"and fail_fast ends it; leave one of them out")

@@ -32,5 +32,5 @@ class LoggingConfig:
 
     def __post_init__(self):
         if not isinstance(self.log_level, str) or not isinstance(logging.getLevelName(self.log_level.upper()), int):
-            raise ValueError(f"LoggingConfig(log_level={self.log_level!r}): must be CRITICAL, ERROR, WARNING, INFO, DEBUG or NOTSET")
+            raise ValueError(f"Invalid log_level: {self.log_level!r}. Must be one of: CRITICAL, ERROR, WARNING, INFO, DEBUG, NOTSET")
         self.log_level = self.log_level.upper()

@@ -84,7 +84,7 @@ class RunConfig:
                            ("logging_config", LoggingConfig)):
             value = getattr(self, name)
             if value is not None and not isinstance(value, kind):
-                raise TypeError(f"RunConfig({name}={value!r}): it must be a trainrt.train.{kind.__name__}")
+                raise ValueError(f"Invalid `{kind.__name__}` type: {type(value)}. RunConfig({name}={value!r}) must be a trainrt.train.{kind.__name__}")
         for callback in self.callbacks or ():
             if not isinstance(callback, UserCallback):
                 raise ValueError(f"RunConfig(callbacks=[{callback!r}]): it must be a list of trainrt.train.UserCallback")

@@ -68,10 +68,12 @@ class ScalingConfig:
         count = self.num_workers
         if isinstance(count, (tuple, list)):
             if len(count) != 2 or not all(map(_is_integer, count)) or not 1 <= count[0] <= count[1]:
-                raise ValueError(f"ScalingConfig(num_workers={count!r}): an elastic run takes (min, max), integers with 1 <= min <= max")
+                raise ValueError(f"Invalid ScalingConfig(num_workers={count!r}): an elastic run takes (min, max), integers with 1 <= min <= max")
             self.num_workers = tuple(count)
-        elif not _is_integer(count) or count < 0:
-            raise ValueError(f"ScalingConfig(num_workers={count!r}): it must be an integer, 1 or more (0 runs in this process), or (min, max)")
+        elif not _is_integer(count):
+            raise ValueError(f"ScalingConfig(num_workers) must be an int or a tuple of two ints: (min, max). It is {count!r}")
+        elif count < 0:
+            raise ValueError(f"Invalid ScalingConfig(num_workers={count!r}): must be 1 or more, or 0 to run in this process")
 
     def _check_resources(self):
         if self.resources_per_worker is None:
@@ -85,9 +87,9 @@ class ScalingConfig:
     def _check_gpus(self):
         gpus = (self.resources_per_worker or {}).get("GPU")
         if self.use_gpu and gpus == 0:
-            raise ValueError("ScalingConfig: use_gpu is True, and resources_per_worker has 'GPU': 0; leave one of them out")
+            raise ValueError("`use_gpu` is True but `GPU` is set to 0 in `resources_per_worker`: leave one of them out of the ScalingConfig")
         if not self.use_gpu and gpus:
-            raise ValueError(f"ScalingConfig: resources_per_worker has 'GPU': {gpus}, and use_gpu is False; set use_gpu=True")
+            raise ValueError(f"`use_gpu` is False but `GPU` was found in `resources_per_worker`, with the value {gpus}: set ScalingConfig(use_gpu=True)")
 
     def searched_fields(self) -> list[str]:
         """Returns the names of the fields that contain a grid or a domain of trainrt.tune."""

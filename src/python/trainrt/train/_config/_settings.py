@@ -1,5 +1,6 @@
 """Translates the configs of a Trainer into keys of trainrt's config (`trainrt help config`), and notes which arguments have no effect."""
 
+from .._sessions._sink_callback import SinkCallback
 from . import _paths
 from ._storage import PathInFilesystem, is_object_store
 
@@ -42,7 +43,19 @@ def _run_settings(run):
         found["failure.max_failures"] = NO_LIMIT if limit < 0 else limit
     if run.verbose:
         found["metrics.progress"] = "all" if run.verbose >= 2 else "auto"
-    return {**found, **_stop_settings(run.stop)}
+    return {**found, **_stop_settings(run.stop), **_sink_settings(run.callbacks)}
+
+
+def _sink_settings(callbacks):
+    """Returns the keys of the callbacks for trackers, which add sinks to the default ones. Raises ValueError for two callbacks of one tracker."""
+    found, names = {}, []
+    for callback in callbacks or ():
+        if isinstance(callback, SinkCallback):
+            if callback.sink in names:
+                raise ValueError(f"RunConfig(callbacks=...): there are two {type(callback).__name__}; a run has one per tracker")
+            names.append(callback.sink)
+            found.update(callback.settings())
+    return {**found, "metrics.sinks": ", ".join([DEFAULTS["metrics.sinks"], *names])} if names else {}
 
 
 def _checkpoint_settings(config):

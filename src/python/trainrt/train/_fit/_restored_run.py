@@ -105,7 +105,7 @@ def _newest_checkpoint(run_dir):
 
 
 def _local_directory(reader):
-    return os.path.join(default_storage(), reader.name)
+    return os.path.join(default_storage(), os.path.basename(reader.key))
 
 
 def _local_run_of(reader):

@@ -3,6 +3,8 @@ stored in result.json."""
 
 import time
 
+from ._reported_metrics import ReportedMetrics
+
 # The runtime adds these three metrics to each report.
 _ITERATION, _TIME, _SECONDS = "_training_iteration", "_timestamp", "_time_this_iter_s"
 NAMES = frozenset(("config", "date", "done", "episodes_total", "experiment_id", "experiment_tag", "hostname", "iterations_since_restore", "node_ip", "pid",
@@ -16,7 +18,7 @@ def is_added(name):
 
 
 def completed(reports, run_id, config, is_finished, attempts=(), worker=None, checkpointed=()):
-    """Returns the reports with the metrics of Ray Tune. A metric that the train function reported under the same name is kept.
+    """Returns the reports with the metrics of Ray Tune, as ReportedMetrics. A metric that the train function reported under the same name is kept.
 
     `attempts`: records of the run's attempts, oldest first. `worker`: host, address and process ID of rank 0 in the attempt `worker["attempt"]`.
     `checkpointed`: iterations whose checkpoints are kept.
@@ -34,7 +36,8 @@ def completed(reports, run_id, config, is_finished, attempts=(), worker=None, ch
                  "time_since_restore": since_s, "iterations_since_restore": iteration - first, "training_iteration": iteration,
                  "timestamp": report.get(_TIME), "date": _date(report.get(_TIME)),
                  "warmup_time": ((attempt or {}).get("timing") or {}).get("startup_s")}
-        found.append({**report, **{name: value for name, value in added.items() if name not in report}})
+        added = {name: value for name, value in added.items() if name not in report}
+        found.append(ReportedMetrics({**report, **added}, [*added, *(name for name in report if name.startswith("_"))]))
     return found
 
 

@@ -1,6 +1,5 @@
 """Checkpoint: a directory with the files that a train function saved."""
 
-import json
 import os
 import shutil
 import tempfile
@@ -9,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from ..._support import _local_files, _new_file, _object_store
-from . import _run_directory
+from ..._support import _local_files, _object_store
+from . import _checkpoint_values, _json_file, _run_directory
 from ._remote_checkpoint import RemoteCheckpoint
 
 _METADATA = ".metadata.json"
@@ -92,6 +91,43 @@ class Checkpoint:
         Checkpoint(path=/tmp/model)
         """
         return cls(path)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Checkpoint":
+        """Returns a checkpoint with the values of a dict, as in Ray 2.0 to 2.6. They are written into a new temporary directory, without pickle. The
+        directory is removed with the Checkpoint object; `report()` copies it before.
+
+        Parameters
+        ----------
+        data : dict of str to object
+            Numbers, strings, bytes, `None`, NumPy arrays, torch tensors, and dicts, lists and tuples of these. Of a model, pass its `state_dict()`.
+
+        Raises
+        ------
+        TypeError
+            If a value has another type.
+
+        Examples
+        --------
+        >>> from trainrt.train import Checkpoint
+        >>> Checkpoint.from_dict({"epoch": 3, "weights": [0.5, 1.5]}).to_dict()
+        {'epoch': 3, 'weights': [0.5, 1.5]}
+        """
+        checkpoint = cls(_checkpoint_values.written(data))
+        _checkpoint_values.remove_with(checkpoint, checkpoint.path)
+        return checkpoint
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the values of a checkpoint that `from_dict()` made.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the checkpoint does not exist on this node.
+        ValueError
+            If the checkpoint was not made by `from_dict()`.
+        """
+        return _checkpoint_values.read(self._existing_path())
 
     @classmethod
     def _from_state(cls, path):
@@ -177,11 +213,11 @@ class Checkpoint:
         if self._remote is not None:
             return self._remote.metadata()
         if self._native_directory is None:
-            return _read_json(os.path.join(self.path, _METADATA))
+            return _json_file.read(os.path.join(self.path, _METADATA))
         if os.path.isfile(os.path.join(self._native_directory, _METADATA)):
-            return _read_json(os.path.join(self._native_directory, _METADATA))
-        reported = _read_json(os.path.join(self._native_directory, "manifest.json")).get("metadata") or {}
-        return {**reported, **_read_json(os.path.join(self.path, _METADATA))}
+            return _json_file.read(os.path.join(self._native_directory, _METADATA))
+        reported = _json_file.read(os.path.join(self._native_directory, "manifest.json")).get("metadata") or {}
+        return {**reported, **_json_file.read(os.path.join(self.path, _METADATA))}
 
     def set_metadata(self, metadata: dict[str, Any]) -> None:
         """Replaces the metadata. The committed files of a run's checkpoint are not changed: its metadata are written next to the manifest.
@@ -204,7 +240,7 @@ class Checkpoint:
             raise TypeError(f"set_metadata() takes a dict, not a {type(metadata).__name__}")
         self._existing_path()
         try:
-            _write_json(os.path.join(self._native_directory or self.path, _METADATA), metadata)
+            _json_file.write(os.path.join(self._native_directory or self.path, _METADATA), metadata)
         except (TypeError, ValueError) as error:
             raise TypeError(f"set_metadata({metadata!r}): JSON cannot hold the metadata: {error}") from None
 
@@ -236,7 +272,7 @@ class Checkpoint:
         return f"Checkpoint(path={self.path})"
 
     def __fspath__(self) -> str:
-        raise TypeError("a Checkpoint is no path; use checkpoint.path, or `with checkpoint.as_directory() as path:`")
+        raise TypeError("You cannot use `Checkpoint` objects directly as paths. Use checkpoint.path, or `with checkpoint.as_directory() as path:`")
 
 
 def _resolved(path: str) -> "tuple[str, Optional[str]]":
@@ -248,20 +284,3 @@ def _resolved(path: str) -> "tuple[str, Optional[str]]":
     if os.path.basename(path) == "files" and _run_directory.is_checkpoint(parent):
         return path, parent
     return path, None
-
-
-def _read_json(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise ValueError(f"{path} is not valid JSON: {error}") from None
-    return content if isinstance(content, dict) else {}
-
-
-def _write_json(path, content):
-    """Replaces the file by an atomic rename."""
-    text = json.dumps(content, indent=2)
-    _new_file.replace(os.path.dirname(path), os.path.basename(path), lambda file: file.write(text.encode()))

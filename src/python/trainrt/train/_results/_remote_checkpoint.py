@@ -16,7 +16,7 @@ class RemoteCheckpoint:
     """The checkpoint that `reader` reads: one of a run, its folder `files`, or any folder. Each object downloads the small files once."""
 
     def __init__(self, reader):
-        self.reader = reader.parent() if _FILES_OF_RUN.search(reader.url) else reader  # the manifest has the checksums of the files
+        self.reader = reader.parent() if _FILES_OF_RUN.search(reader.key) else reader  # the manifest has the checksums of the files
         self._download = SharedDownload(self.reader)
         self._small = None  # {name: content} of the small files, after the first use
 

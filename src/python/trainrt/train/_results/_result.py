@@ -1,7 +1,6 @@
 """Result: metrics, checkpoints and error of a run, read from its run directory."""
 
 import json
-import math
 import os
 import subprocess
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ..._support import _executable, _local_files, _notes, _object_store, _this_process
 from ..errors import TrainingFailedError
-from . import _auto_metrics, _run_directory, _run_state, _trainer_record
+from . import _auto_metrics, _kept, _run_directory, _run_state, _trainer_record
 from ._checkpoint import Checkpoint
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ class Result:
     Attributes
     ----------
     metrics : dict
-        Metrics of the last report, with those of Ray Tune such as `time_total_s`; {} before the first report.
+        Metrics of the last report, with those of Ray Tune such as `time_total_s`, which `==` ignores if the other dict lacks them; {} before the first report.
     reports : list of dict
         Metrics of all reports, oldest first.
     checkpoint : Checkpoint or None
@@ -52,19 +51,30 @@ class Result:
     (0.5, 2)
     """
 
-    def __init__(self, path: Optional[str], reports: list[dict[str, Any]], checkpoints: list[tuple[Checkpoint, dict[str, Any]]],
-                 error: Optional[TrainingFailedError] = None, config: Optional[dict[str, Any]] = None, return_value: Any = None,
-                 state: Optional[str] = None):
-        self._state = state
+    def __init__(self, metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkpoint] = None, error: Optional[Exception] = None,
+                 path: Optional[str] = None, metrics_dataframe: "Optional[pandas.DataFrame]" = None,
+                 best_checkpoints: Optional[list[tuple[Checkpoint, dict[str, Any]]]] = None, _storage_filesystem: Any = None, return_value: Any = None):
+        self._state: Optional[str] = None
         self.path = path
-        self.reports = reports
-        self.metrics = self.reports[-1] if self.reports else {}
-        self._checkpoints = checkpoints  # sorted, oldest first
-        self.checkpoint = checkpoints[-1][0] if checkpoints else None
-        self.best_checkpoints = checkpoints
+        self.metrics = {} if metrics is None else metrics
+        self.reports = [self.metrics] if self.metrics else []
+        self.checkpoint = checkpoint
+        self.best_checkpoints = best_checkpoints or []
+        self._checkpoints = self.best_checkpoints  # oldest first
         self.error = error
-        self.config = config
+        self.config = self.metrics.get("config")
         self.return_value = return_value
+        self._metrics_dataframe, self._storage_filesystem = metrics_dataframe, _storage_filesystem
+
+    @classmethod
+    def _of_run(cls, path: Optional[str], reports: list[dict[str, Any]], checkpoints: list[tuple[Checkpoint, dict[str, Any]]],
+                error: Optional[TrainingFailedError] = None, config: Optional[dict[str, Any]] = None, return_value: Any = None,
+                state: Optional[str] = None) -> "Result":
+        """Returns the Result of all reports and kept checkpoints, both oldest first."""
+        made = cls(reports[-1] if reports else {}, checkpoints[-1][0] if checkpoints else None, error, path, best_checkpoints=checkpoints,
+                   return_value=return_value)
+        made._state, made.reports, made.config = state, reports, config
+        return made
 
     @classmethod
     def from_path(cls, path: Union[str, "os.PathLike[str]"], storage_filesystem: Any = None, *, return_value: Any = None) -> "Result":
@@ -117,10 +127,16 @@ class Result:
             exit_code = _run_directory.last_attempt(run_dir).get("exit_code", 70)
             logs = "its logs are in its local directory, not in the store" if is_remote else f"see the logs in {path}/logs"
             error = TrainingFailedError(_run_directory.error_text(run_dir) or f"the run failed; {logs}", exit_code=exit_code)
-        checkpoints = _kept_checkpoints(run_dir, reports) if not is_remote else _stored_checkpoints(path, run_dir, reports)
-        result = cls(path, reports, checkpoints, error, config, returned, record.get("state") if is_remote else None)
-        result.best_checkpoints = _ranked(result._checkpoints, record.get("config", {}))
+        checkpoints = _kept.kept_checkpoints(run_dir, reports) if not is_remote else _kept.stored_checkpoints(path, run_dir, reports)
+        result = cls._of_run(path, reports, checkpoints, error, config, returned, record.get("state") if is_remote else None)
+        result.best_checkpoints = _kept.ranked(result._checkpoints, record.get("config", {}))
         return result
+
+    def _with_checkpoints_of(self, kind):
+        """Makes the checkpoints objects of `kind`, a subclass of Checkpoint, and returns this Result."""
+        self.checkpoint = None if self.checkpoint is None else kind(self.checkpoint.path)
+        self.best_checkpoints = [(kind(checkpoint.path), metrics) for checkpoint, metrics in self.best_checkpoints]
+        return self
 
     @classmethod
     def _of_local(cls, session, returned):
@@ -130,9 +146,10 @@ class Result:
                    for number, ((metrics, _), (unix_s, seconds)) in enumerate(zip(session.reports, session.times), 1)]
         kept = {number for number, (_, checkpoint) in enumerate(session.reports, 1) if checkpoint is not None}
         reports = _auto_metrics.completed(reports, session.run_id, config, True, worker=_this_process.facts(), checkpointed=kept)
-        newest = session.get_checkpoint()
-        checkpoints = [(newest, reports[-1])] if newest is not None and reports else []
-        return cls(None, reports, checkpoints, config=config, return_value=returned, state=_run_state.FINISHED)
+        checkpoints = [(checkpoint, report) for (_, checkpoint), report in zip(session.reports, reports) if checkpoint is not None][-1:]
+        made = cls._of_run(None, reports, checkpoints, config=config, return_value=returned, state=_run_state.FINISHED)
+        made.checkpoint = session.get_checkpoint()
+        return made
 
     def _with_config(self, config):
         """Sets the config if trainer.json does not contain it. Returns this Result."""
@@ -147,6 +164,8 @@ class Result:
     @property
     def filesystem(self) -> Any:
         """pyarrow.fs.LocalFileSystem for a run directory; `None` if pyarrow is not installed, and for a URL of an object store."""
+        if self._storage_filesystem is not None:
+            return self._storage_filesystem
         return _local_files.filesystem() if self.path is None or _object_store.reader_of(self.path) is None else None
 
     @property
@@ -171,6 +190,8 @@ class Result:
     @property
     def metrics_dataframe(self) -> "pandas.DataFrame":
         """All reports as a table with a row per report; values of the config are columns such as `config/lr`. Raises ImportError if pandas is not installed."""
+        if self._metrics_dataframe is not None:
+            return self._metrics_dataframe
         try:
             import pandas
         except ImportError:
@@ -203,15 +224,28 @@ class Result:
         """
         if mode not in ("max", "min"):
             raise ValueError(f"get_best_checkpoint(mode={mode!r}): it must be 'max' or 'min'")
-        scored = [(metrics[metric], checkpoint) for checkpoint, metrics in self._checkpoints if _is_score(metrics.get(metric))]
+        scored = [(metrics[metric], checkpoint) for checkpoint, metrics in self._checkpoints if _kept.is_score(metrics.get(metric))]
         if not scored:
             names = sorted({name for _, metrics in self._checkpoints for name in metrics if not _auto_metrics.is_added(name)})
             raise RuntimeError(f"get_best_checkpoint({metric!r}): no checkpoint was reported with this metric as a number; their metrics are: "
                                f"{', '.join(names) or '(no metrics)'}")
-        ignored = sum(_is_nan(metrics.get(metric)) for _, metrics in self._checkpoints)
+        ignored = sum(_kept.is_nan(metrics.get(metric)) for _, metrics in self._checkpoints)
         if ignored:
             _notes.say(f"get_best_checkpoint({metric!r}): {ignored} of {len(self._checkpoints)} checkpoints have NaN and were ignored")
         return (max if mode == "max" else min)(scored, key=lambda each: each[0])[1]
+
+    def __eq__(self, other: object) -> bool:
+        """Compares metrics, checkpoints, path and returned value, and errors by their type and text."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    def _compared(self):
+        error = (type(self.error), str(self.error)) if self.error is not None else None
+        return self.path, self.metrics, self.checkpoint, error, self.best_checkpoints, self.return_value
 
     def __repr__(self) -> str:
         shown = {name: value for name, value in self.metrics.items() if not _auto_metrics.is_added(name)}
@@ -223,51 +257,6 @@ def _completed_reports(path, record, config):
     kept = {manifest.get("iteration") for _, manifest in _run_directory.checkpoints(path)}
     return _auto_metrics.completed(_run_directory.reports(path), record.get("run_id"), config, record.get("state") == _run_state.FINISHED,
                                    _run_directory.attempts(path), _trainer_record.read(path).get("worker"), kept)
-
-
-def _is_nan(value):
-    return isinstance(value, float) and math.isnan(value)
-
-
-def _is_score(value):
-    return isinstance(value, (int, float)) and not math.isnan(value)
-
-
-def _kept_checkpoints(path, reports):
-    """Returns [(Checkpoint, metrics)] of the reported directories, or of the run's State if no directory was reported, oldest first."""
-    found, make = _run_directory.reported(path), Checkpoint
-    if not found:
-        found, make = _run_directory.native(path), Checkpoint._from_state
-    return [(make(folder), metrics) for (folder, _), metrics in zip(found, _metrics_of(found, reports))]
-
-
-def _stored_checkpoints(url, run_dir, reports):
-    """Returns _kept_checkpoints() of the run at `url` in an object store. `run_dir` has its records and manifests."""
-    found, files = _run_directory.reported_by_digests(run_dir), "/files"
-    if not found:
-        found, files = _run_directory.native(run_dir), ""
-    return [(Checkpoint(f"{url}/{os.path.basename(folder)}{files}"), metrics) for (folder, _), metrics in zip(found, _metrics_of(found, reports))]
-
-
-def _metrics_of(found, reports):
-    """Returns, for each (path, manifest), the metrics of its report, and those of its validation."""
-    by_iteration = {report.get("_training_iteration"): report for report in reports}
-    return [{**(by_iteration.get(manifest.get("iteration")) or _run_directory.metrics_in(manifest)), **_run_directory.validated_metrics(folder, manifest)}
-            for folder, manifest in found]
-
-
-def _ranked(checkpoints, config):
-    """Returns the checkpoints sorted by their score, the best last. A checkpoint without a score ranks below all others."""
-    attribute = config.get("checkpoint.score_attribute")
-    if not attribute:
-        return checkpoints
-    sign = -1 if config.get("checkpoint.score_order") == "min" else 1
-
-    def rank(each):
-        value = each[1].get(attribute)
-        return (True, sign * value) if _is_score(value) else (False, 0)
-
-    return sorted(checkpoints, key=rank)
 
 
 def _config_of(path, record):

@@ -30,6 +30,12 @@ def run_record(run_dir):
     return record if str(record.get("format", "")).startswith("trainrt run") else None
 
 
+def experiment_name(run_dir):
+    """Returns the name of the sweep that the run is a trial of, or the name of the run."""
+    folder, name = os.path.split(os.path.abspath(run_dir))
+    return os.path.basename(folder) if os.path.exists(os.path.join(folder, "sweep.json")) else name
+
+
 def similar_run(run_dir):
     """Returns text that suggests the run with the most similar name beside `run_dir`, such as ` (did you mean '/runs/first'?)`, or '' if there is none."""
     folder, name = os.path.split(os.path.normpath(run_dir))

@@ -6,13 +6,13 @@ import os
 from ..._support import _metric_json, _new_file
 
 NAME = "validation.json"
+TOO_LONG = "it took longer than timeout_s"  # first words of the error of a validation that was ended for its duration
 _FORMAT = {"format": "trainrt validation", "version": 1}
 
 
-def write(checkpoint, metrics, error=None, timed_out=False):
-    """Writes the result. `metrics`: numbers, strings and bools by name; `timed_out`: the error is that the validation took too long. Returns False if
-    the checkpoint no longer exists."""
-    text = json.dumps({**_FORMAT, "metrics": _metric_json.encoded(metrics), "error": error, "timed_out": timed_out}, indent=1)
+def write(checkpoint, metrics, error=None):
+    """Writes the result. `metrics`: numbers, strings and bools by name. Returns False if the checkpoint no longer exists."""
+    text = json.dumps({**_FORMAT, "metrics": _metric_json.encoded(metrics), "error": error}, indent=1)
     try:
         _new_file.replace(checkpoint, NAME, lambda file: file.write(text.encode()), may_be_link=False)
     except FileNotFoundError:
@@ -31,9 +31,10 @@ def status(checkpoint):
     found = _content(checkpoint)
     if found is None:
         return "PENDING_VALIDATION"
-    if found.get("timed_out"):
-        return "VALIDATION_TIMEOUT"
-    return "VALIDATED" if found.get("error") is None else "VALIDATION_FAILED"
+    error = found.get("error")
+    if error is None:
+        return "VALIDATED"
+    return "VALIDATION_TIMEOUT" if str(error).startswith(TOO_LONG) else "VALIDATION_FAILED"
 
 
 def _content(checkpoint):

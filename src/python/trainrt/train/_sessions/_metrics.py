@@ -53,4 +53,5 @@ def _checked(name, value):
 def _refuse_tensor(name, value):
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
-        raise ValueError(f"metric '{name}' is a torch tensor; report a number: {name.rsplit('/', 1)[-1]}.item()")
+        raise ValueError(f"Passing objects containing Torch tensors as metrics is not supported: metric '{name}' is a tensor. Report a number: "
+                         f"{name.rsplit('/', 1)[-1]}.item()")

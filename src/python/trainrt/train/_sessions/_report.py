@@ -185,7 +185,7 @@ def _uploaded(checkpoint, upload_fn, directory_name):
         raise TypeError(f"report(checkpoint_upload_fn={upload_fn!r}): it must be a function of a checkpoint and a directory name")
     returned = upload_fn(checkpoint, directory_name)
     if returned is not None and not isinstance(returned, Checkpoint):
-        raise TypeError(f"report(checkpoint_upload_fn=...): the function returned {returned!r}; it must return a Checkpoint, or None")
+        raise ValueError(f"checkpoint_upload_fn must return a `trainrt.train.Checkpoint`, or None. It returned {returned!r}")
     return checkpoint if returned is None else returned
 
 
@@ -193,7 +193,7 @@ def _check_checkpoint(checkpoint, validation):
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         raise TypeError(f"report(checkpoint={checkpoint!r}): it must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
     if validation and checkpoint is None:
-        raise ValueError("report(validation=...) validates a checkpoint, and checkpoint= is missing; pass both")
+        raise ValueError("Validation requires a checkpoint to be provided: report(validation=...) also needs checkpoint=...")
 
 
 def _validation_request(session, validation):
@@ -201,6 +201,6 @@ def _validation_request(session, validation):
     if not validation:
         return None
     if session.spec.validation is None:
-        raise ValueError("report(validation=...): the Trainer has no validation_config; pass validation_config=ValidationConfig(fn=...), with the "
-                         "function that evaluates a checkpoint")
+        raise ValueError("`validation_config` was not set on the trainer, but a validation was requested. Pass "
+                         "validation_config=ValidationConfig(fn=...) to the Trainer, with the function that evaluates a checkpoint")
     return session.spec.validation.request(validation)

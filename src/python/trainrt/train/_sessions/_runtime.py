@@ -183,10 +183,11 @@ class RuntimeSession:
         self._validator = validator
 
     def wait_for_validations(self):
-        """Waits until all requested validations are done. The run may stop meanwhile. Collective."""
-        if self.spec.validation is None or not self._wait_for_commit():
+        """Waits until all requested validations are done, also those of earlier attempts. The run may stop meanwhile. Collective."""
+        if self.spec.validation is None:
             return
-        self.newest_index()
+        if self._wait_for_commit():
+            self.newest_index()
         logged_at_s = time.monotonic()
         while not self.broadcast(self._validator.wait(1.0) if self._validator else None):
             self.runtime.stop_point()
@@ -219,9 +220,10 @@ class RuntimeSession:
 
     def wait_for_copies(self):
         """Waits until all checkpoints are copied, or copying has failed. The run may stop meanwhile. Collective."""
-        if self.spec.copies_to is None or not self._wait_for_commit():
+        if self.spec.copies_to is None:
             return
-        self.newest_index()
+        if self._wait_for_commit():
+            self.newest_index()
         while not self.broadcast(self._copies.wait(1.0) if self._copies else None):
             self.runtime.stop_point()
 

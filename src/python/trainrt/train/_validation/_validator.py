@@ -90,18 +90,18 @@ class Validator:
         kind, found = self._outcome(path, request)
         if kind == "ended":
             return False
-        if kind != "metrics":
+        if kind == "error":
             _notes.say(f"validation of {path} failed; its metrics stay as they were reported: {found}")
-        return _validation_file.write(path, found if kind == "metrics" else {}, None if kind == "metrics" else found, kind == "timeout")
+        return _validation_file.write(path, found if kind == "metrics" else {}, found if kind == "error" else None)
 
     def _outcome(self, path, request):
-        """Returns ('metrics', metrics), ('error', text), ('timeout', text), or ('ended', None) if end() was called."""
+        """Returns ('metrics', metrics), ('error', text), or ('ended', None) if end() was called."""
         process = SideProcess("trainrt.train._validation._process")
         self._current = path, process
         try:
             process.connection.send_bytes(pickle.dumps((self._call, self._function, path, request.get("fn_kwargs") or {})))
             if not process.connection.poll(request.get("timeout_s")):
-                return "timeout", f"it took longer than timeout_s, {request['timeout_s']:g} s"
+                return "error", f"{_validation_file.TOO_LONG}, {request['timeout_s']:g} s"
             return process.connection.recv()
         except (EOFError, OSError):
             return ("ended", None) if self._ended else ("error", f"its process exited early, {process.end_in_words()}")

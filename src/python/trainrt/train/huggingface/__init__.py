@@ -1,9 +1,6 @@
 """Ray Train's names for Hugging Face's libraries. Accelerate needs no such name: call Accelerator() in the train function of a TorchTrainer."""
 
-import importlib
+from .accelerate import AccelerateTrainer
+from .transformers import TransformersCheckpoint, TransformersTrainer
 
-
-def __getattr__(name):
-    if name == "transformers":
-        return importlib.import_module(f"{__name__}.transformers")
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__all__ = ["AccelerateTrainer", "TransformersCheckpoint", "TransformersTrainer"]

@@ -22,11 +22,29 @@ With checkpoints within epochs, a run resumes after the batch of the last checkp
         trainer.fit(model, trainrt.train.torch.prepare_data_loader(loader), ckpt_path=...)
 
 Lightning's means over a resumed epoch are computed from the remaining batches only. Lightning neither requeues the job nor writes hpc_ckpt files.
+LightningTrainer, the class of Ray 2.4 to 2.7, makes the Trainer and calls fit() itself.
 """
 
-from ._callback import RayTrainReportCallback
-from ._environment import RayLightningEnvironment
-from ._prepare import prepare_trainer
-from ._strategies import RayDDPStrategy, RayDeepSpeedStrategy, RayFSDPStrategy
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["RayDDPStrategy", "RayDeepSpeedStrategy", "RayFSDPStrategy", "RayLightningEnvironment", "RayTrainReportCallback", "prepare_trainer"]
+from ..._support import _deferred_names
+from ._checkpoint import LightningCheckpoint
+from ._config_builder import LightningConfigBuilder
+from ._trainer import LightningTrainer
+
+if TYPE_CHECKING:
+    from ._callback import RayTrainReportCallback
+    from ._environment import RayLightningEnvironment
+    from ._prepare import prepare_trainer
+    from ._strategies import RayDDPStrategy, RayDeepSpeedStrategy, RayFSDPStrategy
+
+__all__ = ["LightningCheckpoint", "LightningConfigBuilder", "LightningTrainer", "RayDDPStrategy", "RayDeepSpeedStrategy", "RayFSDPStrategy",
+           "RayLightningEnvironment", "RayTrainReportCallback", "prepare_trainer"]
+
+_DEFERRED = {"RayDDPStrategy": "_strategies", "RayDeepSpeedStrategy": "_strategies", "RayFSDPStrategy": "_strategies",
+             "RayLightningEnvironment": "_environment", "RayTrainReportCallback": "_callback", "prepare_trainer": "_prepare"}  # they need Lightning
+_REFUSED = {"LightningPredictor": "load the model with LightningCheckpoint.get_model(), and call it in a script or in map_batches()"}
+
+
+def __getattr__(name: str) -> Any:
+    return _deferred_names.found(__name__, name, _DEFERRED, _REFUSED)

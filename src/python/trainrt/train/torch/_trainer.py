@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
-from . import _group, _transfer
+from . import _accelerate_state, _group, _transfer
 
 
 @dataclass
@@ -51,8 +51,10 @@ class _TorchBackend(Backend):
 
     def on_training_start(self, worker_group, backend_config):
         os.environ["ACCELERATE_TORCH_DEVICE"] = str(_transfer.get_device())
+        _accelerate_state.begin()
 
     def on_shutdown(self, worker_group, backend_config):
+        _accelerate_state.end()
         _group.end()
 
 

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..._ray_names import names_of
 from ..._support import _notes
 from .._samples import sampled
 from .._spaces import Categorical, Domain, Function
@@ -256,5 +257,6 @@ def create_scheduler(scheduler: str, **arguments: Any) -> TrialScheduler:
     return _SCHEDULERS[scheduler](**arguments)
 
 
+__getattr__ = names_of(__name__)
 __all__ = ["ASHAScheduler", "AsyncHyperBandScheduler", "FIFOScheduler", "HyperBandScheduler", "MedianStoppingRule", "PopulationBasedTraining",
            "TrialScheduler", "create_scheduler"]

@@ -6,7 +6,8 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
-from .._spaces import Domain
+from ..._ray_names import names_of
+from .._spaces import Domain, grid_search
 
 _MODULES = {"bayesopt": "BayesOptSearch", "optuna": "OptunaSearch"}  # searchers that need a package, by their modules
 
@@ -134,4 +135,5 @@ def create_searcher(search_alg: str, **arguments: Any) -> Searcher:
     return known[search_alg](**arguments)
 
 
-__all__ = ["BasicVariantGenerator", "ConcurrencyLimiter", "HaltonSearch", "Searcher", "create_searcher"]
+__getattr__ = names_of(__name__)
+__all__ = ["BasicVariantGenerator", "ConcurrencyLimiter", "HaltonSearch", "Searcher", "create_searcher", "grid_search"]

@@ -9,10 +9,16 @@ from .._spaces import (
     choice,
     lograndint,
     loguniform,
+    qlograndint,
+    qloguniform,
+    qrandint,
+    qrandn,
     quniform,
     randint,
+    randn,
     sample_from,
     uniform,
 )
 
-__all__ = ["Categorical", "Domain", "Float", "Function", "Integer", "choice", "lograndint", "loguniform", "quniform", "randint", "sample_from", "uniform"]
+__all__ = ["Categorical", "Domain", "Float", "Function", "Integer", "choice", "lograndint", "loguniform", "qlograndint", "qloguniform", "qrandint", "qrandn",
+           "quniform", "randint", "randn", "sample_from", "uniform"]

@@ -14,10 +14,25 @@
     TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
 Every checkpoint that the Trainer saves is reported, and the run may stop there. It contains the random generators of each rank and the step within the
-epoch: a resumed run on the same number of ranks ends with the same weights. On the CPU set use_cpu=True.
+epoch: a resumed run on the same number of ranks ends with the same weights. On the CPU set use_cpu=True. TransformersTrainer, the class of Ray 2.1 to
+2.7, calls train() itself.
 """
 
-from ._callback import RayTrainReportCallback
-from ._prepare import prepare_trainer
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["RayTrainReportCallback", "prepare_trainer"]
+from ...._support import _deferred_names
+from ._checkpoint import TransformersCheckpoint
+from ._trainer import TransformersTrainer
+
+if TYPE_CHECKING:
+    from ._callback import RayTrainReportCallback
+    from ._prepare import prepare_trainer
+
+__all__ = ["RayTrainReportCallback", "TransformersCheckpoint", "TransformersTrainer", "prepare_trainer"]
+
+_DEFERRED = {"RayTrainReportCallback": "_callback", "prepare_trainer": "_prepare"}  # they need Transformers
+_REFUSED = {"TransformersPredictor": "load the model with TransformersCheckpoint.get_model(), and call it in a script or in map_batches()"}
+
+
+def __getattr__(name: str) -> Any:
+    return _deferred_names.found(__name__, name, _DEFERRED, _REFUSED)

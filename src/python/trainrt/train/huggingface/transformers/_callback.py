@@ -1,16 +1,8 @@
 """RayTrainReportCallback of Transformers."""
 
-import os
-import shutil
-import tempfile
-
-from ... import collective
-from ..._results._checkpoint import Checkpoint
 from ..._sessions import _report
-from ..._sessions._context import get_context
-from ._library import get_last_checkpoint, transformers
-
-_MARK = ".trainrt-rank-"
+from ._library import transformers
+from ._reports import reported_directory
 
 
 class RayTrainReportCallback(transformers.TrainerCallback):
@@ -31,34 +23,6 @@ class RayTrainReportCallback(transformers.TrainerCallback):
         metrics = {}
         for logged in state.log_history:
             metrics.update(logged)
-        collective.barrier()  # each rank writes its part of the checkpoint
-        saved = get_last_checkpoint(args.output_dir)
-        with tempfile.TemporaryDirectory(prefix=".trainrt_", dir=args.output_dir) as folder:
-            reports_files = _is_lowest_rank_with(saved)
-            if reports_files:
-                shutil.copytree(saved, os.path.join(folder, self.CHECKPOINT_NAME), copy_function=_link_or_copy,
-                                ignore=shutil.ignore_patterns(_MARK + "*"))
-            _report.report(metrics, checkpoint=Checkpoint.from_directory(folder) if reports_files else None)
+        with reported_directory(args, state, self.CHECKPOINT_NAME) as checkpoint:
+            _report.report(metrics, checkpoint=checkpoint)
         return control
-
-
-def _is_lowest_rank_with(saved):
-    """Returns whether this is the lowest rank that sees the directory `saved`, so that it must report its files. Collective."""
-    rank = get_context().get_world_rank()
-    mark = saved and os.path.join(saved, f"{_MARK}{rank}")
-    if mark:
-        open(mark, "w").close()
-    collective.barrier()
-    is_lowest = saved is not None and not any(os.path.exists(os.path.join(saved, f"{_MARK}{lower}")) for lower in range(rank))
-    collective.barrier()
-    if mark:
-        os.unlink(mark)
-    return is_lowest
-
-
-def _link_or_copy(source, target):
-    """Adds a file to the folder to report: as a hard link if the file system allows it, otherwise as a copy."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)

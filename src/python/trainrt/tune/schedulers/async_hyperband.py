@@ -1,5 +1,0 @@
-"""Module of Ray Tune that scripts import ASHAScheduler from."""
-
-from . import ASHAScheduler, AsyncHyperBandScheduler
-
-__all__ = ["ASHAScheduler", "AsyncHyperBandScheduler"]
