@@ -53,10 +53,10 @@ test: configure-tests ## install packages, build, and run all tests
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run.sh $(BUILD)
 
-test-frameworks: test-packages all ## run unchanged scripts of frameworks from PyPI (8 GB in TRAINRT_FRAMEWORKS=DIR): make test-frameworks ONLY='Lightning JAX' RESULTS=FILE SEEDS=DIR
+test-frameworks: test-packages all ## run unchanged scripts of frameworks from PyPI (8 GB in TRAINRT_FRAMEWORKS=DIR): make test-frameworks ONLY='Lightning JAX' RESULTS=FILE SEEDS=DIR RAY_EXAMPLES=DIR
 	@RESULTS='$(RESULTS)' $(if $(TRAINRT_FRAMEWORKS),TRAINRT_FRAMEWORKS='$(TRAINRT_FRAMEWORKS)') \
 	  /usr/bin/python3 tests/frameworks/pypi/run_frameworks.py $(BUILD) $(ONLY)
-	@TRAINRT_SAMPLES=all SEEDS='$(SEEDS)' $(if $(TRAINRT_FRAMEWORKS),TRAINRT_FRAMEWORKS='$(TRAINRT_FRAMEWORKS)') \
+	@TRAINRT_SAMPLES=all SEEDS='$(SEEDS)' RAY_EXAMPLES='$(RAY_EXAMPLES)' $(if $(TRAINRT_FRAMEWORKS),TRAINRT_FRAMEWORKS='$(TRAINRT_FRAMEWORKS)') \
 	  /usr/bin/python3 tests/frameworks/test_samples.py $(BUILD) $(ONLY)
 
 lint: all ## run clang-tidy on src (needs the package clang-tidy-16), and the tests of tests/lint

@@ -7,6 +7,7 @@ The first line of a script may be a comment with settings, separated by semicolo
   make test          `make test` runs the script; the others are run by `make test-frameworks`, which sets TRAINRT_SAMPLES=all
   environment: NAME  virtual environment in which `make test-frameworks` runs the script; default: the first that has its packages
 A script that needs a missing package prints "skipped: REASON". SEEDS: folder with copies of the documents, whose code blocks are run, too.
+RAY_EXAMPLES: folder with copies of the files of Ray's repository that the documents include (for example an unpacked wheel).
 """
 import ast
 import re
@@ -25,7 +26,7 @@ WAYS = {"python3": [], "trainrt": [TRAINRT, "-n", 2, "--"]}
 DEFAULT_LIMIT_S = 90
 SAMPLE_COUNT = 254
 RUNS_ALL = os.environ.get("TRAINRT_SAMPLES") == "all" or len(sys.argv) > 2  # words choose the scripts
-SEEDS = os.environ.get("SEEDS")
+SEEDS, EXAMPLES = os.environ.get("SEEDS"), os.environ.get("RAY_EXAMPLES")
 USES_ENVIRONMENTS = os.environ.get("TRAINRT_SAMPLES") == "all"
 REQUIREMENTS = {"torch": ("torch", "deepspeed"), "transformers4": ("transformers4",)}  # of the environments that scripts name
 _VERDICTS = ("works as written", "works after a change", "refused", "the document's own mistake", "not runnable here", "broken")
@@ -108,6 +109,19 @@ def the_table_has_all_samples_and_names_existing_scripts():
 
 
 @test
+def an_included_block_has_the_lines_between_its_markers():
+    folder = scratch("included")
+    (folder / "documents").mkdir()
+    (folder / "documents/0.txt").write_text(".. literalinclude:: /../new/a.py\n   :start-after: __begin__\n   :end-before: __end__\n\nText\n")
+    for name in ("old", "new"):
+        (folder / name).mkdir()
+        (folder / name / "a.py").write_text(f"import ray\n# __begin__\n    import {name}, ray\n# __end__\n")
+    [block] = blocks_in(folder / "documents", folder)
+    equal((block.is_python, block.script()), (True, "import new, trainrt\n"), "block of the file new/a.py")
+    equal([block.text for block in blocks_in(folder / "documents")], [""], "block without a copy of the file")
+
+
+@test
 def the_table_counts_the_samples_of_the_documents():
     if not SEEDS:
         skip("SEEDS not given")
@@ -142,7 +156,7 @@ def block_works(block):
 
 if SEEDS:
     _verdicts = {name: verdict for name, (_, verdict) in table().items()}
-    for _block in filter(is_complete, blocks_in(SEEDS)):
+    for _block in filter(is_complete, blocks_in(SEEDS, EXAMPLES)):
         if _verdicts.get(_block.name, "").startswith("works as written"):
             add_test(f"sample_{_block.name}_works_as_written", block_works, _block)
 for _script in sorted(SAMPLES.glob("*.py")):

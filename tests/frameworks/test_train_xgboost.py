@@ -102,6 +102,7 @@ def contradictory_arguments_are_refused():
     raises(ValueError, "train_loop_per_worker, or params", of=lambda: XGBoostTrainer(datasets=table))
     raises(ValueError, "remove one of them", of=lambda: XGBoostTrainer(print, params={}, label_column="y"))
     raises(ValueError, "datasets={'train'", of=lambda: XGBoostTrainer(params={}, label_column="y"))
+    raises(ValueError, "preprocessor.fit_transform(dataset)", of=lambda: XGBoostTrainer(params={}, label_column="y", datasets=table, preprocessor=print))
     raises(NotImplementedError, "rabit", of=lambda: XGBoostConfig("federated"))
     raises(ValueError, "frequency", of=lambda: RayTrainReportCallback(frequency=-1))
     raises(ValueError, "filename", of=lambda: RayTrainReportCallback(filename="../model"))

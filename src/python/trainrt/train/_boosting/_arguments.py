@@ -11,6 +11,8 @@ def is_older_form(trainer, function, older):
     `function`: the train function, or `None`; `older`: arguments of the older form by name.
     """
     given = [name for name, value in older.items() if value is not None]
+    if "preprocessor" in given:
+        raise ValueError(f"{trainer}: preprocessor= is not an argument; pass transformed datasets: datasets={{'train': preprocessor.fit_transform(dataset)}}")
     if function is not None and given:
         raise ValueError(f"{trainer}: {', '.join(given)} cannot be combined with train_loop_per_worker; remove one of them")
     if function is None:
