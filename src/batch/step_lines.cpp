@@ -26,8 +26,8 @@ std::optional<std::string_view> text_after(std::string_view line, std::string_vi
   return line.substr(at + mark.size());
 }
 
-/// Returns whether a task exited with a code after which all other tasks of the job step end, too. The ranks have agreed
-/// on such a code, or one rank has aborted the others with it. `how` is srun's description of the exit, such as "Exited
+/// Returns whether the exit of one task means that all tasks of the job step exit. This is the case for the exit codes that
+/// the ranks agree on, or with which one rank aborts the others. `how` is srun's description of the exit, such as "Exited
 /// with exit code 3".
 bool ends_step(std::string_view how) {
   if (!how.starts_with(exited)) return false;

@@ -65,8 +65,8 @@ std::string_view group_title(CommandGroup group);
 /// Returns the commands of a table, sorted by group and within a group by `order`.
 std::vector<const Command*> in_order(PluginTable<Command> table);
 
-/// Returns the command that the first of `words` names. Throws UsageError if there is no such command; the message
-/// suggests a call.
+/// Returns the command with the name `words[0]`. Throws UsageError if there is no such command; the message suggests the
+/// command line that was probably meant.
 const Command& find_command(std::span<const std::string> words);
 
 /// Returns the tool that the first two words name, or else the command that the first word names. Throws like

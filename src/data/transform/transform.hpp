@@ -23,9 +23,9 @@ struct FieldMap {
   std::function<void(std::span<const std::byte> from, std::span<std::byte> to)> apply;
 };
 
-/// A plug-in that changes values. Each plug-in is one file in data/transform/transforms. Its name is a key of every
-/// [data.NAME] with values of the form "FIELD: ARGUMENTS, FIELD: ARGUMENTS". Transforms are applied sorted by `order`,
-/// then by name.
+/// A plug-in that changes values. Each plug-in is one file in data/transform/transforms. Its `name` may be used as a key in
+/// any section [data.NAME]; the value of the key has the form "FIELD: ARGUMENTS, FIELD: ARGUMENTS". The transforms of a
+/// section are applied in ascending order of their member `order`, and those of equal order by name.
 struct Transform {
   std::string_view name;
   std::string_view help;

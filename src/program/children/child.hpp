@@ -71,7 +71,7 @@ class Child {
   std::string output_tail() const;
   std::shared_ptr<OutputTee> output() const { return output_; }  ///< returns null if the child's output is not read
   std::uint64_t output_bytes() const;                            ///< number of bytes of the output read so far
-  /// Waits at most `seconds` until the first process of the group has ended. Returns whether the process has ended.
+  /// Waits at most `seconds` for the end of the started process, but not of its children. Returns whether it has ended.
   bool ends_within(double seconds);
 
  private:

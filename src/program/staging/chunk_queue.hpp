@@ -8,7 +8,7 @@
 
 namespace trainrt::program::stage {
 
-/// Consecutive bytes of the source of program.stage.
+/// Consecutive bytes of the folder, tar file or image that program.stage copies to the nodes.
 using Chunk = std::vector<char>;
 
 /// Exception that ends the thread of a Worker after ChunkQueue::cancel().

@@ -52,7 +52,7 @@ std::unique_ptr<Service> horovod_service(const Rendezvous& rendezvous, std::span
 extern const FrameworkEnvironment horovod;
 const FrameworkEnvironment horovod{
     .name = "horovod",
-    .help = "HOROVOD_RANK, HOROVOD_SIZE and the other variables of horovodrun, with its key-value store: hvd.init()",
+    .help = "HOROVOD_RANK, HOROVOD_SIZE and the other variables of horovodrun, and its key-value store, for hvd.init()",
     .ports_of = PortsOf::first_rank,
     .variables = horovod_variables,
     .serve = horovod_service};

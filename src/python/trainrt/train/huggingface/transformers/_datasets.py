@@ -1,4 +1,4 @@
-"""Datasets of a transformers.Trainer over the dataset shards of a rank."""
+"""Datasets for a transformers.Trainer, which read the dataset shards of a rank."""
 
 from typing import Any
 
