@@ -1163,7 +1163,7 @@ for name, text, *words in (
         ("a_gather_of_a_huge_shape", "send({'op': 'all_gather', 'dtype': 'f32', 'shape': [2**62, 2**62], 'memory': 64}, memory(64))", "too large"),
         ("a_gather_without_memory", "send({'op': 'all_gather', 'dtype': 'f32', 'shape': [4]})", "all_gather", "memory of 0 bytes"),
         ("a_gather_of_an_unknown_type", "send({'op': 'all_gather', 'dtype': 'f33', 'shape': [4], 'memory': 64}, memory(64))", "f33"),
-        ("a_share_of_more_than_was_brought", "send({'op': 'share', 'bytes': 4096})", "share of 4096 bytes", "memory of 0"),
+        ("a_share_of_more_than_was_brought", "send({'op': 'share', 'bytes': 4096})", "share 4096 bytes", "memory has 0"),
         ("a_share_of_less_than_nothing", "send({'op': 'share', 'bytes': -1})", "\"bytes\""),
         ("a_metric_that_is_a_list", "send({'op': 'report', 'metrics': {'loss': [1]}})", "loss"),
         ("a_second_restore", "restore(64, memory(64))\nrestore(64, memory(64))", "twice")):

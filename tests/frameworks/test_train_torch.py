@@ -168,7 +168,7 @@ def the_guide_loads_an_export_into_a_model_with_batch_norm():
     equal(shape, (2, 16), "shape of the statistics of both ranks")
     equal(eval(job.out), list(struct.unpack("<16f", data[:64])), "statistics of rank 0")
     job = run([TRAINRT, "export", run_dir_of(config), "-o", "all.npz"], cwd=folder)
-    check("such as losses [2, 2]; --rank=0 exports those of rank 0" in job.err, "the axis is noted", job)
+    check("such as losses [2, 2], have an additional first axis in the file; --rank=0 exports those of rank 0" in job.err, "the axis is noted", job)
 
 
 @test

@@ -112,7 +112,7 @@ def a_program_whose_module_is_missing_is_neither_restarted_nor_requeued():
     equal(job.restarts(), 0, "requeues", job)
     (run_dir,) = (folder / "runs").iterdir()
     equal(len(attempts(run_dir)), 1, "attempts", job)
-    check("not restarted, since it would fail again before the first step. Fix the error above and submit the job again" in job.text, "the advice", job)
+    check("not restarted, since it would fail again. Fix the error above and submit the job again" in job.text, "the advice", job)
     equal(job.text.count("\nModuleNotFoundError: "), 1, "tracebacks", job)
 
 
