@@ -329,14 +329,25 @@ def a_store_that_cannot_be_read_is_an_error_that_names_the_url():
 
 
 @test
-def a_download_ends_after_its_time_limit():
+def access_keys_in_a_url_are_an_error_that_does_not_quote_them():
+    for url in ("s3://AKID:hid/den@b/k", "s3://AKID:hidden@b/k", "s3://b/k?endpoint_override=http://AKID:hid/den@h", "s3a://AKID:hid/den@b/k", "x://AKID:hidden@b"):
+        message = raises(ValueError, "access keys" if url.startswith("s3:") else "://...@b", of=lambda url=url: Checkpoint(url))
+        check("AKID" not in str(message) and "den" not in str(message), f"the error quotes the keys: {message}")
+
+
+@test
+def a_download_that_ends_early_leaves_no_files():
     STORE.put("bucket", "slow/model.json", b"{}")
-    STORE.slow_s, os.environ["TRAINRT_FETCH_TIMEOUT"] = 5, "0.5"
+    folder = scratch("tmp")
+    put_scratch_into(folder)
+    STORE.faults.append(lambda request, command, path: "hang" if command == "GET" and path.endswith("model.json") else None)
+    os.environ["TRAINRT_FETCH_TIMEOUT"] = "1"
     try:
         raises(TimeoutError, "s3://bucket/slow", "TRAINRT_FETCH_TIMEOUT", of=lambda: Checkpoint("s3://bucket/slow").to_directory())
     finally:
-        STORE.slow_s = 0
+        STORE.faults.clear()
         del os.environ["TRAINRT_FETCH_TIMEOUT"]
+    equal([path.name for path in folder.rglob("*") if not path.name.startswith("trainrt-downloads")], [], "files that are left")
 
 
 @test
@@ -346,6 +357,22 @@ def a_damaged_checkpoint_in_a_store_is_an_error():
     name = f"runs/{script.folder.name}/run/{first}/files/model.json"
     STORE.put("bucket", name, STORE.buckets["bucket"][name][:-1] + b" ")
     raises(OSError, f"{script.url}/run/{first}", "damaged", "model.json", of=lambda: Checkpoint(f"{script.url}/run/{first}/files").to_directory())
+
+
+@test
+def a_checkpoint_without_a_manifest_is_an_error_and_is_left_out_of_the_copy_of_a_run():
+    script = finished('upload')
+    *_, newest = script.checkpoints()
+    url, out = f"{script.url}/run", scratch() / "copy"
+    del STORE.buckets["bucket"][f"runs/{script.folder.name}/run/{newest}/manifest.json"]
+    for path in (f"{url}/{newest}", f"{url}/{newest}/files"):
+        raises(OSError, f"{url}/{newest} is incomplete: it has no manifest.json", of=lambda path=path: Checkpoint(path).to_directory())
+    job = run([TRAINRT, "fetch", url, "-o", out], env=STORE.environment())
+    check_exit(job, FINISHED)
+    equal(sorted(path.name for path in out.glob("checkpoint_*")), script.checkpoints(), "checkpoints in the copy", job)
+    check(f"{url}/{newest} is incomplete and was not copied" in job.err, "no warning", job)
+    STORE.put("bucket", "ray/checkpoint_000003/model.json", b"{}")
+    equal(os.listdir(Checkpoint("s3://bucket/ray/checkpoint_000003").to_directory()), ["model.json"], "files of a checkpoint of another program")
 
 
 @test

@@ -64,15 +64,17 @@ class SharedDownload:
             time.sleep(_PAUSE_S)
 
     def _download(self, path: str) -> None:
-        partial = path + ".partial"
+        partial = path + ".partial"  # also has the temporary files of a killed `trainrt fetch`
         shutil.rmtree(partial, ignore_errors=True)
         try:
-            self.reader.fetch(partial)
-            os.rename(partial, path)
+            os.mkdir(partial, 0o700)
+            self.reader.fetch(os.path.join(partial, "files"))
+            os.rename(os.path.join(partial, "files"), path)
         except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
             _remove_if_unused(path)
             raise
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 def _private_base() -> str:
