@@ -306,6 +306,21 @@ def fetch_copies_the_selected_files_into_a_new_folder_only():
         check(job.code == 64 and text in job.err, f"the error lacks {text!r}", job)
 
 
+@test
+def values_of_a_dict_are_read_by_url_with_their_types_and_others_are_refused():
+    import numpy
+    values = {"a": numpy.float32(0.5), "b": bytearray(b"x"), "c": b"x", "d": numpy.zeros(()), "e": [numpy.arange(2)] * 2}
+    checkpoint = Checkpoint.from_dict(values)
+    for path in Path(checkpoint.path).iterdir():
+        STORE.put("bucket", f"values/{path.name}", path.read_bytes())
+    found = Checkpoint("s3://bucket/values").to_dict()
+    equal([(type(each), each) for each in list(found.values())[:4]], [(type(each), each) for each in list(values.values())[:4]], "values")
+    equal([each.tolist() for each in found["e"]], [[0, 1]] * 2, "arrays")
+    values["e"].append(values)
+    raises(ValueError, "contains itself", of=lambda: Checkpoint.from_dict(values))
+    raises(TypeError, "weights", of=lambda: Checkpoint.from_dict({"weights": numpy.zeros(2, [("x", "f4")])}))
+
+
 # ---- errors ------------------------------------------------------------------------------------------------------------------
 
 
