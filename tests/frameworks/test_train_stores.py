@@ -6,6 +6,8 @@ import pickle
 import shutil
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -351,18 +353,22 @@ def access_keys_in_a_url_are_an_error_that_does_not_quote_them():
 
 
 @test
-def a_download_that_ends_early_leaves_no_files():
+def a_download_that_ends_early_leaves_no_files_and_is_not_repeated_by_waiting_processes():
     STORE.put("bucket", "slow/model.json", b"{}")
-    folder = scratch("tmp")
+    folder, checkpoint, seconds = scratch("tmp"), Checkpoint("s3://bucket/slow"), time.monotonic()
     put_scratch_into(folder)
     STORE.faults.append(lambda request, command, path: "hang" if command == "GET" and path.endswith("model.json") else None)
     os.environ["TRAINRT_FETCH_TIMEOUT"] = "1"
+    waiting = threading.Thread(target=raises, args=(TimeoutError, "s3://bucket/slow"), kwargs={"of": checkpoint.to_directory})
     try:
-        raises(TimeoutError, "s3://bucket/slow", "TRAINRT_FETCH_TIMEOUT", of=lambda: Checkpoint("s3://bucket/slow").to_directory())
+        waiting.start()
+        raises(TimeoutError, "s3://bucket/slow", "TRAINRT_FETCH_TIMEOUT", of=checkpoint.to_directory)
+        waiting.join(20)
     finally:
         STORE.faults.clear()
         del os.environ["TRAINRT_FETCH_TIMEOUT"]
-    equal([path.name for path in folder.rglob("*") if not path.name.startswith("trainrt-downloads")], [], "files that are left")
+    check(time.monotonic() - seconds < 7, "the waiting call started another download")
+    equal([path.name for path in folder.glob("*/*") if path.suffix != ".error"], [], "files that are left")
 
 
 @test
