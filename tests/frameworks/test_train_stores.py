@@ -323,6 +323,15 @@ def values_of_a_dict_are_read_by_url_with_their_types_and_others_are_refused():
     raises(TypeError, "weights", of=lambda: Checkpoint.from_dict({"weights": numpy.zeros(2, [("x", "f4")])}))
 
 
+@test
+def a_keras_model_in_another_format_than_keras_is_refused():
+    from trainrt.train.keras._model_file import load_model
+    path = scratch() / "model.keras"
+    for make in (path.mkdir, lambda: path.rmdir() or path.write_bytes(b"HDF")):
+        make()
+        raises(ValueError, str(path), "can run code", of=lambda: load_model(None, path))
+
+
 # ---- errors ------------------------------------------------------------------------------------------------------------------
 
 
