@@ -39,10 +39,10 @@ std::size_t end_of_path(std::string_view text) {
 
 /// Returns the error for a URL that contains access keys. `shown`: the part of the URL after its scheme that is quoted.
 UsageError access_keys_error(std::string_view scheme, std::string_view shown) {
-  return UsageError(fmt::format(
-      "{}://{}: the URL contains access keys, which would be recorded. Remove them from the URL, and set "
-      "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; in Python, RunConfig(storage_filesystem=...) may have keys",
-      scheme, shown));
+  return UsageError(
+      fmt::format("{}://{}: the URL contains access keys, which would be recorded. Remove them from the URL, and set "
+                  "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; in Python, RunConfig(storage_filesystem=...) may have keys",
+                  scheme, shown));
 }
 
 /// Reads the options of one URL.

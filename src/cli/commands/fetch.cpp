@@ -47,9 +47,10 @@ constexpr CommandOption fetch_options[] = {
     {"--storage.key=value", "", "set a key of [storage], such as --storage.s3_endpoint=http://host:9000"},
     {"quiet", "", "do not show the progress"}};
 
-constexpr ExitNote fetch_exit_codes[] = {{0, "copied"},
-                                         {64, "invalid arguments, or nothing is stored at URL"},
-                                         {70, "the store or the disk failed, or a checkpoint is damaged or incomplete; no folder was made"}};
+constexpr ExitNote fetch_exit_codes[] = {
+    {0, "copied"},
+    {64, "invalid arguments, or nothing is stored at URL"},
+    {70, "the store or the disk failed, or a checkpoint is damaged or incomplete; no folder was made"}};
 
 /// A new folder that appears under its name only when it is complete. Without commit(), its files are removed; files of a
 /// killed process are removed by the next NewFolder of that name.
@@ -105,8 +106,8 @@ void take_store_keys(const std::vector<std::string>& words) {
   trainer::use_stores(spec);
 }
 
-/// Returns whether `folder` has files of a checkpoint, but no manifest. The upload of a checkpoint ends with the manifest. A
-/// folder of another program may have the name of a checkpoint, but has other files.
+/// Returns whether `folder` has files of a checkpoint, but no manifest. The upload of a checkpoint ends with the manifest.
+/// A folder of another program may have the name of a checkpoint, but has other files.
 bool is_incomplete(const std::string& folder) {
   const auto names = io::list_directory(folder);
   return std::ranges::all_of(names, [](const std::string& name) {
