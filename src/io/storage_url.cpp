@@ -37,10 +37,18 @@ std::size_t end_of_path(std::string_view text) {
   return text.size();
 }
 
+/// Returns the error for a URL that contains access keys. `shown`: the part of the URL after its scheme that is quoted.
+UsageError access_keys_error(std::string_view scheme, std::string_view shown) {
+  return UsageError(
+      fmt::format("{}://{}: the URL contains access keys, which would be recorded. Remove them from the URL, and set "
+                  "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; in Python, RunConfig(storage_filesystem=...) may have keys",
+                  scheme, shown));
+}
+
 /// Reads the options of one URL.
 class OptionReader {
  public:
-  explicit OptionReader(const std::string& scheme) : is_s3_(scheme == "s3") {}
+  explicit OptionReader(const std::string& scheme) : store_scheme_(scheme), is_s3_(scheme == "s3") {}
 
   /// Adds options such as "region=eu&scheme=http". Throws UsageError for an unknown option or an invalid value.
   void add(std::string_view text) {
@@ -59,6 +67,7 @@ class OptionReader {
   StoreOptions options() {
     auto& endpoint = options_.endpoint;
     const auto colon = endpoint.find("://");
+    if (endpoint.find('@') != std::string::npos) throw access_keys_error(store_scheme_, "...?endpoint_override=...");
     if (endpoint.empty() && scheme_ == "http")
       throw UsageError("scheme=http in the URL of an object store needs endpoint_override=HOST:PORT");
     if (colon != std::string::npos && !scheme_.empty() && endpoint.substr(0, colon) != scheme_)
@@ -92,8 +101,9 @@ class OptionReader {
     return value;
   }
 
+  std::string store_scheme_;
   bool is_s3_;
-  std::string scheme_;
+  std::string scheme_;  // of the endpoint
   StoreOptions options_;
 };
 
@@ -107,13 +117,12 @@ void take_bucket(std::string_view rest, StorageUrl& url) {
   if (const auto sign = bucket.rfind('@'); sign != std::string_view::npos) {
     const auto user = bucket.substr(0, sign);
     if (user != anonymous_word && !user.starts_with(anonymous_prefix) && !begins_with_option(user))
-      throw UsageError(fmt::format(
-          "{}://...@{}: the URL contains access keys, which would be recorded. Remove them from the URL, and set "
-          "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; in Python, RunConfig(storage_filesystem=...) may have keys",
-          url.scheme, excerpt(bucket.substr(sign + 1), 60)));
+      throw access_keys_error(url.scheme, "...@" + excerpt(bucket.substr(sign + 1), 60));
     reader.add(user);
     bucket.remove_prefix(sign + 1);
   }
+  if (bucket.find(':') != std::string_view::npos)  // a secret key may contain '/'
+    throw access_keys_error(url.scheme, "...");
   if (end < rest.size()) reader.add(rest.substr(end + 1));
   url.bucket = bucket;
   url.options = reader.options();

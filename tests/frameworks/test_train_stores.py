@@ -6,6 +6,8 @@ import pickle
 import shutil
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -306,6 +308,30 @@ def fetch_copies_the_selected_files_into_a_new_folder_only():
         check(job.code == 64 and text in job.err, f"the error lacks {text!r}", job)
 
 
+@test
+def values_of_a_dict_are_read_by_url_with_their_types_and_others_are_refused():
+    import numpy
+    values = {"a": numpy.float32(0.5), "b": bytearray(b"x"), "c": b"x", "d": numpy.zeros(()), "e": [numpy.arange(2)] * 2}
+    checkpoint = Checkpoint.from_dict(values)
+    for path in Path(checkpoint.path).iterdir():
+        STORE.put("bucket", f"values/{path.name}", path.read_bytes())
+    found = Checkpoint("s3://bucket/values").to_dict()
+    equal([(type(each), each) for each in list(found.values())[:4]], [(type(each), each) for each in list(values.values())[:4]], "values")
+    equal([each.tolist() for each in found["e"]], [[0, 1]] * 2, "arrays")
+    values["e"].append(values)
+    raises(ValueError, "contains itself", of=lambda: Checkpoint.from_dict(values))
+    raises(TypeError, "weights", of=lambda: Checkpoint.from_dict({"weights": numpy.zeros(2, [("x", "f4")])}))
+
+
+@test
+def a_keras_model_in_another_format_than_keras_is_refused():
+    from trainrt.train.keras._model_file import load_model
+    path = scratch() / "model.keras"
+    for make in (path.mkdir, lambda: path.rmdir() or path.write_bytes(b"HDF")):
+        make()
+        raises(ValueError, str(path), "can run code", of=lambda: load_model(None, path))
+
+
 # ---- errors ------------------------------------------------------------------------------------------------------------------
 
 
@@ -329,14 +355,29 @@ def a_store_that_cannot_be_read_is_an_error_that_names_the_url():
 
 
 @test
-def a_download_ends_after_its_time_limit():
+def access_keys_in_a_url_are_an_error_that_does_not_quote_them():
+    for url in ("s3://AKID:hid/den@b/k", "s3://AKID:hidden@b/k", "s3://b/k?endpoint_override=http://AKID:hid/den@h", "s3a://AKID:hid/den@b/k", "x://AKID:hidden@b"):
+        message = raises(ValueError, "access keys" if url.startswith("s3:") else "://...@b", of=lambda url=url: Checkpoint(url))
+        check("AKID" not in str(message) and "den" not in str(message), f"the error quotes the keys: {message}")
+
+
+@test
+def a_download_that_ends_early_leaves_no_files_and_is_not_repeated_by_waiting_processes():
     STORE.put("bucket", "slow/model.json", b"{}")
-    STORE.slow_s, os.environ["TRAINRT_FETCH_TIMEOUT"] = 5, "0.5"
+    folder, checkpoint, seconds = scratch("tmp"), Checkpoint("s3://bucket/slow"), time.monotonic()
+    put_scratch_into(folder)
+    STORE.faults.append(lambda request, command, path: "hang" if command == "GET" and path.endswith("model.json") else None)
+    os.environ["TRAINRT_FETCH_TIMEOUT"] = "1"
+    waiting = threading.Thread(target=raises, args=(TimeoutError, "s3://bucket/slow"), kwargs={"of": checkpoint.to_directory})
     try:
-        raises(TimeoutError, "s3://bucket/slow", "TRAINRT_FETCH_TIMEOUT", of=lambda: Checkpoint("s3://bucket/slow").to_directory())
+        waiting.start()
+        raises(TimeoutError, "s3://bucket/slow", "TRAINRT_FETCH_TIMEOUT", of=checkpoint.to_directory)
+        waiting.join(20)
     finally:
-        STORE.slow_s = 0
+        STORE.faults.clear()
         del os.environ["TRAINRT_FETCH_TIMEOUT"]
+    check(time.monotonic() - seconds < 7, "the waiting call started another download")
+    equal([path.name for path in folder.glob("*/*") if path.suffix != ".error"], [], "files that are left")
 
 
 @test
@@ -346,6 +387,22 @@ def a_damaged_checkpoint_in_a_store_is_an_error():
     name = f"runs/{script.folder.name}/run/{first}/files/model.json"
     STORE.put("bucket", name, STORE.buckets["bucket"][name][:-1] + b" ")
     raises(OSError, f"{script.url}/run/{first}", "damaged", "model.json", of=lambda: Checkpoint(f"{script.url}/run/{first}/files").to_directory())
+
+
+@test
+def a_checkpoint_without_a_manifest_is_an_error_and_is_left_out_of_the_copy_of_a_run():
+    script = finished('upload')
+    *_, newest = script.checkpoints()
+    url, out = f"{script.url}/run", scratch() / "copy"
+    del STORE.buckets["bucket"][f"runs/{script.folder.name}/run/{newest}/manifest.json"]
+    for path in (f"{url}/{newest}", f"{url}/{newest}/files"):
+        raises(OSError, f"{url}/{newest} is incomplete: it has no manifest.json", of=lambda path=path: Checkpoint(path).to_directory())
+    job = run([TRAINRT, "fetch", url, "-o", out], env=STORE.environment())
+    check_exit(job, FINISHED)
+    equal(sorted(path.name for path in out.glob("checkpoint_*")), script.checkpoints(), "checkpoints in the copy", job)
+    check(f"{url}/{newest} is incomplete and was not copied" in job.err, "no warning", job)
+    STORE.put("bucket", "ray/checkpoint_000003/model.json", b"{}")
+    equal(os.listdir(Checkpoint("s3://bucket/ray/checkpoint_000003").to_directory()), ["model.json"], "files of a checkpoint of another program")
 
 
 @test

@@ -1,4 +1,5 @@
 // trainrt fetch: copies a checkpoint, a run or another folder of an object store into a new folder, and verifies it.
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,10 +18,12 @@
 #include "cli/terminal/progress_line.hpp"
 #include "config/section.hpp"
 #include "core/options.hpp"
+#include "core/output/log.hpp"
 #include "core/text/byte_size.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/temporary.hpp"
+#include "io/storage_url.hpp"
 #include "trainer/datasets/listed_datasets.hpp"
 
 namespace trainrt::cli::plugins {
@@ -44,9 +47,10 @@ constexpr CommandOption fetch_options[] = {
     {"--storage.key=value", "", "set a key of [storage], such as --storage.s3_endpoint=http://host:9000"},
     {"quiet", "", "do not show the progress"}};
 
-constexpr ExitNote fetch_exit_codes[] = {{0, "copied"},
-                                         {64, "invalid arguments, or nothing is stored at URL"},
-                                         {70, "the store or the disk failed, or a file is damaged; no folder was made"}};
+constexpr ExitNote fetch_exit_codes[] = {
+    {0, "copied"},
+    {64, "invalid arguments, or nothing is stored at URL"},
+    {70, "the store or the disk failed, or a checkpoint is damaged or incomplete; no folder was made"}};
 
 /// A new folder that appears under its name only when it is complete. Without commit(), its files are removed; files of a
 /// killed process are removed by the next NewFolder of that name.
@@ -102,14 +106,39 @@ void take_store_keys(const std::vector<std::string>& words) {
   trainer::use_stores(spec);
 }
 
-/// Throws Error if a checkpoint in `folder`, which is a checkpoint or a run, is damaged.
+/// Returns whether `folder` has files of a checkpoint, but no manifest. The upload of a checkpoint ends with the manifest.
+/// A folder of another program may have the name of a checkpoint, but has other files.
+bool is_incomplete(const std::string& folder) {
+  const auto names = io::list_directory(folder);
+  return std::ranges::all_of(names, [](const std::string& name) {
+    return name.starts_with("shard-") || name == checkpoint::view_name || name == checkpoint::files_folder ||
+           name == checkpoint::validation_name || name == ".metadata.json";
+  });
+}
+
+void verify_checkpoint(const std::string& folder, const std::string& url) {
+  if (!io::exists(folder + "/" + checkpoint::manifest_name)) return;
+  if (const auto damage = checkpoint::verify(folder); !damage.empty())
+    throw Error(fmt::format("the checkpoint {} is damaged: {}", url, damage.front()));
+}
+
+/// Throws Error if `folder`, which was copied from `url`, is an incomplete or damaged checkpoint, or a run with a damaged
+/// one. Removes incomplete checkpoints of a run from `folder`, with a warning.
 void verify_checkpoints(const std::string& folder, const std::string& url) {
-  std::vector<std::string> names{""};
-  for (const auto number : checkpoint::numbers_in(folder)) names.push_back("/" + checkpoint::directory_name(number));
-  for (const auto& name : names) {
-    if (!io::exists(folder + name + "/" + checkpoint::manifest_name)) continue;
-    if (const auto damage = checkpoint::verify(folder + name); !damage.empty())
-      throw Error(fmt::format("the checkpoint {} is damaged: {}", url + name, damage.front()));
+  if (checkpoint::number_of(fs::path(io::storage_url(url)->name + "/").parent_path().filename().string()) &&
+      is_incomplete(folder))
+    throw Error(fmt::format("the checkpoint {} is incomplete: it has no {}", url, checkpoint::manifest_name));
+  verify_checkpoint(folder, url);
+  const bool is_run = io::exists(folder + "/run.json");
+  for (const auto number : checkpoint::numbers_in(folder)) {
+    const auto name = checkpoint::directory_name(number);
+    if (is_run && is_incomplete(folder + "/" + name)) {
+      log::warning(fmt::format("the checkpoint {} is incomplete and was not copied: it has no {}", io::url_below(url, name),
+                               checkpoint::manifest_name));
+      io::remove_tree(folder + "/" + name);
+    } else {
+      verify_checkpoint(folder + "/" + name, io::url_below(url, name));
+    }
   }
 }
 
@@ -159,8 +188,9 @@ const Command fetch{
     .options = fetch_options,
     .notes =
         "URL is s3://BUCKET/KEY, gs://BUCKET/KEY or file:///PATH: a mirrored run (checkpoint.mirror), one of its "
-        "checkpoints, or any other folder. The checksums of checkpoints are verified. FOLDER appears only when it is "
-        "complete.\n"
+        "checkpoints, or any other folder. The checksums of checkpoints are verified. A checkpoint without a manifest, "
+        "which a run has not copied completely, is an error, or is left out of the copy of a run. FOLDER appears only when "
+        "it is complete.\n"
         "Credentials come from the environment or ~/.aws, as for datasets.\n",
     .exit_codes = fetch_exit_codes,
     .run = fetch_command};

@@ -148,6 +148,9 @@ TEST_CASE("an unknown option of a URL is named, and access keys in a URL are not
   CHECK_THROWS_WITH(io::storage_url("s3://b/a?scheme=http"), Contains("endpoint_override"));
   CHECK_THROWS_WITH(io::storage_url("s3://b/a?scheme=https&endpoint_override=http://h"), Contains("contradicts"));
   CHECK_THROWS_WITH(io::storage_url("s3://AKID:hidden=@b/a"), Contains("@b") && !Contains("AKID") && !Contains("hidden"));
+  for (const auto* url : {"s3://AKID:hid/den=@b/a", "s3://b/a?endpoint_override=http://AKID:hid/den@h",
+                          "s3://endpoint_override=AKID%3Ahidden%40h@b/a"})
+    CHECK_THROWS_WITH(io::storage_url(url), Contains("contains access keys") && !Contains("AKID") && !Contains("den"));
 }
 
 TEST_CASE("objects of a storage in a folder are listed, read and removed") {

@@ -19,6 +19,7 @@ from ._side_process import without_ranks
 
 RECORDS_LIMIT_S = 300.0  # time limit of a copy of small files
 _CHECKPOINT_LIMIT_S = 3600.0  # default time limit of a copy of a checkpoint
+_STOP_S = 3.0  # time limit of a stopped copy to remove its files
 _LIMIT = "TRAINRT_FETCH_TIMEOUT"
 _USAGE = 64  # exit code of `trainrt fetch` for invalid arguments, and if nothing is stored at the URL
 
@@ -55,14 +56,13 @@ class Reader:
         if files:
             command += ["--files", ",".join(files), "--empty-ok"]
         try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, timeout=limit_s,
-                                  env=without_ranks())
+            code, output = _ended(command, limit_s)
         except subprocess.TimeoutExpired:
             raise TimeoutError(f"{self.url}: not copied within {limit_s:.0f} s. Check that the store is available, or raise the limit: "
                                f"{_LIMIT}=SECONDS in the environment") from None
-        if done.returncode != 0:
-            kind = FileNotFoundError if done.returncode == _USAGE and "nothing to copy: " in done.stderr else OSError
-            raise kind(f"{self.url}: {_error_in(done.stderr) or f'trainrt fetch failed with exit code {done.returncode}'}")
+        if code != 0:
+            kind = FileNotFoundError if code == _USAGE and "nothing to copy: " in output else OSError
+            raise kind(f"{self.url}: {_error_in(output) or f'trainrt fetch failed with exit code {code}'}")
 
     @contextmanager
     def fetched(self, *files: str) -> Iterator[str]:
@@ -94,7 +94,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
         return "/" + text[len("file:"):].lstrip("/") if text.startswith("file:/") else text
     scheme, host, rest = match.groups()
     if scheme != "file":
-        raise ValueError(f"{text!r}: URLs with {scheme}:// are not supported. Give the path of a directory that all nodes see, or "
+        raise ValueError(f"{_store_url.without_keys(text)!r}: URLs with {scheme}:// are not supported. Give the path of a directory that all nodes see, or "
                          f"{' or '.join(_store_url.SCHEMES)}BUCKET/KEY")
     if host not in ("", "localhost"):
         raise ValueError(f"{text!r} names the host {host!r}. Write three slashes before an absolute path, such as file:///scratch/runs")
@@ -118,6 +118,23 @@ def _given_limit_s() -> float | None:
     if not 0 < seconds < float("inf"):
         raise ValueError(f"{_LIMIT}={text!r}: it must be a number of seconds above 0")
     return seconds
+
+
+def _ended(command: Sequence[str], limit_s: float) -> tuple[int, str]:
+    """Runs a command and returns its exit code and standard error. Raises subprocess.TimeoutExpired after `limit_s`. If this call ends early, the
+    command gets SIGTERM, so that it removes its files, and SIGKILL after _STOP_S."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+                          env=without_ranks()) as process:
+        try:
+            _, output = process.communicate(timeout=limit_s)
+        except BaseException:
+            process.terminate()
+            try:
+                process.wait(_STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+            raise
+    return process.returncode, output
 
 
 def _error_in(output: str) -> str:

@@ -18,6 +18,7 @@ class Writer:
 
     def __init__(self, file: BinaryIO | None, caller: str = "save_checkpoint()") -> None:
         self._file, self._at, self._caller = file, 0, caller
+        self._open: list[int] = []  # ids of the containers of the current value
 
     def encoded(self, where: str, value: Any) -> Any:
         """Returns the JSON form of `value`. Raises TypeError for an unsupported type; `where` names the value in the message."""
@@ -25,14 +26,22 @@ class Writer:
             return value
         if isinstance(value, float):
             return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, (dict, list, tuple)):
+            if id(value) in self._open:
+                raise ValueError(f"{self._caller}: {where} contains itself, which cannot be stored")
+            self._open.append(id(value))
+            found = self._container(where, value)
+            self._open.pop()
+            return found
+        if isinstance(value, (bytes, bytearray)):
+            return {"bytes" if isinstance(value, bytes) else "bytearray": self._place(bytes(value))}
+        return self._array(where, value)
+
+    def _container(self, where: str, value: Any) -> Any:
         if isinstance(value, dict):
             return {"dict": [[self.encoded(where, key), self.encoded(f"{where}[{key!r}]", each)] for key, each in value.items()]}
-        if isinstance(value, (list, tuple)):
-            kind = "list" if isinstance(value, list) else "tuple"
-            return {kind: [self.encoded(f"{where}[{number}]", each) for number, each in enumerate(value)]}
-        if isinstance(value, (bytes, bytearray)):
-            return {"bytes": self._place(bytes(value))}
-        return self._array(where, value)
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [self.encoded(f"{where}[{number}]", each) for number, each in enumerate(value)]}
 
     def _array(self, where: str, value: Any) -> Any:
         torch: Any = sys.modules.get("torch")
@@ -40,8 +49,9 @@ class Writer:
             host = value.detach().cpu().contiguous()
             data = bytes(host.reshape(-1).view(torch.uint8).numpy()) if host.numel() else b""
             return {"torch": str(host.dtype).split(".")[1], "shape": list(host.shape), "at": self._place(data)}
-        if hasattr(value, "__array_interface__") and not value.dtype.hasobject:
-            return {"numpy": value.dtype.str, "shape": list(value.shape), "at": self._place(value.tobytes())}
+        if hasattr(value, "__array_interface__") and not value.dtype.hasobject and not value.dtype.names:
+            scalar = {} if hasattr(value, "__setitem__") else {"scalar": True}  # such as numpy.float32(0.5)
+            return {"numpy": value.dtype.str, "shape": list(value.shape), "at": self._place(value.tobytes()), **scalar}
         advice = f"Store its state_dict(): {where}.state_dict()" if callable(getattr(value, "state_dict", None)) else \
             "Write other objects into a directory, and call report(checkpoint=Checkpoint.from_directory(...))"
         raise TypeError(f"{self._caller}: {where} is a {type(value).__name__}, which cannot be stored without pickle; supported are numbers, strings, bytes, "
@@ -65,16 +75,17 @@ def decoded(value: Any, data: bytes) -> Any:
         return {decoded(key, data): decoded(each, data) for key, each in content}
     if kind in ("list", "tuple"):
         return (list if kind == "list" else tuple)(decoded(each, data) for each in content)
-    at, size = content if kind == "bytes" else value["at"]
+    at, size = content if kind in ("bytes", "bytearray") else value["at"]
     part = data[at:at + size]
-    if kind == "bytes":
-        return bytes(part)
+    if kind in ("bytes", "bytearray"):
+        return bytes(part) if kind == "bytes" else bytearray(part)
     if kind == "torch":
         import torch
         flat = torch.frombuffer(bytearray(part), dtype=torch.uint8) if size else torch.empty(0, dtype=torch.uint8)
         return flat.view(getattr(torch, content)).reshape(value["shape"])
     import numpy
-    return numpy.frombuffer(bytearray(part), dtype=numpy.dtype(content)).reshape(value["shape"])
+    array = numpy.frombuffer(bytearray(part), dtype=numpy.dtype(content)).reshape(value["shape"])
+    return array[()] if value.get("scalar") else array
 
 
 def save(folder: str, values: dict[str, Any], caller: str = "save_checkpoint()") -> None:

@@ -1,25 +1,29 @@
 """Copies of files of an object store in temporary folders of this node, which the processes of this user share.
 
 A download has the files TOKEN.lock and TOKEN (a folder) in a folder of this user. Processes that use the folder hold a shared lock (flock) on the
-lock file. The process that downloads or removes it holds an exclusive lock. The kernel releases the locks of a killed process.
+lock file. The process that downloads or removes it holds an exclusive lock. The kernel releases the locks of a killed process. TOKEN.error has the error
+of a failed download, which the waiting processes raise, too.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import secrets
 import shutil
+import socket
 import stat
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ._object_store import Reader
+from ._object_store import Reader, checkpoint_limit_s
 
 _PAUSE_S = 0.05
-_LOCK_LIMIT_S = 7200.0  # maximum time to wait for the download of another process
+_MARGIN_S = 60.0  # a process waits for the download of another one for the time limit of a download and this time
+_KEEP_ERROR_S = 3600.0
 
 
 class SharedDownload:
@@ -44,8 +48,10 @@ class SharedDownload:
 
     def _entered(self, path: str) -> int:
         """Returns a descriptor with a shared lock, after the folder exists."""
-        limit = time.monotonic() + _LOCK_LIMIT_S
+        limit_s, began = checkpoint_limit_s() + _MARGIN_S, time.time()
+        limit = time.monotonic() + limit_s
         while True:
+            _raise_error_since(began, path)
             lock = os.open(path + ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
                 if _locked(lock, fcntl.LOCK_SH, path) and os.path.isdir(path):
@@ -60,24 +66,28 @@ class SharedDownload:
                 raise
             os.close(lock)
             if time.monotonic() > limit:
-                raise TimeoutError(f"{self.reader.url}: another process on this node did not complete its download within {_LOCK_LIMIT_S:.0f} s")
+                raise TimeoutError(f"{self.reader.url}: another process on this node did not complete its download within {limit_s:.0f} s")
             time.sleep(_PAUSE_S)
 
     def _download(self, path: str) -> None:
-        partial = path + ".partial"
+        partial = path + ".partial"  # also has the temporary files of a killed `trainrt fetch`
         shutil.rmtree(partial, ignore_errors=True)
         try:
-            self.reader.fetch(partial)
-            os.rename(partial, path)
-        except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
+            os.mkdir(partial, 0o700)
+            self.reader.fetch(os.path.join(partial, "files"))
+            os.rename(os.path.join(partial, "files"), path)
+        except BaseException as error:
+            if isinstance(error, OSError):
+                _write_error(error, path)
             _remove_if_unused(path)
             raise
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 def _private_base() -> str:
-    """Returns the folder of this user's downloads. Raises OSError if other users have access to it."""
-    base = os.path.join(tempfile.gettempdir(), f"trainrt-downloads-{os.geteuid()}")
+    """Returns the folder of this user's downloads on this node; nodes may share TMPDIR. Raises OSError if other users have access to it."""
+    base = os.path.join(tempfile.gettempdir(), f"trainrt-downloads-{os.geteuid()}-{socket.gethostname()}")
     try:
         os.mkdir(base, 0o700)
     except FileExistsError:
@@ -95,6 +105,28 @@ def _locked(lock: int, kind: int, path: str) -> bool:
         return os.path.samestat(os.fstat(lock), os.stat(path + ".lock"))
     except (BlockingIOError, FileNotFoundError):
         return False
+    except OSError as error:
+        if error.errno not in (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP):
+            raise
+        raise OSError(error.errno, f"the file system of {os.path.dirname(path)} does not support locks (flock). Set TMPDIR to a local folder") from None
+
+
+def _write_error(error: OSError, path: str) -> None:
+    with open(path + ".error.new", "w", encoding="utf-8") as file:
+        file.write(f"{type(error).__name__}\n{error}")
+    os.replace(path + ".error.new", path + ".error")
+
+
+def _raise_error_since(began: float, path: str) -> None:
+    """Raises the error of another process whose download failed after `began`."""
+    try:
+        with open(path + ".error", encoding="utf-8") as file:
+            kind, _, text = file.read().partition("\n")
+            is_new = os.fstat(file.fileno()).st_mtime >= began
+    except FileNotFoundError:
+        return
+    if is_new:
+        raise {"FileNotFoundError": FileNotFoundError, "TimeoutError": TimeoutError}.get(kind, OSError)(text)
 
 
 def _leave(lock: int, path: str) -> None:
@@ -118,6 +150,8 @@ def _remove_abandoned(base: str) -> None:
     """Removes the downloads of killed processes."""
     for name in os.listdir(base):
         path, suffix = os.path.splitext(os.path.join(base, name))
+        if suffix == ".error":
+            _remove_old_error(path + suffix)
         if suffix != ".lock":
             continue
         try:
@@ -130,3 +164,11 @@ def _remove_abandoned(base: str) -> None:
                 _remove_if_unused(path)
         finally:
             os.close(lock)
+
+
+def _remove_old_error(path: str) -> None:
+    try:
+        if time.time() - os.stat(path).st_mtime > _KEEP_ERROR_S:
+            os.unlink(path)
+    except FileNotFoundError:
+        pass  # another process removed it

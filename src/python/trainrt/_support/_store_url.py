@@ -50,15 +50,28 @@ def parsed(text: str) -> StoreUrl:
     access keys, which the error does not quote."""
     scheme, _, rest = text.partition("://")
     if scheme not in _OPTIONS:
-        raise ValueError(f"{text!r}: must be {' or '.join(SCHEMES)}BUCKET/KEY")
+        raise ValueError(f"{without_keys(text)!r}: must be {' or '.join(SCHEMES)}BUCKET/KEY")
     path, _, query = _divided(rest)
     bucket, _, key = path.partition("/")
     user, at, bucket = bucket.rpartition("@")
     if at and user != _ANONYMOUS and not user.startswith(_ANONYMOUS + "&") and not _BEGINS_WITH_OPTION.match(user):
-        raise ValueError(f"{scheme}://...@{bucket}: the URL contains access keys, which would be recorded. Remove them from the URL, and set "
-                         f"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use RunConfig(storage_filesystem=...), which may have keys")
+        raise _access_keys_error(f"{scheme}://...@{bucket}")
+    if ":" in bucket:  # a secret key may contain "/"
+        raise _access_keys_error(f"{scheme}://...")
     options = _options_in(scheme, [word for part in (user, query) for word in part.split("&") if word and word != _ANONYMOUS])
+    if "@" in options.get("endpoint_override", ""):
+        raise _access_keys_error(f"{scheme}://...?endpoint_override=...")
     return StoreUrl(scheme, bucket, key, _endpoint(options), options.get("region", ""), _ANONYMOUS in user.split("&"))
+
+
+def without_keys(text: str) -> str:
+    """Returns a URL for a message: without the text before its last '@', which may be access keys."""
+    return re.sub(r"://.*@", "://...@", text, flags=re.DOTALL)
+
+
+def _access_keys_error(shown: str) -> ValueError:
+    return ValueError(f"{shown}: the URL contains access keys, which would be recorded. Remove them from the URL, and set "
+                      f"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use RunConfig(storage_filesystem=...), which may have keys")
 
 
 def _divided(rest: str) -> tuple[str, str, str]:

@@ -24,7 +24,7 @@ def shared_path(checkpoint, storage):
     if os.path.isdir(path):
         return path
     if os.environ.get("RANK", "0") == "0":
-        reader.fetch(path)
+        _copy(reader, path)
         return path
     limit_s = _object_store.checkpoint_limit_s()
     end = time.monotonic() + limit_s
@@ -35,12 +35,29 @@ def shared_path(checkpoint, storage):
     return path
 
 
+def _copy(reader, path):
+    """Copies the files into `path`. A copy that fails leaves no files, also if `trainrt fetch` was killed."""
+    partial = path + ".partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    os.makedirs(partial)
+    try:
+        reader.fetch(os.path.join(partial, "files"))
+        os.rename(os.path.join(partial, "files"), path)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+        _remove_if_empty(os.path.dirname(path))
+
+
 def remove_copy(path):
     """Removes the copy that shared_path() made, when fit() ends. Only rank 0 removes it."""
     folder = os.path.dirname(path)
     if os.path.basename(folder) != _FOLDER or os.environ.get("RANK", "0") != "0":
         return
     shutil.rmtree(path, ignore_errors=True)
+    _remove_if_empty(folder)
+
+
+def _remove_if_empty(folder):
     try:
         os.rmdir(folder)
     except OSError:

@@ -118,16 +118,17 @@ class Checkpoint:
         return checkpoint
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the values of a checkpoint that `from_dict()` made.
+        """Returns the values of a checkpoint that `from_dict()` made. Downloads the files of a URL.
 
         Raises
         ------
-        FileNotFoundError
-            If the checkpoint does not exist on this node.
+        FileNotFoundError, OSError
+            As `as_directory()` does.
         ValueError
             If the checkpoint was not made by `from_dict()`.
         """
-        return _checkpoint_values.read(self._existing_path())
+        with self.as_directory() as folder:
+            return _checkpoint_values.read(folder, self.path)
 
     @classmethod
     def _from_state(cls, path):

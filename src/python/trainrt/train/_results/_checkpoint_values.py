@@ -31,12 +31,12 @@ def remove_with(owner, folder):
     weakref.finalize(owner, _remove_in, os.getpid(), folder)
 
 
-def read(folder):
-    """Returns the values in a directory of written(). Raises ValueError if it has none."""
+def read(folder, path):
+    """Returns the values in a directory of written(). Raises ValueError, which names the checkpoint `path`, if the directory has none."""
     if not _plain_tree.is_in(folder):
         names = sorted(os.listdir(folder))
         shown = f"{', '.join(names[:5])}{', ...' if len(names) > 5 else ''}" or "no files"
-        raise ValueError(f"Checkpoint.to_dict(): the checkpoint {folder} was not made by Checkpoint.from_dict(); it has {shown}. Read the files: "
+        raise ValueError(f"Checkpoint.to_dict(): the checkpoint {path} was not made by Checkpoint.from_dict(); it has {shown}. Read the files: "
                          f"`with checkpoint.as_directory() as path:`")
     return _plain_tree.load(folder)
 

@@ -4,6 +4,8 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 from ._checkpoint import Checkpoint
@@ -40,12 +42,16 @@ class ModelCheckpoint(Checkpoint):
             weakref.finalize(checkpoint, shutil.rmtree, folder, ignore_errors=True)
         return checkpoint
 
-    def _file(self, name: str) -> str:
-        """Returns the path of the model's file. Raises FileNotFoundError if the checkpoint has no such file."""
-        path = os.path.join(self._existing_path(), name)
-        if not os.path.exists(path):
-            raise FileNotFoundError(f"{type(self).__name__}.get_model(): {path} does not exist; the directory has: {', '.join(sorted(os.listdir(self.path)))}")
-        return path
+    @contextmanager
+    def _file(self, name: str) -> Iterator[str]:
+        """Context manager that returns the path of the model's file, which is downloaded if the checkpoint is a URL. Raises FileNotFoundError if the
+        checkpoint has no such file."""
+        with self.as_directory() as folder:
+            path = os.path.join(folder, name)
+            if not os.path.exists(path):
+                raise FileNotFoundError(f"{type(self).__name__}.get_model(): {self.path}/{name} does not exist; the directory has: "
+                                        f"{', '.join(sorted(os.listdir(folder)))}")
+            yield path
 
     def get_preprocessor(self) -> "Optional[Preprocessor]":
         """Returns the preprocessor that was stored with the model, or `None`."""

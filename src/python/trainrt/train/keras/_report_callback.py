@@ -9,6 +9,7 @@ from .._results._checkpoint import Checkpoint
 from .._sessions import _current
 from .._sessions._report import report
 from ._event_callback import EventCallback
+from ._model_file import load_model
 
 __doctest_requires__ = {"ReportCheckpointCallback": ["keras"]}
 _MODEL_FILE = "model.keras"
@@ -61,9 +62,11 @@ class ReportCheckpointCallback(EventCallback):
 
     @staticmethod
     def get_model(checkpoint: Checkpoint) -> Any:
-        """Returns the compiled model in a checkpoint, with the state of its optimizer. Under a strategy of TensorFlow, call it in strategy.scope()."""
+        """Returns the compiled model in a checkpoint, with the state of its optimizer. Under a strategy of TensorFlow, call it in strategy.scope().
+
+        Raises ValueError if its file is not of the format .keras. Functions in the file, such as those of Lambda layers, are not loaded."""
         with checkpoint.as_directory() as folder:
-            return _keras().models.load_model(os.path.join(folder, _MODEL_FILE))
+            return load_model(_keras(), os.path.join(folder, _MODEL_FILE))
 
     def on_epoch_begin(self, epoch, logs=None):
         self._epochs = epoch

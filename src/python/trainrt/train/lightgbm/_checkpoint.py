@@ -3,6 +3,7 @@
 import os
 from typing import Any, Union
 
+from .._results._checkpoint import Checkpoint
 from .._results._model_checkpoint import ModelCheckpoint
 from ._callback import RayTrainReportCallback
 from ._library import lightgbm
@@ -40,5 +41,5 @@ class LightGBMCheckpoint(ModelCheckpoint):
 
     def get_model(self) -> "lightgbm.Booster":
         """Returns the booster. Raises FileNotFoundError if the checkpoint has no file of a booster."""
-        self._file(self.MODEL_FILENAME)
-        return RayTrainReportCallback.get_model(self)
+        with self._file(self.MODEL_FILENAME) as path:
+            return RayTrainReportCallback.get_model(Checkpoint(os.path.dirname(path)))

@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from .._results._model_checkpoint import ModelCheckpoint
+from ..keras._model_file import load_model
 from ._library import tensorflow
 
 
@@ -48,6 +49,7 @@ class TensorflowCheckpoint(ModelCheckpoint):
     def get_model(self) -> "tensorflow.keras.Model":
         """Returns the model; functions in the file, such as those of Lambda layers, are not loaded (`safe_mode` of Keras).
 
-        Raises FileNotFoundError if the checkpoint has no file `model.keras`.
+        Raises FileNotFoundError if the checkpoint has no file `model.keras`, and ValueError if it is not of the format .keras.
         """
-        return tensorflow.keras.models.load_model(self._file(self.MODEL_FILENAME))
+        with self._file(self.MODEL_FILENAME) as path:
+            return load_model(tensorflow.keras, path)

@@ -67,10 +67,12 @@ class TorchCheckpoint(ModelCheckpoint):
         """
         if model is None:
             raise RuntimeError("TorchCheckpoint.get_model(): the checkpoint has a state_dict only. Pass a model, into which they are loaded: get_model(Net())")
-        path = self._file(self.MODEL_FILENAME)
         try:
-            state = torch.load(path, map_location="cpu", weights_only=True)
+            with self._file(self.MODEL_FILENAME) as path:
+                state = torch.load(path, map_location="cpu", weights_only=True)
+        except OSError:
+            raise
         except Exception as error:
-            raise ValueError(f"TorchCheckpoint.get_model(): {path} cannot be loaded as tensors and plain values: {error}") from None
+            raise ValueError(f"TorchCheckpoint.get_model(): {self.path}/{self.MODEL_FILENAME} cannot be loaded as tensors and plain values: {error}") from None
         model.load_state_dict(state)
         return model

@@ -3,6 +3,7 @@
 import os
 from typing import Any, Union
 
+from .._results._checkpoint import Checkpoint
 from .._results._model_checkpoint import ModelCheckpoint
 from ._callback import RayTrainReportCallback
 from ._library import xgboost
@@ -39,5 +40,5 @@ class XGBoostCheckpoint(ModelCheckpoint):
 
     def get_model(self) -> "xgboost.Booster":
         """Returns the booster. Raises FileNotFoundError if the checkpoint has no file `model.ubj`."""
-        self._file(self.MODEL_FILENAME)
-        return RayTrainReportCallback.get_model(self)
+        with self._file(self.MODEL_FILENAME) as path:
+            return RayTrainReportCallback.get_model(Checkpoint(os.path.dirname(path)))
