@@ -182,6 +182,9 @@ class SweepTrainable:
         """Returns a copy for the ranks of the trials, as `_store_keys.without_filesystem()` does."""
         made = copy.copy(self)
         made.trainer = _store_keys.without_filesystem(self.trainer)
+        if self._arguments is not None:
+            made._arguments = copy.copy(self._arguments)
+            made._arguments.trainer = made.trainer
         return made
 
     @property
