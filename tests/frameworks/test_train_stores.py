@@ -14,6 +14,7 @@ from fakes.object_store import Store  # noqa: E402
 
 sys.path.insert(0, str(BUILD / "python"))
 from trainrt.train import Checkpoint, DataParallelTrainer, Result  # noqa: E402
+from trainrt.train._fit import _first_checkpoint  # noqa: E402
 
 STORE = Store(page=3)
 URL = "s3://bucket/runs"
@@ -284,6 +285,12 @@ def a_state_in_a_store_is_loaded_by_all_ranks_of_a_new_run():
     script.path.write_text(script.path.read_text().replace(MAIN, "import trainrt\n" + function + "def show_total(result):\n    print('RESULT', json.dumps([result.metrics['total'], len(result.reports)]))\n\n" + MAIN))
     equal(result_of(script.run()), [[3, 3]], "total and reports of the first run")
     newest = script.checkpoints("first")[-1]
+    url = f"{script.url}/first/{newest}"
+    made = [_first_checkpoint.shared_path(Checkpoint(url), str(script.runs), name, "Trainer") for name in ("a", "b", None)]
+    equal(len(set(made)), 3, "copies of three runs")
+    for path in made:
+        check(Path(path, "manifest.json").exists(), f"the copy {path} was removed with that of another run")
+        _first_checkpoint.remove_copy(path)
     for name, command in (("second", None), ("third", [TRAINRT, "-n", 2, "--", PYTHON, script.path])):
         script.path.write_text(script.path.read_text().replace("second", name))
         job = script.run(newest, command=command)

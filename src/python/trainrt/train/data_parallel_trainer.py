@@ -202,7 +202,7 @@ class DataParallelTrainer:
         found = {**_settings.settings(self.scaling_config, self.run_config), **self._mirror}
         first = self.resume_from_checkpoint
         if first is not None and first.is_native():
-            self._first_path = _first_checkpoint.shared_path(first, found.get("run.storage_path"))
+            self._first_path = _first_checkpoint.shared_path(first, found.get("run.storage_path"), found.get("run.name"), type(self).__name__)
             found["run.resume_from_checkpoint"] = self._first_path
         found.update(self._recorded_loop())
         return {**found, **_datasets.settings(self._sections(), found.get("run.storage_path"))}

@@ -25,5 +25,4 @@ def fit(trainer):
     try:
         return way.fit(trainer)
     finally:
-        if trainer._first_path is not None:
-            _first_checkpoint.remove_copy(trainer._first_path)
+        _first_checkpoint.remove_copy(trainer._first_path)
