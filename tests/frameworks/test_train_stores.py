@@ -313,6 +313,20 @@ def fetch_copies_the_selected_files_into_a_new_folder_only():
         check(job.code == 64 and text in job.err, f"the error lacks {text!r}", job)
 
 
+@test
+def all_checkpoints_of_a_model_have_its_class_and_a_child_process_keeps_the_directory():
+    from trainrt.train._results._model_checkpoint import ModelCheckpoint
+    result = Result.from_path(str(finished().runs / "run"))._with_checkpoints_of(ModelCheckpoint)
+    equal(type(result.get_best_checkpoint("weight", "max")), ModelCheckpoint, "class of the best checkpoint")
+    made = ModelCheckpoint._written(lambda folder: Path(folder, "model").touch(), None)
+    child = os.fork()
+    if child == 0:
+        del made
+        os._exit(0)
+    os.waitpid(child, 0)
+    check(Path(made.path, "model").exists(), "the child process removed the directory")
+
+
 # ---- errors ------------------------------------------------------------------------------------------------------------------
 
 

@@ -251,7 +251,9 @@ class Tuner:
         ValueError
             `path` is not a sweep, the trainable or param_space differs, or the sweep names code that is not trusted.
         """
-        del storage_filesystem
+        if not _local_files.is_local(storage_filesystem):
+            raise ValueError("Tuner.restore(storage_filesystem=...): the directory of a sweep is local. Leave the argument out, and set the access keys of "
+                             "the store in the environment")
         path = directory_of(path)
         if not is_sweep(path):
             raise ValueError(f"Tuner.restore({path!r}): it is not the directory of a sweep (storage_path/name); Tuner.can_restore() checks a path")

@@ -90,9 +90,12 @@ def _is_current(call, run_dir, local, mirrored, newest):
 
 
 def set_aside(run_dir):
-    """Renames the directory of an older state of a run, so that the run is copied from the store. Only rank 0 renames it."""
+    """Renames the directory of an older state of a run, so that the run is copied from the store. Only rank 0 renames it.
+    Raises ValueError if another process continues the run."""
     if os.environ.get("RANK", "0") != "0":
         return
+    if Result.from_path(run_dir).state in _RUNNING:
+        raise ValueError(f"fit(): the run in {run_dir} is running since restore() was called; wait for its end, and call restore() again")
     number = 1
     while os.path.lexists(f"{run_dir}.older-{number}"):
         number += 1
