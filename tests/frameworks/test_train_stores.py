@@ -14,7 +14,7 @@ from fakes.object_store import Store  # noqa: E402
 
 sys.path.insert(0, str(BUILD / "python"))
 from trainrt.train import Checkpoint, DataParallelTrainer, Result  # noqa: E402
-from trainrt.train._fit import _first_checkpoint  # noqa: E402
+from trainrt.train._fit import _first_checkpoint, _restored_run  # noqa: E402
 
 STORE = Store(page=3)
 URL = "s3://bucket/runs"
@@ -325,6 +325,14 @@ def all_checkpoints_of_a_model_have_its_class_and_a_child_process_keeps_the_dire
         os._exit(0)
     os.waitpid(child, 0)
     check(Path(made.path, "model").exists(), "the child process removed the directory")
+
+
+@test
+def a_directory_that_another_job_has_continued_since_restore_is_not_renamed():
+    script = finished()
+    run_dir, newest = script.runs / "run", int(script.checkpoints()[-1].rpartition("_")[2])
+    _restored_run.set_aside(str(run_dir), newest)
+    check(run_dir.exists() and not Path(f"{run_dir}.older-1").exists(), "the directory was renamed")
 
 
 # ---- errors ------------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from .. import _cluster
-from .._support import _executable, _notes, _pickling, _private_folder, _script
+from .._support import _executable, _local_files, _notes, _pickling, _private_folder, _script
 from .._support._exchange import Exchange
 from .._support._storage import default_storage
 from ..train import RunConfig
