@@ -119,6 +119,19 @@ assert not tuner.fit().errors
 
 
 @test
+def the_trainer_that_is_sent_to_trials_has_no_access_keys():
+    own = store()
+    script = script_with("""
+import pickle
+tuner = tune.Tuner(trainer(storage_filesystem=filesystem(), storage_path="bucket/sub"), param_space={"train_loop_config": {"x": tune.uniform(0, 1)}})
+assert secret.encode() in pickle.dumps(tuner._trainable), "this test cannot find the secret"
+assert secret.encode() not in pickle.dumps(tuner._trainable.without_filesystem()), "the trials get the secret"
+assert tuner._trainable.trainer.run_config.storage_filesystem is not None
+""")
+    finished(script, own)
+
+
+@test
 def options_in_a_url_name_the_store_of_a_run():
     own, public = store(), store(anonymous=True, key="OTHER")
     script = script_with(f"""
@@ -175,6 +188,37 @@ Folder.__abstractmethods__ = frozenset()
     names = sorted(str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file())
     check({"run.json", "checkpoint_000001/manifest.json", "checkpoint_000001/files/rank0", "checkpoint_000001/files/rank1"} <= set(names), f"files: {names}", job)
     equal((copy / "checkpoint_000001/files/rank0").read_text(), "1", "a copied file", job)
+
+
+def waits_for_copies(filesystem, **limits):
+    """Copies a run with one checkpoint. Returns whether the wait ends within 5 s, and the notes."""
+    sys.path.insert(0, str(BUILD / "python"))
+    from trainrt.train._sessions import _store_copies
+    run, notes = scratch("copied"), []
+    (run / "checkpoint_000000").mkdir()
+    (run / "checkpoint_000000/manifest.json").write_text('{"format": "trainrt checkpoint"}')
+    for name, value in {"_PAUSE_S": 0.01, **limits}.items():
+        setattr(_store_copies, name, value)
+    _store_copies._notes.say, say = notes.append, _store_copies._notes.say
+    try:
+        copies = _store_copies.StoreCopies(str(run), filesystem, "bucket/run")
+        time.sleep(0.2)  # during the training, when failures do not count
+        return any(copies.wait(0.1) for _ in range(50)), notes
+    finally:
+        copies.end()
+        _store_copies._notes.say = say
+
+
+@test
+def a_run_ends_if_its_file_system_has_failed_often_or_does_not_answer():
+    class Files:
+        def open_input_stream(self, path):
+            raise OSError("no access")
+    has_ended, notes = waits_for_copies(Files())
+    check(has_ended and "no access" in notes[0], f"after failures: {has_ended}, {notes}")
+    Files.open_input_stream = lambda self, path: time.sleep(60)
+    has_ended, notes = waits_for_copies(Files(), _CALL_LIMIT_S=0.5)
+    check(has_ended and "did not answer for bucket/run/checkpoint_000000/manifest.json within 0.5 s" in notes[0], f"without an answer: {has_ended}, {notes}")
 
 
 @test

@@ -16,6 +16,7 @@ from fakes.object_store import Store  # noqa: E402
 
 sys.path.insert(0, str(BUILD / "python"))
 from trainrt.train import Checkpoint, DataParallelTrainer, Result  # noqa: E402
+from trainrt.train._fit import _first_checkpoint, _restored_run  # noqa: E402
 
 STORE = Store(page=3)
 URL = "s3://bucket/runs"
@@ -286,6 +287,12 @@ def a_state_in_a_store_is_loaded_by_all_ranks_of_a_new_run():
     script.path.write_text(script.path.read_text().replace(MAIN, "import trainrt\n" + function + "def show_total(result):\n    print('RESULT', json.dumps([result.metrics['total'], len(result.reports)]))\n\n" + MAIN))
     equal(result_of(script.run()), [[3, 3]], "total and reports of the first run")
     newest = script.checkpoints("first")[-1]
+    url = f"{script.url}/first/{newest}"
+    made = [_first_checkpoint.shared_path(Checkpoint(url), str(script.runs), name, "Trainer") for name in ("a", "b", None)]
+    equal(len(set(made)), 3, "copies of three runs")
+    for path in made:
+        check(Path(path, "manifest.json").exists(), f"the copy {path} was removed with that of another run")
+        _first_checkpoint.remove_copy(path)
     for name, command in (("second", None), ("third", [TRAINRT, "-n", 2, "--", PYTHON, script.path])):
         script.path.write_text(script.path.read_text().replace("second", name))
         job = script.run(newest, command=command)
@@ -330,6 +337,28 @@ def a_keras_model_in_another_format_than_keras_is_refused():
     for make in (path.mkdir, lambda: path.rmdir() or path.write_bytes(b"HDF")):
         make()
         raises(ValueError, str(path), "can run code", of=lambda: load_model(None, path))
+
+
+@test
+def all_checkpoints_of_a_model_have_its_class_and_a_child_process_keeps_the_directory():
+    from trainrt.train._results._model_checkpoint import ModelCheckpoint
+    result = Result.from_path(str(finished().runs / "run"))._with_checkpoints_of(ModelCheckpoint)
+    equal(type(result.get_best_checkpoint("weight", "max")), ModelCheckpoint, "class of the best checkpoint")
+    made = ModelCheckpoint._written(lambda folder: Path(folder, "model").touch(), None)
+    child = os.fork()
+    if child == 0:
+        del made
+        os._exit(0)
+    os.waitpid(child, 0)
+    check(Path(made.path, "model").exists(), "the child process removed the directory")
+
+
+@test
+def a_directory_that_another_job_has_continued_since_restore_is_not_renamed():
+    script = finished()
+    run_dir, newest = script.runs / "run", int(script.checkpoints()[-1].rpartition("_")[2])
+    _restored_run.set_aside(str(run_dir), newest)
+    check(run_dir.exists() and not Path(f"{run_dir}.older-1").exists(), "the directory was renamed")
 
 
 # ---- errors ------------------------------------------------------------------------------------------------------------------

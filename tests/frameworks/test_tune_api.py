@@ -374,6 +374,17 @@ print_results(tuner(num_samples=3, space={"lr": tune.uniform(0.01, 0.5), "steps"
     check("params" in (next((made.runs / "sweep/journal").glob("*.jsonl"))).read_text(), "the journal has no request to the searcher", job)
 
 
+@test
+def a_clone_keeps_its_dataset_if_custom_explore_fn_changes_its_config():
+    from trainrt import data
+    from trainrt.tune._trainable import SweepTrainable
+    sets = [data.from_items([{"x": number}]) for number in range(2)]
+    space = {"datasets": {"train": api.grid_search(sets)}, "train_loop_config": {"lr": api.uniform(0, 1)}}
+    made = SweepTrainable(DataParallelTrainer(function), space, {}, api.RunConfig(), explore=lambda config: {**config, "train_loop_config": {"lr": 3}})
+    clone = made.trainer_of({"datasets/train": "value1", "train_loop_config/lr": "0.5"}, "trial_00001-2", 1)
+    check(clone.datasets["train"] is sets[1] and clone.train_loop_config == {"lr": 3}, f"arguments of the clone: {clone.datasets}, {clone.train_loop_config}")
+
+
 # ---- errors -----------------------------------------------------------------------------------------------------------
 
 
@@ -421,6 +432,7 @@ REFUSED = [
     ("create_searcher('best')", "optuna"),
     ("search.ConcurrencyLimiter(3, 1)", "searcher"),
     ("search.BasicVariantGenerator(random_state=-1)", "-1"),
+    ("Tuner.restore('/no/such', function, storage_filesystem=Machine())", "storage_filesystem=...", "in the environment"),
     ("Tuner.restore('/no/such', function)", "not the directory of a sweep"),
     ("Tuner(DataParallelTrainer(function), param_space={'run_config': {}})", "trials cannot change run_config", "Tuner(run_config=...)"),
     ("Tuner(DataParallelTrainer(function), param_space={'params': {'lr': 1}})", "trials cannot change params", "train_loop_config, datasets"),

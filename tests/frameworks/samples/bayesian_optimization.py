@@ -33,4 +33,10 @@ try:
     raise AssertionError("a choice is accepted")
 except ValueError as error:
     assert "numbers only" in str(error), error
+for point, words in (({"z": 1}, "is not searched"), ({"x": 3}, "is not in tune.uniform(0, 1)")):
+    try:
+        tune.Tuner(distance, param_space={"x": tune.uniform(0, 1)}, tune_config=TuneConfig(metric="loss", mode="min", search_alg=BayesOptSearch(points_to_evaluate=[point])))
+        raise AssertionError(f"{point} is accepted")
+    except ValueError as error:
+        assert words in str(error), error
 print("ok")

@@ -73,7 +73,7 @@ class DataParallelTrainer:
     _has_store_keys = False  # the RunConfig of the script had a filesystem object with access keys
     _own_form: Optional[dict[str, Any]] = None  # arguments of a trainer that has no train function of the user; its config is train_loop_config
     _first_path: Optional[str] = None  # path of a checkpoint of a State that the run resumes from
-    _older_directory: Optional[str] = None  # local directory of a restored run that fit() renames, since an object store has a newer state
+    _older_directory: Optional[tuple[str, int]] = None  # local directory of a restored run that fit() renames, and the newer checkpoint in the store
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[dict[str, Any]] = None,
                  backend_config: Optional[BackendConfig] = None, scaling_config: Optional[ScalingConfig] = None,
@@ -202,7 +202,7 @@ class DataParallelTrainer:
         found = {**_settings.settings(self.scaling_config, self.run_config), **self._mirror}
         first = self.resume_from_checkpoint
         if first is not None and first.is_native():
-            self._first_path = _first_checkpoint.shared_path(first, found.get("run.storage_path"))
+            self._first_path = _first_checkpoint.shared_path(first, found.get("run.storage_path"), found.get("run.name"), type(self).__name__)
             found["run.resume_from_checkpoint"] = self._first_path
         found.update(self._recorded_loop())
         return {**found, **_datasets.settings(self._sections(), found.get("run.storage_path"))}

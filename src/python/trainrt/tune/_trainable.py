@@ -7,7 +7,7 @@ import functools
 import re
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._support._exchange_client import ExchangeClient
@@ -182,6 +182,9 @@ class SweepTrainable:
         """Returns a copy for the ranks of the trials, as `_store_keys.without_filesystem()` does."""
         made = copy.copy(self)
         made.trainer = _store_keys.without_filesystem(self.trainer)
+        if self._arguments is not None:
+            made._arguments = copy.copy(self._arguments)
+            made._arguments.trainer = made.trainer
         return made
 
     @property
@@ -206,7 +209,8 @@ class SweepTrainable:
         """Returns the Trainer of the trial `run_name`. `texts`: the values of the trial, {name: text}."""
         config = self.space.config(texts, trial_number(run_name))
         if self._explore is not None and generation_of(run_name) > 1:
-            config = explored(config, self._explore, run_name)
+            datasets = config.get("datasets", {}).values() if self._arguments is not None else ()
+            config = explored(config, self._explore, run_name, datasets)
         if self._arguments is not None:
             return self._arguments.trainer_of(config, world_size)
         self.trainer.train_loop_config = config
@@ -223,11 +227,12 @@ def _trainer_with(trainable: Any, run_config: Any) -> DataParallelTrainer:
     return trainer
 
 
-def explored(config: dict[str, Any], explore: Callable[[dict[str, Any]], Any], run_name: str) -> dict[str, Any]:
+def explored(config: dict[str, Any], explore: Callable[[dict[str, Any]], Any], run_name: str, datasets: Iterable[Any] = ()) -> dict[str, Any]:
     """Returns the config of a clone as the function `explore` returns it. `random` and numpy.random are seeded with the name of the clone, so that a
-    restart gets the same config. Raises ValueError if the function returns another type."""
+    restart gets the same config. The function gets a copy of the config with the same objects of `datasets`. Raises ValueError
+    if the function returns another type."""
     seed(zlib.crc32(run_name.encode()))
-    made = explore(copy.deepcopy(config))
+    made = explore(copy.deepcopy(config, {id(each): each for each in datasets}))
     if not isinstance(made, dict):
         raise ValueError(f"custom_explore_fn returned a {type(made).__name__}; it must return the config, a dict")
     return made

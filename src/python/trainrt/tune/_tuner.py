@@ -8,13 +8,13 @@ import sys
 from typing import Any
 
 from .. import _cluster
-from .._support import _executable, _notes, _pickling, _private_folder, _script
+from .._support import _executable, _local_files, _notes, _pickling, _private_folder, _script
 from .._support._exchange import Exchange
 from .._support._storage import default_storage
 from ..train import RunConfig
 from ..train._config import _paths, _settings
 from ..train._config._storage import PathInFilesystem, is_object_store
-from ..train._fit import _allocation, _command, _store_keys
+from ..train._fit import _allocation, _command, _first_checkpoint, _store_keys
 from ..train._fit._run_names import continue_advice, default_name
 from ..train._sessions import _current
 from ..train.errors import ControllerError, RunStopped
@@ -126,6 +126,7 @@ class Tuner:
                 end, is_over_budget = self._run(config, exchange, watcher)
         finally:
             _private_folder.remove(folder)
+            _first_checkpoint.remove_copy(self._trainable.trainer._first_path)
         watcher.raise_error()
         self._raise_if_failed(end, is_over_budget)
         results = self.get_results()
@@ -250,7 +251,9 @@ class Tuner:
         ValueError
             `path` is not a sweep, the trainable or param_space differs, or the sweep names code that is not trusted.
         """
-        del storage_filesystem
+        if not _local_files.is_local(storage_filesystem):
+            raise ValueError("Tuner.restore(storage_filesystem=...): the directory of a sweep is local. Leave the argument out, and set the access keys of "
+                             "the store in the environment")
         path = directory_of(path)
         if not is_sweep(path):
             raise ValueError(f"Tuner.restore({path!r}): it is not the directory of a sweep (storage_path/name); Tuner.can_restore() checks a path")
@@ -269,6 +272,8 @@ class Tuner:
             require_own_programs(path, texts, tuner._program(), reason)
         if resume_errored:
             texts["tune.max_failures"] = str(int(texts.get("tune.max_failures", 0)) + 1)
+        if tuner._trainable.trainer._first_path is not None:
+            texts["run.resume_from_checkpoint"] = tuner._trainable.trainer._first_path  # the copy of the first fit() is removed
         tuner._restored = sections_of(texts)
         return tuner
 

@@ -14,16 +14,15 @@ def fit(trainer):
     _script.require_own_start("fit()")
     if _current.is_running():
         raise RuntimeError("fit() was called inside of a train function, which cannot start another run; call it in the script")
-    if trainer._older_directory is not None:
-        _restored_run.set_aside(trainer._older_directory)
-        trainer._older_directory = None
     way = _by_launch
     if trainer.scaling_config is not None and trainer.scaling_config.num_workers == 0:
         way = _in_process
     elif _current.is_rank_program():
         way = _in_rank
+    if trainer._older_directory is not None and way is not _in_process:
+        _restored_run.set_aside(*trainer._older_directory)
+        trainer._older_directory = None
     try:
         return way.fit(trainer)
     finally:
-        if trainer._first_path is not None:
-            _first_checkpoint.remove_copy(trainer._first_path)
+        _first_checkpoint.remove_copy(trainer._first_path)

@@ -2,24 +2,28 @@
 
 import os
 import shutil
+import socket
 import time
 
 from ..._support import _object_store
 from ..._support._storage import default_storage
+from .._sessions import _current
+from . import _run_names
 
 _FOLDER = ".first_checkpoints"  # in the storage path
 _PAUSE_S = 0.2
 
 
-def shared_path(checkpoint, storage):
+def shared_path(checkpoint, storage, run_name, kind):
     """Returns the path of a native checkpoint. Rank 0 copies one in an object store into a folder of `storage`, and the other ranks wait for the copy.
 
-    `storage`: storage path of the run, or `None` for the default. Raises as Reader.fetch() does, and TimeoutError if rank 0 does not complete the copy.
+    `storage`: storage path of the run, or `None` for the default; `run_name`: its name, or `None` if it has a default name; `kind`: class of the Trainer.
+    Each run has its own copy, which remove_copy() removes. Raises as Reader.fetch() does, and TimeoutError if rank 0 does not complete the copy.
     """
     remote = checkpoint._remote
     if remote is None:
         return checkpoint.path
-    reader, name = remote.reader, remote.digest()[:24]
+    reader, name = remote.reader, f"{_owner(run_name, kind)}-{remote.digest()[:24]}"
     path = os.path.join(storage or default_storage(), _FOLDER, name)
     if os.path.isdir(path):
         return path
@@ -48,9 +52,17 @@ def _copy(reader, path):
         _remove_if_empty(os.path.dirname(path))
 
 
+def _owner(run_name, kind):
+    """Returns a file name for the run, which is the same on all ranks and after a requeue."""
+    name = run_name or _run_names.name_in_job(kind)
+    if name is None:
+        name = os.environ.get("TRAINRT_RUN_NAME", "run") if _current.is_rank_program() else f"{socket.gethostname()}-{os.getpid()}"
+    return name.replace("/", "_")
+
+
 def remove_copy(path):
-    """Removes the copy that shared_path() made, when fit() ends. Only rank 0 removes it."""
-    folder = os.path.dirname(path)
+    """Removes the copy that shared_path() made, when fit() ends. Only rank 0 removes it. `path`: the returned path, or `None`."""
+    folder = os.path.dirname(path or "")
     if os.path.basename(folder) != _FOLDER or os.environ.get("RANK", "0") != "0":
         return
     shutil.rmtree(path, ignore_errors=True)

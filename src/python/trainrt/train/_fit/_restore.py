@@ -32,7 +32,7 @@ def restored(kind, path, function, config, arguments):
     passed = {name: value for name, value in arguments.items() if value is not None}
     positional, named = _function_arguments(call, source, trusted, function, config, passed)
     trainer = kind(*positional, run_config=_restored_run_config(source, run_config, trusted), **{**given, **named, **passed})
-    trainer._older_directory = source.run_dir if source.is_older else None
+    trainer._older_directory = (source.run_dir, source.newer) if source.newer is not None else None
     trainer._config_is_unknown = trainer.train_loop_config is None
     missing = _config_record.missing_arguments(record, passed, run_config)
     if not any(name.endswith("_config") and name not in (*given, "validation_config") for name in passed):  # torch_config=..., for example

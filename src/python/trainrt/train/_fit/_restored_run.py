@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from typing import Optional
 
 from ..._support import _notes, _object_store
 from ..._support._storage import default_storage
@@ -21,7 +22,7 @@ class RestoredRun:
     run: dict  # content of run.json
     record: dict  # content of trainer.json, or {}
     mirror: dict = field(default_factory=dict)  # keys of the mirror, if `given` is a URL
-    is_older: bool = False  # run_dir has older checkpoints than the mirror, and set_aside() has to rename it
+    newer: Optional[int] = None  # newest checkpoint of the mirror, if run_dir has older ones only, and set_aside() has to rename it
 
     def texts(self):
         """Returns the keys of the run's last start, as texts."""
@@ -69,7 +70,7 @@ def _mirrored(call, reader):
         return RestoredRun(reader.url, run_dir, local, record, _mirror_keys(reader, record))
     renames = f"renames {run_dir}, which is older, and " if local is not None else ""
     _notes.say(f"{call}: the run continues in {run_dir}; fit() first {renames}copies the run's records and newest checkpoint from the store")
-    return RestoredRun(reader.url, run_dir, run, record, _mirror_keys(reader, record), is_older=local is not None)
+    return RestoredRun(reader.url, run_dir, run, record, _mirror_keys(reader, record), newer=newest if local is not None else None)
 
 
 def _is_current(call, run_dir, local, mirrored, newest):
@@ -89,9 +90,15 @@ def _is_current(call, run_dir, local, mirrored, newest):
     return False
 
 
-def set_aside(run_dir):
-    """Renames the directory of an older state of a run, so that the run is copied from the store. Only rank 0 renames it."""
+def set_aside(run_dir, newest):
+    """Renames the directory of an older state of a run, so that the run is copied from the store. Only rank 0 renames it, unless the directory has the
+    checkpoint `newest` of the store by now. Raises ValueError if another process continues the run."""
     if os.environ.get("RANK", "0") != "0":
+        return
+    if Result.from_path(run_dir).state in _RUNNING:
+        raise ValueError(f"fit(): the run in {run_dir} is running since restore() was called; wait for its end, and call restore() again")
+    if _newest_checkpoint(run_dir) >= newest:
+        _notes.say(f"the run continues in {run_dir}, which has had the newest checkpoint since restore() was called")
         return
     number = 1
     while os.path.lexists(f"{run_dir}.older-{number}"):

@@ -19,7 +19,7 @@ def default_name(kind, storage):
     so on.
     """
     job = slurm_job()
-    name = _name_in_job(kind, job) if job else f"{kind}_{time.strftime('%Y-%m-%d_%H-%M-%S')}"
+    name = name_in_job(kind) or f"{kind}_{time.strftime('%Y-%m-%d_%H-%M-%S')}"
     while True:
         _uses[name] = _uses.get(name, 0) + 1
         numbered = name if _uses[name] == 1 else f"{name}-{_uses[name]}"
@@ -36,7 +36,11 @@ def continue_advice(name, has_default_name):
     return f"set RunConfig(name={name!r}) and run the script again to continue"
 
 
-def _name_in_job(kind, job):
+def name_in_job(kind):
+    """Returns the first default name in this Slurm job, or `None` outside of a job."""
+    job = slurm_job()
+    if not job:
+        return None
     script = _script.of_this_process()["path"]
     arguments = "\0".join(sys.argv[1:])
     name = f"{kind}_{os.path.splitext(os.path.basename(script))[0] if script else 'interactive'}-{job}"

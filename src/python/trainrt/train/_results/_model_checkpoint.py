@@ -3,11 +3,11 @@
 import os
 import shutil
 import tempfile
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
+from . import _checkpoint_values
 from ._checkpoint import Checkpoint
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ModelCheckpoint(Checkpoint):
                 shutil.rmtree(folder, ignore_errors=True)
             raise
         if path is None:
-            weakref.finalize(checkpoint, shutil.rmtree, folder, ignore_errors=True)
+            _checkpoint_values.remove_with(checkpoint, folder)
         return checkpoint
 
     @contextmanager

@@ -1,14 +1,16 @@
 """StoreCopies: copies the checkpoints of a run into a file system of pyarrow.fs that trainrt does not know, in a thread of rank 0."""
 
 import os
-import shutil
 import threading
+import time
 
 from ..._support import _notes
 from .._results import _run_directory
 
 _PAUSE_S = 2.0  # between searches for new checkpoints
 _MAX_FAILURES = 3  # in a row, after the train function has returned
+_CALL_LIMIT_S = 600.0  # for one call of the file system
+_CHUNK_BYTES = 8 << 20
 _RECORDS = ("run.json", "params.json", "result.json")
 
 
@@ -16,19 +18,26 @@ class StoreCopies:
     """The copies of one run. The thread runs until `wait()` returns True, or `end()`.
 
     Parameters: `run_dir`; `filesystem`, an object of pyarrow.fs; `folder`, the folder of the run in it. The manifest of a checkpoint is written last and
-    removed first. A failed copy prints a note, and is tried again.
+    removed first. A failed copy prints a note, and is tried again. A call of the file system that does not return in 10 minutes ends the wait.
     """
 
     def __init__(self, run_dir, filesystem, folder):
         self._run_dir, self._filesystem, self._folder = run_dir, filesystem, folder
         self._copied, self._failure = set(), None
+        self._call = (time.monotonic(), folder)  # start and path of the newest call of the file system
         self._last, self._done, self._ended = threading.Event(), threading.Event(), threading.Event()
         threading.Thread(target=self._run, daemon=True).start()
 
     def wait(self, limit_s):
         """Waits at most `limit_s` for the copies of all checkpoints. The train function has returned. Returns whether nothing is left to do."""
         self._last.set()
-        return self._done.wait(limit_s)
+        if self._done.wait(limit_s):
+            return True
+        began_s, path = self._call
+        if time.monotonic() - began_s < _CALL_LIMIT_S:
+            return False
+        _notes.say(f"warning: storage_filesystem did not answer for {path} within {_CALL_LIMIT_S:g} s; the newest checkpoints are not copied there")
+        return True
 
     def end(self):
         """Makes the thread stop before its next file."""
@@ -38,7 +47,7 @@ class StoreCopies:
         failures = 0
         while not self._ended.is_set():
             is_last = self._last.is_set()
-            failures = 0 if self._copy_new() else failures + 1
+            failures = 0 if self._copy_new() else failures + is_last
             if is_last and failures in (0, _MAX_FAILURES):
                 break
             (self._ended if is_last else self._last).wait(_PAUSE_S)
@@ -46,6 +55,7 @@ class StoreCopies:
 
     def _copy_new(self):
         """Copies new checkpoints, and removes those that the run no longer has. Returns whether nothing has failed."""
+        self._begin_call(self._folder)
         try:
             paths = [path for path, _ in _run_directory.checkpoints(self._run_dir)]
             for path in paths:
@@ -90,12 +100,16 @@ class StoreCopies:
             raise _Ended
         target = f"{self._folder}/{name}"
         with open(os.path.join(self._run_dir, name), "rb") as source:
+            self._begin_call(target)
             self._filesystem.create_dir(os.path.dirname(target), recursive=True)
             with self._filesystem.open_output_stream(target) as stream:
-                shutil.copyfileobj(source, stream)
+                while chunk := source.read(_CHUNK_BYTES):
+                    self._begin_call(target)
+                    stream.write(chunk)
 
     def _content(self, name):
         """Returns the content of a small file of the copy, or `None` if it does not exist."""
+        self._begin_call(f"{self._folder}/{name}")
         try:
             with self._filesystem.open_input_stream(f"{self._folder}/{name}") as stream:
                 return stream.read()
@@ -104,11 +118,15 @@ class StoreCopies:
 
     def _remove(self, name):
         for remove, target in ((self._filesystem.delete_file, f"{name}/manifest.json"), (self._filesystem.delete_dir, name)):
+            self._begin_call(f"{self._folder}/{target}")
             try:
                 remove(f"{self._folder}/{target}")
             except FileNotFoundError:
                 pass
         self._copied.discard(name)
+
+    def _begin_call(self, path):
+        self._call = (time.monotonic(), path)
 
 
 class _Ended(Exception):

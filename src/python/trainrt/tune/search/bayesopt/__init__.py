@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._nested_values import as_domain, leaves, name_of, replaced
-from ..._spaces import Categorical, Domain, uniform
+from ..._spaces import Categorical, Domain, Float, Integer, uniform
 from .. import Searcher, seed_setting
 
 _KINDS = {"ucb": {"kappa"}, "ei": {"xi"}, "poi": {"xi"}}  # acquisition functions, with their arguments
@@ -76,6 +76,12 @@ class BayesOptSearch(Searcher):
             if isinstance(domain, Categorical) and domain.kind != "grid" and len(domain.values) > 1:
                 raise ValueError(f"BayesOptSearch: '{name}' is {domain!r}, and it searches numbers only; use tune.grid_search() for this value, or "
                                  f"OptunaSearch()")
+        for name, value in ((name, value) for point in self._options["points"] for name, value in point.items()):
+            if name not in domains:
+                raise ValueError(f"BayesOptSearch(points_to_evaluate=...): {name!r} is not searched; the param_space searches: {', '.join(domains)}")
+            domain = domains[name]
+            if isinstance(domain, (Float, Integer)) and not domain.lower <= value <= domain.upper:
+                raise ValueError(f"BayesOptSearch(points_to_evaluate=...): {name!r} is {value!r}, which is not in {domain!r}")
 
 
 def _domain_of(name: str, value: Any) -> Domain:
