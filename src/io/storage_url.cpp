@@ -158,7 +158,9 @@ std::string url_in_bucket(const StorageUrl& url, std::string_view name) {
 std::string url_below(const std::string& folder, const std::string& name) {
   const auto colon = folder.find("://");
   const auto end = colon == std::string::npos || folder.starts_with("file:") ? folder.size() : end_of_path(folder);
-  return folder.substr(0, end) + "/" + name + folder.substr(end);
+  auto path = folder.substr(0, end);
+  while (path.ends_with('/')) path.pop_back();
+  return path + "/" + name + folder.substr(end);
 }
 
 }  // namespace trainrt::io

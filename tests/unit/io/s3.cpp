@@ -139,6 +139,7 @@ TEST_CASE("options of a URL name the store, and are not part of the key") {
   CHECK(io::url_in_bucket(anonymous, "k") == "s3://anonymous@b/k");
   CHECK(io::url_below("s3://b/a?region=eu", "sweep") == "s3://b/a/sweep?region=eu");
   CHECK(io::url_below("/folder", "sweep") == "/folder/sweep");
+  CHECK(io::url_below("s3://b/a/", "sweep") == "s3://b/a/sweep");
 }
 
 TEST_CASE("an unknown option of a URL is named, and access keys in a URL are not quoted") {
