@@ -273,7 +273,7 @@ def operations_that_the_runtime_cannot_do_run_first_in_this_process():
     raises(ValueError, "random=True", of=lambda: data.range(4).map(lambda row, rng: row, random=True).window(2))
     raises(ValueError, "rename_columns", of=lambda: drawn.pack("a b", 2))
     raises(ValueError, "pack", "'id'", of=data.range(4).pack("id", 2).count)
-    raises(ValueError, "methods", of=lambda: data.range(4).options(sequence="2"))
+    raises(ValueError, "method that sets this key", of=lambda: data.range(4).options(sequence="2"))
 
 
 class Adder:

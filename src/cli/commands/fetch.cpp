@@ -41,8 +41,8 @@ constexpr Example fetch_examples[] = {
 constexpr CommandOption fetch_options[] = {
     {"output", "FOLDER", "folder to make (required); it may exist if it is empty"},
     {"files", "PATTERN,...",
-     "copy only files with these paths below URL, such as '*.json,!attempts/*'. A pattern may contain *, ? and []; * also "
-     "matches '/'. A pattern that begins with ! excludes files. Checksums of checkpoints are then not verified"},
+     "copy only these files, by patterns of their paths below URL: '*.json,!attempts/*'; ! excludes files, * also matches "
+     "'/'. Checksums are then not verified"},
     {"empty-ok", "", "make an empty folder if nothing is stored at URL, instead of an error"},
     {"--storage.key=value", "", "set a key of [storage], such as --storage.s3_endpoint=http://host:9000"},
     {"quiet", "", "do not show the progress"}};
@@ -188,9 +188,8 @@ const Command fetch{
     .options = fetch_options,
     .notes =
         "URL is s3://BUCKET/KEY, gs://BUCKET/KEY or file:///PATH: a mirrored run (checkpoint.mirror), one of its "
-        "checkpoints, or any other folder. The checksums of checkpoints are verified. A checkpoint without a manifest, "
-        "which a run has not copied completely, is an error, or is left out of the copy of a run. FOLDER appears only when "
-        "it is complete.\n"
+        "checkpoints, or any other folder. Checksums of checkpoints are verified; an incomplete checkpoint is an error, or "
+        "is left out of the copy of a run.\n"
         "Credentials come from the environment or ~/.aws, as for datasets.\n",
     .exit_codes = fetch_exit_codes,
     .run = fetch_command};

@@ -110,8 +110,8 @@ namespace plugins {
 extern const SinkKind program{
     .name = "program",
     .help =
-        "a program of your own, which receives each report as a line of JSON; sink_*.json has the number of the last "
-        "report that it has kept. Any other name in [sink.NAME] is also a program",
+        "sink_*.json: number of the last report that the program has kept. The program is your own, and receives each "
+        "report as a line of JSON. Any other name in [sink.NAME] is also a program",
     .options = {{.key = "program", .help = "command for /bin/sh, which runs on the node of rank 0", .required = true},
                 {.key = "queue",
                  .type = OptionType::integer,
