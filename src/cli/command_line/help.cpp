@@ -99,8 +99,7 @@ std::string general_help() {
     last_title = title;
   }
   return text +
-         "\ntrainrt COMMAND --help: examples, options, exit codes; trainrt help run: the smallest config\n"
-         "trainrt --version: versions; guides: README.md of the source, or share/doc/trainrt when installed\n";
+         "\ntrainrt COMMAND --help: examples, options, exit codes; guides: README.md, or share/doc/trainrt\n";
 }
 
 std::string help_of(const Command& command) {

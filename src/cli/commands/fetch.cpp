@@ -36,7 +36,7 @@ constexpr std::string_view fetch_usage = "fetch URL -o NEW_FOLDER [OPTION...]";
 
 constexpr Example fetch_examples[] = {
     {"trainrt fetch s3://bucket/runs/first/checkpoint_000003 -o best", "a checkpoint of a mirrored run"},
-    {"trainrt fetch s3://bucket/runs/first -o first --files 'run.json,result.json'", "two files of a run"}};
+    {"trainrt fetch s3://bucket/runs/first -o first --files '*.json'", "the records of a run"}};
 
 constexpr CommandOption fetch_options[] = {
     {"output", "FOLDER", "folder to make (required); it may exist if it is empty"},

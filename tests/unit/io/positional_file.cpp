@@ -265,7 +265,7 @@ TEST_CASE("storage errors name the operation, the offset, the path and the remed
              Catch::StartsWith("cannot close " + path + ": Disk quota"));
   CHECK_THAT(under_faults(child, "pread:EIO:data.bin", at), Catch::StartsWith("cannot read at byte 0 of " + path));
   CHECK_THAT(under_faults(child, "open:EACCES:data.bin", at),
-             Catch::StartsWith("cannot create '" + path + "': Permission denied"));
+             Catch::StartsWith("cannot create " + path + ": Permission denied"));
 }
 
 TEST_CASE("complete pages take one open() and no other request to the metadata server") {
