@@ -136,6 +136,9 @@ def the_config_is_logged_once_at_the_end_of_the_run_if_the_callback_asks_for_it(
 def arguments_that_a_tracker_cannot_get_are_errors():
     raises(ValueError, "Both WandB `api_key_file` and `api_key` set", of=lambda: WandbLoggerCallback(api_key="a", api_key_file="b"))
     raises(ValueError, "Both WandB `api_key_file` and `api_key` set", of=lambda: setup_wandb(api_key="a", api_key_file="b"))
+    for callback in (WandbLoggerCallback(settings={"api_key": "hidden"}), MLflowLoggerCallback("https://me:hidden@host/")):
+        error = raises(ValueError, callback.key_variable, "would be recorded", of=callback.settings)
+        check("hidden" not in str(error), str(error))
     raises(TypeError, "CometLoggerCallback", "object", of=lambda: _settings.settings(run=RunConfig(callbacks=[CometLoggerCallback(tags=object())])))
     raises(ValueError, "two MLflowLoggerCallback", of=lambda: _settings.settings(run=RunConfig(callbacks=[MLflowLoggerCallback(), MLflowLoggerCallback()])))
     os.environ["CALLS"] = str(scratch() / "calls")

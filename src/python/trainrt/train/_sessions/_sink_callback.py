@@ -11,6 +11,8 @@ from . import _current
 from ._callbacks import UserCallback
 
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+_SECRET_NAME = re.compile(r"(^|_)(api_?key|token|secret|password)$", re.IGNORECASE)
+_KEYS_IN_URL = re.compile(r"://[^/\s]*@")
 _SPECIAL = re.compile("[#;$'`]")  # characters that have a meaning in a config or a shell
 
 
@@ -50,14 +52,25 @@ class SinkCallback(UserCallback):
         """Returns {key: text} of the config: the command of the program, and how long the end of the run waits for it. Sets the environment variable of
         the key, which the program inherits."""
         self._set_key()
+        given = self.program_options()
+        self._require_no_secrets(given)
         try:
-            options = json.dumps(self.program_options())
+            options = json.dumps(given)
         except TypeError as error:
             raise TypeError(f"{type(self).__name__}: {error}; arguments for the tracker must be numbers, strings, lists or dicts") from None
         options = _SPECIAL.sub(lambda found: f"\\u{ord(found[0]):04x}", options)
         command = (f"PYTHONPATH={shlex.quote(_PACKAGES)}${{PYTHONPATH:+:$PYTHONPATH}} exec {shlex.quote(sys.executable)} -m trainrt.sinks.{self.sink} "
                    f"'{options}'")
         return {f"sink.{self.sink}.program": command, f"sink.{self.sink}.wait": f"{self._wait_s:g}"}
+
+    def _require_no_secrets(self, value, name=""):
+        """Raises ValueError, without the value, if an option is a key of the tracker: options are recorded and visible as arguments of a process."""
+        if isinstance(value, dict):
+            for each, inner in value.items():
+                self._require_no_secrets(inner, str(each))
+        elif isinstance(value, str) and (_SECRET_NAME.search(name) or _KEYS_IN_URL.search(value)):
+            raise ValueError(f"{type(self).__name__}({name}=...) contains a key of the tracker, which would be recorded. Set the environment variable "
+                             f"{self.key_variable}, or others of the tracker, instead")
 
     def _set_key(self):
         """Raises ValueError if the program would not inherit the variable."""
