@@ -505,6 +505,17 @@ else:
 
 
 @test
+def tune_run_keeps_the_options_of_a_trainers_run_config_that_it_does_not_set():
+    from trainrt.train import CheckpointConfig, RunConfig
+    from trainrt.tune._run import _merged
+    own = RunConfig(name="own", stop={"loss": 1}, checkpoint_config=CheckpointConfig(num_to_keep=2), worker_runtime_env={"env_vars": {"A": "1"}})
+    merged = _merged(own, RunConfig(name="sweep", stop={"loss": 2}))
+    equal((merged.name, merged.stop, merged.checkpoint_config, merged.worker_runtime_env),
+          ("sweep", {"loss": 2}, own.checkpoint_config, own.worker_runtime_env), "options")
+    equal(own.name, "own", "the name in the Trainer's RunConfig")
+
+
+@test
 def invalid_arguments_are_errors_that_name_valid_ones():
     names = {**vars(api), "function": function, "Machine": Machine, "DataParallelTrainer": DataParallelTrainer, "ScalingConfig": ScalingConfig}
     for text, *said in REFUSED:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from .._support import _notes
@@ -85,9 +86,11 @@ def run(run_or_experiment: Any, *, name: str | None = None, metric: str | None =
     if resume not in _RESUMES:
         raise ValueError(f"tune.run(resume={resume!r}) is not supported: Tuner.restore(path, trainable, resume_errored=True).fit() retries failed trials")
     storage = storage_path if storage_path is not None else local_dir
-    run_config = RunConfig(name=name, storage_path=None if storage is None else os.fspath(storage), stop=stop, callbacks=callbacks, verbose=verbose,
-                           checkpoint_config=checkpoint_config or _checkpoints(keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq, checkpoint_at_end),
-                           failure_config=_failures(run_or_experiment, max_failures, fail_fast))
+    given_config = RunConfig(name=name, storage_path=None if storage is None else os.fspath(storage), stop=stop, callbacks=callbacks, verbose=verbose,
+                             checkpoint_config=checkpoint_config or _checkpoints(keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq,
+                                                                                 checkpoint_at_end),
+                             failure_config=_failures(run_or_experiment, max_failures, fail_fast))
+    run_config = _merged(getattr(run_or_experiment, "run_config", None), given_config)
     tune_config = TuneConfig(metric=metric, mode=mode, num_samples=num_samples, time_budget_s=time_budget_s, max_concurrent_trials=max_concurrent_trials,
                              search_alg=_made(search_alg, create_searcher), scheduler=_made(scheduler, create_scheduler))
     grid = Tuner(_trainable(run_or_experiment, resources_per_trial), param_space=config, tune_config=tune_config, run_config=run_config).fit()
@@ -115,6 +118,17 @@ def _checkpoints(kept: int | None, score: str | None, frequency: int, at_end: bo
     order = "min" if score is not None and score.startswith("min-") else "max"
     return CheckpointConfig(num_to_keep=kept, checkpoint_score_attribute=score.removeprefix("min-") if score else None, checkpoint_score_order=order,
                             checkpoint_frequency=frequency, checkpoint_at_end=at_end)
+
+
+def _merged(own: RunConfig | None, given: RunConfig) -> RunConfig:
+    """Returns the RunConfig `own` of a Trainer, in which options of `given` other than the defaults replace those of `own`."""
+    if own is None:
+        return given
+    merged = copy.copy(own)
+    for field in fields(given):
+        if getattr(given, field.name) != field.default:
+            setattr(merged, field.name, getattr(given, field.name))
+    return merged
 
 
 def _failures(trainable: Any, limit: int, fail_fast: bool) -> FailureConfig:
