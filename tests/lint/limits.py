@@ -15,7 +15,7 @@ LONG_FUNCTIONS = {"src/frameworks/builtin/linear.cpp: train": (60, "an example, 
 # run_error, comm::collectively_on_first, delay_after_rank0_s. These files test the rank themselves.
 RANK_0 = {path: (int(count), reason) for reason, places in {
     "decided once, at construction":
-        "src/core/rank_zero.hpp 1, src/core/output/output_targets.cpp 1, src/cli/doctor/doctor_report.hpp 1, src/checkpoint/replicas.cpp 1, src/trainer/saving/checkpoint_cycle.cpp 1, "
+        "src/core/rank_zero.hpp 1, src/core/output/output_targets.cpp 1, src/cli/commands/doctor.cpp 1, src/checkpoint/replicas.cpp 1, src/trainer/saving/checkpoint_cycle.cpp 1, "
         "src/trainer/reports/reporter.cpp 1",
     "one rank acts first, and the others wait for it":
         "src/launch/world.cpp 1, src/checkpoint/load/newest_intact.cpp 1, src/cli/doctor/checks/storage.cpp 1",

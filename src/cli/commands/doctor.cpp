@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -9,20 +13,24 @@
 #include "cli/command_line/command.hpp"
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/doctor/doctor_container.hpp"
-#include "cli/doctor/doctor_report.hpp"
-#include "cli/doctor/watchdog.hpp"
 #include "cli/start/load_run_spec.hpp"
+#include "cli/terminal/print.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/files/shortage.hpp"
+#include "core/host.hpp"
 #include "core/output/log.hpp"
+#include "core/process/timeout.hpp"
 #include "core/text/text.hpp"
+#include "core/version.hpp"
 #include "trainer/ending/advice.hpp"
 #include "trainer/start/rank_start.hpp"
 
 namespace trainrt::cli::plugins {
 
 namespace {
+
+using namespace cli::doctor;
 
 constexpr std::string_view doctor_usage = "doctor [OPTION...] [-- PROGRAM ARGS]";
 
@@ -65,7 +73,7 @@ std::string storage_of(const Arguments& arguments, const std::optional<config::R
 /// Settings from the command line and the config. If they are invalid, `error` contains the exception, which is
 /// rethrown when all ranks can agree on it.
 struct Settings {
-  doctor::Subject subject;
+  Subject subject;
   launch::LaunchOptions launch;
   comm::CommOptions comm{.timeout_seconds = collective_limit_seconds};
   std::exception_ptr error;
@@ -91,47 +99,108 @@ Settings settings_of(const Arguments& arguments) {
   return settings;
 }
 
-/// The report of this process, and the name of the running check, to which an error is attributed.
-struct Progress {
-  doctor::Report report;
-  std::string_view check = "launcher";
+/// Prints the findings on standard output of rank 0: one line for each finding as soon as it is known, or one JSON
+/// object at the end. Prints nothing on other ranks.
+class Report {
+ public:
+  Report(int rank, bool as_json) : prints_(rank == 0), as_json_(as_json) {}
+
+  std::string_view check = "launcher";  ///< the running check, to which an error is attributed
+  Json about = Json::object();          ///< ranks and storage, for the JSON object; empty if the ranks cannot communicate
+  bool prints() const { return prints_; }
+  bool has_error() const { return counts_.back() > 0; }
+
+  void add(std::string_view name, const Finding& finding) {
+    ++counts_[static_cast<std::size_t>(finding.grade)];
+    const auto grade = grades[static_cast<std::size_t>(finding.grade)];
+    if (as_json_)
+      return findings_.push_back({{"name", name},
+                                  {"grade", grade},
+                                  {"text", finding.text},
+                                  {"advice", finding.advice},
+                                  {"figures", finding.figures}});
+    print_line(
+        fmt::format("{:<8} {:<25} {}{}{}", grade, name, finding.text, finding.advice.empty() ? "" : "; ", finding.advice));
+  }
+
+  void end() const {
+    const std::size_t worst = has_error() ? 2 : counts_[1] > 0 ? 1 : 0;
+    if (!as_json_)
+      return print_line(fmt::format("{} ok, {}, {}: {}", counts_[0], counted(counts_[1], "warning"),
+                                    counted(counts_[2], "error"), conclusions[worst]));
+    Json report = {{"trainrt", version}, {"grade", grades[worst]}};
+    report.update(about);
+    report["checks"] = findings_;
+    if (prints_) print_json(report);
+    std::fflush(stdout);
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 3> grades = {"ok", "warning", "error"};
+  static constexpr std::array<std::string_view, 3> conclusions = {
+      "a run can start here", "a run can start here; the lines with `warning` describe possible improvements",
+      "fix the problems in the lines with `error` before you start a run here"};
+
+  /// Flushes the output, because the next check may block.
+  void print_line(std::string line) const {
+    std::ranges::replace(line, '\n', ' ');
+    if (prints_) print_text(line + "\n");
+    std::fflush(stdout);
+  }
+
+  bool prints_;
+  bool as_json_;
+  std::array<int, 3> counts_{};  ///< number of findings, by grade
+  Json findings_ = Json::array();
 };
 
-void run_checks(const doctor::DoctorRanks& ranks, const Settings& settings, Progress& progress, Watchdog& watchdog) {
-  progress.report.begin(ranks);
-  for (const auto* check : doctor::checks_in_order(!ranks.subject().command.empty())) {
-    progress.check = check->name;
-    watchdog.watch("doctor: " + std::string(check->name), settings.comm.timeout_seconds + doctor::check_limit_seconds);
-    progress.report.add(check->name, doctor::run_check(*check, ranks));
-  }
-  progress.report.end();
+/// Starts the time limit of an operation, in place of that of the previous one. All ranks end with exit code 70 if the
+/// limit is exceeded. This is necessary because a system call on a file system that does not respond never returns.
+void watch(std::optional<Timeout>& limit, launch::Launch& launch, const std::string& operation, double seconds) {
+  limit.emplace(seconds, [&launch, operation, seconds] {
+    log::error(
+        fmt::format("doctor: {} has not finished on {} after {} s; ending all ranks. Check for a network file system "
+                    "that does not respond, or a network that is down",
+                    operation, host_name(), seconds));
+    wait_for_output_delivery();
+    launch.abort(static_cast<int>(ExitCode::failed));
+  });
 }
 
-ExitCode run_on_ranks(launch::Launch& launch, const Environment& environment, const Settings& settings,
-                      Progress& progress) {
-  Watchdog watchdog(launch);
-  watchdog.watch("doctor: the start of communication", settings.launch.timeout_seconds + mpi_start_seconds);
+ExitCode run_on_ranks(launch::Launch& launch, const Environment& environment, const Settings& settings, Report& report) {
+  std::optional<Timeout> limit;
+  watch(limit, launch, "the start of communication", settings.launch.timeout_seconds + mpi_start_seconds);
   const auto communicator = comm::open_communicator(launch, settings.comm);
   batch::install_stop_signals();  // again, because MPI_Init replaces the handler of SIGUSR1
+  auto code = ExitCode::finished;
   try {
     const auto require_valid_settings = [&] {
       if (settings.error) std::rethrow_exception(settings.error);
     };
     comm::collectively(*communicator, require_valid_settings, trainer::with_advice);
-    run_checks({launch.world(), *communicator, environment, settings.subject}, settings, progress, watchdog);
-    communicator->barrier();
-    return progress.report.code();
+    const DoctorRanks ranks(launch.world(), *communicator, environment, settings.subject);
+    report.about = {
+        {"ranks", ranks.world().size}, {"nodes", ranks.world().node_count}, {"storage", ranks.subject().storage}};
+    for (const auto* check : checks_in_order(!ranks.subject().command.empty())) {
+      report.check = check->name;
+      watch(limit, launch, std::string(check->name), settings.comm.timeout_seconds + check_limit_seconds);
+      report.add(check->name, run_check(*check, ranks));
+    }
+    report.end();
+    if (report.has_error()) code = ExitCode::failed;
   } catch (const comm::AgreedError& error) {
     log::run_error(error.what());
-    communicator->barrier();
-    return error.code();
+    code = error.code();
   }
+  communicator->barrier();
+  return code;
 }
 
-void add_failure(Progress& progress, const Error& failure) {
-  progress.report.add(progress.check, doctor::error(trainer::with_advice(failure),
-                                                    "fix this and run `trainrt doctor` again; later checks were skipped"));
-  progress.report.end();
+ExitCode report_failure(Report& report, const Error& failure) {
+  report.add(report.check,
+             error(trainer::with_advice(failure), "fix this and run `trainrt doctor` again; later checks were skipped"));
+  report.end();
+  return ExitCode::failed;
 }
 
 ExitCode doctor_command(std::span<const std::string> words) {
@@ -139,30 +208,31 @@ ExitCode doctor_command(std::span<const std::string> words) {
   const auto arguments = parse(words);
   const auto settings = settings_of(arguments);
   const auto environment = Environment::of_process();
-  const auto form = arguments.has("json") ? doctor::Report::Form::json : doctor::Report::Form::text;
-  Progress progress{{launch::claimed_rank(environment), form}};
-  const doctor::NodeMemoryProbe node_memory(environment);
+  Report report(launch::claimed_rank(environment), arguments.has("json"));
+  const NodeMemoryProbe node_memory(environment);
   std::unique_ptr<launch::Launch> launch;
   try {
     launch = launch::discover(environment, settings.launch);
   } catch (const Error& failure) {
-    const auto finding = doctor::finding_of_step(launch::view_of_step(environment));
-    if (finding.grade != doctor::Grade::ok) progress.report.add("container", finding);
-    add_failure(progress, failure);
-    return ExitCode::failed;
+    const auto finding = finding_of_step(launch::view_of_step(environment));
+    if (finding.grade != Grade::ok) report.add("container", finding);
+    return report_failure(report, failure);
   }
   const auto& world = launch->world();
   log::set_rank(world.rank, world.size);
   try {
-    progress.check = "container";
+    report.check = "container";
     node_memory.require_shared(world);
-    progress.check = "launcher";
-    const auto code = run_on_ranks(*launch, environment, settings, progress);
+    report.check = "launcher";
+    const auto code = run_on_ranks(*launch, environment, settings, report);
     launch->finalize();
     return code;
   } catch (const Error& failure) {  // on this rank only: the other ranks may wait in a collective
-    add_failure(progress, failure);
-    progress.report.log_if_silent(failure);
+    report_failure(report, failure);
+    if (!report.prints()) {
+      std::this_thread::sleep_for(std::chrono::seconds(5));  // rank 0 has usually reported this error and ended all ranks
+      log::error(trainer::with_advice(failure));
+    }
     wait_for_output_delivery();
     launch->abort(static_cast<int>(ExitCode::failed));
   }

@@ -10,31 +10,35 @@
 namespace trainrt::cli::doctor {
 
 enum class Grade { ok, warning, error };
-std::string_view name_of(Grade grade);
 
 /// The result of a check. All ranks have the same result.
 struct Finding {
   Grade grade = Grade::ok;
   std::string text;
   std::string advice;             ///< what to do; empty if the grade is ok, and only then
-  Json figures = Json::object();  ///< the values in the text, for programs
+  Json figures = Json::object();  ///< the values in the text, for programs; run_check() sets them
 };
-Finding ok(std::string text, Json figures = Json::object());
-Finding warning(std::string text, std::string advice, Json figures = Json::object());
-Finding error(std::string text, std::string advice, Json figures = Json::object());
-/// Returns warning(problems, advice, figures), or ok(text, figures) if `problems` is empty.
-Finding warning_if(std::string problems, std::string advice, std::string text, Json figures = Json::object());
+inline Finding ok(std::string text) { return {Grade::ok, std::move(text), {}}; }
+inline Finding warning(std::string text, std::string advice) {
+  return {Grade::warning, std::move(text), std::move(advice)};
+}
+inline Finding error(std::string text, std::string advice) { return {Grade::error, std::move(text), std::move(advice)}; }
+/// Returns warning(problems, advice), or ok(text) if `problems` is empty.
+inline Finding warning_if(const std::string& problems, const std::string& advice, const std::string& text) {
+  return problems.empty() ? ok(text) : warning(problems, advice);
+}
 
 /// A check: one line of the report.
 struct Check {
   std::string_view name;
   std::string_view help;  ///< the object of "cannot check ..."
-  /// Performs the check. Collective. Each wait needs a limit.
+  /// Performs the check and assigns the values of its text to `figures`, an empty object. Collective. Each wait needs a
+  /// limit.
   ///
   /// The function must throw on all ranks or on no rank. Code that may fail on a single rank must therefore run in
   /// DoctorRanks::ask(). Only errors of the Communicator may occur on single ranks, because they end the report. A
   /// process is ended if a system call blocks it for longer than check_limit_seconds plus the timeout of a collective.
-  Finding (*run)(const DoctorRanks&);
+  Finding (*run)(const DoctorRanks&, Json& figures);
   std::string_view advice;            ///< what to do if `run` throws ProbeFailed
   Grade failed_grade = Grade::error;  ///< grade of the check if `run` throws ProbeFailed
 };
@@ -47,6 +51,9 @@ struct CheckGroup {
   std::span<const Check> checks;
   bool needs_program = false;  ///< whether the checks are skipped if no program is given
 };
+
+/// Advice of the checks that find ranks without a GPU beside ranks with one.
+constexpr const char* gpus_for_all_advice = "request GPUs for all ranks (srun --gpus-per-node or --gpus-per-task)";
 
 constexpr double check_limit_seconds = 30;
 

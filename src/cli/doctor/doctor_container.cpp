@@ -1,34 +1,26 @@
 #include "cli/doctor/doctor_container.hpp"
 
-#include <fmt/format.h>
-#include <trainrt/error.hpp>
-
-#include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "launch/launcher.hpp"
 
 namespace trainrt::cli::doctor {
 
-namespace {
-
-const std::string node_memory = "/dev/shm";
-
-}  // namespace
+static const std::string node_memory = "/dev/shm";
 
 Finding finding_of_step(const launch::StepView& view) {
   const auto gaps = launch::gaps_in(view);
-  const Json figures = {{"container", view.container.empty() ? Json() : Json(view.container)}, {"missing", gaps.size()}};
+  const auto& container = view.container;
   std::vector<std::string> problems, remedies;
   for (const auto& gap : gaps) {
     problems.push_back(gap.problem);
     remedies.push_back(gap.remedy);
   }
+  auto finding = warning_if(join(problems, "; "), join(remedies, "; "),
+                            (container.empty() ? "no known container" : container) + "; PMIx has everything it needs");
+  finding.figures = {{"container", container.empty() ? Json() : Json(container)}, {"missing", gaps.size()}};
   // Outside a container, the check `launcher` reports this error.
-  if (!gaps.empty() && gaps.front().is_fatal && !view.container.empty())
-    return error(join(problems, "; "), join(remedies, "; "), figures);
-  return warning_if(join(problems, "; "), join(remedies, "; "),
-                    (view.container.empty() ? "no known container" : view.container) + "; PMIx has everything it needs",
-                    figures);
+  if (!gaps.empty() && gaps.front().is_fatal && !container.empty()) finding.grade = Grade::error;
+  return finding;
 }
 
 NodeMemoryProbe::NodeMemoryProbe(const Environment& environment) {

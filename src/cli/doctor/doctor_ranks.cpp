@@ -4,13 +4,10 @@
 #include <filesystem>
 #include <span>
 
-#include <fmt/format.h>
-
 #include "batch/signals.hpp"
 #include "comm/agreement.hpp"
 #include "comm/comm_error.hpp"
 #include "core/host.hpp"
-#include "core/text/text.hpp"
 
 namespace trainrt::cli::doctor {
 
@@ -34,13 +31,6 @@ Subject subject_of_rank_0(Communicator& communicator, const Subject& mine) {
   const auto shared = Json::from_msgpack(communicator.broadcast_text({bytes.begin(), bytes.end()}, 0));
   return {shared[0], mine.gpus_per_worker, shared[1], shared[2], shared[3]};
 }
-
-/// The ranks that have the same problem.
-struct ProblemGroup {
-  std::string text;
-  std::vector<int> ranks;
-  std::vector<std::string> hosts;
-};
 
 }  // namespace
 
@@ -95,21 +85,21 @@ program::NodeAddresses DoctorRanks::program_addresses() const try {
 }
 
 std::string DoctorRanks::describe(const std::vector<Problem>& problems) const {
-  std::vector<ProblemGroup> groups;
-  for (const auto& problem : problems) {
-    auto group = std::ranges::find(groups, problem.text, &ProblemGroup::text);
-    if (group == groups.end()) group = groups.insert(groups.end(), {problem.text, {}, {}});
-    group->ranks.push_back(problem.rank);
-    const auto& host = host_of_rank(problem.rank);
-    if (std::ranges::find(group->hosts, host) == group->hosts.end()) group->hosts.push_back(host);
+  std::vector<std::string> texts, parts;
+  for (const auto& problem : problems) add_if_new(texts, problem.text);
+  for (const auto& text : std::span(texts).first(std::min(texts.size(), max_named))) {
+    std::vector<int> ranks;
+    std::vector<std::string> hosts;
+    for (const auto& problem : problems) {
+      if (problem.text != text) continue;
+      ranks.push_back(problem.rank);
+      add_if_new(hosts, hosts_[static_cast<std::size_t>(problem.rank)]);
+    }
+    const auto shown = std::min(hosts.size(), max_named);
+    parts.push_back(fmt::format("{} on {}{}: {}", ranks_text(ranks), join(std::span(hosts).first(shown)),
+                                shown < hosts.size() ? ", ..." : "", text));
   }
-  std::vector<std::string> parts;
-  for (const auto& group : std::span(groups).first(std::min(groups.size(), max_named))) {
-    const auto shown = std::min(group.hosts.size(), max_named);
-    parts.push_back(fmt::format("{} on {}{}: {}", ranks_text(group.ranks), join(std::span(group.hosts).first(shown)),
-                                shown < group.hosts.size() ? ", ..." : "", group.text));
-  }
-  if (groups.size() > max_named) parts.push_back("and " + counted(std::ssize(groups) - std::ssize(parts), "other problem"));
+  if (texts.size() > max_named) parts.push_back("and " + counted(std::ssize(texts) - std::ssize(parts), "other problem"));
   return join(parts, "; ");
 }
 
@@ -119,6 +109,14 @@ std::string DoctorRanks::problems_in(const Answers& answers,
   for (std::size_t i = 0; i < answers.values.size(); ++i)
     if (auto text = problem_of(answers.values[i]); !text.empty()) problems.push_back({answers.ranks[i], std::move(text)});
   return describe(problems);
+}
+
+std::string DoctorRanks::problems_in(const Answers& answers, const char* key) const {
+  return problems_in(answers, [&](const Json& answer) { return answer.at(key).get<std::string>(); });
+}
+
+void add_if_new(std::vector<std::string>& texts, const std::string& text) {
+  if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {

@@ -1,14 +1,16 @@
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <trainrt/communicator.hpp>
 #include <trainrt/error.hpp>
 
 #include "core/environment.hpp"
+#include "core/text/text.hpp"
 #include "launch/world.hpp"
 #include "program/services/address_survey.hpp"
 
@@ -27,15 +29,16 @@ struct Answers {
   std::vector<int> ranks;         ///< the rank of each value, ascending
   std::vector<Json> values;       ///< null if the probe failed on that rank
   std::vector<Problem> failures;  ///< errors that the probe threw
-};
 
-/// Returns the value of `key` in each answer.
-template <class T>
-std::vector<T> numbers_in(const Answers& answers, const char* key) {
-  std::vector<T> numbers;
-  for (const auto& value : answers.values) numbers.push_back(value.at(key).get<T>());
-  return numbers;
-}
+  const Json& first() const { return values.front(); }
+  /// Returns the value of `key` in each answer.
+  template <class T>
+  std::vector<T> all(const char* key) const {
+    std::vector<T> found;
+    for (const auto& value : values) found.push_back(value.at(key).get<T>());
+    return found;
+  }
+};
 
 /// Thrown on all ranks by DoctorRanks::ask() if the probe failed on a rank. The message names the ranks and their hosts.
 class ProbeFailed : public Error {
@@ -63,8 +66,7 @@ class DoctorRanks {
   Communicator& communicator() const { return communicator_; }
   const Environment& environment() const { return environment_; }
   const Subject& subject() const { return subject_; }
-  const std::string& host_of_rank(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
-  const std::string& host_of_node(std::size_t node) const { return host_of_rank(leaders_[node]); }
+  const std::string& host_of_node(std::size_t node) const { return hosts_[static_cast<std::size_t>(leaders_[node])]; }
   const std::vector<std::string>& hosts() const { return hosts_; }  ///< by rank
   bool leads_node() const { return world_.local_rank == 0; }        ///< whether this is the lowest rank of its node
 
@@ -85,6 +87,8 @@ class DoctorRanks {
   /// Returns a text, as describe() does, with the problems of all answers. `problem_of` returns the problem of an
   /// answer, or "" if there is none.
   std::string problems_in(const Answers& answers, const std::function<std::string(const Json&)>& problem_of) const;
+  /// The same for answers that have their problem, or "", as the value of `key`.
+  std::string problems_in(const Answers& answers, const char* key) const;
 
  private:
   const World& world_;
@@ -100,6 +104,15 @@ std::string ranks_text(const std::vector<int>& ranks);
 
 /// Returns "1 core", "2 cores" or "1 to 2 cores". Pure function.
 std::string range_text(std::int64_t min, std::int64_t max, std::string_view noun);
+/// The same for the lowest and the highest of some numbers.
+template <class Number>
+std::string range_text(const std::vector<Number>& numbers, std::string_view noun) {
+  const auto [min, max] = std::ranges::minmax(numbers);
+  return range_text(static_cast<std::int64_t>(min), static_cast<std::int64_t>(max), noun);
+}
+
+/// Appends `text` to `texts` unless it is already there.
+void add_if_new(std::vector<std::string>& texts, const std::string& text);
 
 /// Returns whether this node has a network card with remote direct memory access (RDMA), such as InfiniBand, RoCE or
 /// Omni-Path.

@@ -1,14 +1,18 @@
 #include "cli/doctor/python_report.hpp"
 
-#include <fmt/format.h>
-#include <trainrt/error.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "core/process/child_process.hpp"
-#include "core/text/text.hpp"
+#include "core/process/spawn.hpp"
+#include "program/children/script.hpp"
 
-namespace trainrt::cli {
+namespace trainrt::cli::doctor {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr double python_limit_seconds = 20;  // long enough for an interpreter on slow shared storage
 
@@ -57,19 +61,51 @@ if script:
 print("\n" + json.dumps(report))
 )";
 
+/// Returns whether the program is Python: "python", "python3", "python3.11".
+bool is_python(const fs::path& program) {
+  const auto name = program.filename().string();
+  return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string::npos;
+}
+
+/// Returns the interpreter in the first line (#!) of a file, also after `env`; "" without such a line.
+std::string interpreter_named_in(const std::string& file) {
+  std::string line(256, '\0');  // limit of the kernel, see execve(2)
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(line.data(), std::ssize(line));
+  line.resize(static_cast<std::size_t>(stream.gcount()));
+  if (!line.starts_with("#!")) return {};
+  std::istringstream words(line.substr(2, line.find('\n') - 2));
+  std::string word;
+  words >> word;
+  if (fs::path(word).filename() != "env") return word;
+  while (words >> word)
+    if (!word.starts_with('-') && word.find('=') == std::string::npos) return word;
+  return {};
+}
+
 }  // namespace
 
-doctor::Json parse_python_report(const std::string& output) try {
+std::optional<PythonCommand> python_command_of(const std::vector<std::string>& command) {
+  const auto executable = command.empty() ? "" : find_executable(command.front());
+  if (executable.empty()) return std::nullopt;
+  if (is_python(executable)) return PythonCommand{executable, program::script_of(command)};
+  const auto named = interpreter_named_in(executable);
+  const auto interpreter = is_python(named) ? find_executable(named) : "";
+  if (interpreter.empty()) return std::nullopt;
+  return PythonCommand{interpreter, executable};
+}
+
+Json parse_python_report(const std::string& output) try {
   const auto text = trim(output);
-  auto report = doctor::Json::parse(text.substr(text.rfind('\n') + 1));  // sitecustomize may print before it
+  auto report = Json::parse(text.substr(text.rfind('\n') + 1));  // sitecustomize may print before it
   for (const auto* key : {"version", "mistake"}) report.at(key).get<std::string>();
   for (const auto* key : {"frameworks", "missing"}) report.at(key);
   return report;
-} catch (const doctor::Json::exception&) {
+} catch (const Json::exception&) {
   throw Error("printed something other than its report: " + excerpt(trim(output)));
 }
 
-doctor::Json report_of_python(const PythonCommand& command) try {
+Json report_of_python(const PythonCommand& command) try {
   const auto child =
       run_child({command.interpreter, "-c", questions, command.script}, python_limit_seconds, ChildErrors::with_output);
   if (!child) throw Error(fmt::format("did not finish within {:g} s", python_limit_seconds));
@@ -82,9 +118,9 @@ doctor::Json report_of_python(const PythonCommand& command) try {
   throw Error(command.interpreter + " " + failure.what());
 }
 
-std::vector<std::string> python_differences(const doctor::Json& first, const doctor::Json& other) {
+std::vector<std::string> python_differences(const Json& first, const Json& other) {
   std::vector<std::string> found;
-  const auto compare = [&](const std::string& name, const doctor::Json& mine, const doctor::Json& expected) {
+  const auto compare = [&](const std::string& name, const Json& mine, const Json& expected) {
     if (mine == expected) return;
     if (mine.is_null()) return found.push_back(name + " is missing");
     const auto version = mine.get<std::string>();
@@ -93,10 +129,10 @@ std::vector<std::string> python_differences(const doctor::Json& first, const doc
   };
   compare("Python", other.at("version"), first.at("version"));
   const auto &mine = other.at("frameworks"), &expected = first.at("frameworks");
-  for (const auto& [name, version] : expected.items()) compare(name, mine.value(name, doctor::Json()), version);
+  for (const auto& [name, version] : expected.items()) compare(name, mine.value(name, Json()), version);
   for (const auto& [name, version] : mine.items())
     if (!expected.contains(name)) compare(name, version, {});
   return found;
 }
 
-}  // namespace trainrt::cli
+}  // namespace trainrt::cli::doctor

@@ -1,11 +1,22 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/doctor/doctor_ranks.hpp"
-#include "cli/doctor/python_command.hpp"
 
-namespace trainrt::cli {
+namespace trainrt::cli::doctor {
+
+/// A command that runs a Python interpreter.
+struct PythonCommand {
+  std::string interpreter;  ///< path of the interpreter
+  std::string script;       ///< path of the script; "" if the command runs no file (-c, -m)
+};
+
+/// Returns the interpreter and the script of a command such as `python3 train.py`, or of a script whose first line (#!)
+/// names Python, such as `./train.py` or `torchrun`. Returns nullopt for another program, or if it is not found on this
+/// node.
+std::optional<PythonCommand> python_command_of(const std::vector<std::string>& command);
 
 /// Starts a Python interpreter and returns a report as an object with these members:
 /// - `interpreter` and `script`
@@ -16,14 +27,14 @@ namespace trainrt::cli {
 ///
 /// Neither the script nor a framework is imported. Throws Error if the interpreter fails, takes longer than 20 s, or
 /// prints something else.
-doctor::Json report_of_python(const PythonCommand& command);
+Json report_of_python(const PythonCommand& command);
 
 /// Parses the output of the interpreter. Its last line is the report in JSON. Throws Error if this line is not a
 /// report. Pure function.
-doctor::Json parse_python_report(const std::string& output);
+Json parse_python_report(const std::string& output);
 
 /// Returns the differences between a node's Python and the first node's Python: "torch 2.1.0 instead of 2.2.0". Pure
 /// function.
-std::vector<std::string> python_differences(const doctor::Json& first, const doctor::Json& other);
+std::vector<std::string> python_differences(const Json& first, const Json& other);
 
-}  // namespace trainrt::cli
+}  // namespace trainrt::cli::doctor

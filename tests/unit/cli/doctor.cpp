@@ -59,7 +59,7 @@ TEST_CASE("collect() returns the error of one rank and the answers of the others
 
 TEST_CASE("a probe that fails on one rank makes the check fail with its advice on every rank") {
   constexpr Check check{"disk", "the disk",
-                        [](const DoctorRanks& ranks) {
+                        [](const DoctorRanks& ranks, Json&) {
                           ranks.ask([&] { return fail_on_rank_1(ranks.world().rank); });
                           return ok("well");
                         },

@@ -1,8 +1,5 @@
 #include <array>
 
-#include <fmt/format.h>
-#include <trainrt/error.hpp>
-
 #include "cli/doctor/doctor_check.hpp"
 #include "comm/nccl/api.hpp"
 #include "core/library_version.hpp"
@@ -19,55 +16,50 @@ constexpr const char* cuda_advice = "run nvidia-smi there to find the cause; sca
 
 /// Requires the same version of a library on all ranks; warns if it is not the version that trainrt was compiled with.
 template <LibraryVersion (*version)()>
-Finding compare_versions(const DoctorRanks& ranks) {
+Finding compare_versions(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([&] {
     const auto mine = version();
     return Json{{"compiled", mine.compiled}, {"loaded", mine.loaded}};
   });
-  const auto& first = answers.values.front();
-  const std::string compiled = first.at("compiled");
-  const std::string loaded = first.at("loaded");
+  figures = answers.first();
+  const std::string compiled = figures.at("compiled"), loaded = figures.at("loaded");
   const auto others = ranks.problems_in(
-      answers, [&](const Json& answer) { return answer == first ? "" : answer.at("loaded").get<std::string>(); });
+      answers, [&](const Json& answer) { return answer == figures ? "" : answer.at("loaded").get<std::string>(); });
   if (!others.empty())
-    return error(fmt::format("rank 0 on {}: {}; {}", ranks.host_of_rank(0), loaded, others),
-                 "load the same modules on every node (srun passes on the environment of the shell in which it runs)",
-                 first);
+    return error(fmt::format("rank 0 on {}: {}; {}", ranks.hosts().front(), loaded, others),
+                 "load the same modules on every node (srun passes on the environment of the shell in which it runs)");
   return warning_if(
       compiled == loaded ? "" : fmt::format("{} is loaded, but trainrt was compiled with {}", loaded, compiled),
       "load the module of the compiled version, or build trainrt with the loaded version",
-      loaded + ", the version that trainrt was compiled with", first);
+      loaded + ", the version that trainrt was compiled with");
 }
 
-Finding check_pmix(const DoctorRanks& ranks) {
-  auto finding = compare_versions<launch::pmix_version>(ranks);
+Finding check_pmix(const DoctorRanks& ranks, Json& figures) {
+  auto finding = compare_versions<launch::pmix_version>(ranks, figures);
   if (finding.grade == Grade::ok)
     finding.text += ranks.world().launcher == "pmix" ? "; this launch used it" : "; this launch did not need it";
   return finding;
 }
 
-Finding check_cuda(const DoctorRanks& ranks) {
+Finding check_cuda(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] {
     auto& runtime = device::runtime();
     Json gpus = Json::array();
     for (int gpu = 0; gpu < runtime.count(); ++gpu) gpus.push_back(runtime.describe(gpu).name);
     return Json{{"versions", runtime.versions()}, {"why_none", runtime.no_gpu_reason()}, {"gpus", gpus}};
   });
-  const Json* with_gpu = nullptr;
+  const auto has_gpu = [](const Json& answer) { return !answer.at("gpus").empty(); };
   const auto without_gpu = ranks.problems_in(answers, [&](const Json& answer) {
-    if (answer.at("gpus").empty()) return "no GPU: " + answer.at("why_none").get<std::string>();
-    if (with_gpu == nullptr) with_gpu = &answer;
-    return std::string();
+    return has_gpu(answer) ? "" : "no GPU: " + answer.at("why_none").get<std::string>();
   });
-  if (with_gpu == nullptr) return ok(without_gpu, answers.values.front());
-  const auto text =
-      fmt::format("{}, {}", with_gpu->at("gpus")[0].get<std::string>(), with_gpu->at("versions").get<std::string>());
-  if (without_gpu.empty()) return ok(text, *with_gpu);
-  return warning(fmt::format("{}; but {}", text, without_gpu),
-                 "request GPUs for all ranks (srun --gpus-per-node or --gpus-per-task)", *with_gpu);
+  const auto found = std::ranges::find_if(answers.values, has_gpu);
+  figures = found == answers.values.end() ? answers.first() : *found;
+  if (found == answers.values.end()) return ok(without_gpu);
+  const auto text = figures.at("gpus")[0].get<std::string>() + ", " + figures.at("versions").get<std::string>();
+  return warning_if(without_gpu.empty() ? "" : text + "; but " + without_gpu, gpus_for_all_advice, text);
 }
 
-Finding check_nccl(const DoctorRanks& ranks) {
+Finding check_nccl(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] {
     Json answer = {{"gpus", device::runtime().count()}};
     try {
@@ -77,20 +69,19 @@ Finding check_nccl(const DoctorRanks& ranks) {
     }
     return answer;
   });
-  const auto& first = answers.values.front();
+  figures = answers.first();
   const auto missing = ranks.problems_in(answers, [](const Json& answer) {
     return answer.contains("version") || answer.at("gpus") == 0 ? "" : answer.at("why_none").get<std::string>();
   });
-  if (!missing.empty()) return warning(missing, "load NCCL's module: without NCCL, GPUs cannot average gradients", first);
-  const std::string version = first.value("version", "");
+  if (!missing.empty()) return warning(missing, "load NCCL's module: without NCCL, GPUs cannot average gradients");
+  const std::string version = figures.value("version", "");
+  if (version.empty()) return ok("not installed; no rank has a GPU that needs it");
   const auto others = ranks.problems_in(answers, [&](const Json& answer) {
     const std::string mine = answer.value("version", version);
-    return mine == version || version.empty() ? "" : mine;
+    return mine == version ? "" : mine;
   });
-  if (!others.empty())
-    return error(fmt::format("rank 0: {}; {}", version, others), "load the same NCCL on every node", first);
-  if (version.empty()) return ok("not installed; no rank has a GPU that needs it", first);
-  return ok(version + (first.at("gpus") > 0 ? "" : "; no GPU needs it"), first);
+  if (!others.empty()) return error(fmt::format("rank 0: {}; {}", version, others), "load the same NCCL on every node");
+  return ok(version + (figures.at("gpus") > 0 ? "" : "; no GPU needs it"));
 }
 
 constexpr std::array<Check, 5> library_checks = {{

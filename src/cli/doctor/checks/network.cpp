@@ -1,10 +1,7 @@
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <set>
-#include <string>
 
-#include <fmt/format.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -43,16 +40,15 @@ std::vector<std::string> listening_addresses() {
   return addresses;
 }
 
-Finding check_ports(const DoctorRanks& ranks) {
+Finding check_ports(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] { return Json(listening_addresses()); });
   std::multiset<std::string> found;
   for (const auto& addresses : answers.values) found.insert(addresses.begin(), addresses.end());
   const std::set<std::string> addresses(found.begin(), found.end());
-  const Json figures = {{"ports", found.size()}, {"addresses", addresses}};
-  if (found.empty()) return ok("no rank listens on a TCP port", figures);
+  figures = {{"ports", found.size()}, {"addresses", addresses}};
+  if (found.empty()) return ok("no rank listens on a TCP port");
   return ok(fmt::format("MPI listens on {} TCP ports, at {} (with UCX, UCX_NET_DEVICES selects the network devices)",
-                        found.size(), fmt::join(addresses, ", ")),
-            figures);
+                        found.size(), fmt::join(addresses, ", ")));
 }
 
 constexpr std::size_t min_buffer_bytes = std::size_t{64} << 10;
@@ -114,39 +110,39 @@ std::string speed_text(const Json& measured) {
                      measured.at("bytes").get<std::size_t>() >> 10, measured.at("latency_seconds").get<double>() * 1e6);
 }
 
-Finding wrong_sum(const Json& figures) {
+Finding wrong_sum() {
   return error("an all-reduce computed a wrong sum",
-               "start no run here; use another MPI, or set scaling.backend = mpi, and report the error", figures);
+               "start no run here; use another MPI, or set scaling.backend = mpi, and report the error");
 }
 
 /// Measures all-reduces inside each node, on all nodes at the same time.
-Finding check_all_reduce_in_node(const DoctorRanks& ranks) {
+Finding check_all_reduce_in_node(const DoctorRanks& ranks, Json& figures) {
   constexpr double max_ratio = 3;  // of the fastest node's speed to another's
   const auto& world = ranks.world();
-  if (world.size == world.node_count) return ok("one rank per node: nothing to measure", {{"nodes", Json::array()}});
+  Json nodes = Json::array();
+  figures["nodes"] = nodes;
+  if (world.size == world.node_count) return ok("one rank per node: nothing to measure");
   const auto node = ranks.communicator().split(world.node_rank, world.rank);
   const auto mine = node->size() > 1 ? measure_all_reduce(*node) : Json();
   const auto answers = ranks.ask_nodes([&] { return mine; });
-  Json nodes = Json::array();
   for (std::size_t i = 0; i < answers.values.size(); ++i) {
     if (answers.values[i].is_null()) continue;  // a node with one rank
     nodes.push_back({{"host", ranks.host_of_node(i)}});
     nodes.back().update(answers.values[i]);
   }
+  figures = {{"backend", node->name()}, {"nodes", nodes}};
+  if (!std::ranges::all_of(nodes, [](const Json& each) { return each.at("right").get<bool>(); })) return wrong_sum();
   const auto [slowest, fastest] = std::ranges::minmax_element(nodes, {}, speed_in);
-  const Json figures = {{"backend", node->name()}, {"nodes", nodes}};
   const auto text =
       speed_text(*slowest) + (nodes.size() == 1 ? "" : fmt::format(" on the slowest of {} nodes", nodes.size()));
-  if (!std::ranges::all_of(nodes, [](const Json& each) { return each.at("right").get<bool>(); })) return wrong_sum(figures);
-  if (speed_in(*slowest) * max_ratio >= speed_in(*fastest)) return ok(text, figures);
+  if (speed_in(*slowest) * max_ratio >= speed_in(*fastest)) return ok(text);
   return warning(fmt::format("{}, {}; the fastest node has {:.2f} GB/s", text, slowest->at("host").get<std::string>(),
                              speed_in(*fastest) / 1e9),
-                 "a run is as slow as its slowest node: check for other jobs on it, and how its ranks are bound to cores",
-                 figures);
+                 "a run is as slow as its slowest node: check for other jobs on it, and how its ranks are bound to cores");
 }
 
 /// Measures all-reduces between nodes, with one rank per node.
-Finding check_all_reduce_between_nodes(const DoctorRanks& ranks) {
+Finding check_all_reduce_between_nodes(const DoctorRanks& ranks, Json& figures) {
   constexpr double min_rdma_speed = 1e9;  // bytes per second; TCP over an RDMA card is slower
   const auto& world = ranks.world();
   if (world.node_count == 1) return ok("one node: nothing to measure");
@@ -154,15 +150,15 @@ Finding check_all_reduce_between_nodes(const DoctorRanks& ranks) {
   Json mine;
   if (leaders) mine = measure_all_reduce(*leaders);
   mine["fabric"] = has_rdma_device();
-  auto figures = ranks.ask_nodes([&] { return mine; }).values.front();
+  figures = ranks.ask_nodes([&] { return mine; }).first();
   figures["nodes"] = world.node_count;
-  if (!figures.at("right").get<bool>()) return wrong_sum(figures);
+  if (!figures.at("right").get<bool>()) return wrong_sum();
   const auto text = fmt::format("{} between {} nodes, one rank per node", speed_text(figures), world.node_count);
   return warning_if(
       figures.at("fabric").get<bool>() && speed_in(figures) < min_rdma_speed ? text + ", despite an RDMA card" : "",
-      "MPI seems to use TCP: load the MPI module for this network (for UCX, check UCX_TLS and "
-      "UCX_NET_DEVICES; for libfabric, FI_PROVIDER)",
-      text, figures);
+      "MPI seems to use TCP: load the MPI module for this network (for UCX, check UCX_TLS and UCX_NET_DEVICES; for "
+      "libfabric, FI_PROVIDER)",
+      text);
 }
 
 constexpr const char* again = "run `trainrt doctor` again";

@@ -1,16 +1,11 @@
-#include <algorithm>
 #include <array>
 #include <filesystem>
-
-#include <fmt/format.h>
-#include <trainrt/error.hpp>
 
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/doctor/python_report.hpp"
 #include "core/host.hpp"
 #include "core/process/child_process.hpp"
 #include "core/process/spawn.hpp"
-#include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "program/children/other_launcher.hpp"
 #include "program/children/script.hpp"
@@ -40,27 +35,26 @@ Json probe_program(const Subject& subject) {
   return {{"executable", executable}, {"script", script}, {"hash", script.empty() ? "" : hash_of_script(script)}};
 }
 
-Finding check_program(const DoctorRanks& ranks) {
+Finding check_program(const DoctorRanks& ranks, Json& figures) {
   const auto& subject = ranks.subject();
   const auto answers = ranks.ask([&] { return probe_program(subject); });
-  const auto& first = answers.values.front();
+  const auto& first = answers.first();
   const std::string executable = first.at("executable"), script = first.at("script");
-  const Json figures = {{"executable", executable}, {"script", script}};
+  figures = {{"executable", executable}, {"script", script}};
   const auto others = ranks.problems_in(answers, [&](const Json& mine) {
     if (mine.at("executable") != executable) return "finds " + mine.at("executable").get<std::string>();
     return mine.at("hash") == first.at("hash") ? "" : fmt::format("has another '{}'", script);
   });
   if (!others.empty())
-    return warning(fmt::format("rank 0 on {} finds {}; {}", ranks.host_of_rank(0), executable, others),
-                   "give the path of a program that all nodes share, or set the same PATH on all nodes", figures);
+    return warning(fmt::format("rank 0 on {} finds {}; {}", ranks.hosts().front(), executable, others),
+                   "give the path of a program that all nodes share, or set the same PATH on all nodes");
   if (const auto launcher = program::launcher_in(subject.command); !launcher.empty())
     return warning(launcher + " would start further ranks in each rank that trainrt has started",
-                   fmt::format("leave out {} and its options: -- python3 SCRIPT ARGS", launcher), figures);
+                   fmt::format("leave out {} and its options: -- python3 SCRIPT ARGS", launcher));
   if (executable.empty())
-    return ok(fmt::format("'{}' is not on this PATH, but program.stage may copy it", subject.command.front()), figures);
-  return ok(fmt::format("{}{}{}", executable, script.empty() ? "" : " runs " + script,
-                        ranks.world().size == 1 ? "" : ", the same on all ranks"),
-            figures);
+    return ok(fmt::format("'{}' is not on this PATH, but program.stage may copy it", subject.command.front()));
+  return ok(executable + (script.empty() ? "" : " runs " + script) +
+            (ranks.world().size == 1 ? "" : ", the same on all ranks"));
 }
 
 /// Returns a problem if this host's name resolves to an address that other nodes cannot reach, as in Debian's /etc/hosts.
@@ -70,20 +64,19 @@ std::string problem_of_own_name() {
   return address.starts_with("127.") ? fmt::format("the name {} resolves to {} there", host_name(), address) : "";
 }
 
-Finding check_program_address(const DoctorRanks& ranks) {
+Finding check_program_address(const DoctorRanks& ranks, Json& figures) {
   const auto found = ranks.program_addresses();
-  const auto interface = ranks.ask([&] { return Json(found.interface); }).values.front().get<std::string>();
+  const std::string interface = ranks.ask([&] { return Json(found.interface); }).first();
   const auto& address = found.of_nodes.front();
-  const Json figures = {{"address", address}, {"interface", interface}, {"nodes", found.of_nodes}};
-  if (ranks.world().node_count == 1) return ok(fmt::format("MASTER_ADDR is {} on one node", address), figures);
-  const auto names = ranks.problems_in(ranks.ask_nodes([] { return Json(problem_of_own_name()); }),
-                                       [](const Json& answer) { return answer.get<std::string>(); });
+  figures = {{"address", address}, {"interface", interface}, {"nodes", found.of_nodes}};
+  if (ranks.world().node_count == 1) return ok(fmt::format("MASTER_ADDR is {} on one node", address));
+  const auto names = ranks.problems_in(ranks.ask_nodes([] { return Json{{"problem", problem_of_own_name()}}; }), "problem");
   const auto text = fmt::format("MASTER_ADDR is {}{}, and all {} nodes can connect to it", address,
                                 interface.empty() ? "" : " (" + interface + ")", found.of_nodes.size());
   return warning_if(names.empty() ? "" : text + "; but " + names,
                     "correct /etc/hosts there: a script that looks up its own host name, instead of MASTER_ADDR, gets an "
                     "address that no other node can reach",
-                    text, figures);
+                    text);
 }
 
 std::string frameworks_text(const Json& python) {
@@ -93,32 +86,32 @@ std::string frameworks_text(const Json& python) {
   return parts.empty() ? "no known framework" : join(parts);
 }
 
-Finding check_python(const DoctorRanks& ranks) {
+Finding check_python(const DoctorRanks& ranks, Json& figures) {
   const auto& subject = ranks.subject();
   if (subject.is_staged) return ok("not checked: program.stage may copy another Python to each node");
   const auto answers = ranks.ask_nodes([&] {
     const auto python = python_command_of(subject.command);
     return python ? report_of_python(*python) : Json();
   });
-  const auto& first = answers.values.front();
+  const auto& first = answers.first();
   if (first.is_null()) return ok("the command starts no Python that could be checked here");
+  figures = first;
   const std::string version = first.at("version"), script = first.at("script"), interpreter = first.at("interpreter");
   const auto others = ranks.problems_in(answers, [&](const Json& mine) {
     return mine.is_null() ? "the command starts no Python" : join(python_differences(first, mine));
   });
   if (!others.empty())
-    return error(fmt::format("rank 0 on {} has Python {} with {}; {}", ranks.host_of_rank(0), version,
+    return error(fmt::format("rank 0 on {} has Python {} with {}; {}", ranks.hosts().front(), version,
                              frameworks_text(first), others),
-                 "use one environment that all nodes share, or the same on each node (program.stage copies one)", first);
-  if (first.at("mistake") != "")
-    return error(fmt::format("{} is not valid in Python {}: {}", script, version, first.at("mistake").get<std::string>()),
-                 "correct the script, or use the Python version that it was written for", first);
+                 "use one environment that all nodes share, or the same on each node (program.stage copies one)");
+  if (const std::string mistake = first.at("mistake"); !mistake.empty())
+    return error(fmt::format("{} is not valid in Python {}: {}", script, version, mistake),
+                 "correct the script, or use the Python version that it was written for");
   if (const auto missing = first.at("missing").get<std::vector<std::string>>(); !missing.empty())
     return warning(fmt::format("{} imports {}, which {} does not find", script, join(missing), interpreter),
-                   "before srun, activate the environment with these modules, or give the path of its python3", first);
+                   "before srun, activate the environment with these modules, or give the path of its python3");
   return ok(fmt::format("{} {}: {}{}", interpreter, version, frameworks_text(first),
-                        answers.values.size() == 1 ? "" : ", the same on all nodes"),
-            first);
+                        answers.values.size() == 1 ? "" : ", the same on all nodes"));
 }
 
 constexpr const char* program_advice =

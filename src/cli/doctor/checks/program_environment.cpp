@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <chrono>
@@ -6,12 +5,10 @@
 #include <map>
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
 
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/start/process_limits.hpp"
 #include "core/options.hpp"
-#include "core/text/text.hpp"
 #include "device/runtime.hpp"
 #include "program/environments/cpus.hpp"
 
@@ -19,31 +16,30 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Finding check_program_cpus(const DoctorRanks& ranks) {
+Finding check_program_cpus(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] {
     return Json{{"cpus", program::affinity_of_this_thread()}, {"gpus", device::runtime().count()}};
   });
-  const auto affinities = numbers_in<std::string>(answers, "cpus");
+  const auto affinities = answers.all<std::string>("cpus");
+  const auto& node_of_rank = ranks.world().node_of_rank;
   std::map<int, std::vector<std::string>> on_node;
-  for (std::size_t rank = 0; rank < affinities.size(); ++rank)
-    on_node[ranks.world().node_of_rank[rank]].push_back(affinities[rank]);
+  for (std::size_t rank = 0; rank < affinities.size(); ++rank) on_node[node_of_rank[rank]].push_back(affinities[rank]);
   std::vector<int> cpus;
   std::vector<Problem> crowded;
   for (std::size_t rank = 0; rank < affinities.size(); ++rank) {
-    const auto& others = on_node.at(ranks.world().node_of_rank[rank]);
+    const auto& others = on_node.at(node_of_rank[rank]);
     const auto count = std::ranges::count(affinities[rank], '1'), sharers = std::ranges::count(others, affinities[rank]);
     cpus.push_back(program::cpus_each(affinities[rank], others));
     if (sharers > count)
       crowded.push_back({static_cast<int>(rank), fmt::format("{} ranks share {}", sharers, counted(count, "CPU"))});
   }
-  const auto gpus = numbers_in<int>(answers, "gpus");
+  const auto gpus = answers.all<int>("gpus");
+  figures = {{"cpus_of_rank", cpus}, {"gpus_of_rank", gpus}};
   const auto threads = ranks.environment().text("OMP_NUM_THREADS");
   return warning_if(
       ranks.describe(crowded), program::more_cpus_advice,
-      fmt::format("a rank has {}{}, and sees {}", range_text(std::ranges::min(cpus), std::ranges::max(cpus), "CPU"),
-                  threads ? fmt::format(" (OMP_NUM_THREADS is set to {})", *threads) : "",
-                  range_text(std::ranges::min(gpus), std::ranges::max(gpus), "GPU")),
-      {{"cpus_of_rank", cpus}, {"gpus_of_rank", gpus}});
+      fmt::format("a rank has {}{}, and sees {}", range_text(cpus, "CPU"),
+                  threads ? fmt::format(" (OMP_NUM_THREADS is set to {})", *threads) : "", range_text(gpus, "GPU")));
 }
 
 /// Returns the folder in which torch.utils.cpp_extension compiles extensions, such as the operators of DeepSpeed.
@@ -75,24 +71,25 @@ Json stale_locks_in(const std::string& folder) {
   return locks;
 }
 
-Finding check_stale_locks(const DoctorRanks& ranks) {
+Finding check_stale_locks(const DoctorRanks& ranks, Json& figures) {
   const auto folder = torch_extensions_folder(ranks.environment());
   const auto answers = ranks.ask_nodes([&] { return stale_locks_in(folder); });
   std::vector<std::string> paths;
   const auto problems = ranks.problems_in(answers, [&](const Json& locks) {
     std::vector<std::string> texts;
     for (const auto& lock : locks) {
-      const std::string path = lock.at("path");
-      texts.push_back(fmt::format("{} is {:.1f} h old", path, lock.at("hours").get<double>()));
-      if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
+      add_if_new(paths, lock.at("path"));
+      texts.push_back(
+          fmt::format("{} is {:.1f} h old", lock.at("path").get<std::string>(), lock.at("hours").get<double>()));
     }
     return join(texts, "; ");
   });
+  figures = {{"folder", folder}, {"locks", paths}};
   std::string command = "rm";
   for (const auto& path : paths) command += " " + shell_quoted(path);
   return warning_if(problems,
                     "torch and DeepSpeed wait for such a file forever: if no program compiles there now, " + command,
-                    "no stale locks of torch extensions", {{"folder", folder}, {"locks", paths}});
+                    "no stale locks of torch extensions");
 }
 
 /// Returns the bits of an IPv4 or IPv6 address, such as "0000101000..."; "" for any other text.
@@ -140,7 +137,7 @@ std::string proxy_problem(const Environment& environment, const std::vector<std:
   const auto no_proxy = environment.text(environment.has("no_grpc_proxy") ? "no_grpc_proxy" : "no_proxy").value_or("");
   std::vector<std::string> found;
   for (const auto& address : addresses)
-    if (!is_excepted(address, no_proxy) && std::ranges::find(found, address) == found.end()) found.push_back(address);
+    if (!is_excepted(address, no_proxy)) add_if_new(found, address);
   if (variable.empty() || found.empty()) return {};
   found.resize(std::min<std::size_t>(found.size(), 4));
   auto proxy = *environment.text(variable);
@@ -150,7 +147,7 @@ std::string proxy_problem(const Environment& environment, const std::vector<std:
   return fmt::format("{} = {} is used for {}", variable, proxy, join(found));
 }
 
-Finding check_proxy(const DoctorRanks& ranks) {
+Finding check_proxy(const DoctorRanks& ranks, Json& figures) {
   const auto set = ranks.ask([&] { return Json(!grpc_proxy(ranks.environment()).empty()); });
   if (std::ranges::none_of(set.values, [](const Json& each) { return each.get<bool>(); })) return ok("no proxy is set");
   auto addresses = ranks.hosts();
@@ -158,18 +155,17 @@ Finding check_proxy(const DoctorRanks& ranks) {
     addresses = ranks.program_addresses().of_nodes;
   } catch (const ProbeFailed&) {  // the check `program_address` reports the reason
   }
-  const auto answers = ranks.ask([&] { return Json(proxy_problem(ranks.environment(), addresses)); });
-  const auto problems = ranks.problems_in(answers, [](const Json& answer) { return answer.get<std::string>(); });
-  return warning_if(
-      problems,
-      "unset the proxy in the batch script, or add the addresses of all nodes to no_proxy: gRPC, which JAX "
-      "and TensorFlow use, connects the ranks through it",
-      "no_proxy contains the nodes of the run",
-      {{"addresses", addresses},
-       {"ranks_in_trouble", std::ranges::count_if(answers.values, [](const Json& each) { return each != ""; })}});
+  const auto answers = ranks.ask([&] { return Json{{"problem", proxy_problem(ranks.environment(), addresses)}}; });
+  const auto in_trouble = [](const std::string& problem) { return !problem.empty(); };
+  figures = {{"addresses", addresses},
+             {"ranks_in_trouble", std::ranges::count_if(answers.all<std::string>("problem"), in_trouble)}};
+  return warning_if(ranks.problems_in(answers, "problem"),
+                    "unset the proxy in the batch script, or add the addresses of all nodes to no_proxy: gRPC, which JAX "
+                    "and TensorFlow use, connects the ranks through it",
+                    "no_proxy contains the nodes of the run");
 }
 
-Finding check_limits(const DoctorRanks& ranks) {
+Finding check_limits(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] {
     const auto limits = own_limits();
     return Json{{"open_files", limits.open_files.soft},
@@ -178,16 +174,16 @@ Finding check_limits(const DoctorRanks& ranks) {
                 {"too_low", join(limits_too_low(limits))}};
   });
   const auto min_of = [&](const char* key) {
-    const auto min = std::ranges::min(numbers_in<std::uint64_t>(answers, key));
-    return min == cli::unlimited ? "unlimited" : std::to_string(min);
+    const auto min = std::ranges::min(answers.all<std::uint64_t>(key));
+    return min == unlimited ? "unlimited" : std::to_string(min);
   };
   const auto files = min_of("open_files"), processes = min_of("processes");
-  const bool has_core_files = std::ranges::max(numbers_in<int>(answers, "core_files")) > 0;
-  return warning_if(ranks.problems_in(answers, [](const Json& answer) { return answer.at("too_low").get<std::string>(); }),
+  const bool has_core_files = std::ranges::max(answers.all<int>("core_files")) > 0;
+  figures = {{"open_files", files}, {"processes", processes}, {"core_files", has_core_files}};
+  return warning_if(ranks.problems_in(answers, "too_low"),
                     "set the limit in the batch script before srun, which passes limits on (--propagate), or ask the site",
                     fmt::format("{} open files, {} processes; a program that crashes writes {} core file", files, processes,
-                                has_core_files ? "a" : "no"),
-                    {{"open_files", files}, {"processes", processes}, {"core_files", has_core_files}});
+                                has_core_files ? "a" : "no"));
 }
 
 constexpr std::array<Check, 4> program_environment_checks = {{

@@ -4,14 +4,11 @@
 #include <cstring>
 #include <set>
 
-#include <fmt/format.h>
 #include <sys/resource.h>
-#include <trainrt/error.hpp>
 
 #include "cli/doctor/doctor_check.hpp"
 #include "comm/mpi/mpi_transports.hpp"
 #include "comm/node/shared_segment.hpp"
-#include "core/text/text.hpp"
 #include "device/binding.hpp"
 #include "device/runtime.hpp"
 #include "io/files/file_system.hpp"
@@ -24,12 +21,12 @@ namespace {
 
 /// The cores that the ranks of a node may use.
 struct NodeCores {
-  std::size_t ranks = 0;
-  std::size_t assigned = 0;  ///< sum over the ranks: a core counts once for each rank that may use it
+  std::int64_t ranks = 0;
+  std::int64_t assigned = 0;  ///< sum over the ranks: a core counts once for each rank that may use it
   std::set<std::size_t> cores;
 };
 
-Finding check_cores(const DoctorRanks& ranks) {
+Finding check_cores(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] {
     const auto cpus = program::affinity_of_this_thread();
     if (cpus.empty()) throw Error("cannot read the CPU affinity (sched_getaffinity failed)");
@@ -42,28 +39,24 @@ Finding check_cores(const DoctorRanks& ranks) {
     counts.push_back(std::ranges::count(cpus, '1'));
     auto& node = nodes[static_cast<std::size_t>(ranks.world().node_of_rank[rank])];
     ++node.ranks;
-    node.assigned += static_cast<std::size_t>(counts.back());
+    node.assigned += counts.back();
     for (std::size_t core = 0; core < cpus.size(); ++core)
       if (cpus[core] == '1') node.cores.insert(core);
   }
   const auto [min, max] = std::ranges::minmax(counts);
-  const Json figures = {{"least_cores_a_rank", min}, {"most_cores_a_rank", max}};
+  const auto per_rank = range_text(counts, "core");
+  figures = {{"least_cores_a_rank", min}, {"most_cores_a_rank", max}};
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (nodes[i].cores.size() < nodes[i].ranks)
-      return warning(fmt::format("oversubscribed: {} ranks share {} on {}", nodes[i].ranks,
-                                 counted(std::ssize(nodes[i].cores), "core"), ranks.host_of_node(i)),
+    if (const auto cores = std::ssize(nodes[i].cores); cores < nodes[i].ranks)
+      return warning(fmt::format("oversubscribed: {} ranks share {} on {}", nodes[i].ranks, counted(cores, "core"),
+                                 ranks.host_of_node(i)),
                      "start fewer ranks per node, or request more cores: --cpus-per-task in sbatch and also in srun "
-                     "(mpiexec: -bind-to core)",
-                     figures);
-  const auto threads = ranks.environment().number("OMP_NUM_THREADS").value_or(0);
-  if (threads > min)
-    return warning(
-        fmt::format("oversubscribed: OMP_NUM_THREADS is {}, but a rank has {}", threads, range_text(min, max, "core")),
-        "set OMP_NUM_THREADS to the number of cores per rank, or request more cores (--cpus-per-task)", figures);
-  const bool shared = std::ranges::any_of(nodes, [](const auto& node) { return node.assigned > node.cores.size(); });
-  return ok(fmt::format("{} per rank{}", range_text(min, max, "core"),
-                        shared ? ", shared by the ranks of a node (they are not bound to cores)" : ""),
-            figures);
+                     "(mpiexec: -bind-to core)");
+  if (const auto threads = ranks.environment().number("OMP_NUM_THREADS").value_or(0); threads > min)
+    return warning(fmt::format("oversubscribed: OMP_NUM_THREADS is {}, but a rank has {}", threads, per_rank),
+                   "set OMP_NUM_THREADS to the number of cores per rank, or request more cores (--cpus-per-task)");
+  const bool shared = std::ranges::any_of(nodes, [](const auto& node) { return node.assigned > std::ssize(node.cores); });
+  return ok(per_rank + " per rank" + (shared ? ", shared by the ranks of a node (they are not bound to cores)" : ""));
 }
 
 /// Assigns the GPUs of a node to its ranks, as a run would. Throws UsageError if the config does not allow it.
@@ -78,7 +71,7 @@ std::vector<device::Binding> bind_node(const DoctorRanks& ranks, const Answers& 
   return device::bind_gpus(visible, device::gpu_request_from(ranks.subject().gpus_per_worker), no_gpu_reason);
 }
 
-Finding check_gpus(const DoctorRanks& ranks) {
+Finding check_gpus(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] {
     auto& runtime = device::runtime();
     Json uuids = Json::array();
@@ -100,20 +93,17 @@ Finding check_gpus(const DoctorRanks& ranks) {
     return error(ranks.host_of_node(static_cast<std::size_t>(node)) + ": " + trainer::with_advice(failure),
                  "a run with this config cannot start here");
   }
-  const auto min = std::ranges::min(counts), max = std::ranges::max(counts);
-  const auto number = range_text(static_cast<std::int64_t>(min), static_cast<std::int64_t>(max), "GPU");
-  const Json figures = {{"least_gpus_a_rank", min}, {"most_gpus_a_rank", max}, {"shared", shared}};
-  if (max == 0) return ok("no GPUs: the ranks compute on the CPU", figures);
-  if (min == 0)
-    return error(number + " per rank: some ranks have no GPU",
-                 "request GPUs for all ranks (srun --gpus-per-node or --gpus-per-task)", figures);
+  const auto [min, max] = std::ranges::minmax(counts);
+  const auto number = range_text(counts, "GPU") + " per rank";
+  figures = {{"least_gpus_a_rank", min}, {"most_gpus_a_rank", max}, {"shared", shared}};
+  if (max == 0) return ok("no GPUs: the ranks compute on the CPU");
+  if (min == 0) return error(number + ": some ranks have no GPU", gpus_for_all_advice);
   return warning_if(shared ? "ranks share a GPU: a node has fewer GPUs than ranks" : "",
-                    "start as many ranks per node as it has GPUs", number + " per rank", figures);
+                    "start as many ranks per node as it has GPUs", number);
 }
 
 /// Only network cards with remote direct memory access (RDMA) need locked memory.
-Finding check_memory_lock(const DoctorRanks& ranks) {
-  constexpr std::uint64_t unlimited = RLIM_INFINITY;
+Finding check_memory_lock(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] {
     rlimit limit{};
     if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0)
@@ -122,14 +112,14 @@ Finding check_memory_lock(const DoctorRanks& ranks) {
   });
   const auto problems = ranks.problems_in(answers, [](const Json& answer) {
     const auto limit = answer.at("limit").get<std::uint64_t>();
-    return limit == unlimited || !answer.at("rdma").get<bool>() ? "" : fmt::format("at most {} MiB", limit >> 20);
+    return limit == RLIM_INFINITY || !answer.at("rdma").get<bool>() ? "" : fmt::format("at most {} MiB", limit >> 20);
   });
-  const auto min = std::ranges::min(numbers_in<std::uint64_t>(answers, "limit"));
+  const auto min = std::ranges::min(answers.all<std::uint64_t>("limit"));
+  figures["least_bytes"] = min == RLIM_INFINITY ? Json("unlimited") : Json(min);
   return warning_if(problems.empty() ? "" : "the network card needs locked memory, which is limited: " + problems,
                     "MPI and NCCL may fall back to TCP or fail: set `ulimit -l unlimited`, or LimitMEMLOCK=infinity for "
                     "slurmd",
-                    min == unlimited ? "no limit" : fmt::format("{} MiB per rank; no RDMA card needs more", min >> 20),
-                    {{"least_bytes", min == unlimited ? Json("unlimited") : Json(min)}});
+                    min == RLIM_INFINITY ? "no limit" : fmt::format("{} MiB per rank; no RDMA card needs more", min >> 20));
 }
 
 Json probe_dev_shm(const DoctorRanks& ranks) {
@@ -142,20 +132,18 @@ Json probe_dev_shm(const DoctorRanks& ranks) {
   return {{"free_bytes", free_bytes}, {"problem", problem}};
 }
 
-Finding check_shared_memory(const DoctorRanks& ranks) {
+Finding check_shared_memory(const DoctorRanks& ranks, Json& figures) {
   std::string failure;
   comm::share_segment(ranks.communicator(), ranks.world().node_of_rank, 1, failure);
   if (!failure.empty()) throw ProbeFailed(failure);
   const auto answers = ranks.ask_nodes([&] { return probe_dev_shm(ranks); });
-  const auto problems =
-      ranks.problems_in(answers, [](const Json& answer) { return answer.at("problem").get<std::string>(); });
-  const auto min = std::ranges::min(numbers_in<std::uint64_t>(answers, "free_bytes"));
-  return warning_if(problems,
+  const auto min = std::ranges::min(answers.all<std::uint64_t>("free_bytes"));
+  figures["least_free_bytes_in_dev_shm"] = min;
+  return warning_if(ranks.problems_in(answers, "problem"),
                     "remove files in /dev/shm, or start the container with a larger --shm-size: NCCL fails if /dev/shm is "
                     "full, and MPI must use System V shared memory",
                     fmt::format("the ranks of a node can share memory; /dev/shm has {:.1f} GiB free",
-                                static_cast<double>(min) / (1 << 30)),
-                    {{"least_free_bytes_in_dev_shm", min}});
+                                static_cast<double>(min) / (1 << 30)));
 }
 
 constexpr const char* sharing_advice =

@@ -1,25 +1,22 @@
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "batch/lease.hpp"
 #include "cli/doctor/doctor_container.hpp"
-#include "core/text/text.hpp"
 #include "launch/launcher.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-Finding check_launcher(const DoctorRanks& ranks) {
+Finding check_launcher(const DoctorRanks& ranks, Json& figures) {
   const auto& world = ranks.world();
   const auto& launcher = find_plugin(launch::launcher_table(), world.launcher, "launcher");
   const auto backend = std::string(ranks.communicator().name());
-  return ok(fmt::format("{} ({}), {}, communicator {}", launcher.name, launcher.help, counted(world.size, "rank"), backend),
-            {{"launcher", launcher.name}, {"ranks", world.size}, {"communicator", backend}});
+  figures = {{"launcher", launcher.name}, {"ranks", world.size}, {"communicator", backend}};
+  return ok(
+      fmt::format("{} ({}), {}, communicator {}", launcher.name, launcher.help, counted(world.size, "rank"), backend));
 }
 
 /// Returns whether the ranks need PMIx: if PMIx has connected them, or if a single rank runs in a container.
@@ -28,7 +25,7 @@ bool needs_pmix(const World& world, const launch::StepView& view) {
 }
 
 /// Reports missing parts of a container. They are at most a warning, because the ranks are already connected.
-Finding check_container(const DoctorRanks& ranks) {
+Finding check_container(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([&] {
     const auto view = launch::view_of_step(ranks.environment());
     const auto mine = needs_pmix(ranks.world(), view) ? finding_of_step(view) : ok("this launch does not use PMIx");
@@ -36,47 +33,45 @@ Finding check_container(const DoctorRanks& ranks) {
   });
   const auto is_ok = [](const Json& answer) { return answer.at("advice") == ""; };
   const auto first_problem = std::ranges::find_if_not(answers.values, is_ok);
-  const auto& shown = first_problem == answers.values.end() ? answers.values.front() : *first_problem;
+  const auto& shown = first_problem == answers.values.end() ? answers.first() : *first_problem;
+  figures = shown.at("figures");
   const auto problems = ranks.problems_in(
       answers, [&](const Json& answer) { return is_ok(answer) ? "" : answer.at("text").get<std::string>(); });
-  return warning_if(problems, shown.at("advice"), shown.at("text"), shown.at("figures"));
+  return warning_if(problems, shown.at("advice"), shown.at("text"));
 }
 
-Finding check_ranks(const DoctorRanks& ranks) {
+Finding check_ranks(const DoctorRanks& ranks, Json& figures) {
   const auto& world = ranks.world();
   std::vector<int> counts(static_cast<std::size_t>(world.node_count), 0);
   for (const int node : world.node_of_rank) ++counts[static_cast<std::size_t>(node)];
   const auto [min, max] = std::ranges::minmax(counts);
-  Json nodes = Json::array();
+  figures = {{"least_ranks_a_node", min}, {"most_ranks_a_node", max}, {"nodes", Json::array()}};
   for (std::size_t node = 0; node < counts.size(); ++node)
-    nodes.push_back({{"host", ranks.host_of_node(node)}, {"ranks", counts[node]}});
-  const Json figures = {{"least_ranks_a_node", min}, {"most_ranks_a_node", max}, {"nodes", nodes}};
-  const auto text = fmt::format("{} per node on {}", range_text(min, max, "rank"), counted(world.node_count, "node"));
-  if (min == max) return ok(text, figures);
-  return warning(text, "use --ntasks-per-node for equal numbers: a run is as slow as the node with the most ranks",
-                 figures);
+    figures["nodes"].push_back({{"host", ranks.host_of_node(node)}, {"ranks", counts[node]}});
+  const auto text = fmt::format("{} per node on {}", range_text(counts, "rank"), counted(world.node_count, "node"));
+  return warning_if(min == max ? "" : text,
+                    "use --ntasks-per-node for equal numbers: a run is as slow as the node with the most ranks", text);
 }
 
-Finding check_job(const DoctorRanks& ranks) {
+Finding check_job(const DoctorRanks& ranks, Json& figures) {
   const auto& environment = ranks.environment();
   const auto id = environment.text("SLURM_JOB_ID");
-  if (!id) return ok("no Slurm job", {{"job", nullptr}});
-  Json figures = {{"job", *id}, {"restarts", environment.number("SLURM_RESTART_COUNT").value_or(0)}};
+  figures["job"] = id ? Json(*id) : Json();
+  if (!id) return ok("no Slurm job");
+  figures["restarts"] = environment.number("SLURM_RESTART_COUNT").value_or(0);
   const auto answers = ranks.ask([&] {
     if (ranks.world().node_rank > 0 || !ranks.leads_node()) return Json();  // one query per job
     batch::Lease::Answer answer;
     if (const auto ask = batch::ask_slurm(environment)) answer = ask(false);
-    Json result = {{"known", answer.known}};
-    if (answer.seconds) result["seconds"] = *answer.seconds;
-    return result;
+    return Json{{"known", answer.known}, {"seconds", answer.seconds ? Json(*answer.seconds) : Json()}};
   });
-  const auto& answer = answers.values.front();
+  const auto& answer = answers.first();
   if (!answer.at("known").get<bool>())
     return warning(fmt::format("Slurm job {}: cannot query its time limit (squeue failed or is not installed)", *id),
-                   "submit with sbatch --signal=USR1@120, so that a run saves and stops before the limit", figures);
-  if (!answer.contains("seconds")) return ok(fmt::format("Slurm job {}, without a time limit", *id), figures);
+                   "submit with sbatch --signal=USR1@120, so that a run saves and stops before the limit");
+  if (answer.at("seconds").is_null()) return ok(fmt::format("Slurm job {}, without a time limit", *id));
   const double seconds = figures["seconds_left"] = answer.at("seconds");
-  return ok(fmt::format("Slurm job {}, {:.0f} min left; a run saves and stops in time", *id, seconds / 60), figures);
+  return ok(fmt::format("Slurm job {}, {:.0f} min left; a run saves and stops in time", *id, seconds / 60));
 }
 
 constexpr int clock_rounds = 9;
@@ -99,25 +94,24 @@ double median_difference(const ClockReadings& a, const ClockReadings& b) {
   return differences[clock_rounds / 2];
 }
 
-Finding check_clocks(const DoctorRanks& ranks) {
+Finding check_clocks(const DoctorRanks& ranks, Json& figures) {
   constexpr double tolerance_seconds = 0.5;
   if (ranks.world().node_count == 1) return ok("all ranks are on one node");
   const auto mine = read_clock(ranks.communicator());
   const auto answers = ranks.ask_nodes([&] { return Json(mine); });
-  const auto first = answers.values.front().get<ClockReadings>();
+  const auto first = answers.first().get<ClockReadings>();
   double max_difference = 0;
   const auto problems = ranks.problems_in(answers, [&](const Json& answer) {
     const auto difference = median_difference(answer.get<ClockReadings>(), first);
     max_difference = std::max(max_difference, std::abs(difference));
-    return std::abs(difference) > tolerance_seconds
-               ? fmt::format("its clock differs by {:+.1f} s from that of rank 0's node", difference)
-               : "";
+    if (std::abs(difference) <= tolerance_seconds) return std::string();
+    return fmt::format("its clock differs by {:+.1f} s from that of rank 0's node", difference);
   });
+  figures["largest_difference_seconds"] = max_difference;
   return warning_if(problems,
                     "run chrony or ntpd there: timestamps are wrong, and munge refuses messages at a difference of 5 min",
                     fmt::format("the clocks of {} nodes differ by at most {:.1f} ms", answers.values.size(),
-                                std::max(0.1, max_difference * 1000)),
-                    {{"largest_difference_seconds", max_difference}});
+                                std::max(0.1, max_difference * 1000)));
 }
 
 constexpr std::array<Check, 5> startup_checks = {{

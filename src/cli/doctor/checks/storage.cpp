@@ -1,23 +1,18 @@
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <optional>
 #include <random>
 #include <thread>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
-#include <trainrt/error.hpp>
 
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/doctor/probe_file.hpp"
 #include "core/files/quota.hpp"
 #include "core/files/shortage.hpp"
 #include "core/host.hpp"
-#include "core/text/text.hpp"
 #include "io/files/aligned_memory.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_system.hpp"
@@ -61,7 +56,7 @@ void require_seen(const Answers& written, const World& world) {
     throw Error(fmt::format("does not see the files of {} within {} s", ranks_text(missing), limit_seconds));
 }
 
-Finding check_storage(const DoctorRanks& ranks) {
+Finding check_storage(const DoctorRanks& ranks, Json& figures) {
   const auto& storage = ranks.subject().storage;
   const ProbeFile mine(storage, "seen");
   const auto written = ranks.collect([&] {
@@ -75,12 +70,11 @@ Finding check_storage(const DoctorRanks& ranks) {
   });
   auto failures = written.failures;
   failures.insert(failures.end(), seen.failures.begin(), seen.failures.end());
-  const Json figures = {{"path", storage}, {"ranks_in_trouble", failures.size()}};
-  if (failures.empty()) return ok(storage + ": every rank can write there and sees the other ranks' files", figures);
+  figures = {{"path", storage}, {"ranks_in_trouble", failures.size()}};
+  if (failures.empty()) return ok(storage + ": every rank can write there and sees the other ranks' files");
   return error(fmt::format("{}: {}", storage, ranks.describe(failures)),
                "choose a folder that all nodes share and in which you may write (--storage, run.storage_path), or ask the "
-               "site to fix the mounts",
-               figures);
+               "site to fix the mounts");
 }
 
 Json probe_file_system(const std::string& storage) {
@@ -96,32 +90,31 @@ Json probe_file_system(const std::string& storage) {
           {"quotas", quotas}};
 }
 
-Finding check_file_system(const DoctorRanks& ranks) {
+Finding check_file_system(const DoctorRanks& ranks, Json& figures) {
   constexpr std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
   constexpr std::uint64_t min_free_inodes = 1000;
   const auto answers = ranks.ask_nodes([&] { return probe_file_system(ranks.subject().storage); });
-  const auto& first = answers.values.front();
-  const std::string kind = first.at("kind");
+  figures = answers.first();
+  const std::string kind = figures.at("kind");
   const auto others = ranks.problems_in(answers, [&](const Json& answer) {
     const std::string mine = answer.at("kind");
     return mine == kind ? "" : mine;
   });
   if (!others.empty())
     return warning(fmt::format("{} on rank 0's node, but {}", kind, others),
-                   "check that the folder is the same on all nodes: see `storage`, and the mounts of the nodes", first);
-  const auto free_bytes = first.at("free_bytes").get<std::uint64_t>();
-  const auto& inodes = first.at("free_inodes");
+                   "check that the folder is the same on all nodes: see `storage`, and the mounts of the nodes");
+  const std::uint64_t free_bytes = figures.at("free_bytes");
+  const auto& inodes = figures.at("free_inodes");
   auto text = fmt::format("{}, {:.1f} GiB{} free", kind, static_cast<double>(free_bytes) / (1 << 30),
                           inodes.is_null() ? "" : fmt::format(" and {} inodes", inodes.get<std::uint64_t>()));
-  for (const auto& quota : first.at("quotas")) text += ", " + quota.get<std::string>();
-  if (first.at("parallel").get<bool>()) text += ", a parallel file system";
-  if (!first.at("durable").get<bool>())
+  for (const auto& quota : figures.at("quotas")) text += ", " + quota.get<std::string>();
+  if (figures.at("parallel").get<bool>()) text += ", a parallel file system";
+  if (!figures.at("durable").get<bool>())
     return warning(text + "; it is memory of the node: its files are lost when the node restarts",
-                   "choose a folder on a disk for checkpoints", first);
-  if (free_bytes < min_free_bytes) return warning(text, "free some space before a run writes checkpoints there", first);
-  if (!inodes.is_null() && inodes.get<std::uint64_t>() < min_free_inodes)
-    return warning(text, "remove files of any size: a run creates dozens of files, and a few per checkpoint", first);
-  return ok(text, first);
+                   "choose a folder on a disk for checkpoints");
+  if (free_bytes < min_free_bytes) return warning(text, "free some space before a run writes checkpoints there");
+  return warning_if(!inodes.is_null() && inodes < min_free_inodes ? text : "",
+                    "remove files of any size: a run creates dozens of files, and a few per checkpoint", text);
 }
 
 /// Writes and syncs a file for at most 2 s, as a checkpoint does. The bytes are random, since a file system may compress
@@ -148,25 +141,26 @@ Json measure_writing(const std::string& storage) {
   return {{"bytes", written}, {"seconds", monotonic_seconds() - start}, {"direct", file.direct()}};
 }
 
-Finding check_storage_rate(const DoctorRanks& ranks) {
+Finding check_storage_rate(const DoctorRanks& ranks, Json& figures) {
   constexpr double min_rate = 20e6;  // bytes per second per node
   ranks.communicator().barrier();
   const auto answers = ranks.ask_nodes([&] { return measure_writing(ranks.subject().storage); });
   double bytes = 0, seconds = 0, slowest = 1e300;
   for (const auto& node : answers.values) {
-    bytes += node.at("bytes").get<double>();
-    seconds = std::max(seconds, node.at("seconds").get<double>());
-    slowest = std::min(slowest, node.at("bytes").get<double>() / node.at("seconds").get<double>());
+    const double mine = node.at("bytes"), time = node.at("seconds");
+    bytes += mine;
+    seconds = std::max(seconds, time);
+    slowest = std::min(slowest, mine / time);
   }
-  const bool direct = answers.values.front().at("direct");
+  const bool direct = answers.first().at("direct");
+  figures = {{"bytes_per_second", bytes / seconds},
+             {"slowest_node_bytes_per_second", slowest},
+             {"direct", direct},
+             {"nodes", answers.values}};
   const auto text = fmt::format("{:.0f} MB/s in total, at least {:.0f} MB/s per node ({}, with fsync)",
                                 bytes / seconds / 1e6, slowest / 1e6, direct ? "direct I/O" : "through the page cache");
   return warning_if(slowest < min_rate ? text : "",
-                    "checkpoints will take long: choose a faster file system, or save less often (checkpoint.every)", text,
-                    {{"bytes_per_second", bytes / seconds},
-                     {"slowest_node_bytes_per_second", slowest},
-                     {"direct", direct},
-                     {"nodes", answers.values}});
+                    "checkpoints will take long: choose a faster file system, or save less often (checkpoint.every)", text);
 }
 
 constexpr std::array lock_kinds = {"flock", "fcntl"};
@@ -198,7 +192,7 @@ Json try_locks(const io::Descriptor& file) {
 
 /// Checks that locks are effective between processes. Rank 0 takes the locks. Then one rank per node, and a second rank
 /// of rank 0's node, try to take them and must fail.
-Finding check_file_locks(const DoctorRanks& ranks) {
+Finding check_file_locks(const DoctorRanks& ranks, Json& figures) {
   const auto& world = ranks.world();
   const bool holds = world.rank == 0;
   const bool tries = !holds && (ranks.leads_node() || (world.node_rank == 0 && world.local_rank == 1));
@@ -209,9 +203,8 @@ Finding check_file_locks(const DoctorRanks& ranks) {
     held.emplace(open_to_lock(probe.path(), O_CREAT));
     return Json{{"path", probe.path()}, {"locks", try_locks(*held)}};
   });
-  const auto& first = holder.values.front();
+  const auto& first = holder.first();
   const auto others = ranks.ask([&] { return tries ? try_locks(open_to_lock(first.at("path"), 0)) : Json(); });
-  Json figures;
   std::vector<std::string> problems;
   for (const auto* kind : lock_kinds) {
     const std::string on_first = first.at("locks").at(kind);
@@ -226,7 +219,7 @@ Finding check_file_locks(const DoctorRanks& ranks) {
       join(problems, "; "),
       "trainrt locks no files, but other programs do: set HDF5_USE_FILE_LOCKING=FALSE for HDF5 programs such as "
       "h5py (flock), and keep files of SQLite and MPI-IO (fcntl) on another file system",
-      world.size == 1 ? "flock and fcntl work" : "flock and fcntl work between ranks", figures);
+      world.size == 1 ? "flock and fcntl work" : "flock and fcntl work between ranks");
 }
 
 constexpr const char* rate_advice = "choose a folder in which a run can write its checkpoints, or free some space there";
