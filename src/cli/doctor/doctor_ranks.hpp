@@ -78,6 +78,15 @@ class DoctorRanks {
   /// As ask(), but runs `probe` only on the lowest rank of each node, and returns one value per node.
   Answers ask_nodes(const std::function<Json()>& probe) const;
 
+  /// Groups one value per rank by node.
+  template <class Value>
+  std::vector<std::vector<Value>> by_node(const std::vector<Value>& of_ranks) const {
+    std::vector<std::vector<Value>> groups(leaders_.size());
+    for (std::size_t rank = 0; rank < of_ranks.size(); ++rank)
+      groups[static_cast<std::size_t>(world_.node_of_rank[rank])].push_back(of_ranks[rank]);
+    return groups;
+  }
+
   /// Returns the address of each node, as it is passed to the programs. Collective. Throws ProbeFailed if a node cannot
   /// connect to rank 0's node.
   program::NodeAddresses program_addresses() const;

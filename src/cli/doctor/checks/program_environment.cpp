@@ -2,7 +2,6 @@
 #include <cctype>
 #include <chrono>
 #include <filesystem>
-#include <map>
 
 #include <arpa/inet.h>
 
@@ -21,17 +20,15 @@ Finding check_program_cpus(const DoctorRanks& ranks, Json& figures) {
     return Json{{"cpus", program::affinity_of_this_thread()}, {"gpus", device::runtime().count()}};
   });
   const auto affinities = answers.all<std::string>("cpus");
-  const auto& node_of_rank = ranks.world().node_of_rank;
-  std::map<int, std::vector<std::string>> on_node;
-  for (std::size_t rank = 0; rank < affinities.size(); ++rank) on_node[node_of_rank[rank]].push_back(affinities[rank]);
+  const auto nodes = ranks.by_node(affinities);
   std::vector<int> cpus;
   std::vector<Problem> crowded;
-  for (std::size_t rank = 0; rank < affinities.size(); ++rank) {
-    const auto& others = on_node.at(node_of_rank[rank]);
-    const auto count = std::ranges::count(affinities[rank], '1'), sharers = std::ranges::count(others, affinities[rank]);
-    cpus.push_back(program::cpus_each(affinities[rank], others));
-    if (sharers > count)
-      crowded.push_back({static_cast<int>(rank), fmt::format("{} ranks share {}", sharers, counted(count, "CPU"))});
+  for (const int rank : answers.ranks) {
+    const auto& mine = affinities[static_cast<std::size_t>(rank)];
+    const auto& of_node = nodes[static_cast<std::size_t>(ranks.world().node_of_rank[static_cast<std::size_t>(rank)])];
+    const auto count = std::ranges::count(mine, '1'), sharers = std::ranges::count(of_node, mine);
+    cpus.push_back(program::cpus_each(mine, of_node));
+    if (sharers > count) crowded.push_back({rank, fmt::format("{} ranks share {}", sharers, counted(count, "CPU"))});
   }
   const auto gpus = answers.all<int>("gpus");
   figures = {{"cpus_of_rank", cpus}, {"gpus_of_rank", gpus}};

@@ -19,56 +19,46 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-/// The cores that the ranks of a node may use.
-struct NodeCores {
-  std::int64_t ranks = 0;
-  std::int64_t assigned = 0;  ///< sum over the ranks: a core counts once for each rank that may use it
-  std::set<std::size_t> cores;
-};
-
 Finding check_cores(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] {
     const auto cpus = program::affinity_of_this_thread();
     if (cpus.empty()) throw Error("cannot read the CPU affinity (sched_getaffinity failed)");
-    return Json(cpus);
+    return Json{{"cpus", cpus}, {"count", std::ranges::count(cpus, '1')}};
   });
-  std::vector<NodeCores> nodes(static_cast<std::size_t>(ranks.world().node_count));
-  std::vector<std::ptrdiff_t> counts;
-  for (std::size_t rank = 0; rank < answers.values.size(); ++rank) {
-    const auto cpus = answers.values[rank].get<std::string>();
-    counts.push_back(std::ranges::count(cpus, '1'));
-    auto& node = nodes[static_cast<std::size_t>(ranks.world().node_of_rank[rank])];
-    ++node.ranks;
-    node.assigned += counts.back();
-    for (std::size_t core = 0; core < cpus.size(); ++core)
-      if (cpus[core] == '1') node.cores.insert(core);
-  }
+  const auto counts = answers.all<std::int64_t>("count");
   const auto [min, max] = std::ranges::minmax(counts);
   const auto per_rank = range_text(counts, "core");
   figures = {{"least_cores_a_rank", min}, {"most_cores_a_rank", max}};
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (const auto cores = std::ssize(nodes[i].cores); cores < nodes[i].ranks)
-      return warning(fmt::format("oversubscribed: {} ranks share {} on {}", nodes[i].ranks, counted(cores, "core"),
-                                 ranks.host_of_node(i)),
+  bool shared = false;
+  const auto nodes = ranks.by_node(answers.all<std::string>("cpus"));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    std::multiset<std::size_t> assigned;  // a core counts once for each rank that may use it
+    for (const auto& cpus : nodes[i])
+      for (std::size_t core = 0; core < cpus.size(); ++core)
+        if (cpus[core] == '1') assigned.insert(core);
+    const std::set<std::size_t> cores(assigned.begin(), assigned.end());
+    if (cores.size() < nodes[i].size())
+      return warning(fmt::format("oversubscribed: {} ranks share {} on {}", nodes[i].size(),
+                                 counted(std::ssize(cores), "core"), ranks.host_of_node(i)),
                      "start fewer ranks per node, or request more cores: --cpus-per-task in sbatch and also in srun "
                      "(mpiexec: -bind-to core)");
+    shared = shared || assigned.size() > cores.size();
+  }
   if (const auto threads = ranks.environment().number("OMP_NUM_THREADS").value_or(0); threads > min)
     return warning(fmt::format("oversubscribed: OMP_NUM_THREADS is {}, but a rank has {}", threads, per_rank),
                    "set OMP_NUM_THREADS to the number of cores per rank, or request more cores (--cpus-per-task)");
-  const bool shared = std::ranges::any_of(nodes, [](const auto& node) { return node.assigned > std::ssize(node.cores); });
   return ok(per_rank + " per rank" + (shared ? ", shared by the ranks of a node (they are not bound to cores)" : ""));
 }
 
 /// Assigns the GPUs of a node to its ranks, as a run would. Throws UsageError if the config does not allow it.
-std::vector<device::Binding> bind_node(const DoctorRanks& ranks, const Answers& answers, int node) {
+std::vector<device::Binding> bind_node(const std::vector<Json>& answers, const std::string& gpus_per_worker) {
   std::vector<device::GpuUuids> visible;
   std::string no_gpu_reason;
-  for (std::size_t rank = 0; rank < answers.values.size(); ++rank) {
-    if (ranks.world().node_of_rank[rank] != node) continue;
-    visible.push_back(answers.values[rank].at("uuids").get<device::GpuUuids>());
-    if (visible.back().empty()) no_gpu_reason = answers.values[rank].at("why_none");
+  for (const auto& answer : answers) {
+    visible.push_back(answer.at("uuids").get<device::GpuUuids>());
+    if (visible.back().empty()) no_gpu_reason = answer.at("why_none");
   }
-  return device::bind_gpus(visible, device::gpu_request_from(ranks.subject().gpus_per_worker), no_gpu_reason);
+  return device::bind_gpus(visible, device::gpu_request_from(gpus_per_worker), no_gpu_reason);
 }
 
 Finding check_gpus(const DoctorRanks& ranks, Json& figures) {
@@ -80,19 +70,17 @@ Finding check_gpus(const DoctorRanks& ranks, Json& figures) {
   });
   std::vector<std::size_t> counts;
   bool shared = false;
-  int node = 0;
-  try {
-    for (; node < ranks.world().node_count; ++node) {
+  const auto nodes = ranks.by_node(answers.values);
+  for (std::size_t i = 0; i < nodes.size(); ++i) try {
       std::set<std::string> taken;
-      for (const auto& binding : bind_node(ranks, answers, node)) {
+      for (const auto& binding : bind_node(nodes[i], ranks.subject().gpus_per_worker)) {
         counts.push_back(binding.gpus.size());
         for (const auto& uuid : binding.uuids) shared = !taken.insert(uuid).second || shared;
       }
+    } catch (const UsageError& failure) {
+      return error(ranks.host_of_node(i) + ": " + trainer::with_advice(failure),
+                   "a run with this config cannot start here");
     }
-  } catch (const UsageError& failure) {
-    return error(ranks.host_of_node(static_cast<std::size_t>(node)) + ": " + trainer::with_advice(failure),
-                 "a run with this config cannot start here");
-  }
   const auto [min, max] = std::ranges::minmax(counts);
   const auto number = range_text(counts, "GPU") + " per rank";
   figures = {{"least_gpus_a_rank", min}, {"most_gpus_a_rank", max}, {"shared", shared}};

@@ -41,14 +41,15 @@ Finding check_container(const DoctorRanks& ranks, Json& figures) {
 }
 
 Finding check_ranks(const DoctorRanks& ranks, Json& figures) {
-  const auto& world = ranks.world();
-  std::vector<int> counts(static_cast<std::size_t>(world.node_count), 0);
-  for (const int node : world.node_of_rank) ++counts[static_cast<std::size_t>(node)];
+  std::vector<std::size_t> counts;
+  Json nodes = Json::array();
+  for (const auto& hosts : ranks.by_node(ranks.hosts())) {
+    counts.push_back(hosts.size());
+    nodes.push_back({{"host", hosts.front()}, {"ranks", hosts.size()}});
+  }
   const auto [min, max] = std::ranges::minmax(counts);
-  figures = {{"least_ranks_a_node", min}, {"most_ranks_a_node", max}, {"nodes", Json::array()}};
-  for (std::size_t node = 0; node < counts.size(); ++node)
-    figures["nodes"].push_back({{"host", ranks.host_of_node(node)}, {"ranks", counts[node]}});
-  const auto text = fmt::format("{} per node on {}", range_text(counts, "rank"), counted(world.node_count, "node"));
+  figures = {{"least_ranks_a_node", min}, {"most_ranks_a_node", max}, {"nodes", nodes}};
+  const auto text = fmt::format("{} per node on {}", range_text(counts, "rank"), counted(std::ssize(counts), "node"));
   return warning_if(min == max ? "" : text,
                     "use --ntasks-per-node for equal numbers: a run is as slow as the node with the most ranks", text);
 }
