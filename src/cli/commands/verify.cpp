@@ -40,8 +40,9 @@ constexpr CommandOption verify_options[] = {
     {"threads", "N", "threads that read a checkpoint, from 1 to 1024; default: one per core, at most 16"},
     {"quiet", "", "do not show the progress"}};
 
-constexpr ExitNote verify_exit_codes[] = {
-    {0, "no damage was found"}, {64, "the path is none of these"}, {70, "a file is damaged; the output names it"}};
+constexpr ExitNote verify_exit_codes[] = {{0, "no damage was found"},
+                                          {64, "the path is not a run, a checkpoint or a known file"},
+                                          {70, "a file is damaged; the output names it"}};
 
 struct VerifyOptions {
   int threads = 1;

@@ -28,7 +28,7 @@ void add_line(ImageList& images, const std::string& line) {
   if (std::find(parts.begin(), parts.end(), "..") != parts.end())
     throw UsageError("the path must not contain '..': all images must be below the folder of the list");
   if (!images.paths.empty() && has_label != images.is_list_file)
-    throw UsageError(has_label ? "has a label, but the lines before have none"
+    throw UsageError(has_label ? "has a label, but the lines before have no label"
                                : "has no label, but the lines before have one");
   images.is_list_file = has_label;
   images.paths.push_back(path);

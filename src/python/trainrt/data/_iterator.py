@@ -98,7 +98,7 @@ class DataIterator:
 
         Parameters
         ----------
-        batch_size : int or None
+        batch_size : int, optional
             Number of samples per batch on this rank. `None` returns all samples in one batch.
         batch_format : {"numpy", "pandas"}
             "pandas" gives DataFrames.

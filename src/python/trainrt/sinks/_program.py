@@ -16,7 +16,7 @@ def options() -> dict[str, Any] | None:
 
 
 def config_of(run_dir: str) -> dict[str, Any]:
-    """Returns the config of the train function, which the first report of a run always finds in params.json. Returns {} if there is none."""
+    """Returns the config of the train function, which the first report of a run always finds in params.json. Returns {} if the file is missing."""
     try:
         with open(os.path.join(run_dir, "params.json"), encoding="utf-8") as file:
             found = json.load(file)

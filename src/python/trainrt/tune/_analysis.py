@@ -72,7 +72,7 @@ class ExperimentAnalysis:
         return best.path if best is not None else None
 
     def get_best_checkpoint(self, trial: Trial, metric: str | None = None, mode: str | None = None) -> Checkpoint | None:
-        """Returns the best checkpoint of a trial, or `None` if it has none with the metric."""
+        """Returns the best checkpoint of a trial, or `None` if no checkpoint has the metric."""
         metric, mode = self._grid._required("get_best_checkpoint()", metric, mode)
         try:
             return trial.result.get_best_checkpoint(metric, mode)

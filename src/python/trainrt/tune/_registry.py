@@ -18,7 +18,7 @@ def register_trainable(name: str, trainable: Callable[..., Any] | DataParallelTr
     Raises
     ------
     TypeError
-        `trainable` is none of these.
+        `trainable` is of another type.
 
     Examples
     --------

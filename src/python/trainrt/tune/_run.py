@@ -132,7 +132,7 @@ def _merged(own: RunConfig | None, given: RunConfig) -> RunConfig:
 
 
 def _failures(trainable: Any, limit: int, fail_fast: bool) -> FailureConfig:
-    """Returns the FailureConfig of the arguments, with the limit of a Trainer if none is given."""
+    """Returns the FailureConfig of the arguments, with the limit of a Trainer if they contain no limit."""
     own = getattr(getattr(trainable, "run_config", None), "failure_config", None)
     if limit == 0 and own is not None:
         return replace(own, fail_fast=fail_fast or own.fail_fast)

@@ -37,7 +37,7 @@ class Trial:
 
     @property
     def last_result(self) -> dict[str, Any]:
-        """Metrics of the last report; {} if there is none."""
+        """Metrics of the last report; {} before the first report."""
         return self.result.metrics
 
     @property

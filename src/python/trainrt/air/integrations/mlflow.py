@@ -35,7 +35,7 @@ def setup_mlflow(config: dict[str, Any] | None = None, tracking_uri: str | None 
     run_name : str, optional
         Name of a new run of MLflow. Default: `experiment_name`, or the name of the trial.
     create_experiment_if_not_exists : bool, default False
-        Create an experiment of the name `experiment_name` if there is none.
+        Create the experiment `experiment_name` if it does not exist.
     tags : dict, optional
         Tags of a new run of MLflow.
     rank_zero_only : bool, default True
@@ -92,7 +92,7 @@ class MLflowLoggerCallback(SinkCallback):
     registry_uri : str, optional
         Registry of models.
     experiment_name : str, optional
-        Experiment, which is created if there is none. Default: MLFLOW_EXPERIMENT_NAME, else "trainrt".
+        Experiment, which is created if it does not exist. Default: MLFLOW_EXPERIMENT_NAME, else "trainrt".
     tags : dict, optional
         Tags of the run of MLflow.
     tracking_token : str, optional

@@ -12,7 +12,7 @@ _uses: dict[str, int] = {}  # how often this process has used each name
 
 
 def default_name(kind, storage):
-    """Returns the name of a run or sweep that has none. `kind`: class of the Trainer or Tuner.
+    """Returns the default name of a run or sweep. `kind`: class of the Trainer or Tuner.
 
     In a Slurm job: the class, the script, the job, and a hash of the script's arguments if it has any, so that a start in the same job with other arguments
     is another run. Outside of a job: the class, date and time. A name that this process has used, or a dated one that exists in `storage`, gets -2, -3 and

@@ -35,7 +35,7 @@ class Checkpoint:
     ----------
     path : str
         Absolute path of the directory with the files, or their URL in an object store.
-    filesystem : pyarrow.fs.LocalFileSystem or None
+    filesystem : pyarrow.fs.LocalFileSystem, optional
         File system of `path`. `None` if pyarrow is not installed, and for a URL of an object store.
 
     Raises

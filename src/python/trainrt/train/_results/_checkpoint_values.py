@@ -32,7 +32,7 @@ def remove_with(owner, folder):
 
 
 def read(folder, path):
-    """Returns the values in a directory of written(). Raises ValueError, which names the checkpoint `path`, if the directory has none."""
+    """Returns the values in a directory of written(). Raises ValueError, which names the checkpoint `path`, if the directory has no values."""
     if not _plain_tree.is_in(folder):
         names = sorted(os.listdir(folder))
         shown = f"{', '.join(names[:5])}{', ...' if len(names) > 5 else ''}" or "no files"

@@ -36,7 +36,7 @@ class RemoteCheckpoint:
         return hashlib.sha256(json.dumps(self._of(_MANIFEST), sort_keys=True).encode()).hexdigest()
 
     def metadata(self):
-        """Returns the metadata, or {} if there is none."""
+        """Returns the metadata, or {} if the checkpoint has no metadata."""
         found = dict(self._of(_MANIFEST).get("metadata") or {})
         for name in _METADATA:
             found.update(self._of(name))

@@ -24,19 +24,19 @@ class Result:
         Metrics of the last report, with those of Ray Tune such as `time_total_s`, which `==` ignores if the other dict lacks them; {} before the first report.
     reports : list of dict
         Metrics of all reports, oldest first.
-    checkpoint : Checkpoint or None
+    checkpoint : Checkpoint, optional
         Newest checkpoint that was kept: of the reported directories, or of the run's State if no directory was reported.
     best_checkpoints : list of (Checkpoint, dict)
         Checkpoints that were kept, with their metrics. With `checkpoint_score_attribute` the best is the last, else the newest.
-    error : TrainingFailedError or None
+    error : TrainingFailedError, optional
         Why the run failed.
-    path : str or None
+    path : str, optional
         Run directory, or its URL in an object store if `from_path()` was called with one, or `None` for a run with `num_workers=0`.
-    config : dict or None
+    config : dict, optional
         The `train_loop_config`.
     return_value : object
         Value that the train function returned on rank 0, or `None` in a Result that was read from a directory.
-    filesystem : pyarrow.fs.LocalFileSystem or None
+    filesystem : pyarrow.fs.LocalFileSystem, optional
         File system of `path`. `None` if pyarrow is not installed.
 
     Examples

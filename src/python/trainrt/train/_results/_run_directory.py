@@ -38,7 +38,7 @@ def experiment_name(run_dir):
 
 
 def similar_run(run_dir):
-    """Returns text that suggests the run with the most similar name beside `run_dir`, such as ` (did you mean '/runs/first'?)`, or '' if there is none."""
+    """Returns text that suggests the run with the most similar name beside `run_dir`, such as ` (did you mean '/runs/first'?)`, or '' if no run is similar."""
     folder, name = os.path.split(os.path.normpath(run_dir))
     try:
         names = [entry.name for entry in os.scandir(folder) if os.path.exists(os.path.join(entry.path, "run.json"))]

@@ -20,9 +20,9 @@ class TrainRunContext:
         Number of ranks.
     train_loop_config : object
         Config of the train function, as the Trainer was given it.
-    run_config : RunConfig or None
+    run_config : RunConfig, optional
         The Trainer's RunConfig.
-    scaling_config : ScalingConfig or None
+    scaling_config : ScalingConfig, optional
         The Trainer's ScalingConfig.
 
     Examples
@@ -61,7 +61,7 @@ class UserCallback:
             The run.
         metrics : list of dict
             Metrics that each rank reported, by rank.
-        checkpoint : Checkpoint or None
+        checkpoint : Checkpoint, optional
             The reported checkpoint, after its commit, or `None` if no rank reported one.
         """
 

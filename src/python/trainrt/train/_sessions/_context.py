@@ -22,7 +22,7 @@ class StorageContext:
         Directory that contains the run directory.
     experiment_dir_name : str
         Name of the run directory.
-    storage_filesystem : pyarrow.fs.LocalFileSystem or None
+    storage_filesystem : pyarrow.fs.LocalFileSystem, optional
         File system of the paths. `None` if pyarrow is not installed.
 
     Examples

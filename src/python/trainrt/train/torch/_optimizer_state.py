@@ -28,7 +28,7 @@ class OptimizerPart:
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if id(parameter) not in names:
-                    raise ValueError(f"{prefix}: the optimizer has a parameter of shape {list(parameter.shape)} that is in none of the given modules "
+                    raise ValueError(f"{prefix}: the optimizer has a parameter of shape {list(parameter.shape)} that is not in the given modules "
                                      f"and tensors. Pass the module of the parameter, too: load_state(module, optimizer, other=module)")
                 self._parameters[names[id(parameter)]] = parameter
         self._shares = {name: shares[id(parameter)] for name, parameter in self._parameters.items() if id(parameter) in shares}
@@ -96,7 +96,7 @@ class OptimizerPart:
                 continue
             forms = self._forms.get(name)
             if forms is None:
-                raise ValueError(f"{self.prefix}/{path_of(name)}: the parameter has state now, but had none when load_state() was called: set "
+                raise ValueError(f"{self.prefix}/{path_of(name)}: the parameter has state now, but had no state when load_state() was called: set "
                                  f"requires_grad and add its group before that")
             for key, value in state.items():
                 if isinstance(value, torch.Tensor) != isinstance(forms.get(key), torch.Tensor):

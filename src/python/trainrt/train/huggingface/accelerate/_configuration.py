@@ -12,7 +12,7 @@ _TOPOLOGY = ("num_machines", "num_processes", "machine_rank", "gpu_ids", "num_cp
 
 
 def read(config):
-    """Returns the configuration as a dict, {} if there is none. `config`: a dict, the path of a file, or `None` for Accelerate's default file. Raises
+    """Returns the configuration as a dict, {} if no configuration exists. `config`: a dict, the path of a file, or `None` for Accelerate's default file. Raises
     TypeError, FileNotFoundError or ValueError."""
     if config is None:
         config = importlib.import_module("accelerate.commands.config.config_args").default_config_file
