@@ -1,6 +1,7 @@
 """Determines the storage, its address and its access keys from a filesystem object of fsspec or pyarrow.fs. Reads and writes nothing through the object."""
 
 import os
+from typing import Any
 
 from ..._support._store_url import SCHEMES, StoreUrl
 
@@ -69,7 +70,7 @@ def _options_of(filesystem):
 def _options_of_pyarrow(filesystem):
     """Returns the options of a filesystem for a store. Most of them are not attributes, so they are taken from the arguments that `__reduce__()` returns
     for pickle."""
-    reduced = filesystem.__reduce__() if type(filesystem).__reduce__ is not object.__reduce__ else ()
+    reduced: tuple[Any, ...] = filesystem.__reduce__() if type(filesystem).__reduce__ is not object.__reduce__ else ()
     options = next((one for one in (reduced[1] if len(reduced) > 1 else ()) if isinstance(one, dict)), {})
     if options.get("role_arn"):
         raise ValueError(f"RunConfig(storage_filesystem=S3FileSystem(role_arn={options['role_arn']!r})) is not supported: trainrt does not request keys of a "

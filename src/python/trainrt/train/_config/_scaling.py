@@ -69,7 +69,7 @@ class ScalingConfig:
         if isinstance(count, (tuple, list)):
             if len(count) != 2 or not all(map(_is_integer, count)) or not 1 <= count[0] <= count[1]:
                 raise ValueError(f"Invalid ScalingConfig(num_workers={count!r}): an elastic run takes (min, max), integers with 1 <= min <= max")
-            self.num_workers = tuple(count)
+            self.num_workers = count[0], count[1]
         elif not _is_integer(count):
             raise ValueError(f"ScalingConfig(num_workers) must be an int or a tuple of two ints: (min, max). It is {count!r}")
         elif count < 0:

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from typing import Any
 
 from ... import _cluster
 from ..._support import _executable, _notes, _pickling
@@ -49,7 +50,9 @@ class LaunchedRun:
         settings = {**_settings.DEFAULTS, **settings}
         self._settings = settings
         self.run_dir = os.path.join(self.storage, self.name)
-        self._command = self._end = self._error_before = None
+        self._command: Any = None
+        self._end: Any = None
+        self._error_before = None
 
     def is_finished(self):
         """Returns whether the run has finished with the settings of this launch. If its settings differ, trainrt decides whether it may continue."""

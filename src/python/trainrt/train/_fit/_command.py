@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
+from typing import Any
 
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _PR_SET_PDEATHSIG = 1
@@ -42,7 +43,7 @@ class LaunchedCommand:
 
     def __init__(self, command, environment, stop_signal, store_keys=None):
         self._command, self._environment, self._stop_signal, self._store_keys = command, environment, stop_signal, store_keys
-        self._process = None
+        self._process: Any = None
         self._interrupts = 0
         self._stopped_at = None  # time of the first SIGTERM
         self._early = []  # (kill function, signal) of signals that arrived before the process was started
@@ -160,10 +161,11 @@ class _Forwarder:
         self._thread.start()
 
     def _copy(self):
-        rest, decoder, data = "", codecs.getincrementaldecoder("utf-8")("replace"), True
-        while data:
+        rest, decoder, is_open = "", codecs.getincrementaldecoder("utf-8")("replace"), True
+        while is_open:
             data = os.read(self._pipe.fileno(), 1 << 16)
-            text = decoder.decode(data, final=not data)
+            is_open = bool(data)
+            text = decoder.decode(data, final=not is_open)
             self._show(text)
             *complete, rest = (rest + text).split("\n")
             self.lines.extend(complete)

@@ -2,6 +2,7 @@
 
 import time
 from array import array
+from typing import Any
 
 from ..._support import _pickling
 from ..._support._exchange_client import ScriptUnreachable
@@ -15,7 +16,8 @@ def received(script, runtime):
     If the script was killed meanwhile, its launcher stops the run: this function waits for the stop, so that the run counts as stopped and not as
     failed. Raises ScriptUnreachable or RuntimeError if no stop follows.
     """
-    found = lost = None
+    found: Any = None
+    lost = None
     try:
         found = _pickling.fetched(script)
     except ScriptUnreachable as error:

@@ -2,6 +2,7 @@
 
 import math
 import os
+from typing import Any, Callable
 
 from ..._support import _object_store
 from . import _run_directory
@@ -19,7 +20,8 @@ def is_score(value):
 
 def kept_checkpoints(path, reports):
     """Returns [(Checkpoint, metrics)] of the reported directories, or of the run's State if no directory was reported, oldest first."""
-    found, make = _run_directory.reported(path), Checkpoint
+    make: Callable[[str], Checkpoint] = Checkpoint
+    found = _run_directory.reported(path)
     if not found:
         found, make = _run_directory.native(path), Checkpoint._from_state
     return [(make(folder), metrics) for (folder, _), metrics in zip(found, _metrics_of(found, reports))]
@@ -30,7 +32,7 @@ def stored_checkpoints(url, run_dir, reports):
     found, files = _run_directory.reported_by_digests(run_dir), "/files"
     if not found:
         found, files = _run_directory.native(run_dir), ""
-    run = _object_store.reader_of(url)
+    run: Any = _object_store.reader_of(url)
     return [(Checkpoint(run.below(os.path.basename(folder) + files).url), metrics) for (folder, _), metrics in zip(found, _metrics_of(found, reports))]
 
 

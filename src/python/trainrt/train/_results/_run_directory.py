@@ -156,7 +156,7 @@ def metrics_in(manifest):
 
 def number_of(path):
     """Returns 12 for RUN/checkpoint_000012."""
-    return int(_CHECKPOINT_NAME.fullmatch(os.path.basename(path))[1])
+    return int(os.path.basename(path).removeprefix("checkpoint_"))
 
 
 def checkpoints(run_dir):

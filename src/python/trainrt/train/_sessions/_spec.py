@@ -17,5 +17,5 @@ class TrainSpec:
     worker_datasets: Optional[list] = None  # per worker {name: (section [data.NAME], dataset)}, if DataConfig.configure() of a subclass assigned them
     callbacks: list = field(default_factory=list)
     first_checkpoint: Optional[Any] = None  # Checkpoint that get_checkpoint() returns before the first report (resume_from_checkpoint)
-    validation: Optional[Any] = None  # ValidationConfig
+    validation: Any = None  # ValidationConfig, if any
     copies_to: Optional[tuple] = None  # (filesystem of pyarrow.fs, path) to which rank 0 copies checkpoints

@@ -106,7 +106,7 @@ class Trainer:
         storage = default_storage()
         self.logdir = Path(os.path.join(storage, os.path.expanduser(os.fspath(logdir or default_name("train", storage)))))
         self._runs = 0
-        self._result = None
+        self._result: Optional[Result] = None
 
     def start(self, initialization_hook: Optional[Callable] = None) -> None:
         """Does nothing: the ranks start in `run()`."""
@@ -200,8 +200,9 @@ class Trainer:
         return Path(best[-1][0].path) if best else None
 
     def _last_result(self):
-        if self._result is None and self._runs and _run_directory.run_record(self.latest_run_dir):
-            self._result = Result.from_path(self.latest_run_dir)
+        run_dir = self.latest_run_dir
+        if self._result is None and run_dir is not None and _run_directory.run_record(run_dir):
+            self._result = Result.from_path(run_dir)
         return self._result
 
 
@@ -217,7 +218,7 @@ class TrainingIterator:
     """
 
     def __init__(self, trainer: DataParallelTrainer, owner: Trainer, first: Optional[dict[str, Any]]):
-        self._rank_count = owner._scaling.num_workers
+        self._rank_count = owner._scaling.min_workers
         self._folder = _private_folder.make(str(owner.logdir))
         self._results_path = os.path.join(self._folder, "reports.jsonl")
         if first is not None:
@@ -225,7 +226,8 @@ class TrainingIterator:
             _plain_tree.save(os.path.join(self._folder, "first"), first)
             trainer.resume_from_checkpoint = Checkpoint(os.path.join(self._folder, "first"))
         trainer.run_config.callbacks = [_callbacks.ResultWriter(self._results_path)]
-        self._run, self._error, self._position, self._returned = LaunchedRun(trainer), None, 0, []
+        self._error: Optional[BaseException] = None
+        self._run, self._position, self._returned = LaunchedRun(trainer), 0, []
         if self._run.is_finished():
             _notes.say(f"the run {self._run.run_dir} has finished already; nothing is trained, and the values that the function returned are None. Choose "
                        f"another Trainer(logdir=...) for new runs")

@@ -6,6 +6,7 @@ Arguments of constructors are not counters: Keras 3 changes the sign of EarlySto
 import functools
 import inspect
 import json
+from typing import Any
 
 _PLAIN = (bool, int, float, type(None))
 
@@ -15,8 +16,8 @@ class CallbackCounters:
 
     def __init__(self, callbacks):
         self._callbacks = callbacks
-        self._first = None  # numbers of each callback when training began
-        self._cached = (None, "{}")  # numbers and text of the last call of text()
+        self._first: Any = None  # numbers of each callback when training began
+        self._cached: tuple[Any, str] = (None, "{}")  # numbers and text of the last call of text()
 
     def begin(self, text):
         """Restores the counters of a checkpoint, at the first call. Must be called after on_train_begin() of the callbacks."""
@@ -47,7 +48,7 @@ class CallbackCounters:
 def _numbers(callback):
     """Returns the numbers among the attributes of a callback, except for arguments of its constructors. Scalars of NumPy become plain numbers."""
     found = {name: value.item() if hasattr(value, "item") and getattr(value, "size", 2) == 1 else value for name, value in vars(callback).items()}
-    arguments = _constructor_arguments(type(callback))
+    arguments = _constructor_arguments(callback.__class__)
     return {name: value for name, value in found.items() if isinstance(value, _PLAIN) and name not in arguments}
 
 

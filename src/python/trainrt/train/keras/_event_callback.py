@@ -1,5 +1,7 @@
 """EventCallback: a callback that both Keras 2 and Keras 3 accept. It has the attributes that their callback lists use, and inherits from neither."""
 
+from typing import Any, Callable
+
 EVENTS = ("epoch_begin", "epoch_end", "train_batch_begin", "train_batch_end", "test_batch_begin", "test_batch_end", "predict_batch_begin",
           "predict_batch_end", "train_begin", "train_end", "test_begin", "test_end", "predict_begin", "predict_end")
 _NUMBERED = ("epoch", "batch")
@@ -11,6 +13,8 @@ class EventCallback:
     Raises ValueError for an unknown event.
     """
 
+    on_epoch_begin: Callable[..., None]  # defined below, as the methods of all EVENTS
+    on_epoch_end: Callable[..., None]
     _supports_tf_logs = True
     _chief_worker_only = None
     validation_data = None
@@ -21,7 +25,7 @@ class EventCallback:
             raise ValueError(f"{unknown[0]!r} is not an event of Keras; it must be one of {', '.join(EVENTS)}")
         self._events = frozenset(events)
         self.params = None
-        self._model = None
+        self._model: Any = None
 
     def set_params(self, params):
         self.params = params

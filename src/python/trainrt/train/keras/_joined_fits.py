@@ -1,5 +1,7 @@
 """JoinedFits: several calls of `model.fit()` that callbacks and optimizer see as one training."""
 
+from typing import Any
+
 
 class JoinedFits:
     """Context manager around the calls. `callbacks`: the callbacks to pass to each call; their on_train_begin() is called in the first, and their
@@ -8,7 +10,7 @@ class JoinedFits:
     def __init__(self, model, callbacks):
         self._model = model
         self.callbacks = callbacks
-        self.history = None
+        self.history: Any = None
         self._fits = 0
         self._ends = []  # (callback, its original on_train_end)
 

@@ -1,12 +1,11 @@
 """LightGBMTrainer: runs the train function on every rank; LightGBM sums the histograms of the ranks."""
 
-import functools
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
-from .._boosting._arguments import checkpoint_rules, is_older_form, names_of, notes_of_form, require_train_dataset, set_older_arguments
 from .._boosting._rounds import mixed_seed, segments
-from .._boosting._tables import categories_of, features_of, table_of
+from .._boosting._tables import features_of, table_of
+from .._boosting._trainer import BoostingTrainer
 from .._config._data import DataConfig
 from .._config._run import RunConfig
 from .._config._scaling import ScalingConfig
@@ -15,7 +14,6 @@ from .._sessions import _current, _report
 from .._sessions._context import get_context
 from .._sessions._validation import ValidationConfig
 from ..backend import Backend, BackendConfig
-from ..data_parallel_trainer import DataParallelTrainer
 from . import _network
 from ._callback import RayTrainReportCallback
 from ._library import lightgbm
@@ -45,7 +43,36 @@ class _LightGBMBackend(Backend):
         _network.end()
 
 
-class LightGBMTrainer(DataParallelTrainer):
+def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dataset_params, arguments, categories=None):
+    """Train function of the older form. `config`: parameters of lightgbm.train(); `names`: datasets, 'train' first."""
+    found = _report.get_checkpoint()
+    model = RayTrainReportCallback.get_model(found) if found is not None else None
+    done = model.current_iteration() if model is not None else 0
+    rows = {}
+    for name in names:
+        columns, labels = table_of(name, label_column)
+        values, features = features_of(columns, name, categories)
+        if not len(values):
+            raise ValueError(f"rank {get_context().get_world_rank()} has no row of the dataset '{name}', and LightGBM needs rows on each rank; use fewer "
+                             f"ranks")
+        rows[name] = lightgbm.Dataset(values, labels, feature_name=features or "auto", reference=rows.get("train"), free_raw_data=False,
+                                      **dataset_params.get(name, {}))
+    callbacks = [*arguments.get("callbacks", ())]
+    if not any(isinstance(each, RayTrainReportCallback) for each in callbacks):
+        callbacks.append(RayTrainReportCallback(frequency=frequency, checkpoint_at_end=at_end))
+    params = {"tree_learner": "data_parallel", "deterministic": True, "force_row_wise": True, **config, **_network.get_network_params()}
+    stops_early = "early_stopping_round" in config or any(type(each).__name__ == "_EarlyStoppingCallback" for each in callbacks)
+    for first, end in segments(done, num_boost_round, 0 if stops_early else frequency):  # early stopping needs all rounds in one call of train()
+        model = lightgbm.train({**params, "seed": mixed_seed(config.get("seed", 0), first)}, rows["train"], end - first, valid_sets=list(rows.values()),
+                               valid_names=list(rows), init_model=_as_restored(model), **{**arguments, "callbacks": callbacks})
+
+
+def _as_restored(model):
+    """Returns the model as it is after saving and loading, so that a run without a restart computes the same trees."""
+    return lightgbm.Booster(model_str=model.model_to_string()) if model is not None else None
+
+
+class LightGBMTrainer(BoostingTrainer):
     """Trains boosted trees on all ranks.
 
     Pass either a train function that calls `lightgbm.train()` on its shard, with `get_network_params()` among its parameters and RayTrainReportCallback
@@ -93,64 +120,22 @@ class LightGBMTrainer(DataParallelTrainer):
     3
     """
 
+    boost = staticmethod(_boost)
+    older_defaults = {"num_boost_round": 100, "dataset_params": {}}
+
     def __init__(self, train_loop_per_worker: Optional[Callable[..., Any]] = None, *, train_loop_config: Optional[dict[str, Any]] = None,
                  lightgbm_config: Optional[LightGBMConfig] = None, label_column: Optional[str] = None, params: Optional[dict[str, Any]] = None,
                  num_boost_round: Optional[int] = None, dataset_params: Optional[dict[str, dict[str, Any]]] = None,
                  scaling_config: Optional[ScalingConfig] = None, run_config: Optional[RunConfig] = None, datasets: Optional[dict[str, Any]] = None,
                  dataset_config: Optional[DataConfig] = None, metadata: Optional[dict[str, Any]] = None,
                  resume_from_checkpoint: Optional[Checkpoint] = None, validation_config: Optional[ValidationConfig] = None, **arguments: Any):
-        older = {"params": params, "label_column": label_column, "num_boost_round": num_boost_round, "dataset_params": dataset_params, **arguments}
-        self._is_older = is_older_form("LightGBMTrainer", train_loop_per_worker, older)
-        function: Any = train_loop_per_worker
-        if self._is_older:
-            require_train_dataset("LightGBMTrainer", datasets)
-            frequency, at_end = checkpoint_rules(run_config)
-            function = functools.partial(
-                _boost, label_column=label_column, num_boost_round=100 if num_boost_round is None else num_boost_round,
-                names=names_of(datasets), frequency=frequency, at_end=at_end, dataset_params=dataset_params or {}, arguments=arguments,
-                **categories_of(datasets))
-            train_loop_config, self.config_argument = params, "params"
-            self._own_form = {name: value for name, value in older.items() if name != "params" and value is not None}
-        super().__init__(function, train_loop_config=train_loop_config, backend_config=lightgbm_config or LightGBMConfig(),
-                         scaling_config=scaling_config, run_config=run_config, datasets=datasets, dataset_config=dataset_config, metadata=metadata,
-                         resume_from_checkpoint=resume_from_checkpoint, validation_config=validation_config)
-
-    def set_arguments(self, values):
-        set_older_arguments(self, values) if self._is_older else super().set_arguments(values)
-
-    def notes(self):
-        return notes_of_form(super().notes(), self._is_older)
+        super().__init__(
+            train_loop_per_worker, {"params": params, "label_column": label_column, "num_boost_round": num_boost_round, "dataset_params": dataset_params},
+            arguments, train_loop_config=train_loop_config, backend_config=lightgbm_config or LightGBMConfig(), scaling_config=scaling_config,
+            run_config=run_config, datasets=datasets, dataset_config=dataset_config, metadata=metadata, resume_from_checkpoint=resume_from_checkpoint,
+            validation_config=validation_config)
 
     @staticmethod
     def get_model(checkpoint: Checkpoint) -> "lightgbm.Booster":
         """Returns the model in a checkpoint of this trainer."""
         return RayTrainReportCallback.get_model(checkpoint)
-
-
-def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dataset_params, arguments, categories=None):
-    """Train function of the older form. `config`: parameters of lightgbm.train(); `names`: datasets, 'train' first."""
-    found = _report.get_checkpoint()
-    model = RayTrainReportCallback.get_model(found) if found is not None else None
-    done = model.current_iteration() if model is not None else 0
-    rows = {}
-    for name in names:
-        columns, labels = table_of(name, label_column)
-        values, features = features_of(columns, name, categories)
-        if not len(values):
-            raise ValueError(f"rank {get_context().get_world_rank()} has no row of the dataset '{name}', and LightGBM needs rows on each rank; use fewer "
-                             f"ranks")
-        rows[name] = lightgbm.Dataset(values, labels, feature_name=features or "auto", reference=rows.get("train"), free_raw_data=False,
-                                      **dataset_params.get(name, {}))
-    callbacks = [*arguments.get("callbacks", ())]
-    if not any(isinstance(each, RayTrainReportCallback) for each in callbacks):
-        callbacks.append(RayTrainReportCallback(frequency=frequency, checkpoint_at_end=at_end))
-    params = {"tree_learner": "data_parallel", "deterministic": True, "force_row_wise": True, **config, **_network.get_network_params()}
-    stops_early = "early_stopping_round" in config or any(type(each).__name__ == "_EarlyStoppingCallback" for each in callbacks)
-    for first, end in segments(done, num_boost_round, 0 if stops_early else frequency):  # early stopping needs all rounds in one call of train()
-        model = lightgbm.train({**params, "seed": mixed_seed(config.get("seed", 0), first)}, rows["train"], end - first, valid_sets=list(rows.values()),
-                               valid_names=list(rows), init_model=_as_restored(model), **{**arguments, "callbacks": callbacks})
-
-
-def _as_restored(model):
-    """Returns the model as it is after saving and loading, so that a run without a restart computes the same trees."""
-    return lightgbm.Booster(model_str=model.model_to_string()) if model is not None else None

@@ -11,6 +11,9 @@ strategies: Any = importlib.import_module(f"{pl.__name__}.strategies")
 
 
 class _OnRankDevice:
+    world_size: int
+    global_rank: int
+
     @property
     def root_device(self):
         return get_device()

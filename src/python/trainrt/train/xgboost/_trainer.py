@@ -1,14 +1,13 @@
 """XGBoostTrainer: runs the train function on every rank; XGBoost sums the histograms of the ranks."""
 
-import functools
 import os
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
-from .._boosting._arguments import checkpoint_rules, is_older_form, names_of, notes_of_form, require_train_dataset, set_older_arguments
 from .._boosting._rounds import mixed_seed, segments
-from .._boosting._tables import categories_of, features_of, table_of
+from .._boosting._tables import features_of, table_of
+from .._boosting._trainer import BoostingTrainer
 from .._config._data import DataConfig
 from .._config._run import RunConfig
 from .._config._scaling import ScalingConfig
@@ -17,7 +16,6 @@ from .._sessions import _report
 from .._sessions._context import get_context
 from .._sessions._validation import ValidationConfig
 from ..backend import BackendConfig
-from ..data_parallel_trainer import DataParallelTrainer
 from ._callback import RayTrainReportCallback
 from ._library import xgboost
 
@@ -47,87 +45,6 @@ class XGBoostConfig(BackendConfig):
     @property
     def train_func_context(self):
         return _communicator_context
-
-
-class XGBoostTrainer(DataParallelTrainer):
-    """Trains boosted trees on all ranks.
-
-    Pass either a train function that calls `xgboost.train()` on its shard, with RayTrainReportCallback among its callbacks, or, in Ray Train's older
-    form, `params`, `label_column` and `datasets`. The older form continues from its newest checkpoint up to `num_boost_round`, and computes the same
-    trees whether or not it was stopped; `CheckpointConfig(checkpoint_frequency=10)` takes a checkpoint every 10 rounds.
-
-    Parameters
-    ----------
-    train_loop_per_worker : callable, optional
-        Train function.
-    train_loop_config : dict, optional
-        Config of the train function.
-    xgboost_config : XGBoostConfig, optional
-    label_column : str, optional
-        Older form: column with the labels.
-    params : dict, optional
-        Older form: parameters of `xgboost.train()`.
-    num_boost_round : int, default 10
-        Older form: number of rounds.
-    dmatrix_params : dict of str to dict, optional
-        Older form: further arguments of xgboost.DMatrix, by dataset.
-    scaling_config, run_config, dataset_config, metadata, resume_from_checkpoint, validation_config
-        As in DataParallelTrainer.
-    datasets : dict, optional
-        As in DataParallelTrainer. Older form: 'train', and others that are evaluated after each round.
-    **arguments
-        Older form: further arguments of `xgboost.train()`.
-
-    Raises
-    ------
-    ValueError
-        If arguments are missing or both forms are combined.
-
-    Examples
-    --------
-    >>> import numpy, xgboost
-    >>> from trainrt.train import ScalingConfig
-    >>> from trainrt.train.xgboost import RayTrainReportCallback, XGBoostTrainer
-    >>> def train_func():
-    ...     rows = xgboost.DMatrix(numpy.arange(8.0).reshape(8, 1), label=numpy.arange(8.0))
-    ...     xgboost.train({}, rows, 3, callbacks=[RayTrainReportCallback()])
-    >>> result = XGBoostTrainer(train_func, scaling_config=ScalingConfig(num_workers=0)).fit()
-    >>> XGBoostTrainer.get_model(result.checkpoint).num_boosted_rounds()
-    3
-    """
-
-    def __init__(self, train_loop_per_worker: Optional[Callable[..., Any]] = None, *, train_loop_config: Optional[dict[str, Any]] = None,
-                 xgboost_config: Optional[XGBoostConfig] = None, label_column: Optional[str] = None, params: Optional[dict[str, Any]] = None,
-                 num_boost_round: Optional[int] = None, dmatrix_params: Optional[dict[str, dict[str, Any]]] = None,
-                 scaling_config: Optional[ScalingConfig] = None, run_config: Optional[RunConfig] = None, datasets: Optional[dict[str, Any]] = None,
-                 dataset_config: Optional[DataConfig] = None, metadata: Optional[dict[str, Any]] = None,
-                 resume_from_checkpoint: Optional[Checkpoint] = None, validation_config: Optional[ValidationConfig] = None, **arguments: Any):
-        older = {"params": params, "label_column": label_column, "num_boost_round": num_boost_round, "dmatrix_params": dmatrix_params, **arguments}
-        self._is_older = is_older_form("XGBoostTrainer", train_loop_per_worker, older)
-        function: Any = train_loop_per_worker
-        if self._is_older:
-            require_train_dataset("XGBoostTrainer", datasets)
-            frequency, at_end = checkpoint_rules(run_config)
-            function = functools.partial(
-                _boost, label_column=label_column, num_boost_round=10 if num_boost_round is None else num_boost_round,
-                names=names_of(datasets), frequency=frequency, at_end=at_end, dmatrix_params=dmatrix_params or {}, arguments=arguments,
-                **categories_of(datasets))
-            train_loop_config, self.config_argument = params, "params"
-            self._own_form = {name: value for name, value in older.items() if name != "params" and value is not None}
-        super().__init__(function, train_loop_config=train_loop_config, backend_config=xgboost_config or XGBoostConfig(),
-                         scaling_config=scaling_config, run_config=run_config, datasets=datasets, dataset_config=dataset_config, metadata=metadata,
-                         resume_from_checkpoint=resume_from_checkpoint, validation_config=validation_config)
-
-    def set_arguments(self, values):
-        set_older_arguments(self, values) if self._is_older else super().set_arguments(values)
-
-    def notes(self):
-        return notes_of_form(super().notes(), self._is_older)
-
-    @staticmethod
-    def get_model(checkpoint: Checkpoint) -> "xgboost.Booster":
-        """Returns the model in a checkpoint of this trainer."""
-        return RayTrainReportCallback.get_model(checkpoint)
 
 
 @contextmanager
@@ -176,3 +93,71 @@ def _rows_of(name, label_column, categories, more):
     columns, labels = table_of(name, label_column)
     values, names = features_of(columns, name, categories)
     return xgboost.DMatrix(values, label=labels, feature_names=names, **{**({"enable_categorical": True} if names is None else {}), **more})
+
+
+class XGBoostTrainer(BoostingTrainer):
+    """Trains boosted trees on all ranks.
+
+    Pass either a train function that calls `xgboost.train()` on its shard, with RayTrainReportCallback among its callbacks, or, in Ray Train's older
+    form, `params`, `label_column` and `datasets`. The older form continues from its newest checkpoint up to `num_boost_round`, and computes the same
+    trees whether or not it was stopped; `CheckpointConfig(checkpoint_frequency=10)` takes a checkpoint every 10 rounds.
+
+    Parameters
+    ----------
+    train_loop_per_worker : callable, optional
+        Train function.
+    train_loop_config : dict, optional
+        Config of the train function.
+    xgboost_config : XGBoostConfig, optional
+    label_column : str, optional
+        Older form: column with the labels.
+    params : dict, optional
+        Older form: parameters of `xgboost.train()`.
+    num_boost_round : int, default 10
+        Older form: number of rounds.
+    dmatrix_params : dict of str to dict, optional
+        Older form: further arguments of xgboost.DMatrix, by dataset.
+    scaling_config, run_config, dataset_config, metadata, resume_from_checkpoint, validation_config
+        As in DataParallelTrainer.
+    datasets : dict, optional
+        As in DataParallelTrainer. Older form: 'train', and others that are evaluated after each round.
+    **arguments
+        Older form: further arguments of `xgboost.train()`.
+
+    Raises
+    ------
+    ValueError
+        If arguments are missing or both forms are combined.
+
+    Examples
+    --------
+    >>> import numpy, xgboost
+    >>> from trainrt.train import ScalingConfig
+    >>> from trainrt.train.xgboost import RayTrainReportCallback, XGBoostTrainer
+    >>> def train_func():
+    ...     rows = xgboost.DMatrix(numpy.arange(8.0).reshape(8, 1), label=numpy.arange(8.0))
+    ...     xgboost.train({}, rows, 3, callbacks=[RayTrainReportCallback()])
+    >>> result = XGBoostTrainer(train_func, scaling_config=ScalingConfig(num_workers=0)).fit()
+    >>> XGBoostTrainer.get_model(result.checkpoint).num_boosted_rounds()
+    3
+    """
+
+    boost = staticmethod(_boost)
+    older_defaults = {"num_boost_round": 10, "dmatrix_params": {}}
+
+    def __init__(self, train_loop_per_worker: Optional[Callable[..., Any]] = None, *, train_loop_config: Optional[dict[str, Any]] = None,
+                 xgboost_config: Optional[XGBoostConfig] = None, label_column: Optional[str] = None, params: Optional[dict[str, Any]] = None,
+                 num_boost_round: Optional[int] = None, dmatrix_params: Optional[dict[str, dict[str, Any]]] = None,
+                 scaling_config: Optional[ScalingConfig] = None, run_config: Optional[RunConfig] = None, datasets: Optional[dict[str, Any]] = None,
+                 dataset_config: Optional[DataConfig] = None, metadata: Optional[dict[str, Any]] = None,
+                 resume_from_checkpoint: Optional[Checkpoint] = None, validation_config: Optional[ValidationConfig] = None, **arguments: Any):
+        super().__init__(
+            train_loop_per_worker, {"params": params, "label_column": label_column, "num_boost_round": num_boost_round, "dmatrix_params": dmatrix_params},
+            arguments, train_loop_config=train_loop_config, backend_config=xgboost_config or XGBoostConfig(), scaling_config=scaling_config,
+            run_config=run_config, datasets=datasets, dataset_config=dataset_config, metadata=metadata, resume_from_checkpoint=resume_from_checkpoint,
+            validation_config=validation_config)
+
+    @staticmethod
+    def get_model(checkpoint: Checkpoint) -> "xgboost.Booster":
+        """Returns the model in a checkpoint of this trainer."""
+        return RayTrainReportCallback.get_model(checkpoint)

@@ -73,7 +73,7 @@ def reported_directory(args, state, folder=""):
     collective.barrier()  # each rank writes its part of the checkpoint
     expected = os.path.join(args.output_dir, f"checkpoint-{state.global_step}")
     saved = expected if os.path.isdir(expected) else get_last_checkpoint(args.output_dir) if os.path.isdir(args.output_dir) else None
-    if not _is_lowest_rank_with(saved):
+    if not _is_lowest_rank_with(saved) or saved is None:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix=".trainrt_", dir=args.output_dir) as copy:
