@@ -52,7 +52,7 @@ struct CheckGroup {
   bool needs_program = false;  ///< whether the checks are skipped if no program is given
 };
 
-/// Advice of the checks that find ranks without a GPU beside ranks with one.
+/// Advice if only some of the ranks have a GPU.
 constexpr const char* gpus_for_all_advice = "request GPUs for all ranks (srun --gpus-per-node or --gpus-per-task)";
 
 constexpr double check_limit_seconds = 30;

@@ -5,7 +5,7 @@
 
 namespace trainrt::cli::doctor {
 
-static const std::string node_memory = "/dev/shm";
+constexpr const char* node_memory = "/dev/shm";
 
 Finding finding_of_step(const launch::StepView& view) {
   const auto gaps = launch::gaps_in(view);
