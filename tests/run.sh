@@ -31,12 +31,12 @@ budget_of() { # budget_of NAME: prints its seconds and its lane
   awk -v name="$1" -v seconds=$default_budget -v lane=busy '!/^#/ && $3 == name { seconds = $1; lane = $2 } END { print seconds, lane }' "$budgets"
 }
 
-programs_of() { # programs_of SUITE: prints the names of its test programs
+programs_of() { # programs_of SUITE: prints the names of its test programs: those in its folder, and test_* in a sub-folder
   local file
   case $1 in
     unit) for file in "$build"/tests/test_unit_*; do [ ! -x "$file" ] || echo "unit/$(basename "$file")"; done ;;
     contract) for file in "$build"/tests/test_contract*; do [ ! -x "$file" ] || echo "contract/$(basename "$file")"; done ;;
-    *) for file in "$here/$1"/*.py "$here/$1"/*.sh; do [ ! -f "$file" ] || echo "$1/$(basename "${file%.*}")"; done ;;
+    *) for file in "$here/$1"/{,*/test_}*.{py,sh}; do [ ! -f "$file" ] || echo "${file%.*}"; done | sed "s:^$here/::" ;;
   esac
 }
 

@@ -39,7 +39,7 @@ def _tests_of_lightgbm(framework):
     """Runs the LightGBM tests of tests/frameworks with this version."""
     folder = environments.ready(framework)
     version = environments.version(framework, folder)
-    job = run([folder / "bin/python3", SOURCE / "tests/frameworks/test_trees_lightgbm.py", BUILD], env={"TRAINRT_LIGHTGBM_VERSION": version}, timeout=1200)
+    job = run([folder / "bin/python3", SOURCE / "tests/frameworks/trees/test_trees_lightgbm.py", BUILD], env={"TRAINRT_LIGHTGBM_VERSION": version}, timeout=1200)
     check_exit(job, FINISHED)
 
 

@@ -1,5 +1,5 @@
 """Golden runs: a stopped run, a stopped sweep and a checkpoint of each version of trainrt, in tests/golden/runs/VERSION, which later versions
-must be able to read and continue. tests/golden/record.py records them, tests/multirank/test_golden.py continues them."""
+must be able to read and continue. tests/golden/record.py records them, tests/multirank/checkpoints/test_golden.py continues them."""
 import hashlib
 import platform
 import re

@@ -15,19 +15,19 @@ DATA_NAME = re.compile(r"[\w./*-]+\.(?:csv|jsonl|npy|npz|h5|bin|db|tar|parquet|s
 
 # blocks and commands that are not run: (pattern, reason)
 NOT_RUN = (
-    (r"\b[sg]s?3?://bucket", "needs an object store; tests/multirank/test_storage_s3.py has one"),
-    (r"^library = /.*site-packages", "names the library of another Python; tests/frameworks/test_trees_xgboost.py and test_trees_lightgbm.py"),
+    (r"\b[sg]s?3?://bucket", "needs an object store; tests/multirank/checkpoints/test_storage_s3.py has one"),
+    (r"^library = /.*site-packages", "names the library of another Python; tests/frameworks/trees/test_trees_xgboost.py and test_trees_lightgbm.py"),
     (r"\bapptainer\b|--container-image|\bconda\b|program\.stage=|/venv/", "needs a container or an environment; tests/slurm/test_containers.py and test_stage.py"),
     (r"^(?:make|cmake|pip|tests/|build/|bash gpu|(?:/usr/bin/)?python3 tests/)|latest\.json", "builds, installs or tests"),
     (r"^xgb\.|xgb\.collective|^jax\.distributed", "a line of a script; tests/frameworks/scripts has complete ones for make test-frameworks"),
-    (r"model\.ubj|--dataset valid|--data\.new\.source", "needs a model of trees; tests/frameworks/test_trees_xgboost.py and test_trees_lightgbm.py"),
-    (r"^salloc|scontrol show|^srun python3|^ray |^srun .*\bray\b|doctor --storage /", "needs a cluster; tests/slurm and tests/multirank/test_doctor.py"),
+    (r"model\.ubj|--dataset valid|--data\.new\.source", "needs a model of trees; tests/frameworks/trees/test_trees_xgboost.py and test_trees_lightgbm.py"),
+    (r"^salloc|scontrol show|^srun python3|^ray |^srun .*\bray\b|doctor --storage /", "needs a cluster; tests/slurm and tests/multirank/tools/test_doctor.py"),
     (r"^(?:srun trainrt -- )?python3 train\.py", "runs the script of a block above, which is run as a block"),
     (r"--write-renamed", "needs a config with old names; tests/unit/cli/renamed_config.cpp"),
-    (r"--tokenizer\b", "needs a tokenizer; tests/frameworks/test_token_files.py"),
+    (r"--tokenizer\b", "needs a tokenizer; tests/frameworks/data/test_token_files.py"),
     (r"minicluster|^eval |^squeue|^scancel|^module ", "needs a Slurm; tests/slurm/test_slurm.py and test_modulefile.py"),
-    (r"trainrt top --job", "needs a Slurm job; tests/multirank/test_top.py"),
-    (r"trainrt data serve", "runs until its client ends; tests/frameworks/test_data_package.py"),
+    (r"trainrt top --job", "needs a Slurm job; tests/multirank/output/test_top.py"),
+    (r"trainrt data serve", "runs until its client ends; tests/frameworks/data/test_data_package.py"),
     (r"--trust-owner", "needs a second user; tests/unit/rundir/trust.cpp"),
 )
 DECLARED = {  # functions that a block in C++ only declares

@@ -140,7 +140,8 @@ class AddressListener : public Listening {
   IdentityListener listener_;
 };
 
-/// Returns all listening services of the runtime. tests/frameworks/test_plain_scripts.py checks that there is no other.
+/// Returns all listening services of the runtime. tests/frameworks/programs/test_plain_scripts.py checks that no other
+/// exists.
 std::vector<std::pair<std::string, std::unique_ptr<Listening>>> all_that_listen() {
   std::vector<std::pair<std::string, std::unique_ptr<Listening>>> all;
   all.emplace_back("MPI's exchange", std::make_unique<MpiExchange>());
