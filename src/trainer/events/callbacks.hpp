@@ -46,7 +46,10 @@ class Callbacks {
   void set_rank_metrics(const std::vector<metrics::Record>& of_ranks);
   /// Notifies the callbacks of a report. If a callback fails, throws Error that names the callback. Called on rank 0.
   void report(const metrics::Record& record) const;
-  /// Returns the stop that a callback requested after the last report(). The reason is "" if the run continues, and always
+  /// Notifies the callbacks that may stop the run that it continues from a checkpoint with `iteration` reports. If a callback
+  /// fails, throws Error that names the callback. Called on rank 0.
+  void restored(std::int64_t iteration) const;
+  /// Returns the stop that a callback requested after the last report() or restored(). The reason is "" if the run continues, and always
   /// on ranks other than 0.
   StoppingCallback::Stop stop() const;
   /// Returns whether rank 0 must be notified if this rank fails alone: rank 0 has callbacks, and this rank is not rank 0.
