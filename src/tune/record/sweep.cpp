@@ -10,6 +10,7 @@
 
 #include "config/run_spec.hpp"
 #include "config/value_origin.hpp"
+#include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
@@ -189,6 +190,13 @@ std::string Sweep::begin(const std::string& trial_file) const {
     io::replace_file(config_file(), trial_file);
   put_config_into_mirror(config::make_run_spec(trial_config_), record_name);
   return changed;
+}
+
+void Sweep::mirror_tuner_record() const try {
+  constexpr const char* name = "tuner.json";
+  if (fs::exists(directory_ + "/" + name)) put_config_into_mirror(config::make_run_spec(trial_config_), name);
+} catch (const std::exception& error) {
+  log::warning(fmt::format("the record of the Tuner was not copied to the mirror: {}", error.what()));
 }
 
 /// Throws UsageError if the mirror holds a different sweep of this name, because trials resume from the mirror.

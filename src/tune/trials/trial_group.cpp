@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -83,6 +84,7 @@ void TrialGroup::run_trial(const Claim& claim) {
                                               : before.params;
   writer_.append(begin_record(claim.trial, claim.attempt, before.generation, is_asked ? params : Params()), true);
   const auto code = run_ranks(claim.trial, params, {before.generation, before.clone_of});
+  if (!std::exchange(has_mirrored_tuner_, true)) sweep_.mirror_tuner_record();
   catch_up();
   const auto end = end_of(sweep_, history_, claim, code, stopping_);
   write_end(end, params);

@@ -54,6 +54,7 @@ class TrialGroup {
   History history_;
   SchedulerFeed feed_{sweep_};
   Claims claims_;
+  bool has_mirrored_tuner_ = false;  ///< whether Sweep::mirror_tuner_record() was called
 };
 
 }  // namespace trainrt::tune
