@@ -9,10 +9,10 @@ namespace trainrt {
 /// The kinds of mistakes in a train function, as AttemptRecord stores them. Versions that do not know a kind compare it as
 /// text, so new kinds may be added, and the text of a kind must not change.
 namespace mistake_kind {
-inline constexpr std::string_view exception = "exception";              ///< an exception such as TypeError or KeyError
-inline constexpr std::string_view calls_differ = "calls_differ";        ///< the ranks make different collective calls
-inline constexpr std::string_view metrics_differ = "metrics_differ";    ///< the ranks report different metrics
-inline constexpr std::string_view state_differs = "state_differs";      ///< the State differs between the ranks
+inline constexpr std::string_view exception = "exception";            ///< an exception such as TypeError or KeyError
+inline constexpr std::string_view calls_differ = "calls_differ";      ///< the ranks make different collective calls
+inline constexpr std::string_view metrics_differ = "metrics_differ";  ///< the ranks report different metrics
+inline constexpr std::string_view state_differs = "state_differs";    ///< the State differs between the ranks
 }  // namespace mistake_kind
 
 /// A mistake in the train function that ended an attempt. Another attempt from the same checkpoint would fail in the same

@@ -193,8 +193,9 @@ class RequestedRuns {
     }
     log_changes(changes);
     const bool has_default_name = base_.run.is_name_default && spec.run.name == base_.run.name;
-    log::info(fmt::format("the program opens the run '{}' in {}{}", spec.run.name, spec.run_dir,
-                          has_default_name ? fmt::format("; --run.name={} continues it", shell_quoted(spec.run.name)) : ""));
+    log::info(
+        fmt::format("the program opens the run '{}' in {}{}", spec.run.name, spec.run_dir,
+                    has_default_name ? fmt::format("; --run.name={} continues it", shell_quoted(spec.run.name)) : ""));
     if (spec.run_dir != base_.run_dir) end_wait();
     auto outcome = trainer::run(spec, opening_call(), launch_, communicator_);
     if (outcome.code == ExitCode::finished && function_.host->is_between_runs()) {
@@ -249,7 +250,7 @@ class RequestedRuns {
   std::optional<rundir::StartClaim> claim_;  ///< claim of the run of the config; on rank 0, until a run is open
   std::optional<JobTime> job_time_;          ///< on rank 0, until a run is open
   bool is_name_logged_ = false;
-  config::RunKeys last_run_;                 ///< the last run that the program opened; without a name before the first
+  config::RunKeys last_run_;  ///< the last run that the program opened; without a name before the first
 };
 
 }  // namespace

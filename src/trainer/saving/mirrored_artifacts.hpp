@@ -9,8 +9,8 @@
 namespace trainrt::trainer {
 
 /// Copies the files below artifacts/ of a run directory to the run's mirror. The train function may write them at any time.
-/// A file is copied at the first call and whenever its size or its time has changed since. Links are not followed. Files with
-/// a control character in their name are left out, since they could not be copied back; a warning names the first one.
+/// A file is copied at the first call and whenever its size or its time has changed since. Links are not followed. Files
+/// with a control character in their name are left out, since they could not be copied back; a warning names the first one.
 /// Must be used by one thread at a time.
 class MirroredArtifacts {
  public:

@@ -75,8 +75,8 @@ std::optional<Claim> Claims::fresh(const History& history) {
 }
 
 /// Claims a trial whose claim belongs to a dead process. That process may have died before or after it wrote its first
-/// record of the trial. The trial is run even if the scheduler ends it, since its files may be incomplete: it continues from
-/// its checkpoint and ends (TrialCallback::on_restored()).
+/// record of the trial. The trial is run even if the scheduler ends it, since its files may be incomplete: it continues
+/// from its checkpoint and ends (TrialCallback::on_restored()).
 std::optional<Claim> Claims::abandoned(const History& history, const Scheduler& scheduler) {
   for (std::uint64_t number = 0; number < sweep_.trials(); ++number) {
     const auto known = history.trials().find(number);
@@ -86,8 +86,7 @@ std::optional<Claim> Claims::abandoned(const History& history, const Scheduler& 
     const int begun = known == history.trials().end() ? 0 : known->second.attempt;
     int attempt = std::max(begun, 1);
     while (std::filesystem::exists(claim_file(sweep_, number, attempt + 1))) ++attempt;
-    if (!runs(history, number, generation, attempt) && claim(number, attempt + 1))
-      return Claim{number, attempt + 1};
+    if (!runs(history, number, generation, attempt) && claim(number, attempt + 1)) return Claim{number, attempt + 1};
   }
   return std::nullopt;
 }

@@ -59,8 +59,8 @@ class Sweep {
   const SearchSpace& space() const { return *space_; }
   /// Returns the dimensions that clones change: [tune.mutations], or all dimensions with drawn values.
   const std::vector<SearchSpace::Dimension>& mutations() const { return mutations_; }
-  /// Copies tuner.json, which rank 0 of a trial of a Python Tuner writes, to the mirror. Does nothing if the file or the mirror
-  /// does not exist. Logs a warning if the copy fails.
+  /// Copies tuner.json, which rank 0 of a trial of a Python Tuner writes, to the mirror. Does nothing if the file or the
+  /// mirror does not exist. Logs a warning if the copy fails.
   void mirror_tuner_record() const;
   const std::string& searcher_program() const { return searcher_program_; }  ///< "" if not set
   const std::string& metric() const { return metric_; }                      ///< "" if not set

@@ -49,8 +49,9 @@ class Reader:
         """Copies the files into `folder`, which must not exist, and verifies the checksums of checkpoints.
 
         `files`: patterns of the files to copy; their checksums are not verified, and `folder` is empty if no file matches. `limit_s`: time limit;
-        default: the environment variable TRAINRT_FETCH_TIMEOUT, else one hour. `keys`: access keys, instead of those of the environment. Raises FileNotFoundError if nothing is stored at the URL, TimeoutError
-        after the time limit, and OSError if the store or the disk fails or a checkpoint is damaged. Each error names the URL.
+        default: the environment variable TRAINRT_FETCH_TIMEOUT, else one hour. `keys`: access keys, instead of those of the environment. Raises
+        FileNotFoundError if nothing is stored at the URL, TimeoutError after the time limit, and OSError if the store or the disk fails or a checkpoint
+        is damaged. Each error names the URL.
         """
         limit_s = limit_s or checkpoint_limit_s()
         command = [_executable.trainrt(), "fetch", self.url, "-o", folder, "--quiet", *self.options]

@@ -87,7 +87,7 @@ def _mirrored(call: str, reader: _object_store.Reader, keys: Mapping[str, str] |
     if source != path:
         _require_restorable(call, found)
     _notes.say(f"{call}: the sweep continues in {path}" + (", which has the newest checkpoints" if source == path else
-               f"; fit() first renames this directory, which is older. Each trial continues from its newest checkpoint in the store" if is_older else
+               "; fit() first renames this directory, which is older. Each trial continues from its newest checkpoint in the store" if is_older else
                ", and each trial from its newest checkpoint in the store"))
     return found
 

@@ -30,7 +30,8 @@ class RestoredRun:
 
 
 def exists(path, keys=None):
-    """Returns whether `path` is a run directory, or the URL of a mirrored run. `keys`: access keys of the store, or `None`. Raises OSError, with the URL, if the store cannot be read."""
+    """Returns whether `path` is a run directory, or the URL of a mirrored run. `keys`: access keys of the store, or `None`. Raises OSError, with the URL, if
+    the store cannot be read."""
     reader = _object_store.reader_of(path)
     if reader is None:
         return _run_directory.run_record(_absolute(path)) is not None
