@@ -78,7 +78,7 @@ def ranks_on_nodes_with_another_tmp_resume_from_a_checkpoint_of_a_dict():
     script = Script(FROM_DICT)
     own = script.folder / "tmp"
     own.mkdir()
-    # The script has a temporary directory of its own, as on a node whose /tmp the other nodes do not see. The ranks are started by slurmd.
+    # The script has a temporary directory of its own, as on a node with a private /tmp. The ranks are started by slurmd.
     mount = f"unshare -m sh -c 'mount -t tmpfs tmpfs {own} && TMPDIR={own} exec {PYTHON} {script.path}'"
     job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], script=batch_script(script, command=[mount]), cwd=script.folder)
     equal(job.wait_for_state("COMPLETED", "FAILED", timeout=120), "COMPLETED", "state", job)

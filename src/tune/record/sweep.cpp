@@ -10,7 +10,6 @@
 
 #include "config/run_spec.hpp"
 #include "config/value_origin.hpp"
-#include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
@@ -192,13 +191,6 @@ std::string Sweep::begin(const std::string& trial_file) const {
   return changed;
 }
 
-void Sweep::mirror_tuner_record() const try {
-  constexpr const char* name = "tuner.json";
-  if (fs::exists(directory_ + "/" + name)) put_config_into_mirror(config::make_run_spec(trial_config_), name);
-} catch (const std::exception& error) {
-  log::warning(fmt::format("the record of the Tuner was not copied to the mirror: {}", error.what()));
-}
-
 /// Throws UsageError if the mirror holds a different sweep of this name, because trials resume from the mirror.
 void Sweep::require_own_mirror() const {
   const auto spec = config::make_run_spec(trial_config_);
@@ -213,7 +205,7 @@ void Sweep::require_own_mirror() const {
   if (!before) refuse("with a damaged sweep.json");
   if (const auto changed = differences(before->config, config_.texts()); !changed.empty())
     refuse("with another config: " + changed);
-  if (scheduler_ != "fifo") refuse(fmt::format("without its journal, which tune.scheduler = {} needs", scheduler_));
+  if (const auto key = key_with_journal(); !key.empty()) refuse(fmt::format("without its journal, which {} needs", key));
 }
 
 /// Throws UsageError for a changed config, because new trials could not be compared with the existing ones.

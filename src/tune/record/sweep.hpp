@@ -59,9 +59,7 @@ class Sweep {
   const SearchSpace& space() const { return *space_; }
   /// Returns the dimensions that clones change: [tune.mutations], or all dimensions with drawn values.
   const std::vector<SearchSpace::Dimension>& mutations() const { return mutations_; }
-  /// Copies tuner.json, which rank 0 of a trial of a Python Tuner writes, to the mirror. Does nothing if the file or the
-  /// mirror does not exist. Logs a warning if the copy fails.
-  void mirror_tuner_record() const;
+  const Options& trial_config() const { return trial_config_; }              ///< the config without [tune]
   const std::string& searcher_program() const { return searcher_program_; }  ///< "" if not set
   const std::string& metric() const { return metric_; }                      ///< "" if not set
   std::string metric_origin() const;  ///< file and line of tune.metric; "" if not set
@@ -85,6 +83,11 @@ class Sweep {
   std::string resume(const std::string& record) const;
   [[noreturn]] void refuse(const std::string& changed) const;
   void require_own_mirror() const;
+  /// Returns the key because of which trials cannot be repeated without the journal; "" if there is no such key.
+  std::string key_with_journal() const {
+    if (scheduler_ != "fifo") return "tune.scheduler = " + scheduler_;
+    return searcher_program_.empty() ? "" : "tune.searcher_program";
+  }
 
   Options config_;        ///< the complete config
   Options trial_config_;  ///< without [tune]

@@ -16,7 +16,7 @@ from ._sweep_record import is_sweep, read_sweep
 
 _FILES = ("sweep.json", "tuner.json")
 _MANIFESTS = "trial_*/checkpoint_*/manifest.json"
-_MIRROR, _SCHEDULER, _WITHOUT_JOURNAL = "checkpoint.mirror", "tune.scheduler", "fifo"
+_MIRROR, _SCHEDULER, _SEARCHER, _WITHOUT_JOURNAL = "checkpoint.mirror", "tune.scheduler", "tune.searcher_program", "fifo"
 
 
 @dataclass
@@ -95,9 +95,10 @@ def _mirrored(call: str, reader: _object_store.Reader, keys: Mapping[str, str] |
 def _require_restorable(call: str, sweep: RestoredSweep) -> None:
     """Raises ValueError if the sweep cannot continue without its local directory, or if an older one is in use."""
     scheduler = sweep.texts.get(_SCHEDULER, _WITHOUT_JOURNAL)
-    if scheduler != _WITHOUT_JOURNAL:
+    needs = f"the scheduler {scheduler}" if scheduler != _WITHOUT_JOURNAL else "the search_alg" if sweep.texts.get(_SEARCHER) else None
+    if needs is not None:
         raise ValueError(f"{call}: {sweep.path} {'is older than the store' if sweep.is_older else 'does not exist'}, and the store has no copy of the sweep's "
-                         f"journal, which the scheduler {scheduler} needs. Copy the sweep's directory from the machine that has it. The trials can be "
+                         f"journal, which {needs} needs. Copy the sweep's directory from the machine that has it. The trials can be "
                          f"continued one by one with their Trainer's restore()")
     if sweep.is_older and any(trial["state"] in ("starting", "running") for trial in trials_of(sweep.path)):
         raise ValueError(f"{call}: the sweep in {sweep.path} is running, and the store has newer checkpoints of another process that continued it. Stop one of "

@@ -258,7 +258,7 @@ class Tuner:
         ------
         ValueError
             `path` is not a sweep, the trainable or param_space differs, or the sweep names code that is not trusted. For a URL also: the local directory
-            has another sweep, or it is lost and the scheduler is not FIFOScheduler.
+            has another sweep, or it is lost and the scheduler or search_alg needs the sweep's journal.
         OSError
             The object store cannot be read. The message names the URL.
         """
