@@ -13,7 +13,7 @@ enum class ExitCode : int {
   usage = 64,        ///< invalid command line, config, data or run directory; a restart would fail again
   failed = 70,       ///< the train function or the trainrt runtime failed
   stopped = 75,      ///< the run was saved and stopped on purpose; the same command resumes it
-  no_progress = 76,  ///< repeated restarts made no progress; do not requeue the job
+  no_progress = 76,  ///< restarts made no progress, or the end could not be recorded on full storage; do not requeue
 };
 
 /// The base class of all errors that trainrt throws. The message names the failed action, the object concerned, and a

@@ -222,7 +222,8 @@ RestartDecision decide(const Situation& situation, const RestartLimits& limits) 
       return give_up(ExitCode::usage, "a restart would end with the same error",
                      "Do what the error above advises, and submit the job again");
     case static_cast<int>(ExitCode::no_progress):
-      return give_up(ExitCode::no_progress, "restarts make no progress", "Fix the errors above and submit the job again");
+      return give_up(ExitCode::no_progress, "a restart would make no progress",
+                     "Fix the errors above and submit the job again");
     default:
       break;
   }

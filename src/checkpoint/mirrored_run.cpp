@@ -123,7 +123,8 @@ void MirroredRun::put_file(const std::string& run_dir, const std::string& name) 
 
 void MirroredRun::remove_records() {
   std::vector<std::string> names;
-  for (const auto& name : files_in("attempts")) names.push_back("attempts/" + name);
+  for (const auto* folder : {"attempts", "artifacts"})
+    for (const auto& name : files_in(folder)) names.push_back(fmt::format("{}/{}", folder, name));
   names.insert(names.end(), {"result.json", "params.json", "trainer.json", "run.json"});
   for (const auto& name : names) remove_object(prefix_ + name);
 }

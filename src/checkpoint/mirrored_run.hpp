@@ -65,8 +65,9 @@ class MirroredRun {
   /// Copies one file of the run directory that does not belong to a checkpoint into the storage, for example
   /// "attempts/000001.json".
   void put_file(const std::string& run_dir, const std::string& name);
-  /// Removes the run's records (attempts/, result.json, params.json, trainer.json, run.json) from the storage, but no
-  /// checkpoints. run.json is removed last, so that records left after an interruption still belong to a known run.
+  /// Removes the run's records (attempts/, result.json, params.json, trainer.json, run.json) and artifacts/ from the
+  /// storage, but no checkpoints. run.json is removed last, so that records left after an interruption still belong to a
+  /// known run.
   void remove_records();
   /// Returns the names of the objects in the storage below `folder`, relative to `folder`.
   std::vector<std::string> files_in(const std::string& folder) const;

@@ -8,6 +8,7 @@
 #include <trainrt/communicator.hpp>
 #include <trainrt/error.hpp>
 
+#include "core/mistake.hpp"
 #include "core/output/error_message.hpp"
 
 namespace trainrt::comm {
@@ -17,6 +18,8 @@ namespace trainrt::comm {
 class AgreedError : public Error {
  public:
   using Error::Error;
+
+  Mistake mistake = {};  ///< the mistake in the train function that caused the error; no kind if it is not known to be one
 };
 
 /// Runs `work` on every rank. Collective. `explain`: function that returns the message for an exception.

@@ -8,6 +8,7 @@
 
 #include "comm/backend.hpp"
 #include "comm/queued_communicator.hpp"
+#include "core/mistake.hpp"
 
 namespace trainrt::comm {
 
@@ -74,9 +75,11 @@ class CheckedCommunicator : public Communicator {
     inner_->all_gather(&mine, counts, Buffer{all.data(), all.size() * sizeof mine, DType::u8}, "check of the next call");
     for (std::size_t other = 1; other < all.size(); ++other)
       if (std::memcmp(&all[other], &all[0], sizeof mine) != 0)
-        throw Error(fmt::format(
-            "the ranks do not make the same call at step {}: rank 0 called {}, rank {} called {} (reported by rank {})",
-            step_, described(all[0]), other, described(all[other]), rank()));
+        throw MistakeError(
+            fmt::format(
+                "the ranks do not make the same call at step {}: rank 0 called {}, rank {} called {} (reported by rank {})",
+                step_, described(all[0]), other, described(all[other]), rank()),
+            mistake_kind::calls_differ);
   }
 
   std::unique_ptr<Communicator> inner_;

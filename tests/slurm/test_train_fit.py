@@ -58,6 +58,34 @@ def result_in(job):
     return [json.loads(line[7:]) for line in job.text.splitlines() if line.startswith("RESULT ")][-1]
 
 
+FROM_DICT = """
+def function(config):
+    with train.get_checkpoint().as_directory() as folder:
+        path = folder
+    train.report({"epoch": train.get_checkpoint().to_dict()["epoch"], "in_storage": path.startswith(os.environ["RUNS"])})
+
+""" + MAIN + """    from trainrt import tune
+    first = Checkpoint.from_dict({"epoch": 7})
+    made = trainer(function, run_config=RunConfig(name="run", storage_path=os.environ["RUNS"]), resume_from_checkpoint=first)
+    print("RESULT", json.dumps([made.fit().metrics["epoch"], os.path.exists(first.path)]), flush=True)
+    results = tune.Tuner(made, run_config=RunConfig(name="sweep", storage_path=os.environ["RUNS"])).fit()
+    print("RESULT", json.dumps([results[0].metrics["epoch"], results[0].metrics["in_storage"]]), flush=True)
+"""
+
+
+@test
+def ranks_on_nodes_with_another_tmp_resume_from_a_checkpoint_of_a_dict():
+    script = Script(FROM_DICT)
+    own = script.folder / "tmp"
+    own.mkdir()
+    # The script has a temporary directory of its own, as on a node with a private /tmp. The ranks are started by slurmd.
+    mount = f"unshare -m sh -c 'mount -t tmpfs tmpfs {own} && TMPDIR={own} exec {PYTHON} {script.path}'"
+    job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], script=batch_script(script, command=[mount]), cwd=script.folder)
+    equal(job.wait_for_state("COMPLETED", "FAILED", timeout=120), "COMPLETED", "state", job)
+    equal([json.loads(line[7:]) for line in job.text.splitlines() if line.startswith("RESULT ")], [[7, True], [7, True]], "results", job)
+    equal(script.left(), [], "private folders", job)
+
+
 @test
 def a_plain_script_in_a_batch_job_starts_its_ranks_by_srun():
     script = Script(FUNCTION)

@@ -12,6 +12,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/value_bytes.hpp"
 #include "comm/agreement.hpp"
+#include "core/mistake.hpp"
 #include "core/text/text.hpp"
 #include "io/files/digest.hpp"
 
@@ -100,9 +101,10 @@ std::string differences(Communicator& communicator, const State& state, Agreemen
 
 /// Throws the same Error on every rank, with all differences between the States of the ranks. Collective.
 [[noreturn]] void fail(Communicator& communicator, const State& state, Agreement::Purpose purpose) {
-  throw Error(fmt::format("State differs between the ranks, so it cannot be saved: {}\n{}",
-                          differences(communicator, state, purpose),
-                          purpose == Agreement::Purpose::plan ? same_tensors : equal_values));
+  throw MistakeError(fmt::format("State differs between the ranks, so it cannot be saved: {}\n{}",
+                                 differences(communicator, state, purpose),
+                                 purpose == Agreement::Purpose::plan ? same_tensors : equal_values),
+                     mistake_kind::state_differs);
 }
 
 /// Returns the slabs that this rank holds, one list per sharded tensor, in the order of the tensors' names.

@@ -40,7 +40,8 @@ io::StorageUrl parsed_url(const std::string& text) {
 }  // namespace
 
 RemoteFolder::RemoteFolder(const std::string& url, const std::vector<std::string>& patterns) {
-  const auto parsed = parsed_url(url);
+  auto parsed = parsed_url(url);
+  parsed.options.keys = io::mirror_keys();
   storage_ = io::open_storage(parsed);
   prefix_ = parsed.name;
   while (prefix_.ends_with('/')) prefix_.pop_back();

@@ -16,6 +16,7 @@
 #include "cli/config/config_file.hpp"
 #include "cli/terminal/print.hpp"
 #include "cli/terminal/progress_line.hpp"
+#include "cli/tune/given_mirror_keys.hpp"
 #include "config/section.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
@@ -157,6 +158,7 @@ ExitCode fetch_command(std::span<const std::string> words) {
       words, {.options = fetch_options, .min_operands = 1, .max_operands = 1, .overrides = true, .usage = fetch_usage});
   if (!arguments.has("output")) throw UsageError(fmt::format("missing option: -o FOLDER; usage: trainrt {}", fetch_usage));
   take_store_keys(arguments.overrides);
+  take_given_mirror_keys();
   const auto& url = arguments.operands[0];
   const auto patterns = arguments.options.find("files");
   const RemoteFolder source(url,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -77,10 +78,8 @@ class RequestedRuns {
       : base_(base), function_(function), launch_(launch), communicator_(communicator), require_(require) {}
 
   trainer::RunOutcome run() {
-    if (!function_.host->may_open()) log_run_name();
-    if (!function_.host->may_open() || has_finished_on_first([&] { return is_finished_run_of_config(base_); }, base_))
-      return run_config();
-    log_run_name();
+    if (!function_.host->may_open()) return run_config();
+    if (has_finished_on_first([&] { return is_finished_run_of_config(base_); }, base_)) return open_config();
     trainer::try_storage(base_, communicator_);  // reports bad storage early, because the program may request a run late
     begin_wait();
     trainer::Restarts restarts(base_, communicator_);
@@ -99,7 +98,12 @@ class RequestedRuns {
   }
 
  private:
-  trainer::RunOutcome run_config() { return trainer::run(base_, opening_call(), launch_, communicator_); }
+  trainer::RunOutcome run_config() {
+    log_run_name();
+    return open_config();
+  }
+
+  trainer::RunOutcome open_config() { return trainer::run(base_, opening_call(), launch_, communicator_); }
 
   /// Claims the run of the config on rank 0, before the program starts, and begins to watch the time of the job.
   void begin_wait() {
@@ -128,17 +132,18 @@ class RequestedRuns {
 
   bool must_stop() const { return batch::stop_signal() != 0 || (job_time_ && job_time_->is_up()); }
 
-  /// Logs the directory of a run with a generated name, before the program shows whether it uses this run.
-  void log_run_name() const {
-    if (!base_.run.is_name_default) return;
-    log::info(fmt::format("{}the run directory is {}; --run.name={} continues the run",
-                          function_.host->may_open() ? "unless the program names its run (RunConfig(name=...)), " : "",
-                          base_.run_dir, shell_quoted(base_.run.name)));
+  /// Logs once the directory of the config's run, if its name is generated. Called when the program uses this run, since a
+  /// program may open a run with a name of its own instead.
+  void log_run_name() {
+    if (!base_.run.is_name_default || std::exchange(is_name_logged_, true)) return;
+    log::info(fmt::format("the run directory is {}; --run.name={} continues the run", base_.run_dir,
+                          shell_quoted(base_.run.name)));
   }
 
   /// Records the failure of a program that has not requested a run, in an attempt of the config's run. Returns nullopt
   /// if the programs may be restarted; they may then request another run.
   std::optional<trainer::RunOutcome> record_failure(trainer::Restarts& restarts) {
+    log_run_name();
     try {
       return trainer::run_once(base_, opening_call(), launch_, communicator_);
     } catch (const trainer::FailedTogether& failure) {
@@ -187,7 +192,10 @@ class RequestedRuns {
               fmt::format("the run '{}' has finished already. Its results are in {}", spec.run.name, spec.run_dir)};
     }
     log_changes(changes);
-    log::info(fmt::format("the program opens the run '{}' in {}", spec.run.name, spec.run_dir));
+    const bool has_default_name = base_.run.is_name_default && spec.run.name == base_.run.name;
+    log::info(
+        fmt::format("the program opens the run '{}' in {}{}", spec.run.name, spec.run_dir,
+                    has_default_name ? fmt::format("; --run.name={} continues it", shell_quoted(spec.run.name)) : ""));
     if (spec.run_dir != base_.run_dir) end_wait();
     auto outcome = trainer::run(spec, opening_call(), launch_, communicator_);
     if (outcome.code == ExitCode::finished && function_.host->is_between_runs()) {
@@ -241,7 +249,8 @@ class RequestedRuns {
   const std::function<void(const config::RunSpec&)>& require_;
   std::optional<rundir::StartClaim> claim_;  ///< claim of the run of the config; on rank 0, until a run is open
   std::optional<JobTime> job_time_;          ///< on rank 0, until a run is open
-  config::RunKeys last_run_;                 ///< the last run that the program opened; without a name before the first
+  bool is_name_logged_ = false;
+  config::RunKeys last_run_;  ///< the last run that the program opened; without a name before the first
 };
 
 }  // namespace

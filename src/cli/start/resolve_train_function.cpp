@@ -41,6 +41,7 @@ std::function<void(Context&)> restartable(std::function<void(Context&)> program,
       trainer::FailedTogether error(failure.what(), failure.code());
       error.signature = failure.signature;
       error.is_permanent = failure.is_permanent;
+      error.mistake = failure.mistake;
       if (is_output_shown) error.brief = failure.brief;
       throw error;
     }

@@ -2,7 +2,9 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -124,12 +126,18 @@ class LocalRun {
     if (!attempt) return why + " before an attempt had begun" + (end.exit_code == 0 ? "" : low_limits_text());
     if (!attempt->end.empty() && killed_rank_ >= 0) {  // another rank has recorded the consequence of the kill
       const auto cause = fmt::format("rank {} was ended by SIGKILL", killed_rank_);
-      rundir::append_cause(run_.spec().run_dir, attempt->number, cause);
+      record([&] { rundir::append_cause(run_.spec().run_dir, attempt->number, cause); }, attempt->number);
       return fmt::format("attempt {}: {}; then {}", attempt->number, cause, first_line(attempt->why));
     }
     if (!attempt->end.empty()) return fmt::format("attempt {}: {}", attempt->number, first_line(attempt->why));
-    rundir::close_attempt(run_.spec().run_dir, attempt->number, why, end.exit_code);
+    record([&] { rundir::close_attempt(run_.spec().run_dir, attempt->number, why, end.exit_code); }, attempt->number);
     return fmt::format("attempt {}: {}", attempt->number, why);
+  }
+
+  /// Calls `write`, which writes how attempt `number` ended. An error is only logged: if the storage is full, the decision
+  /// after the attempt does not depend on the record.
+  static void record(const std::function<void()>& write, int number) try { write(); } catch (const std::exception& error) {
+    log::warning(fmt::format("cannot record how attempt {} ended: {}", number, error.what()));
   }
 
   void log_give_up() const {

@@ -8,6 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "comm/queued_communicator.hpp"
+#include "core/mistake.hpp"
 
 namespace trainrt::comm {
 
@@ -99,9 +100,11 @@ void Announcer::EnteredCollective::require_alike(const Collective& c, std::int64
     if (only_rank >= 0 && other != only_rank) continue;
     const auto& theirs = board.announcement(other, number_);
     if (!alike(mine, theirs))
-      throw Error(fmt::format("{}: the ranks do not make the same call at step {}: rank {} called {}, rank {} called {}",
-                              described(c), step, board.number_of(board.self()), described(mine), board.number_of(other),
-                              described(theirs)));
+      throw MistakeError(
+          fmt::format("{}: the ranks do not make the same call at step {}: rank {} called {}, rank {} called {}",
+                      described(c), step, board.number_of(board.self()), described(mine), board.number_of(other),
+                      described(theirs)),
+          mistake_kind::calls_differ);
   }
 }
 

@@ -32,4 +32,13 @@ bool is_permanent(const ExitStatus& status, std::string_view exception) {
   return std::ranges::find(names, exception.substr(0, exception.find(':'))) != names.end();
 }
 
+Mistake mistake_of(const std::string& exception) {
+  constexpr std::array<std::string_view, 15> types = {
+      "ArithmeticError", "AssertionError", "AttributeError", "ImportError",       "IndexError",
+      "KeyError",        "LookupError",    "NameError",      "OverflowError",     "NotImplementedError",
+      "RecursionError",  "TypeError",      "ValueError",     "ZeroDivisionError", "UnboundLocalError"};
+  if (std::ranges::find(types, exception.substr(0, exception.find(':'))) == types.end()) return {};
+  return {std::string(mistake_kind::exception), exception};
+}
+
 }  // namespace trainrt::program

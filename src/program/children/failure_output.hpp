@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/mistake.hpp"
 #include "program/children/exit_status.hpp"
 
 namespace trainrt::program {
@@ -25,5 +26,9 @@ std::string exit_in_words(const ExitStatus& status, const FailureOutput& output)
 /// import or an error in its syntax, or its exit code means that a command was not found or cannot be executed. Pure
 /// function.
 bool is_permanent(const ExitStatus& status, std::string_view exception);
+
+/// Returns the mistake that an exception shows ("KeyError: 'x'"), if its type is one that Python raises for errors in the
+/// code, such as TypeError. Returns a Mistake without a kind for other exceptions, which may be temporary. Pure function.
+Mistake mistake_of(const std::string& exception);
 
 }  // namespace trainrt::program

@@ -3,6 +3,8 @@
 
 #include <trainrt/error.hpp>
 
+#include "core/mistake.hpp"
+
 namespace trainrt::program {
 
 /// Error of an attempt in which the program of a rank failed. The function of program_function() throws ProgramFailed
@@ -19,6 +21,8 @@ class ProgramFailed : public Error {
   /// The programs of all ranks failed with an error that a restart cannot fix: a missing module, a syntax error, or a
   /// command that does not exist.
   bool is_permanent = false;
+  /// The mistake that the program that failed first has reported; no kind if the failure may be temporary.
+  Mistake mistake = {};
   /// The error message. It omits the last lines of output if rank 0's program printed the same lines.
   std::string brief = {};
 };

@@ -8,6 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/mistake.hpp"
 
 namespace trainrt::program {
 
@@ -42,12 +43,13 @@ Lockstep::Decision Lockstep::check(const ProgramState& mine, std::int64_t step, 
   if (census[some_failed] != 0) return Decision::fail;
   // After a program has exited, no collective call can complete, even if the computing programs make the call later.
   if (census[some_exited] != 0 && census[some_call] != 0)
-    throw Error(mismatch_in_words(gather_rank_calls(communicator_, mine.call)));
+    throw MistakeError(mismatch_in_words(gather_rank_calls(communicator_, mine.call)), mistake_kind::calls_differ);
   if (census[some_compute] != 0) {
     if (census[some_wait] != 0) note_wait(mine, step, poll_s);
     return Decision::wait;
   }
-  if (census[call] != ~census[other_call]) throw Error(mismatch_in_words(gather_rank_calls(communicator_, mine.call)));
+  if (census[call] != ~census[other_call])
+    throw MistakeError(mismatch_in_words(gather_rank_calls(communicator_, mine.call)), mistake_kind::calls_differ);
   elapsed_s_ = since_message_s_ = waited_s_ = 0;
   note_.clear();
   return Decision::proceed;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
+#include "core/mistake.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::program {
@@ -110,10 +111,10 @@ std::string missing_in_words(std::span<const RankCall> ranks) {
 void throw_mismatch(std::span<const std::string> arguments, std::span<const std::string> places) {
   std::size_t other = 1;
   while (arguments[other] == arguments[0]) ++other;
-  throw Error(
-      fmt::format("train.program: the ranks do not make the same call: "
-                  "rank 0 passed {}, rank {} passed {} (rank 0 in {}, rank {} in {})",
-                  arguments[0], other, arguments[other], places[0], other, places[other]));
+  throw MistakeError(fmt::format("train.program: the ranks do not make the same call: "
+                                 "rank 0 passed {}, rank {} passed {} (rank 0 in {}, rank {} in {})",
+                                 arguments[0], other, arguments[other], places[0], other, places[other]),
+                     mistake_kind::calls_differ);
 }
 
 }  // namespace trainrt::program

@@ -72,12 +72,17 @@ std::string left_before(std::span<const RankExit> ranks, const RankExit& failed)
                      count > max_named ? fmt::format(" and {} more", count - max_named) : "");
 }
 
+/// Returns the exception that a program has reported before it exited; "" if it has reported no failure.
+std::string reported_exception(const FailureReport& failure) {
+  constexpr std::string_view reported = "failed: ";
+  return failure.is_reported ? first_line(failure.text).substr(reported.size()) : "";
+}
+
 /// Sets the cause of the failure of this rank's program.
 void add_cause(RankExit& mine, const Child& child) {
-  constexpr std::string_view reported = "failed: ";
   if (!has_failed(mine)) return;
   auto output = failure_output(child.output_tail());
-  if (mine.failure.is_reported) output.exception = first_line(mine.failure.text).substr(reported.size());
+  if (mine.failure.is_reported) output.exception = reported_exception(mine.failure);
   // The cause is the exception, if there is one. The status and the other output are then not used: numbers in the output
   // may differ between two starts, and a program that has reported an exception may still be running.
   const bool is_explained = !output.exception.empty() || !output.lines.empty();
@@ -163,6 +168,8 @@ ProgramFailed failure_of(std::span<const RankExit> ranks, int first, const Failu
   const auto cause_of = [&](int rank) { return ranks[static_cast<std::size_t>(rank)].cause; };
   const bool is_shown = first == 0 || (first > 0 && !cause_of(first).empty() && cause_of(first) == cause_of(0));
   error.signature = signature_of(ranks);
+  // Only programs that report their failure also report steps, by which a repeated mistake is recognized.
+  if (first >= 0) error.mistake = mistake_of(reported_exception(ranks[static_cast<std::size_t>(first)].failure));
   error.is_permanent = all_failed(ranks) && std::ranges::all_of(ranks, &RankExit::is_permanent);
   error.brief = is_shown ? failure_in_words(ranks, first, {output.exception, ""}) : error.what();
   return error;

@@ -11,6 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/mistake.hpp"
 #include "program/children/program_failed.hpp"
 #include "program/progress/hang_diagnosis.hpp"
 #include "program/protocol/fields.hpp"
@@ -163,7 +164,7 @@ class ProgramRun {
   [[noreturn]] void refuse_mixture() {
     RankCall mine{.kind = child().exit_status() ? RankCall::Kind::left : RankCall::Kind::computing, .place = "the program"};
     if (program_.first) mine = {RankCall::Kind::waiting, call_place(*program_.first), ""};
-    throw Error(mismatch_in_words(gather_rank_calls(ctx_.communicator(), mine)));
+    throw MistakeError(mismatch_in_words(gather_rank_calls(ctx_.communicator(), mine)), mistake_kind::calls_differ);
   }
 
   /// Stops the program and waits for its end. A program that has sent messages gets a stop message; any other program

@@ -43,6 +43,8 @@ class Attempt {
   /// Stops the heartbeats and writes the end of the attempt into its record: the reason `why`, the exit code, the last
   /// step, the node that caused the end, if known, and the last values of the meter.
   void end(const std::string& why, int exit_code, std::int64_t last_step, const std::string& blamed_node = "");
+  /// Sets the mistake in the train function (AttemptRecord::mistake) that end() records.
+  void set_mistake(const Mistake& mistake) { record_.mistake = mistake; }
 
  private:
   std::optional<AttemptRecord> claim();

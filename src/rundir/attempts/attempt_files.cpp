@@ -156,17 +156,17 @@ bool was_killed(const std::string& run_dir, const std::vector<AttemptRecord>& at
   return !attempts.empty() && was_killed(run_dir, attempts.back());
 }
 
-void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step,
-                 std::int64_t iteration, const std::string& blamed_node) {
+void mark_failed(const std::string& run_dir, int number, const AttemptFailure& failure) {
   auto record = attempt_record_from(io::read_file(record_path(run_dir, number)));
   if (!record.end.empty()) return;  // the rank that failed first has written the end
   merge_heartbeat(record, run_dir);
   record.end = utc_now();
-  record.why = why;
-  record.exit_code = exit_code;
-  record.blamed_node = blamed_node;
-  record.last_step = std::max(record.last_step, last_step);
-  record.iteration = std::max(record.iteration, iteration);  // the heartbeat may be older than the failure
+  record.why = failure.why;
+  record.exit_code = failure.exit_code;
+  record.blamed_node = failure.blamed_node;
+  record.mistake = failure.mistake;
+  record.last_step = std::max(record.last_step, failure.last_step);
+  record.iteration = std::max(record.iteration, failure.iteration);  // the heartbeat may be older than the failure
   write_end(io::FencedDirectory(run_dir, private_directory(run_dir, number)), record);
 }
 
@@ -201,12 +201,18 @@ void set_blamed_node(const std::string& run_dir, int number, const std::string& 
   });
 }
 
-void forbid_restart(const std::string& run_dir) try {
+bool forbid_restart(const std::string& run_dir) try {
   const auto numbers = numbers_of_attempts(run_dir);
-  if (numbers.empty()) return;
-  change_ended(run_dir, numbers.back(), [](AttemptRecord& record) { return !std::exchange(record.is_permanent, true); });
+  bool has_end = false;
+  if (!numbers.empty())
+    change_ended(run_dir, numbers.back(), [&](AttemptRecord& record) {
+      has_end = true;
+      return !std::exchange(record.is_permanent, true);
+    });
+  return has_end;
 } catch (const std::exception& error) {
   log::warning(fmt::format("cannot record in {} that a restart would fail again: {}", run_dir, error.what()));
+  return false;
 }
 
 void announce_start(const std::string& run_dir, const std::optional<NextStart>& next) try {

@@ -30,11 +30,19 @@ bool was_killed(const std::string& run_dir, const AttemptRecord& attempt);
 /// Returns whether the last of a run's `attempts` was killed; false if the list is empty.
 bool was_killed(const std::string& run_dir, const std::vector<AttemptRecord>& attempts);
 
+/// The failure of an attempt: fields of AttemptRecord. `last_step` and `iteration` were reached at the same time.
+struct AttemptFailure {
+  std::string why;
+  int exit_code = -1;
+  std::int64_t last_step = 0;
+  std::int64_t iteration = 0;
+  std::string blamed_node = {};
+  Mistake mistake = {};
+};
+
 /// Writes the failure of an attempt into its record, unless the record has an end. A rank that failed may call
-/// mark_failed() before it ends the Slurm job step. The arguments are stored in the fields of AttemptRecord with the same
-/// names; `last_step` and `iteration` were reached at the same time.
-void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step,
-                 std::int64_t iteration, const std::string& blamed_node = "");
+/// mark_failed() before it ends the Slurm job step.
+void mark_failed(const std::string& run_dir, int number, const AttemptFailure& failure);
 
 /// Completes the record of a killed attempt, which could not write its own end: adds the end, and the progress of the last
 /// heartbeat. Does nothing if the record has an end or does not exist.
@@ -49,9 +57,10 @@ void append_cause(const std::string& run_dir, int number, const std::string& cau
 /// empty `node` removes the recorded name.
 void set_blamed_node(const std::string& run_dir, int number, const std::string& node);
 
-/// Records in the newest attempt of a run that a restart would fail in the same way (AttemptRecord::is_permanent). Does
-/// nothing if this attempt has no end. Logs a warning if the record cannot be written.
-void forbid_restart(const std::string& run_dir);
+/// Records in the newest attempt of a run that a restart would fail in the same way (AttemptRecord::is_permanent). Returns
+/// false if the attempt has no end, or if the record cannot be written, as on full storage; a warning is then logged. The
+/// caller must then forbid the restart by its exit code.
+[[nodiscard]] bool forbid_restart(const std::string& run_dir);
 
 /// Records in the newest attempt of a run when the next attempt starts; nullopt removes an earlier announcement. Does
 /// nothing if the newest attempt has no end. Logs a warning if the record cannot be written.

@@ -104,6 +104,12 @@ Owner owner_from(const Json& json) {
           .pid_start_time = start_time};
 }
 
+Mistake mistake_from(const Json& json) {
+  const auto found = json.find("mistake");
+  if (found == json.end() || found->is_null()) return {};
+  return {.kind = found->at("kind"), .error = found->at("error")};
+}
+
 std::optional<NextStart> next_start_from(const Json& json) {
   const auto found = json.find("next_start");
   if (found == json.end() || found->is_null()) return std::nullopt;
@@ -197,6 +203,7 @@ std::string to_text(const AttemptRecord& record) {
                {"end", record.end.empty() ? Json() : Json(record.end)},
                {"why", record.why.empty() ? Json() : Json(record.why)},
                {"exit_code", record.exit_code < 0 ? Json() : Json(record.exit_code)}};
+  if (!record.mistake.kind.empty()) json["mistake"] = {{"kind", record.mistake.kind}, {"error", record.mistake.error}};
   if (!record.blamed_node.empty()) json["blamed_node"] = record.blamed_node;
   if (record.is_permanent) json["permanent"] = true;
   if (record.next_start) json["next_start"] = to_json(*record.next_start);
@@ -218,6 +225,7 @@ AttemptRecord attempt_record_from(const std::string& text) {
   record.why = value_or<std::string>(json, "why", "");
   record.job_start = value_or<std::string>(json, "job_start", "");
   record.exit_code = small_or(json, "exit_code", -1, -1);
+  record.mistake = mistake_from(json);
   record.blamed_node = value_or<std::string>(json, "blamed_node", "");
   record.is_permanent = value_or(json, "permanent", false);
   record.next_start = next_start_from(json);

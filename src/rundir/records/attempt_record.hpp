@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/mistake.hpp"
 #include "rundir/records/next_start.hpp"
 #include "rundir/records/owner.hpp"
 #include "rundir/records/run_state.hpp"
@@ -37,6 +38,9 @@ struct AttemptRecord {
   std::string end;
   std::string why;     ///< reason for the end: "finished", "stopped by SIGUSR1", "failed: ...", "killed: ..."
   int exit_code = -1;  ///< -1: unknown
+  /// The mistake in the train function that ended the attempt. It has no kind if the failure may be temporary, or if it is
+  /// unknown (records of older versions).
+  Mistake mistake = {};
   /// Name of the node that caused the attempt's end: the node died or was too slow, or its ranks were killed, crashed or
   /// hung. "" if no node is to blame, or if the node is unknown (records of older versions).
   std::string blamed_node = {};

@@ -118,6 +118,12 @@ void Callbacks::finish(const std::string& run_dir, const Conclusion& conclusion,
   comm::collectively_on_first(communicator, finish, with_advice);
 }
 
+void Callbacks::restored(std::int64_t iteration) const {
+  call("on_restored", [&](Callback& callback) {
+    if (auto* const stopping = dynamic_cast<StoppingCallback*>(&callback)) stopping->on_restored(iteration);
+  });
+}
+
 StoppingCallback::Stop Callbacks::stop() const {
   for (const auto& callback : callbacks_)
     if (auto* const stopping = dynamic_cast<StoppingCallback*>(callback.get()))

@@ -46,8 +46,11 @@ class Callbacks {
   void set_rank_metrics(const std::vector<metrics::Record>& of_ranks);
   /// Notifies the callbacks of a report. If a callback fails, throws Error that names the callback. Called on rank 0.
   void report(const metrics::Record& record) const;
-  /// Returns the stop that a callback requested after the last report(). The reason is "" if the run continues, and always
-  /// on ranks other than 0.
+  /// Notifies the callbacks that may stop the run that it continues from a checkpoint with `iteration` reports. If a
+  /// callback fails, throws Error that names the callback. Called on rank 0.
+  void restored(std::int64_t iteration) const;
+  /// Returns the stop that a callback requested after the last report() or restored(). The reason is "" if the run
+  /// continues, and always on ranks other than 0.
   StoppingCallback::Stop stop() const;
   /// Returns whether rank 0 must be notified if this rank fails alone: rank 0 has callbacks, and this rank is not rank 0.
   bool must_notify_rank_0() const { return presence_.any && !is_rank_0_; }

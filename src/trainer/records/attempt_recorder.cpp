@@ -106,7 +106,8 @@ void AttemptRecorder::end(rundir::RunState state, const std::string& why, ExitCo
   set_state(state, state == rundir::RunState::finished ? newest_saved() : std::nullopt);
 }
 
-void AttemptRecorder::fail(const Error& error, std::int64_t step) try {
+void AttemptRecorder::fail(const comm::AgreedError& error, std::int64_t step) try {
+  attempt_.set_mistake(error.mistake);
   if (!remains_finished()) files().create("error.txt", printable_text(utc_now() + " " + error.what() + "\n"));
   end(rundir::RunState::failed, std::string("failed: ") + error.what(), error.code(), step);
 } catch (const Error& second) {

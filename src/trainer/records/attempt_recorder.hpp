@@ -6,6 +6,7 @@
 
 #include <trainrt/error.hpp>
 
+#include "comm/agreement.hpp"
 #include "config/run_spec.hpp"
 #include "io/files/fenced_directory.hpp"
 #include "rundir/attempts/attempt.hpp"
@@ -53,7 +54,7 @@ class AttemptRecorder {
            const std::string& blamed_node = "");
   /// Records that the attempt failed on all ranks, also in error.txt unless the run remains finished. If a record cannot be
   /// written, the error is only logged.
-  void fail(const Error& error, std::int64_t step);
+  void fail(const comm::AgreedError& error, std::int64_t step);
 
  private:
   void check_evidence();

@@ -9,6 +9,7 @@
 
 #include "checkpoint/collective.hpp"
 #include "comm/agreement.hpp"
+#include "core/mistake.hpp"
 #include "metrics/aggregate.hpp"
 
 namespace trainrt::trainer {
@@ -46,9 +47,12 @@ metrics::Record unpacked(std::string_view bytes, std::int64_t iteration) {
 metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator) {
   auto encoded = metrics::encode(metrics);
   const auto hash = static_cast<std::int64_t>(encoded.schema_hash >> 1);
-  if (!comm::agree_min_max(communicator, hash).alike())
-    throw comm::AgreedError("report(): " +
+  if (!comm::agree_min_max(communicator, hash).alike()) {
+    comm::AgreedError error("report(): " +
                             metrics::first_difference(communicator.all_gather(metrics::describe_keys(metrics))));
+    error.mistake = {std::string(mistake_kind::metrics_differ), error.what()};
+    throw error;
+  }
   communicator.all_reduce(encoded.sums, Op::sum);
   communicator.all_reduce(encoded.maxima, Op::max);
   return metrics::decode(metrics, encoded, iteration);

@@ -68,6 +68,13 @@ std::string blamed_node() try { throw; } catch (const comm::RankGone&) {
   return {};
 }
 
+/// Returns the mistake in the train function that the exception that is being handled is; no kind if it may be temporary.
+Mistake mistake_in_flight() try { throw; } catch (const MistakeError& error) {
+  return error.mistake;
+} catch (...) {
+  return {};
+}
+
 /// Notifies the callbacks of this rank and of rank 0 of a failure.
 void notify_callbacks(const RunningAttempt& attempt, const RunFailure& failure) {
   attempt.callbacks.fail(failure);
@@ -90,8 +97,9 @@ void record_failure(const RunningAttempt& attempt, const Failure& failure) {
   // Only the first failure is recorded. Later failures of other ranks may be consequences of the first failure.
   const auto text = printable_text(utc_now() + " " + failure.text + "\n" + failure.details);
   if (!attempt.files.create("error.txt", text)) return;
-  rundir::mark_failed(run_dir, attempt.number, "failed: " + failure.text, static_cast<int>(failure.code), failure.step,
-                      failure.iteration, failure.blamed_node);
+  rundir::mark_failed(run_dir, attempt.number,
+                      {"failed: " + failure.text, static_cast<int>(failure.code), failure.step, failure.iteration,
+                       failure.blamed_node, failure.mistake});
   // An attempt to continue a finished run that failed before it loaded a checkpoint leaves the state `finished`.
   if (auto record = rundir::read_run_record(run_dir); record && record->state != rundir::RunState::finished) {
     record->state = rundir::RunState::failed;
@@ -135,7 +143,7 @@ void fail_all_ranks(const RunningAttempt& attempt, const Session& session, launc
       rundir::discard_run_directory(attempt.files, attempt.number, attempt.there_before);
     else
       record_failure(attempt, {text, details, error.code(), session.step_count(), session.last_iteration(),
-                               session.is_silent(), blamed_node()});
+                               session.is_silent(), blamed_node(), mistake_in_flight()});
   } catch (const std::exception& second) {
     log::error(std::string("the failure could not be recorded: ") + with_advice(second));
   }

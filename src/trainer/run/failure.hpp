@@ -4,6 +4,7 @@
 
 #include <trainrt/error.hpp>
 
+#include "core/mistake.hpp"
 #include "launch/launcher.hpp"
 #include "trainer/run/running_attempt.hpp"
 #include "trainer/session/session.hpp"
@@ -19,6 +20,7 @@ struct Failure {
   std::int64_t iteration = 0;
   bool silent = false;           ///< the attempt ran a program that has reported no progress
   std::string blamed_node = {};  ///< AttemptRecord::blamed_node
+  Mistake mistake = {};          ///< AttemptRecord::mistake
 };
 
 /// Records `failure` in error.txt, in the attempt's record and in run.json. Does nothing if another rank has already

@@ -31,6 +31,13 @@ std::string shown_text(const FailedTogether& failure) { return failure.brief.emp
 
 }  // namespace
 
+ExitCode code_without_restart(const std::string& run_dir, ExitCode code, Communicator& communicator) {
+  std::int64_t is_recorded = 1;
+  RankZero(communicator.rank()).run([&] { is_recorded = rundir::forbid_restart(run_dir) ? 1 : 0; });
+  communicator.broadcast(Buffer{&is_recorded, 1, DType::i64}, 0, "whether the record forbids restarts");
+  return is_recorded != 0 ? code : ExitCode::no_progress;
+}
+
 Restarts::Restarts(const config::RunSpec& spec, Communicator& communicator)
     : spec_(spec), communicator_(communicator), rank_zero_(communicator.rank()) {
   const auto counted_before = Environment::of_process().number("TRAINRT_FAILURES");
@@ -64,7 +71,7 @@ void Restarts::require_other_error(const FailedTogether& failure) {
   const bool is_repeated = !failure.signature.empty() && failure.signature == last_signature_;
   last_signature_ = failure.signature;
   if (may_have_trained_ || !(failure.is_permanent || is_repeated)) return;
-  rank_zero_.run([&] { rundir::forbid_restart(spec_.run_dir); });
+  const auto code = code_without_restart(spec_.run_dir, failure.code(), communicator_);
   const auto text = shown_text(failure);
   throw comm::AgreedError(failure.is_permanent
                               ? fmt::format("{}\nnot restarted, since every rank failed in this way before the first step. "
@@ -73,7 +80,7 @@ void Restarts::require_other_error(const FailedTogether& failure) {
                               : fmt::format("failed twice in the same way before the first step: "
                                             "{}\nFix the error and run the same command again",
                                             text),
-                          failure.code());
+                          code);
 }
 
 /// Throws AgreedError if the last two attempts failed in the train function with the same error at the same step, and
@@ -83,10 +90,9 @@ void Restarts::require_other_mistake(const FailedTogether& failure) {
   rank_zero_.run([&] { repeated = rundir::repeated_mistake(spec_.run_dir); });
   repeated = communicator_.broadcast_text(repeated, 0);
   if (repeated.empty()) return;
-  rank_zero_.run([&] { rundir::forbid_restart(spec_.run_dir); });
   throw comm::AgreedError(fmt::format("{}\nfailed twice in the same way {}. Fix the error and run the same command {}; {}",
                                       shown_text(failure), repeated, config::again(spec_.run), next_start(spec_, false)),
-                          failure.code());
+                          code_without_restart(spec_.run_dir, failure.code(), communicator_));
 }
 
 void Restarts::give_up(const FailedTogether& failure) const {

@@ -26,6 +26,11 @@ class FailedTogether : public comm::AgreedError {
   bool is_early = false;      ///< the run failed before its first step or report; the trainer sets it
 };
 
+/// Records in the newest attempt of `run_dir` that a restart would fail in the same way. Returns the exit code of all ranks
+/// that prevents restarts: `code`, or ExitCode::no_progress if rank 0 cannot write the record, as on full storage.
+/// Collective.
+ExitCode code_without_restart(const std::string& run_dir, ExitCode code, Communicator& communicator);
+
 /// Counts the failures of a run within an allocation, and compares the count with config key failure.max_failures. The
 /// count begins with the failures that the parent process has counted (environment variable TRAINRT_FAILURES).
 class Restarts {
@@ -40,7 +45,8 @@ class Restarts {
   /// - if the limit is reached
   /// - after an invalid config
   /// - before the first step, after a permanent error or a second failure in a row with the same error. The record of the
-  ///   newest attempt then also forbids supervising processes to restart the run.
+  ///   newest attempt then also forbids supervising processes to restart the run, or the exit code does, see
+  ///   code_without_restart().
   /// - after the second mistake in the train function at the same step (rundir::repeats_mistake()), with the same record
   /// Collective.
   void count(const FailedTogether& failure);

@@ -84,15 +84,15 @@ void remove_private_directory(const std::string& path) try { io::remove_tree(pat
   log::warning("temporary files of this attempt remain until the next attempt removes them: " + with_advice(error));
 }
 
-/// Records `error`, a failure of all ranks, and notifies the callbacks. Called on all ranks.
+/// Records `error`, a failure of all ranks, and notifies the callbacks. On full storage, throws AgreedError with an exit
+/// code that prevents a restart. Collective.
 void record_agreed_failure(const comm::AgreedError& error, const RunningAttempt& attempt, AttemptRecorder* records,
-                           std::int64_t step) {
+                           std::int64_t step, Communicator& communicator) {
   if (attempt.files.is_fenced()) throw comm::AgreedError(fenced_message(attempt.number));
-  if (records != nullptr) {
-    records->fail(error, step);
-    if (dynamic_cast<const StorageFull*>(&error) != nullptr) rundir::forbid_restart(attempt.spec.run_dir);
-  }
+  if (records != nullptr) records->fail(error, step);
   attempt.callbacks.fail({.error = error.what(), .attempt = attempt.number, .step = step});
+  if (dynamic_cast<const StorageFull*>(&error) != nullptr)
+    throw comm::AgreedError(error.what(), code_without_restart(attempt.spec.run_dir, error.code(), communicator));
 }
 
 /// Records the end of an attempt on rank 0, and returns the outcome of the attempt. Collective.
@@ -145,7 +145,7 @@ RunOutcome train(const RunArguments& run, AttemptSetup& setup, rundir::Meter& me
     attempt.callbacks.finish(run.spec.run_dir, conclude(ending_of(session, run, setup), run.spec), run.communicator);
   } catch (const comm::AgreedError& error) {
     status_writer.reset();
-    record_agreed_failure(error, attempt, records, session.step_count());
+    record_agreed_failure(error, attempt, records, session.step_count(), run.communicator);
     throw;
   }
   // The StatusWriter must write its last status before rank 0 removes the private directory. It writes nothing afterwards.

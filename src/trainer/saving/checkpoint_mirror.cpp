@@ -73,8 +73,9 @@ void CheckpointMirror::give_up(double waited_s) {
     log::warning(fmt::format("{} could not be copied to {} within {:.0f} s; the copy was given up. The checkpoint is in {}",
                              checkpoint::directory_name(*missing), status_.url, waited_s, run_dir_));
   else
-    log::warning(fmt::format("the records of the run could not be copied to {} within {:.0f} s. The records are in {}",
-                             status_.url, waited_s, run_dir_));
+    log::warning(
+        fmt::format("the records of the run could not be copied to {} within {:.0f} s. They and the artifacts are in {}",
+                    status_.url, waited_s, run_dir_));
   has_given_up_ = true;
   queued_.reset();
   writer_.interrupt();
@@ -95,6 +96,7 @@ void CheckpointMirror::work() {
     } catch (const std::exception& error) {
       note_failure(fmt::format("{}: {}", checkpoint::directory_name(number), error.what()));
     }
+    copy_artifacts();
     write_status();
     lock.lock();
     copying_.reset();
@@ -129,6 +131,13 @@ void CheckpointMirror::note_sending() {
   changed_.notify_all();
 }
 
+/// Copies the artifacts that are new or have changed. If that fails, logs a warning; the next call tries again.
+void CheckpointMirror::copy_artifacts() try { writer_.copy_artifacts(); } catch (const std::exception& error) {
+  const std::lock_guard lock(mutex_);
+  if (!has_given_up_)
+    log::warning(fmt::format("artifacts could not be copied to {}: {}; training continues", status_.url, error.what()));
+}
+
 /// Copies the final records of the attempt to the mirror, unless the mirror lacks the last offered checkpoint.
 void CheckpointMirror::copy_final_records() try {
   std::int64_t newest = -1;
@@ -139,9 +148,10 @@ void CheckpointMirror::copy_final_records() try {
     newest = status_.newest;
     has_committed = last_offered_.has_value();
   }
-  if (newest < 0) return;
+  if (newest < 0 && !writer_.has_artifacts()) return;
+  copy_artifacts();
   writer_.copy_records();
-  writer_.prune(newest, has_committed);  // checkpoints may have been deleted after the last copy
+  if (newest >= 0) writer_.prune(newest, has_committed);  // checkpoints may have been deleted after the last copy
 } catch (const std::exception& error) {
   const std::lock_guard lock(mutex_);
   if (!has_given_up_)  // otherwise give_up() has logged a warning

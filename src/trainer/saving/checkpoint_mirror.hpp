@@ -15,10 +15,10 @@
 
 namespace trainrt::trainer {
 
-/// Copies the committed checkpoints and the records of a run to the run's mirror, in a background thread, so that training
-/// never waits. A checkpoint is skipped if its copy has not begun when the next checkpoint is committed. A failed copy
-/// causes a warning. If a checkpoint was deleted in the run directory, it is deleted in the mirror after a newer checkpoint
-/// is complete in the mirror.
+/// Copies the committed checkpoints, the records and the artifacts of a run to the run's mirror, in a background thread, so
+/// that training never waits. A checkpoint is skipped if its copy has not begun when the next checkpoint is committed. A
+/// failed copy causes a warning. If a checkpoint was deleted in the run directory, it is deleted in the mirror after a
+/// newer checkpoint is complete in the mirror.
 ///
 /// Only rank 0 has a CheckpointMirror.
 class CheckpointMirror {
@@ -39,6 +39,7 @@ class CheckpointMirror {
  private:
   void work();
   void copy(std::int64_t number);
+  void copy_artifacts();
   void copy_final_records();
   void note_sending();
   void note_failure(const std::string& reason);

@@ -31,7 +31,10 @@ checkpoint::MirroredRun mirror_of(const config::RunSpec& spec) {
 }
 
 MirrorWriter::MirrorWriter(const config::RunSpec& spec, std::function<void()> require_newest)
-    : run_dir_(spec.run_dir), require_newest_(std::move(require_newest)), mirror_(mirror_of(spec)) {
+    : run_dir_(spec.run_dir),
+      require_newest_(std::move(require_newest)),
+      mirror_(mirror_of(spec)),
+      artifacts_(spec.run_dir) {
   const auto numbers = checkpoint::numbers_in(run_dir_);
   seen_ = {numbers.begin(), numbers.end()};
   if (!numbers.empty()) initial_ = numbers.back();
@@ -101,6 +104,12 @@ void MirrorWriter::copy_records() {
   for (const auto& name : names)
     if (io::exists(run_dir_ + "/" + name) && mirror_.text_of(name) != io::read_file(run_dir_ + "/" + name))
       mirror_.put_file(run_dir_, name);
+}
+
+void MirrorWriter::copy_artifacts() {
+  if (!artifacts_.exist()) return;
+  require_this_run();
+  artifacts_.copy_to(mirror_);
 }
 
 /// Returns whether checkpoint `number` has equal manifests in the run directory and in the mirror. Returns true if the

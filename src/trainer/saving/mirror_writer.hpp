@@ -7,6 +7,7 @@
 
 #include "checkpoint/mirrored_run.hpp"
 #include "config/run_spec.hpp"
+#include "trainer/saving/mirrored_artifacts.hpp"
 
 namespace trainrt::trainer {
 
@@ -40,6 +41,10 @@ class MirrorWriter {
   /// Copies the records of the run: run.json, params.json, result.json and attempts/. Skips files that have the same
   /// content in the mirror.
   void copy_records();
+  /// Returns whether the run directory has artifacts.
+  bool has_artifacts() const { return artifacts_.exist(); }
+  /// Copies the new and changed files in artifacts/. Throws Error if the mirror contains another run.
+  void copy_artifacts();
   /// Removes checkpoints from the mirror. Called after checkpoint `newest` is complete in the mirror. Removes
   /// - checkpoints that were deleted in the run directory, or that have different content in it
   /// - incomplete checkpoints
@@ -61,6 +66,7 @@ class MirrorWriter {
   std::string run_dir_;
   std::function<void()> require_newest_;  // empty after abort_unfinished_uploads()
   checkpoint::MirroredRun mirror_;
+  MirroredArtifacts artifacts_;
   std::set<std::int64_t> seen_;   // numbers of checkpoints that were found in the run directory
   std::set<std::int64_t> equal_;  // numbers of checkpoints that are equal in the run directory and the mirror
   std::optional<std::int64_t> initial_;

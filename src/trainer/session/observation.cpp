@@ -123,6 +123,15 @@ batch::StopCause Observation::stop_by_callback() {
   return static_cast<batch::StopCause>(cause[0]);
 }
 
+void Observation::note_restored(std::int64_t iteration) {
+  if (!parts_.attempt.callbacks.presence().may_stop) return;
+  const auto ask = [&] {
+    parts_.attempt.callbacks.restored(iteration);
+    if (const auto [reason, pauses] = parts_.attempt.callbacks.stop(); !reason.empty()) parts_.stops.request(reason);
+  };
+  comm::collectively_on_first(parts_.communicator, ask, with_advice);
+}
+
 void Observation::observe(std::string_view position, const Metrics& seen) {
   auto& progress = parts_.progress;
   auto& meter = parts_.attempt.meter;

@@ -72,6 +72,10 @@ class Observation {
   /// Collective.
   batch::StopCause stop_by_callback();
 
+  /// Notifies the callbacks that the run continues from a checkpoint with `iteration` reports. If a callback ends the run,
+  /// the next vote stops it. Collective.
+  void note_restored(std::int64_t iteration);
+
   /// Records progress that was read from a program's output, as Context::observe() describes. Collective.
   void observe(std::string_view position, const Metrics& seen);
 

@@ -136,6 +136,7 @@ bool Session::load() {
                       .begins_now = saving_.saves_state()});
   saving_.prepare();
   stops_.take_restored(saving_.state());
+  if (restored.checkpoint && restored.is_of_this_run) observation_.note_restored(progress_.iteration());
   stop_if_asked();  // a stop may have been requested during a long load
   return restored.checkpoint.has_value();
 }

@@ -61,8 +61,9 @@ std::optional<Claim> Claims::interrupted(const History& history, const Scheduler
   for (const auto& [reports, number] : waiting) {
     const auto standing = scheduler.verdict_on_paused(number);
     const int attempt = history.trials().at(number).attempt + 1;
+    const bool is_paused = history.trials().at(number).state == Trial::State::paused;
     if (standing != Verdict::Kind::pause && claim(number, attempt))
-      return Claim{number, attempt, standing == Verdict::Kind::stop};
+      return Claim{number, attempt, is_paused && standing == Verdict::Kind::stop};
   }
   return std::nullopt;
 }
@@ -74,19 +75,18 @@ std::optional<Claim> Claims::fresh(const History& history) {
 }
 
 /// Claims a trial whose claim belongs to a dead process. That process may have died before or after it wrote its first
-/// record of the trial.
+/// record of the trial. The trial is run even if the scheduler ends it, since its files may be incomplete: it continues
+/// from its checkpoint and ends (TrialCallback::on_restored()).
 std::optional<Claim> Claims::abandoned(const History& history, const Scheduler& scheduler) {
   for (std::uint64_t number = 0; number < sweep_.trials(); ++number) {
     const auto known = history.trials().find(number);
     if (known != history.trials().end() && known->second.is_done(sweep_.max_failures())) continue;
-    const auto standing = scheduler.verdict_on_paused(number);
-    if (standing == Verdict::Kind::pause) continue;
+    if (scheduler.verdict_on_paused(number) == Verdict::Kind::pause) continue;
     const int generation = known == history.trials().end() ? 1 : known->second.generation;
     const int begun = known == history.trials().end() ? 0 : known->second.attempt;
     int attempt = std::max(begun, 1);
     while (std::filesystem::exists(claim_file(sweep_, number, attempt + 1))) ++attempt;
-    if (!runs(history, number, generation, attempt) && claim(number, attempt + 1))
-      return Claim{number, attempt + 1, standing == Verdict::Kind::stop};
+    if (!runs(history, number, generation, attempt) && claim(number, attempt + 1)) return Claim{number, attempt + 1};
   }
   return std::nullopt;
 }

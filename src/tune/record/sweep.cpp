@@ -205,7 +205,7 @@ void Sweep::require_own_mirror() const {
   if (!before) refuse("with a damaged sweep.json");
   if (const auto changed = differences(before->config, config_.texts()); !changed.empty())
     refuse("with another config: " + changed);
-  if (scheduler_ != "fifo") refuse(fmt::format("without its journal, which tune.scheduler = {} needs", scheduler_));
+  if (const auto key = key_with_journal(); !key.empty()) refuse(fmt::format("without its journal, which {} needs", key));
 }
 
 /// Throws UsageError for a changed config, because new trials could not be compared with the existing ones.

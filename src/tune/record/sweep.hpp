@@ -59,6 +59,7 @@ class Sweep {
   const SearchSpace& space() const { return *space_; }
   /// Returns the dimensions that clones change: [tune.mutations], or all dimensions with drawn values.
   const std::vector<SearchSpace::Dimension>& mutations() const { return mutations_; }
+  const Options& trial_config() const { return trial_config_; }              ///< the config without [tune]
   const std::string& searcher_program() const { return searcher_program_; }  ///< "" if not set
   const std::string& metric() const { return metric_; }                      ///< "" if not set
   std::string metric_origin() const;  ///< file and line of tune.metric; "" if not set
@@ -82,6 +83,11 @@ class Sweep {
   std::string resume(const std::string& record) const;
   [[noreturn]] void refuse(const std::string& changed) const;
   void require_own_mirror() const;
+  /// Returns the key because of which trials cannot be repeated without the journal; "" if there is no such key.
+  std::string key_with_journal() const {
+    if (scheduler_ != "fifo") return "tune.scheduler = " + scheduler_;
+    return searcher_program_.empty() ? "" : "tune.searcher_program";
+  }
 
   Options config_;        ///< the complete config
   Options trial_config_;  ///< without [tune]

@@ -15,4 +15,8 @@ std::string config_in_mirror(const config::RunSpec& spec, const std::string& nam
 /// Copies the file `name` of the sweep's directory to the mirror, unless the mirror already has it.
 void put_config_into_mirror(const config::RunSpec& spec, const std::string& name);
 
+/// Copies tuner.json, which rank 0 of a trial of a Python Tuner writes, to the mirror. Does nothing if the file or the
+/// mirror does not exist. Logs a warning if the copy fails.
+void put_tuner_record_into_mirror(const config::RunSpec& spec);
+
 }  // namespace trainrt::tune

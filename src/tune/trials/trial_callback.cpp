@@ -28,6 +28,18 @@ class TrialCallback final : public trainer::StoppingCallback {
 
   void on_start(const RunInfo&) override { catch_up(); }  // reads the long part once; reports read the rest
 
+  /// Ends the trial if the scheduler has decided so at a report that the checkpoint contains: the attempt of that report
+  /// was killed, or the trial was paused, before it could end. A decision at a later report is applied again at that
+  /// report.
+  void on_restored(std::int64_t iteration) override {
+    if (feed_.scheduler().verdict_on_paused(trial_) != Verdict::Kind::stop) return;
+    const auto generation = history_.trial(trial_).generation;
+    for (const auto& decision : history_.decisions())
+      if (const auto& at = decision.report.at;
+          decision.report.trial == trial_ && at.generation == generation && at.iteration <= iteration)
+        stop_ = {reason_of_stop(Verdict::Kind::stop, at.iteration), false};
+  }
+
   void on_report(const ReportedMetrics& metrics, std::span<const ReportedMetrics>) override {
     if (sweep_.metric().empty()) return;
     const auto iteration = static_cast<std::int64_t>(as_real(metrics.at("_training_iteration")));

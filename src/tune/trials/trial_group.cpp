@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@
 #include "tune/decisions/searcher_program.hpp"
 #include "tune/record/decision_log.hpp"
 #include "tune/record/stop_reason.hpp"
+#include "tune/record/sweep_mirror.hpp"
 #include "tune/record/trial_workers.hpp"
 #include "tune/trials/trial_callback.hpp"
 #include "tune/trials/trial_end.hpp"
@@ -83,6 +85,7 @@ void TrialGroup::run_trial(const Claim& claim) {
                                               : before.params;
   writer_.append(begin_record(claim.trial, claim.attempt, before.generation, is_asked ? params : Params()), true);
   const auto code = run_ranks(claim.trial, params, {before.generation, before.clone_of});
+  if (!std::exchange(has_mirrored_tuner_, true)) put_tuner_record_into_mirror(config::make_run_spec(sweep_.trial_config()));
   catch_up();
   const auto end = end_of(sweep_, history_, claim, code, stopping_);
   write_end(end, params);

@@ -54,6 +54,7 @@ class TrialGroup {
   History history_;
   SchedulerFeed feed_{sweep_};
   Claims claims_;
+  bool has_mirrored_tuner_ = false;  ///< whether put_tuner_record_into_mirror() was called
 };
 
 }  // namespace trainrt::tune

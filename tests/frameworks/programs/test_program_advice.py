@@ -82,10 +82,15 @@ def a_start_of_a_run_without_a_checkpoint_says_so():
 
 
 @test
-def the_first_message_says_how_a_script_that_names_its_run_continues():
-    job, _ = start("import time\ntime.sleep(1000)\n")
-    last = stopped(job, "unless the program names its run (RunConfig(name=...)), the run directory is ")
-    check("exit 75" in last, f"the last line is {last!r}", job)
+def only_the_directory_of_the_run_that_the_program_opens_is_printed():
+    for settings, name in (("'run.name': 'own'", "own"), ("'checkpoint.num_to_keep': '1'", None)):
+        job, folder = start(f"import time\nfrom trainrt import _client\ntime.sleep(1.5)\n_client.open_run({{{settings}}})\n{STEPS}")
+        stopped(job, "iteration ")
+        found = run_dirs(folder)
+        equal([path.name for path in found], [name or found[0].name], "runs", job)
+        hint = "" if name else f"; --run.name={found[0].name} continues it"
+        check(f"the program opens the run '{found[0].name}' in {found[0]}{hint}\n" in job.err, "the directory of the run", job)
+        check("the run directory is " not in job.err, "the directory of another run was printed", job)
 
 
 @test

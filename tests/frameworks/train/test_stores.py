@@ -125,7 +125,7 @@ def the_trainer_that_is_sent_to_trials_has_no_access_keys():
 import pickle
 tuner = tune.Tuner(trainer(storage_filesystem=filesystem(), storage_path="bucket/sub"), param_space={"train_loop_config": {"x": tune.uniform(0, 1)}})
 assert secret.encode() in pickle.dumps(tuner._trainable), "this test cannot find the secret"
-assert secret.encode() not in pickle.dumps(tuner._trainable.without_filesystem()), "the trials get the secret"
+assert secret.encode() not in pickle.dumps(tuner._trainable.for_ranks("")), "the trials get the secret"
 assert tuner._trainable.trainer.run_config.storage_filesystem is not None
 """)
     finished(script, own)

@@ -11,72 +11,11 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
-from runs.train_scripts import *  # noqa: E402,F403
-from fakes.object_store import Store  # noqa: E402
+from runs.stored_scripts import *  # noqa: E402,F403
 
 sys.path.insert(0, str(BUILD / "python"))
 from trainrt.train import Checkpoint, DataParallelTrainer, Result  # noqa: E402
 from trainrt.train._fit import _first_checkpoint, _restored_run  # noqa: E402
-
-STORE = Store(page=3)
-URL = "s3://bucket/runs"
-# The weight of the logistic map depends on all earlier steps: a lost or repeated step changes it.
-LEARN = """
-def learn(config):
-    state, found = {"epoch": 0, "weight": 0.5}, train.get_checkpoint()
-    if found:
-        with found.as_directory() as folder, open(os.path.join(folder, "model.json")) as file:
-            state = json.load(file)
-    print("begins at", state["epoch"], flush=True)
-    while state["epoch"] < config["epochs"]:
-        state = {"epoch": state["epoch"] + 1, "weight": 3.7 * state["weight"] * (1 - state["weight"])}
-        with Folder() as folder:
-            with open(os.path.join(folder, "model.json"), "w") as file:
-                json.dump(state, file)
-            train.report(state, checkpoint=Checkpoint(folder))
-        time.sleep(config["pause"])
-
-def new(storage=None, pause=0, ranks=1, **arguments):
-    return trainer(learn, ranks, config={"epochs": 8, "pause": pause}, run_config=RunConfig(name="run", storage_path=storage or os.environ["URL"]), **arguments)
-
-def show(result):
-    print("RESULT", json.dumps([result.metrics["weight"], len(result.reports), result.path]))
-
-"""
-EXPECTED = 0.5
-for _ in range(8):
-    EXPECTED = 3.7 * EXPECTED * (1 - EXPECTED)
-
-
-class StoredScript(Script):
-    """A script whose runs are mirrored to a prefix of their own."""
-
-    def __init__(self, text):
-        super().__init__(LEARN + MAIN + text)
-        self.url = f"{URL}/{self.folder.name}"
-
-    def env(self, **more):
-        return super().env(**STORE.environment(), URL=self.url, TRAINRT_STORAGE=self.runs, TMPDIR=self.folder, **more)
-
-    def stop_after(self, reports):
-        """Starts the script, stops it after some reports, and returns when its checkpoint is in the store."""
-        job = self.start("first")
-        wait_for_reports(self.runs / "run", reports, job)
-        kill([job.process.pid], signal.SIGTERM)
-        equal(job.wait(60), STOPPED, "exit", job)
-
-    def objects(self, name="run"):
-        """Returns the objects of a run, {name below the run: bytes}."""
-        prefix = f"runs/{self.folder.name}/{name}/"
-        return {name[len(prefix):]: data for name, data in STORE.buckets["bucket"].items() if name.startswith(prefix)}
-
-    def checkpoints(self, name="run"):
-        """Returns the names of the complete checkpoints in the store. A run may commit a newer one before the copy of an older one begins."""
-        return sorted(each.split("/")[0] for each in self.objects(name) if each.endswith("/manifest.json"))
-
-
-STORE.buckets["bucket"] = {}
-
 
 @functools.cache
 def finished(purpose="reading"):
@@ -359,6 +298,34 @@ def a_directory_that_another_job_has_continued_since_restore_is_not_renamed():
     run_dir, newest = script.runs / "run", int(script.checkpoints()[-1].rpartition("_")[2])
     _restored_run.set_aside(str(run_dir), newest)
     check(run_dir.exists() and not Path(f"{run_dir}.older-1").exists(), "the directory was renamed")
+
+
+# ---- artifacts -----------------------------------------------------------------------------------------------------------------
+
+
+@test
+def artifacts_are_copied_to_the_store_when_they_change_and_also_without_checkpoints():
+    text = """    def write(config):
+        os.makedirs("notes", exist_ok=True)
+        os.symlink("notes", "link")
+        for number in range(1, 4):
+            open("notes/log", "a").write(f"{number}\\n")
+            open(f"notes/{number}", "w").close()
+            with Folder() as folder:
+                open(os.path.join(folder, "model"), "w").close()
+                train.report({"number": number}, checkpoint=Checkpoint(folder) if CHECKPOINTS else None)
+            time.sleep(0.2)
+
+    trainer(write, 1, run_config=RunConfig(name="run", storage_path=os.environ["URL"], sync_config=SyncConfig(sync_artifacts=True))).fit()
+"""
+    for with_checkpoints in (True, False):
+        script = StoredScript(text.replace("CHECKPOINTS", str(with_checkpoints)))
+        job = script.run()
+        check_exit(job, FINISHED)
+        found = {name: data for name, data in script.objects().items() if name.startswith("artifacts/")}
+        equal(found, {"artifacts/notes/log": b"1\n2\n3\n", **{f"artifacts/notes/{number}": b"" for number in (1, 2, 3)}}, "artifacts", job)
+        sent = STORE.count("PUT", f"{script.folder.name}/run/artifacts/notes/1")
+        equal(sent, 1, "copies of an unchanged file", job)
 
 
 # ---- errors ------------------------------------------------------------------------------------------------------------------

@@ -432,7 +432,7 @@ REFUSED = [
     ("create_searcher('best')", "optuna"),
     ("search.ConcurrencyLimiter(3, 1)", "searcher"),
     ("search.BasicVariantGenerator(random_state=-1)", "-1"),
-    ("Tuner.restore('/no/such', function, storage_filesystem=Machine())", "storage_filesystem=...", "in the environment"),
+    ("Tuner.restore('/no/such', function, storage_filesystem=Machine())", "Tuner.restore(): ", "Machine", "is not supported"),
     ("Tuner.restore('/no/such', function)", "not the directory of a sweep"),
     ("Tuner(DataParallelTrainer(function), param_space={'run_config': {}})", "trials cannot change run_config", "Tuner(run_config=...)"),
     ("Tuner(DataParallelTrainer(function), param_space={'params': {'lr': 1}})", "trials cannot change params", "train_loop_config, datasets"),

@@ -578,6 +578,11 @@ def a_sweep_whose_mirror_holds_another_sweep_of_the_same_name_is_refused():
     run_sweep(config, mirror)
     shutil.rmtree(run_dir_of(config))
     check("without its journal" in run_sweep(config, mirror, USAGE).err, "the message lacks the reason")
+    searcher = program_file("import json, sys\nprint(json.dumps({'loop.lr': 0.01, 'loop.batch_size': 16}))\n", "searcher.py")
+    config = mirrored_sweep(mirror, "searched", num_samples=1, searcher_program=f"{sys.executable} {searcher}")
+    run_sweep(config, mirror)
+    shutil.rmtree(run_dir_of(config))
+    check("without its journal, which tune.searcher_program needs" in run_sweep(config, mirror, USAGE).err, "values that the journal lacks were replaced")
 
 
 @test

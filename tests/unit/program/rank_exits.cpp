@@ -87,6 +87,24 @@ TEST_CASE("a failure is permanent only if no rank's program can start") {
   CHECK_FALSE(failure_of(std::vector{broken, other}, 0, {}).is_permanent);
 }
 
+TEST_CASE("a reported exception of an error in the code is a mistake, whichever rank and process had it") {
+  const auto reported = [](int pid, const std::string& text) {
+    RankExit rank{.host = "n", .pid = pid, .failure = {.text = "failed: " + text + "\nTraceback", .is_reported = true}};
+    rank.age_s = 1;
+    return rank;
+  };
+  const auto mistake = [&](const RankExit& rank) { return failure_of(std::vector{running, rank}, 1, {}).mistake; };
+  CHECK(mistake(reported(7, "KeyError: 'x'")) == trainrt::Mistake{"exception", "KeyError: 'x'"});
+  CHECK(mistake(reported(8, "TypeError: no")) == trainrt::Mistake{"exception", "TypeError: no"});
+  for (const auto* const text : {"OSError: [Errno 28] No space left on device", "MemoryError", "RuntimeError: CUDA error",
+                                 "torch.cuda.OutOfMemoryError: CUDA out of memory"})
+    CHECK(mistake(reported(7, text)).kind.empty());
+  auto unreported = exited(1, 1);
+  unreported.cause = "TypeError: no";  // a program that does not report its steps either
+  CHECK(mistake(unreported).kind.empty());
+  CHECK(mistake(killed(SIGKILL, 1)).kind.empty());
+}
+
 TEST_CASE("the signature of a failure is empty unless all programs failed, and does not depend on their order") {
   auto a = exited(1, 1), b = exited(1, 2);
   a.cause = "exited with 1: ValueError: a";

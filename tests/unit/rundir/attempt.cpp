@@ -200,7 +200,7 @@ TEST_CASE("an end written by another process is kept, with the numbers of the la
   leave_killed(run, 1, "17", 0);
   close_attempt(run.path(), 1, "killed: rank 3 ran out of memory", 137);
   close_attempt(run.path(), 1, "something else", 1);
-  mark_failed(run.path(), 1, "something else", 1, 9, 9);
+  mark_failed(run.path(), 1, {"something else", 1, 9, 9});
   const auto record = read_attempts(run.path()).at(0);
   check_heartbeat_taken(record);
   CHECK(record.why == "killed: rank 3 ran out of memory");
@@ -216,10 +216,11 @@ TEST_CASE("the record of a failure has the step and the iteration of the failure
   meter.stepped(32);
   meter.reported(1);
   REQUIRE(comes_true([&] { return read_attempts(run.path()).at(0).last_step == 32; }));
-  mark_failed(run.path(), 1, "failed: rank 1 was killed", 70, 352, 11);
+  mark_failed(run.path(), 1, {"failed: TypeError: no", 70, 352, 11, "", {"exception", "TypeError: no"}});
   const auto record = read_attempts(run.path()).at(0);
   CHECK(record.last_step == 352);
   CHECK(record.iteration == 11);
+  CHECK(record.mistake == trainrt::Mistake{"exception", "TypeError: no"});
 }
 
 TEST_CASE("the blamed node of an attempt is recorded, and a known node is not replaced") {

@@ -10,11 +10,12 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from . import _executable, _store_url
+from ._key_pipe import key_pipe
 from ._side_process import without_ranks
 
 RECORDS_LIMIT_S = 300.0  # time limit of a copy of small files
@@ -44,19 +45,20 @@ class Reader:
         url = _store_url.parsed(self.url)
         return Reader(str(replace(url, key=url.key.rpartition("/")[0])), self.options)
 
-    def fetch(self, folder: str, files: Sequence[str] = (), limit_s: float | None = None) -> None:
+    def fetch(self, folder: str, files: Sequence[str] = (), limit_s: float | None = None, keys: Mapping[str, str] | None = None) -> None:
         """Copies the files into `folder`, which must not exist, and verifies the checksums of checkpoints.
 
         `files`: patterns of the files to copy; their checksums are not verified, and `folder` is empty if no file matches. `limit_s`: time limit;
-        default: the environment variable TRAINRT_FETCH_TIMEOUT, else one hour. Raises FileNotFoundError if nothing is stored at the URL, TimeoutError
-        after the time limit, and OSError if the store or the disk fails or a checkpoint is damaged. Each error names the URL.
+        default: the environment variable TRAINRT_FETCH_TIMEOUT, else one hour. `keys`: access keys, instead of those of the environment. Raises
+        FileNotFoundError if nothing is stored at the URL, TimeoutError after the time limit, and OSError if the store or the disk fails or a checkpoint
+        is damaged. Each error names the URL.
         """
         limit_s = limit_s or checkpoint_limit_s()
         command = [_executable.trainrt(), "fetch", self.url, "-o", folder, "--quiet", *self.options]
         if files:
             command += ["--files", ",".join(files), "--empty-ok"]
         try:
-            code, output = _ended(command, limit_s)
+            code, output = _ended(command, limit_s, keys)
         except subprocess.TimeoutExpired:
             raise TimeoutError(f"{self.url}: not copied within {limit_s:.0f} s. Check that the store is available, or raise the limit: "
                                f"{_LIMIT}=SECONDS in the environment") from None
@@ -65,11 +67,12 @@ class Reader:
             raise kind(f"{self.url}: {_error_in(output) or f'trainrt fetch failed with exit code {code}'}")
 
     @contextmanager
-    def fetched(self, *files: str) -> Iterator[str]:
-        """Context manager that returns a temporary folder with the files that match the patterns `files`. Raises as fetch() does."""
+    def fetched(self, *files: str, keys: Mapping[str, str] | None = None) -> Iterator[str]:
+        """Context manager that returns a temporary folder with the files that match the patterns `files`. `keys`: as of fetch(). Raises as fetch()
+        does."""
         folder = tempfile.mkdtemp(prefix="trainrt_records_")
         try:
-            self.fetch(os.path.join(folder, "records"), files, _given_limit_s() or RECORDS_LIMIT_S)
+            self.fetch(os.path.join(folder, "records"), files, _given_limit_s() or RECORDS_LIMIT_S, keys)
             yield os.path.join(folder, "records")
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -120,11 +123,12 @@ def _given_limit_s() -> float | None:
     return seconds
 
 
-def _ended(command: Sequence[str], limit_s: float) -> tuple[int, str]:
+def _ended(command: Sequence[str], limit_s: float, keys: Mapping[str, str] | None) -> tuple[int, str]:
     """Runs a command and returns its exit code and standard error. Raises subprocess.TimeoutExpired after `limit_s`. If this call ends early, the
     command gets SIGTERM, so that it removes its files, and SIGKILL after _STOP_S."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
-                          env=without_ranks()) as process:
+    with key_pipe(keys) as (variables, descriptors), \
+            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+                             env={**without_ranks(), **variables}, pass_fds=descriptors) as process:
         try:
             _, output = process.communicate(timeout=limit_s)
         except BaseException:

@@ -115,15 +115,15 @@ class DataParallelTrainer:
 
     @classmethod
     def can_restore(cls, path: Union[str, "os.PathLike[str]"], storage_filesystem: Any = None) -> bool:
-        """Returns whether `path` is a run directory, or the URL of a run in an object store. `storage_filesystem` has no effect.
+        """Returns whether `path` is a run directory, or the URL of a run in an object store. With `storage_filesystem`, an object of fsspec or pyarrow.fs
+        for S3, Google Cloud Storage or local files, `path` is a path in it.
 
         Raises
         ------
         OSError
             If the object store cannot be read. The message names the URL.
         """
-        del storage_filesystem
-        return _restore.can_restore(path)
+        return _restore.can_restore(cls, path, storage_filesystem)
 
     @classmethod
     def restore(cls, path: Union[str, "os.PathLike[str]"], train_loop_per_worker: Optional[Callable[..., Any]] = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from ._param_space import ParamSpace, read_space
+from ._param_space import ParamSpace
 from ._sections import Sections, texts_of
 from ._sweep_record import programs_in
 
@@ -44,9 +44,8 @@ def require_own_programs(path: str, texts: Mapping[str, str], program: str, reas
                          f"This call would start {program}, and sweep.json has:{lines}")
 
 
-def recorded_space(path: str) -> ParamSpace:
-    """Returns the param_space that the sweep has recorded. Raises ValueError if it could not be recorded."""
-    try:
-        return read_space(path)
-    except (OSError, ValueError, KeyError):
-        raise ValueError(f"Tuner.restore({path!r}): give param_space= again: it has values that JSON cannot hold") from None
+def require_space(path: str, space: ParamSpace | None) -> ParamSpace:
+    """Returns the param_space that the sweep has recorded. Raises ValueError if it is `None`: it could not be recorded."""
+    if space is None:
+        raise ValueError(f"Tuner.restore({path!r}): give param_space= again: it has values that JSON cannot hold, or no trial has stored it")
+    return space

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._support._exchange_client import ExchangeClient
 from ..train import ScalingConfig
-from ..train._fit import _store_keys
+from ..train._fit import _store_keys, _temporary_checkpoint
 from ..train._results import _run_directory
 from ..train._sessions import _current
 from ..train._sessions._metrics import flat_metrics
@@ -178,10 +178,11 @@ class SweepTrainable:
         self.space = ParamSpace(param_space, mutated, NAMES if self._arguments else {})
         self._sends_events, self._explore = sends_events, explore
 
-    def without_filesystem(self) -> SweepTrainable:
-        """Returns a copy for the ranks of the trials, as `_store_keys.without_filesystem()` does."""
+    def for_ranks(self, folder: str) -> SweepTrainable:
+        """Returns a copy for the ranks of the trials: `_store_keys.without_filesystem()` of the Trainer, and a temporary `resume_from_checkpoint` is copied
+        into `folder`, a directory that all nodes see."""
         made = copy.copy(self)
-        made.trainer = _store_keys.without_filesystem(self.trainer)
+        made.trainer = _store_keys.without_filesystem(_temporary_checkpoint.placed_in(self.trainer, folder))
         if self._arguments is not None:
             made._arguments = copy.copy(self._arguments)
             made._arguments.trainer = made.trainer

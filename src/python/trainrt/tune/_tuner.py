@@ -8,24 +8,24 @@ import sys
 from typing import Any
 
 from .. import _cluster
-from .._support import _executable, _local_files, _notes, _pickling, _private_folder, _script
+from .._support import _executable, _notes, _pickling, _private_folder, _script
 from .._support._exchange import Exchange
 from .._support._storage import default_storage
 from ..train import RunConfig
 from ..train._config import _paths, _settings
-from ..train._config._storage import PathInFilesystem, is_object_store
+from ..train._config._storage import PathInFilesystem, is_object_store, location
 from ..train._fit import _allocation, _command, _first_checkpoint, _store_keys
 from ..train._fit._run_names import continue_advice, default_name
 from ..train._sessions import _current
 from ..train.errors import ControllerError, RunStopped
-from . import _run_rules
+from . import _restored_sweep, _run_rules
 from ._class_trial import checkpoint_keys
 from ._param_space import ParamSpace
 from ._registry import registered
-from ._restoring import directory_of, recorded_space, require_own_programs, require_same
+from ._restoring import require_own_programs, require_same, require_space
 from ._results import ResultGrid, config_of
 from ._sections import Sections, as_ini, sections_of
-from ._sweep_record import is_sweep, read_sweep
+from ._sweep_record import is_sweep
 from ._time_budget import TimeBudget
 from ._trainable import SweepTrainable
 from ._trial_events import EventExchange
@@ -93,6 +93,7 @@ class Tuner:
         self._storage = default_storage() if is_object_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
         self._name = self._run_config.name
         self._restored: Sections | None = None  # the config of the sweep, after restore()
+        self._is_older = False  # restore() found newer checkpoints in the store than in the directory of the sweep
         self._trust_owner: str | None = None  # owners of sweeps that fit() may continue
 
     def fit(self) -> ResultGrid:
@@ -114,6 +115,9 @@ class Tuner:
                        f"use tune.grid_search()")
         if self._name is None:
             self._name = default_name("Tuner", self._storage)
+        if self._is_older:
+            _restored_sweep.set_aside(self._path)
+            self._is_older = False
         folder = _private_folder.make(self._storage)
         try:
             config = os.path.join(folder, "sweep.ini")
@@ -122,7 +126,7 @@ class Tuner:
             watcher = SweepWatcher(self._path, self._stopper, self._callbacks, lambda trial: config_of(trial, self._space, self._trainable.under))
             with EventExchange(_allocation.hosts_of_exchange(1), watcher.on_event) as exchange:
                 _store_keys.offer(self._run_config, exchange)
-                _pickling.send(self._trainable.without_filesystem(), exchange, {})
+                _pickling.send(self._trainable.for_ranks(folder), exchange, {})
                 end, is_over_budget = self._run(config, exchange, watcher)
         finally:
             _private_folder.remove(folder)
@@ -223,9 +227,9 @@ class Tuner:
 
     @classmethod
     def can_restore(cls, path: str | os.PathLike[str], storage_filesystem: Any = None) -> bool:
-        """Returns whether `path` is the directory of a sweep."""
-        del storage_filesystem
-        return is_sweep(directory_of(path))
+        """Returns whether `path` is the directory of a sweep, or the URL of a sweep in an object store. With `storage_filesystem`, an object of fsspec or
+        pyarrow.fs for S3, Google Cloud Storage or local files, `path` is a path in it. Raises OSError, with the URL, if the store cannot be read."""
+        return _restored_sweep.exists(*location("Tuner.can_restore()", path, storage_filesystem))
 
     @classmethod
     def restore(cls, path: str | os.PathLike[str], trainable: Any, resume_unfinished: bool = True, resume_errored: bool = False,
@@ -236,40 +240,44 @@ class Tuner:
         Parameters
         ----------
         path : path
-            The directory of the sweep, storage_path/name. It may have been moved.
+            The directory of the sweep, storage_path/name, which may have been moved; or, for a sweep with `RunConfig(storage_path="s3://...")`, its URL
+            storage_path/name. The sweep then continues in the directory `name` of `$TRAINRT_STORAGE`, else of `runs`. If this directory does not exist, or
+            has only older checkpoints, each trial continues from its newest checkpoint in the store; fit() renames an older directory to name.older-1.
         trainable : function or Trainer
             The same as at the first start.
         param_space : dict, optional
             The same as at the first start; required if it has values that JSON cannot hold.
         resume_errored : bool
             Tries failed trials once more, from their last checkpoints.
+        storage_filesystem : fsspec or pyarrow.fs filesystem, optional
+            For S3, Google Cloud Storage or local files: `path` is a path in it. Its access keys are used, and are not stored.
         trust_owner : str, optional
             The owner of the sweep, if it is another user.
 
         Raises
         ------
         ValueError
-            `path` is not a sweep, the trainable or param_space differs, or the sweep names code that is not trusted.
+            `path` is not a sweep, the trainable or param_space differs, or the sweep names code that is not trusted. For a URL also: the local directory
+            has another sweep, or it is lost and the scheduler or search_alg needs the sweep's journal.
+        OSError
+            The object store cannot be read. The message names the URL.
         """
-        if not _local_files.is_local(storage_filesystem):
-            raise ValueError("Tuner.restore(storage_filesystem=...): the directory of a sweep is local. Leave the argument out, and set the access keys of "
-                             "the store in the environment")
-        path = directory_of(path)
-        if not is_sweep(path):
-            raise ValueError(f"Tuner.restore({path!r}): it is not the directory of a sweep (storage_path/name); Tuner.can_restore() checks a path")
         if restart_errored or not resume_unfinished or _resume_config:
             raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not supported")
-        texts, reason = read_sweep(path)
+        sweep = _restored_sweep.find(*location("Tuner.restore()", path, storage_filesystem))
+        path, texts, reason = sweep.path, sweep.texts, sweep.reason
         texts.update({"run.name": os.path.basename(path), "run.storage_path": os.path.dirname(path)})  # it may have been moved
-        run_config = RunConfig(name=os.path.basename(path), storage_path=_paths.ExpandedPath(os.path.dirname(path)))
+        run_config = RunConfig(name=os.path.basename(path), storage_path=_paths.ExpandedPath(os.path.dirname(path)), storage_filesystem=storage_filesystem)
         tuner = cls(trainable, param_space=param_space, run_config=run_config)
-        require_same(path, texts, tuner._sections(), param_space is not None)
+        require_same(sweep.given, texts, tuner._sections(), param_space is not None)
         if param_space is None:
-            tuner._trainable.space = recorded_space(path)
+            tuner._trainable.space = require_space(sweep.given, sweep.space)
         tuner._trust_owner = trust_owner
         tuner._metric, tuner._mode = texts.get("tune.metric"), texts.get("tune.mode")
         if reason is not None:
-            require_own_programs(path, texts, tuner._program(), reason)
+            require_own_programs(sweep.given, texts, tuner._program(), reason)
+        texts.update(sweep.mirror)
+        tuner._is_older = sweep.is_older
         if resume_errored:
             texts["tune.max_failures"] = str(int(texts.get("tune.max_failures", 0)) + 1)
         if tuner._trainable.trainer._first_path is not None:

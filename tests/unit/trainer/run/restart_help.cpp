@@ -16,6 +16,7 @@
 #include "cli/doctor/doctor_ranks.hpp"
 #include "comm/agreement.hpp"
 #include "comm/comm_error.hpp"
+#include "core/mistake.hpp"
 #include "core/restart_help.hpp"
 #include "device/device_error.hpp"
 #include "io/files/fenced_directory.hpp"
@@ -45,6 +46,7 @@ using Texts = std::vector<std::string>;
 
 const std::map<std::string, Row> rows = {
     {"Error", row<Error>(true, "an unknown cause may be temporary")},
+    {"MistakeError", row<MistakeError>(true, "records of two attempts show whether it is repeated", "calls_differ")},
     {"UsageError", row<UsageError>(false, "the same input fails again")},
     {"StorageError", row<io::StorageError>(true, "the storage may respond again", EIO, "/d")},
     {"DirectoryGone", row<io::StorageError>(true, "the storage may become available again", ESTALE, "/d")},

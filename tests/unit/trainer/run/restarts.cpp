@@ -169,6 +169,18 @@ TEST_CASE("a permanent failure before the first step is not restarted") {
   });
 }
 
+TEST_CASE("the exit code forbids a restart if no record of an attempt can") {
+  with_restarts([](trainer::Restarts& restarts) {
+    ExitCode code{};
+    try {
+      restarts.count(early_failure("no module", true));
+    } catch (const comm::AgreedError& error) {
+      code = error.code();
+    }
+    CHECK(code == ExitCode::no_progress);
+  });
+}
+
 TEST_CASE("a run that may have trained is restarted after any failure") {
   with_restarts([](trainer::Restarts& restarts) {
     auto late = early_failure("a", true);

@@ -33,6 +33,21 @@ def checked_storage_path(path):
     return _paths.ExpandedPath(os.path.abspath(os.path.expanduser(text)))
 
 
+def location(call, path, filesystem):
+    """Returns the path or URL that restore() was given, and the access keys in its filesystem object, or `None`. `call`: text for errors. Raises ValueError
+    for a filesystem that only Python can use."""
+    if filesystem is None:
+        return path, None
+    try:
+        found = path_in_filesystem(os.fspath(path), filesystem)
+    except ValueError as error:
+        raise ValueError(f"{call}: {error}") from None
+    if isinstance(found, PathInFilesystem):
+        raise ValueError(f"{call}: storage_filesystem={type(filesystem).__name__} cannot be read by trainrt. It must be for S3 (s3, s3a), Google Cloud Storage "
+                         f"(gs, gcs) or local files")
+    return found, _filesystem.keys_of(filesystem)
+
+
 def path_in_filesystem(path, filesystem):
     """Returns the storage path for `path` in a filesystem object: a URL with the address of the store, or a path of local files, or a
     PathInFilesystem. Raises ValueError if `path` is a URL of another scheme, or has options, which the filesystem has."""

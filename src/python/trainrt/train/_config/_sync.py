@@ -11,6 +11,8 @@ class SyncConfig:
     a dot. Links are not followed. With the environment variable TRAINRT_CHDIR_TO_TRIAL_DIR=1, the train function runs in the folder `artifacts`
     itself, and nothing needs to be copied.
 
+    If the storage of the run is an object store, changed files in `artifacts` are copied there after each checkpoint and at the end of the run.
+
     Parameters
     ----------
     sync_period : int, default 300

@@ -14,7 +14,7 @@ from .._config._scaling import ScalingConfig
 from .._results import _run_directory, _trainer_record
 from .._results._result import Result
 from ..errors import ControllerError, RunStopped, WorkerGroupError
-from . import _allocation, _command, _outcomes, _run_names, _store_keys
+from . import _allocation, _command, _outcomes, _run_names, _store_keys, _temporary_checkpoint
 
 _STOPPED = 75  # exit code of a run that was stopped after saving
 
@@ -67,14 +67,18 @@ class LaunchedRun:
 
         `options`: options of the workers, which JSON can hold: {"all_return": True} makes all ranks return the value of the function.
         """
-        _store_keys.offer(self.trainer.run_config, exchange)
-        _pickling.send(_store_keys.without_filesystem(self.trainer), exchange, options)
+        with _temporary_checkpoint.placed(self.trainer, self.storage) as trainer:
+            self._run_ranks(trainer, exchange, options)
+        self._raise_on_failure(exchange)
+
+    def _run_ranks(self, trainer, exchange, options):
+        _store_keys.offer(trainer.run_config, exchange)
+        _pickling.send(_store_keys.without_filesystem(trainer), exchange, options)
         self._error_before = _error_stamp(self.run_dir)
         command = [*_launcher(self.scaling), *_settings.trust_arguments(self.trainer.trust_owner), *_settings.arguments(self._settings), "--", _python(), "-m",
                    "trainrt.train._fit._worker"]
         self._command = _command.LaunchedCommand(command, self._environment(exchange, command[0] == "srun"), _command.stop_signal_of(command))
         self._end = self._command.run()
-        self._raise_on_failure(exchange)
 
     def stop(self):
         """Makes the ranks save and stop. Any thread may call it."""

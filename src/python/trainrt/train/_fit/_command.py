@@ -1,9 +1,7 @@
 """LaunchedCommand: the command that `fit()` launches, with its output, signals and exit code."""
 
 import codecs
-import contextlib
 import ctypes
-import json
 import os
 import signal
 import subprocess
@@ -12,6 +10,8 @@ import threading
 import time
 from collections import deque
 from typing import Any
+
+from ..._support._key_pipe import key_pipe
 
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _PR_SET_PDEATHSIG = 1
@@ -82,7 +82,7 @@ class LaunchedCommand:
                 stream.flush()
         writes_out = _is_descriptor(sys.stdout, 1)
         writes_err = _is_descriptor(sys.stderr, 2) and os.isatty(2)  # a progress bar needs the terminal
-        with _pipe_of(self._store_keys) as (variables, descriptors):
+        with key_pipe(self._store_keys) as (variables, descriptors):
             self._process = subprocess.Popen(self._command, env={**self._environment, **variables}, stdin=subprocess.DEVNULL, start_new_session=True,
                                              stdout=None if writes_out else subprocess.PIPE, stderr=None if writes_err else subprocess.PIPE,
                                              preexec_fn=_make_parent_death_signal(), pass_fds=descriptors)
@@ -115,21 +115,6 @@ class LaunchedCommand:
             function(self._process.pid, number)
         except ProcessLookupError:
             pass
-
-
-@contextlib.contextmanager
-def _pipe_of(keys):
-    """Yields the environment variables and the descriptors by which a child process reads `keys` from a pipe."""
-    if keys is None:
-        yield {}, ()
-        return
-    reading, writing = os.pipe()
-    try:
-        with open(writing, "wb") as pipe:
-            pipe.write(json.dumps(keys).encode())
-        yield {"TRAINRT_STORE_KEYS_FD": str(reading)}, (reading,)
-    finally:
-        os.close(reading)
 
 
 def _make_parent_death_signal():

@@ -7,14 +7,15 @@ from ..._support import _notes
 from .._config import _config_record, _paths
 from .._config._run import RunConfig
 from .._config._scaling import ScalingConfig
-from .._config._storage import PathInFilesystem
+from .._config._storage import PathInFilesystem, location
 from .._results import _trainer_record
 from . import _named_function, _restored_run
 
 
-def can_restore(path):
-    """Returns whether restore() finds a run in `path`, a directory or a URL. Raises OSError, with the URL, if an object store cannot be read."""
-    return _restored_run.exists(path)
+def can_restore(kind, path, filesystem=None):
+    """Returns whether restore() finds a run in `path`, a directory, a URL or a path in `filesystem`. `kind`: class of the Trainer. Raises OSError, with the
+    URL, if an object store cannot be read."""
+    return _restored_run.exists(*location(f"{kind.__name__}.can_restore()", path, filesystem))
 
 
 def restored(kind, path, function, config, arguments):

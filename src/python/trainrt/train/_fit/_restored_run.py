@@ -29,12 +29,13 @@ class RestoredRun:
         return self.run.get("config", {})
 
 
-def exists(path):
-    """Returns whether `path` is a run directory, or the URL of a mirrored run. Raises OSError, with the URL, if the store cannot be read."""
+def exists(path, keys=None):
+    """Returns whether `path` is a run directory, or the URL of a mirrored run. `keys`: access keys of the store, or `None`. Raises OSError, with the URL, if
+    the store cannot be read."""
     reader = _object_store.reader_of(path)
     if reader is None:
         return _run_directory.run_record(_absolute(path)) is not None
-    with reader.fetched("run.json") as folder:
+    with reader.fetched("run.json", keys=keys) as folder:
         return _run_directory.run_record(folder) is not None or _local_run_of(reader) is not None
 
 
@@ -60,7 +61,7 @@ def _absolute(path):
 def _mirrored(call, reader):
     with reader.fetched("run.json", "trainer.json", "checkpoint_*/manifest.json") as folder:
         run, record, newest = _run_directory.run_record(folder), _trainer_record.read(folder), _newest_checkpoint(folder)
-    run_dir = _local_directory(reader)
+    run_dir = local_directory(reader)
     local = _run_directory.run_record(run_dir) if run is not None else _local_run_of(reader)
     if local is None and run is None:
         raise ValueError(f"{call}: no run found; give storage_path/name, such as s3://BUCKET/PREFIX/NAME")
@@ -111,17 +112,18 @@ def _newest_checkpoint(run_dir):
     return max((_run_directory.number_of(path) for path, _ in _run_directory.checkpoints(run_dir)), default=_NO_CHECKPOINT)
 
 
-def _local_directory(reader):
+def local_directory(reader):
+    """Returns the directory in which the run or sweep with this URL continues."""
     return os.path.join(default_storage(), os.path.basename(reader.key))
 
 
 def _local_run_of(reader):
     """Returns run.json of the local directory if the run in it is mirrored to this URL, else `None`."""
-    run = _run_directory.run_record(_local_directory(reader))
-    return run if run is not None and _has_mirror(run.get("config"), reader) else None
+    run = _run_directory.run_record(local_directory(reader))
+    return run if run is not None and has_mirror(run.get("config"), reader) else None
 
 
-def _has_mirror(keys, reader):
+def has_mirror(keys, reader):
     """Returns whether these keys, from a file, have the parent of this URL as mirror."""
     url = keys.get("checkpoint.mirror") if isinstance(keys, dict) else None
     mirror = _object_store.reader_of(url) if isinstance(url, str) else None
@@ -131,6 +133,6 @@ def _has_mirror(keys, reader):
 def _mirror_keys(reader, record):
     """Returns the keys of the mirror. Those of its store are taken from `record` only if this user signed it, and it has the same mirror."""
     recorded = record.get("mirror")
-    is_valid = _has_mirror(recorded, reader) and _trainer_record.reason_against(record) is None
+    is_valid = has_mirror(recorded, reader) and _trainer_record.reason_against(record) is None
     given = dict(option.removeprefix("--").split("=", 1) for option in reader.options)
     return {"checkpoint.mirror": reader.parent().url, **(recorded if is_valid else {}), **given}

@@ -55,6 +55,8 @@ class Checkpoint:
     3
     """
 
+    _is_temporary = False  # the directory is in a temporary directory of this node, and is removed with this object
+
     def __init__(self, path: Union[str, "os.PathLike[str]"], filesystem: Any = None):
         if not _local_files.is_local(filesystem):
             raise ValueError(f"Checkpoint({os.fspath(path)!r}, filesystem={filesystem!r}) is not supported: checkpoints are directories that all nodes see. "
@@ -95,7 +97,8 @@ class Checkpoint:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Checkpoint":
         """Returns a checkpoint with the values of a dict, as in Ray 2.0 to 2.6. They are written into a new temporary directory, without pickle. The
-        directory is removed with the Checkpoint object; `report()` copies it before.
+        directory is removed with the Checkpoint object; `report()` copies it before. As `resume_from_checkpoint`, it is copied into the storage path of
+        the run until `fit()` ends, so that the ranks of all nodes can read it.
 
         Parameters
         ----------

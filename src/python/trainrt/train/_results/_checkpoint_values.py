@@ -27,7 +27,8 @@ def written(values):
 
 
 def remove_with(owner, folder):
-    """Removes the folder when `owner` is deleted or this process exits. Copies of `owner` in child processes do not remove it."""
+    """Removes the folder of the Checkpoint `owner` when `owner` is deleted or this process exits. Copies of `owner` in child processes do not remove it."""
+    owner._is_temporary = True
     weakref.finalize(owner, _remove_in, os.getpid(), folder)
 
 

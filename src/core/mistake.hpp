@@ -1,0 +1,36 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include <trainrt/error.hpp>
+
+namespace trainrt {
+
+/// The kinds of mistakes in a train function, as AttemptRecord stores them. Versions that do not know a kind compare it as
+/// text, so new kinds may be added, and the text of a kind must not change.
+namespace mistake_kind {
+inline constexpr std::string_view exception = "exception";            ///< an exception such as TypeError or KeyError
+inline constexpr std::string_view calls_differ = "calls_differ";      ///< the ranks make different collective calls
+inline constexpr std::string_view metrics_differ = "metrics_differ";  ///< the ranks report different metrics
+inline constexpr std::string_view state_differs = "state_differs";    ///< the State differs between the ranks
+}  // namespace mistake_kind
+
+/// A mistake in the train function that ended an attempt. Another attempt from the same checkpoint would fail in the same
+/// way. Failures that may be temporary are not mistakes: of storage, networks and GPUs, lack of memory, killed processes.
+struct Mistake {
+  std::string kind;   ///< one of mistake_kind; "" if the failure is not known to be a mistake
+  std::string error;  ///< the error without process numbers and attempts: "TypeError: ..."; one line
+
+  bool operator==(const Mistake&) const = default;
+};
+
+/// An error of the train function that is known to be a mistake.
+class MistakeError : public Error {
+ public:
+  MistakeError(const std::string& message, std::string_view kind)
+      : Error(message), mistake{std::string(kind), message.substr(0, message.find('\n'))} {}
+
+  Mistake mistake;
+};
+
+}  // namespace trainrt

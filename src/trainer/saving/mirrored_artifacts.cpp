@@ -1,0 +1,62 @@
+#include "trainer/saving/mirrored_artifacts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
+#include "io/files/file.hpp"
+
+namespace trainrt::trainer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* artifacts = "artifacts";
+
+}  // namespace
+
+bool MirroredArtifacts::exist() const { return !io::list_if_exists(run_dir_ + "/" + artifacts).empty(); }
+
+void MirroredArtifacts::copy_to(checkpoint::MirroredRun& mirror) { copy_folder(mirror, artifacts); }
+
+void MirroredArtifacts::copy_folder(checkpoint::MirroredRun& mirror, const std::string& folder) {
+  for (const auto& entry : io::list_if_exists(run_dir_ + "/" + folder)) {
+    const auto name = folder + "/" + entry;
+    std::error_code gone;
+    const auto status = fs::symlink_status(run_dir_ + "/" + name, gone);
+    if (gone || !may_have_name(entry)) continue;
+    if (fs::is_directory(status)) copy_folder(mirror, name);
+    if (fs::is_regular_file(status)) copy_file(mirror, name);
+  }
+}
+
+void MirroredArtifacts::copy_file(checkpoint::MirroredRun& mirror, const std::string& name) {
+  std::error_code gone;
+  const auto path = run_dir_ + "/" + name;
+  const Version now{fs::file_size(path, gone), gone ? fs::file_time_type() : fs::last_write_time(path, gone)};
+  if (gone) return;
+  if (const auto found = copied_.find(name); found != copied_.end() && found->second == now) return;
+  try {
+    mirror.put_file(run_dir_, name);
+  } catch (const Error&) {
+    if (io::exists(path)) throw;
+    return;
+  }
+  copied_[name] = now;  // if the file has changed during the copy, it is copied again
+}
+
+bool MirroredArtifacts::may_have_name(const std::string& name) {
+  const auto is_control = [](unsigned char letter) { return letter < 0x20 || letter == 0x7f; };
+  if (std::ranges::none_of(name, is_control)) return true;
+  if (!std::exchange(has_warned_, true))
+    log::warning(fmt::format("the artifact '{}' is not copied to the mirror, since its name has a control character",
+                             excerpt(name)));
+  return false;
+}
+
+}  // namespace trainrt::trainer
