@@ -220,7 +220,7 @@ void BatchesImpl::release_cursor() {
   if (std::exchange(owns_cursor_, false)) dataset_->walk().end();
 }
 
-/// Applies the plan's changes of values (SampleMaps) to the field in `column`.
+/// Applies the plan's changes of values (FieldMaps) to the field in `column`.
 void BatchesImpl::map(std::span<const std::uint64_t> samples, data::Column& column) const {
   if (!plan_->maps) return;
   const data::InStage transforming(data::Stage::transform);

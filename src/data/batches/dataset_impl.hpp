@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/batches/batch_data.hpp"
 #include "data/batches/dataset_plan.hpp"
 #include "data/batches/walk_state.hpp"
 
@@ -28,7 +27,7 @@ class DatasetImpl {
   void replace(data::DatasetPlan plan) { plan_ = std::make_shared<const data::DatasetPlan>(std::move(plan)); }
   /// Replaces the plan by the result of DatasetPlan::with(), and throws its errors. Also throws UsageError during an
   /// iteration over batches of the dataset.
-  void add(const std::string& step_name, const std::shared_ptr<const data::Step>& step) {
+  void add(const std::string& step_name, const data::Step& step) {
     if (walk_.is_being_walked())
       throw UsageError(fmt::format(
           "{}() was called while batches of the dataset are being read; call it before the first epoch", step_name));

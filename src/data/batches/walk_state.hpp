@@ -7,7 +7,6 @@
 #include <variant>
 #include <vector>
 
-#include "data/batches/batch_data.hpp"
 #include "data/batches/dataset_plan.hpp"
 #include "data/bytes/stage_clock.hpp"
 
@@ -21,6 +20,14 @@ struct Cursor {
 };
 
 namespace data {
+
+/// The samples and values of one batch of one rank.
+struct BatchData {
+  std::vector<std::uint64_t> samples;
+  std::vector<Column> columns;            ///< one for each field, by the field's index
+  std::vector<bool> is_read;              ///< whether the column of each field contains the values of this batch
+  std::vector<PinnedValues> pinned = {};  ///< locks on the memory of `columns`, for batches used on a GPU
+};
 
 /// The state of the iterations over the batches of one dataset on this rank. Only the train thread uses it, except
 /// stages().

@@ -16,8 +16,6 @@ std::vector<StatisticRequest> Columnwise::requests(const Fields& fields) const {
   return requests;
 }
 
-void Columnwise::add_stats(std::size_t, const Statistic&, nlohmann::json&) const {}
-
 nlohmann::json Columnwise::stats_of(std::span<const StatisticRequest> computed) const {
   auto stats = nlohmann::json::object();
   for (std::size_t at = 0; at < computed.size(); ++at) add_stats(at, *computed[at].statistic, stats);
@@ -76,16 +74,6 @@ void Scaling::convert(std::size_t at, const Table::Column& from, std::uint64_t s
     fill_reals(to, samples, [&](std::size_t i) { return (static_cast<double>(values[i]) - offset) / divisor; });
   });
 }
-
-namespace {
-
-Fields fields_of(const Table& table) {
-  Fields fields;
-  for (const auto& column : table.columns) fields.push_back(column.field);
-  return fields;
-}
-
-}  // namespace
 
 std::vector<std::string> Combining::needs(const std::string& output, const Fields& before) const {
   if (std::find(outputs_.begin(), outputs_.end(), output) != outputs_.end()) return inputs(before);

@@ -32,8 +32,8 @@ class Columnwise : public Preprocessing {
   virtual void require(const Dataset::Field& field) const = 0;
   /// Returns an empty statistic of the kind that a fit computes for each column. Returns nullptr if no fit is needed.
   virtual std::unique_ptr<Statistic> statistic() const { return nullptr; }
-  /// Adds the results of the fit for column number `at` of columns() to the JSON object `stats`.
-  virtual void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const;
+  /// Adds the results of the fit for column number `at` of columns() to a JSON object.
+  virtual void add_stats(std::size_t, const Statistic&, nlohmann::json&) const {}
 
   /// output() returns type and shape of the output of column number `at`; the name of the returned field is not used.
   /// convert() computes the values of this output and stores them in `to`, which has no values before. require() has

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/batches/field_scan.hpp"
-#include "data/reshape/sample_ends.hpp"
+#include "data/reshape/steps.hpp"
 #include "data/text/key_text.hpp"
 
 namespace trainrt::data {

@@ -56,6 +56,8 @@ std::vector<ChecksummedRange> ranges_of(const Json& json) {
 
 }  // namespace
 
+const Format& format_of(const Listing& listing) { return find_plugin(format_table(), listing.format, "data format"); }
+
 std::uint64_t samples_of(const Listing& listing) {
   std::uint64_t samples = 0;
   for (const auto& entry : listing.entries) samples += entry.content.samples;
@@ -81,8 +83,7 @@ std::string in_words(const std::vector<Dataset::Field>& fields) {
 }
 
 std::string described(const Listing& listing) {
-  const bool are_files = find_plugin(format_table(), listing.format, "data format").gather == nullptr &&
-                         !listing.entries.front().file.path.empty();
+  const bool are_files = format_of(listing).gather == nullptr && !listing.entries.front().file.path.empty();
   const auto files = are_files ? " in " + counted(std::ssize(listing.entries), "file") : "";
   const auto& content = listing.entries.front().content;
   const auto chosen = listing.rows.empty() ? "" : fmt::format("{} of ", RowRanges(listing.rows).size());

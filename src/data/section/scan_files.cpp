@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
+#include "data/batches/field_scan.hpp"
 #include "data/bytes/expansion.hpp"
 #include "data/bytes/log_once.hpp"
 #include "data/section/identity.hpp"
@@ -146,15 +146,6 @@ bool add_file(Listing& listing, DataFile file, const Options& options, const For
   return false;
 }
 
-/// Logs the progress once a minute.
-void log_progress(const std::string& section, std::size_t done, std::size_t all, double& logged_at_s) {
-  constexpr double pause_s = 60;
-  const auto now_s = monotonic_seconds();
-  if (now_s - logged_at_s < pause_s) return;
-  logged_at_s = now_s;
-  log::info(fmt::format("{}: read {} of {} files", section, done, all));
-}
-
 /// Prints a warning about folder names that contain a column and its value, such as "year=2023" (written by Hive and
 /// Spark), because these values are not read.
 void warn_of_named_values(const std::string& section, const Listing& listing) {
@@ -188,10 +179,10 @@ void scan_files(const std::string& section, Listing& listing, const Options& opt
   }
   auto files = files_of(options, format);
   const io::H5Examination examination;
-  auto logged_at_s = monotonic_seconds();
+  ProgressClock progress;
   std::size_t source = 0, of_source = 0;
   for (auto& file : files) {
-    log_progress(section, static_cast<std::size_t>(&file - files.data()), files.size(), logged_at_s);
+    if (progress.is_due()) log::info(fmt::format("{}: read {} of {} files", section, &file - files.data(), files.size()));
     while (source < listing.files_of_sources.size() && of_source == listing.files_of_sources[source])
       ++source, of_source = 0;
     const bool is_added = add_file(listing, std::move(file), options, format);

@@ -12,7 +12,7 @@
 #include "core/text/text.hpp"
 #include "data/bytes/object_reader.hpp"
 #include "data/section/dataset_section.hpp"
-#include "data/section/referenced_files.hpp"
+#include "data/section/dataset_options.hpp"
 #include "io/files/digest.hpp"
 
 namespace trainrt::cli::datasets {
