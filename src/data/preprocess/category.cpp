@@ -23,17 +23,18 @@ Category category_of(double value) {
 
 void write_category(PackedWriter& into, const Category& category) {
   into.number(category.index());
-  if (const auto* const text = std::get_if<std::string>(&category)) return into.text(*text);
-  const auto* const integer = std::get_if<std::int64_t>(&category);
-  into.number(integer != nullptr ? std::bit_cast<std::uint64_t>(*integer)
-                                 : std::bit_cast<std::uint64_t>(std::get<double>(category)));
+  if (const auto* const text = std::get_if<std::string>(&category))
+    into.text(*text);
+  else
+    into.number(category.index() == 0 ? std::bit_cast<std::uint64_t>(std::get<std::int64_t>(category))
+                                      : std::bit_cast<std::uint64_t>(std::get<double>(category)));
 }
 
 Category read_category(PackedReader& from) {
-  const auto kind = from.number();
-  if (kind == 2) return from.text();
+  const auto index = from.number();
+  if (index == 2) return from.text();
   const auto pattern = from.number();
-  return kind == 0 ? Category(std::bit_cast<std::int64_t>(pattern)) : Category(std::bit_cast<double>(pattern));
+  return index == 0 ? Category(std::bit_cast<std::int64_t>(pattern)) : Category(std::bit_cast<double>(pattern));
 }
 
 }  // namespace

@@ -22,6 +22,12 @@ nlohmann::json Columnwise::stats_of(std::span<const StatisticRequest> computed) 
   return stats;
 }
 
+void Columnwise::require(const Dataset::Field& field) const { require_number(field); }
+
+Dataset::Field Columnwise::output(std::size_t, const Dataset::Field& from) const {
+  return {from.name, real_of(from.dtype), {}, false};
+}
+
 Dataset::Field Columnwise::checked_output(std::size_t at, const Dataset::Field& from) const {
   require(from);
   auto field = output(at, from);
@@ -60,12 +66,6 @@ void Scaling::set_stats(const nlohmann::json& stats) {
     scales_.push_back(scale({stats, column}));
     if (scales_.back().divisor == 0) scales_.back().divisor = 1;
   }
-}
-
-void Scaling::require(const Dataset::Field& field) const { require_number(field); }
-
-Dataset::Field Scaling::output(std::size_t, const Dataset::Field& from) const {
-  return {from.name, real_of(from.dtype), {}, false};
 }
 
 void Scaling::convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const {

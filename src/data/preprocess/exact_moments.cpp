@@ -42,6 +42,14 @@ double rounded(cpp_int number, cpp_int divisor, int exponent) {
   return is_negative ? -value : value;
 }
 
+/// Returns the sum of number(element) * 2^(step * index) over the elements.
+template <class Elements, class Number>
+cpp_int weighted_sum(const Elements& elements, unsigned step, const Number& number) {
+  cpp_int sum = 0;
+  for (auto at = elements.size(); at-- > 0;) sum = sum * (1U << step) + number(elements[at]);
+  return sum;
+}
+
 }  // namespace
 
 /// Writes the sums of exponents that occur. The exponent precedes its sums.
@@ -72,18 +80,6 @@ void ExactMoments::merge(PackedReader& from) {
     sums.carries += from.number();
   }
 }
-
-namespace {
-
-/// Returns the sum of number(element) * 2^(step * index) over the elements.
-template <class Elements, class Number>
-cpp_int weighted_sum(const Elements& elements, unsigned step, const Number& number) {
-  cpp_int sum = 0;
-  for (auto at = elements.size(); at-- > 0;) sum = sum * (1U << step) + number(elements[at]);
-  return sum;
-}
-
-}  // namespace
 
 double ExactMoments::mean(std::uint64_t count) const {
   return rounded(weighted_sum(sums_, 1, [](const Sums& sums) { return cpp_int(sums.values); }), count, min_exponent);

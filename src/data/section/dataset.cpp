@@ -14,39 +14,6 @@
 
 namespace trainrt {
 
-namespace {
-
-BatchesImpl& owner_of(BatchesImpl* owner, std::string_view name) {
-  if (owner == nullptr)
-    throw UsageError("field '" + std::string(name) +
-                     "' was requested from a batch of no dataset; take batches from Dataset::epoch()");
-  return *owner;
-}
-
-}  // namespace
-
-TensorView Batch::field(std::string_view name) const { return owner_of(owner_, name).field(*this, name); }
-
-TensorView Batch::field(std::string_view name, DType dtype) const {
-  auto& owner = owner_of(owner_, name);
-  const auto values = owner.field(*this, name);
-  owner.require_type(name, values.dtype, dtype);
-  return values;
-}
-
-TensorView Batch::varying(std::string_view name, std::size_t sample) const {
-  return owner_of(owner_, name).varying(*this, name, sample);
-}
-
-Random Batch::random(std::size_t sample) const { return owner_of(owner_, "").random(*this, sample); }
-
-std::string_view Batch::text(std::string_view name, std::size_t sample) const {
-  const auto values = varying(name, sample);
-  if (values.dtype != DType::u8)
-    throw UsageError("field '" + std::string(name) + "' holds " + std::string(name_of(values.dtype)) + ", no text");
-  return {static_cast<const char*>(values.data), values.bytes()};
-}
-
 const Batch& Batches::iterator::operator*() const { return impl_->batch(); }
 
 Batches::iterator& Batches::iterator::operator++() {

@@ -123,16 +123,15 @@ std::vector<OptionSpec> options_of_all() {
   return specs;
 }
 
-void add_paths(std::set<std::string>& keys, std::span<const OptionSpec> options) {
-  for (const auto& option : options)
-    if (option.type == OptionType::path) keys.insert(option.key);
-}
-
 /// Returns the keys, of all formats, that have paths as values.
 std::set<std::string> path_keys() {
   std::set<std::string> keys;
-  add_paths(keys, common_options());
-  for (const auto* format : format_table()) add_paths(keys, format->options);
+  const auto add = [&keys](std::span<const OptionSpec> options) {
+    for (const auto& option : options)
+      if (option.type == OptionType::path) keys.insert(option.key);
+  };
+  add(common_options());
+  for (const auto* format : format_table()) add(format->options);
   return keys;
 }
 

@@ -84,35 +84,26 @@ void require_fields_of(const Listing::Entry& entry, const Listing::Entry& other)
                       entry.file.path, field.name, other.file.path, names_of(other.content.fields)));
 }
 
-/// Throws UsageError unless both files have the same fields, with equal types and shapes. The order of the fields may
-/// differ.
-void require_same_fields(const Listing::Entry& first, const Listing::Entry& other, const Format& format) {
-  require_fields_of(first, other);
-  require_fields_of(other, first);
-  for (const auto& field : first.content.fields) {
-    const auto& same = other.content.fields[number_of(other.content.fields, field.name)];
-    if (const auto words = in_words({field}), others = in_words({same}); words != others)
+/// Throws UsageError unless both files have the same fields, with equal types and shapes. Sets FileContent::field_order of
+/// `entry` if the order of its fields differs from that of the first file.
+void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Format& format) {
+  require_fields_of(first, entry);
+  require_fields_of(entry, first);
+  auto& content = entry.content;
+  for (const auto& field : content.fields) {
+    content.field_order.push_back(number_of(first.content.fields, field.name));
+    const auto& expected = first.content.fields[content.field_order.back()];
+    if (const auto words = in_words({expected}), others = in_words({field}); words != others)
       throw UsageError(fmt::format("the files of a dataset must have the same fields, but '{}' has {}, and '{}' has {}{}",
-                                   first.file.path, words, other.file.path, others, advice_on(field, same, format)));
+                                   first.file.path, words, entry.file.path, others, advice_on(expected, field, format)));
   }
-  if (first.content.vector_columns != other.content.vector_columns)
+  if (std::ranges::is_sorted(content.field_order)) content.field_order.clear();
+  if (first.content.vector_columns != content.vector_columns)
     throw UsageError(
         fmt::format("vector: the columns of '{}' are {}, but those of '{}' are {}; "
                     "all files must have them in the same order",
-                    first.file.path, excerpt(join(first.content.vector_columns), 200), other.file.path,
-                    excerpt(join(other.content.vector_columns), 200)));
-}
-
-/// Sets FileContent::field_order of a file if the order of its fields differs from that of the first file.
-void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Format& format) {
-  require_same_fields(first, entry, format);
-  auto& content = entry.content;
-  bool is_same = true;
-  for (std::size_t i = 0; i < content.fields.size(); ++i) {
-    content.field_order.push_back(number_of(first.content.fields, content.fields[i].name));
-    is_same = is_same && content.field_order[i] == i;
-  }
-  if (is_same) content.field_order.clear();
+                    first.file.path, excerpt(join(first.content.vector_columns), 200), entry.file.path,
+                    excerpt(join(content.vector_columns), 200)));
 }
 
 /// Throws UsageError if a file declares samples without values, and so many of them that the sample numbers alone need
