@@ -48,7 +48,6 @@ class BatchesImpl {
  private:
   data::BatchPlan make_plan();
   data::Slice part_of(std::uint64_t number) const;  ///< returns this rank's part of a global batch
-  void reserve_indices();
   void require_room(std::uint64_t bytes, const std::string& what) const;
   void release_cursor();
   void note_position();

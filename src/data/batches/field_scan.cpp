@@ -10,20 +10,6 @@
 
 namespace trainrt::data {
 
-namespace {
-
-/// Makes `view`, a tensor with the shape of a sample of `field`, refer to sample `i` of the column.
-void set_view(TensorView& view, Column& column, const Dataset::Field& field, std::size_t i) {
-  auto first = field.varies ? 0 : i * sample_bytes(field);
-  if (field.varies) {
-    first = i == 0 ? 0 : column.ends[i - 1];
-    view.shape[0] = static_cast<std::int64_t>((column.ends[i] - first) / size_of(field.dtype));
-  }
-  view.data = column.values.data() + first;
-}
-
-}  // namespace
-
 void scan_columns(const Source& source, SkippingReader* skipping, std::uint64_t first, std::uint64_t end,
                   std::uint64_t max_bytes, std::uint64_t max_samples, std::vector<Column>& columns,
                   const std::function<void(std::span<const std::uint64_t> samples)>& see) {
@@ -66,7 +52,12 @@ void scan_fields(const DatasetPlan& plan, std::span<const std::size_t> fields, c
   ProgressClock progress;
   scan_columns(*plan.source, plan.skipping.get(), first, end, max_bytes, max_samples, columns, [&](auto samples) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      for (std::size_t k = 0; k < columns.size(); ++k) set_view(values[k], columns[k], all[columns[k].field], i);
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        const auto& field = all[columns[k].field];
+        const auto sample = sample_of(columns[k], field, i);
+        values[k].data = const_cast<std::byte*>(sample.data());
+        if (field.varies) values[k].shape[0] = static_cast<std::int64_t>(sample.size() / size_of(field.dtype));
+      }
       see(samples[i], values);
     }
     if (progress.is_due())

@@ -10,6 +10,11 @@
 
 namespace trainrt::data {
 
+/// Returns the values of sample `i` of a column, which has the values of `field`.
+inline std::span<const std::byte> sample_of(const Column& column, const Dataset::Field& field, std::size_t i) {
+  return field.varies ? column.varying(i) : std::span(column.values).subspan(i * sample_bytes(field), sample_bytes(field));
+}
+
 /// Reads the samples `first` to `end` - 1 of `source`, in this order, about `max_bytes` bytes and at most `max_samples`
 /// samples at a time. Calls `see` each time; `columns` then have the values of `samples`. If `skipping` is not nullptr,
 /// leaves out samples that cannot be read.

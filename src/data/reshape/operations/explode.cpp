@@ -88,11 +88,6 @@ class FlatSource final : public WrappedSource {
     }
   }
 
-  static std::span<const std::byte> sample_of(const Column& column, const Dataset::Field& field, std::size_t i) {
-    return field.varies ? column.varying(i)
-                        : std::span(column.values).subspan(i * sample_bytes(field), sample_bytes(field));
-  }
-
   std::size_t field_;
   Dataset::Field before_;
   Dataset::FlatFunction function_;

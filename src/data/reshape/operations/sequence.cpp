@@ -2,13 +2,15 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
 #include "core/process/memory.hpp"
-#include "data/reshape/groups.hpp"
+#include "data/batches/field_scan.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/reshape/steps.hpp"
 #include "data/text/field_specs.hpp"
@@ -19,6 +21,55 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::string_view count_name = "count";
+
+/// Samples grouped by a key. The groups are in the order of their first samples.
+struct Groups {
+  std::vector<std::uint64_t> ends;  ///< number of samples up to the end of each group
+  /// Numbers of the samples, group by group, in ascending order within a group. An empty vector means the order 0, 1,
+  /// 2, ...
+  std::vector<std::uint64_t> order;
+};
+
+/// Returns the number of each sample's group. Group 0 has the samples that are skipped because they cannot be read. The
+/// keys of the other groups are the values of field `field`, an integer or a text. Collective over plan.team.
+std::vector<std::int64_t> group_numbers(const DatasetPlan& plan, std::size_t field) {
+  const auto& key_field = plan.source->fields()[field];
+  std::unordered_map<std::string, std::int64_t> own, all;  // numbers, from 1, of the keys of this rank and of all ranks
+  std::vector<std::string> own_keys;
+  auto numbers = gather_from_scan(plan, field, "window", [&](const TensorView& values) {
+    const auto [found, is_new] = own.try_emplace(key_of(values, key_field), std::ssize(own) + 1);
+    if (is_new) own_keys.push_back(found->first);
+    return found->second;
+  });
+  const auto keys = plan.team.gather([&] {
+    std::string bytes;
+    nlohmann::json::to_cbor(own_keys, bytes);
+    return bytes;
+  });
+  for (int rank = 0; rank < std::ssize(keys); ++rank) {
+    std::vector<std::int64_t> group_of_key{0};
+    for (const auto& key : nlohmann::json::from_cbor(keys[static_cast<std::size_t>(rank)]))
+      group_of_key.push_back(all.try_emplace(key.get<std::string>(), std::ssize(all) + 1).first->second);
+    const auto [first, end] = plan.team.share_of(numbers.size(), rank);
+    for (auto sample = first; sample < end; ++sample)
+      numbers[sample] = group_of_key[static_cast<std::size_t>(numbers[sample])];
+  }
+  return numbers;
+}
+
+Groups groups_of(const DatasetPlan& plan, std::size_t field) {
+  const auto numbers = group_numbers(plan, field);
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(std::ranges::max(numbers)) + 1);
+  for (const auto group : numbers) ++sizes[static_cast<std::size_t>(group)];
+  Groups groups{ends_of(sizes), {}};
+  if (std::ranges::is_sorted(numbers)) return groups;
+  groups.order.resize(numbers.size());
+  std::vector<std::uint64_t> next;
+  for (std::size_t group = 0; group < sizes.size(); ++group) next.push_back(begin_of(groups.ends, group));
+  for (std::uint64_t sample = 0; sample < numbers.size(); ++sample)
+    groups.order[next[static_cast<std::size_t>(numbers[sample])]++] = sample;
+  return groups;
+}
 
 /// Determines which samples belong to each window.
 class WindowCuts {
