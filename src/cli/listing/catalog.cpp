@@ -146,7 +146,8 @@ Kind function_of_library(const std::string& name, const std::string& library) {
 std::vector<Kind> catalog() {
   return {train_functions(),
           data_formats(),
-          keys_of_data("transforms", "transforms of fields (keys of [data.NAME])", "transform", data::field_options(data::transform_table())),
+          keys_of_data("transforms", "transforms of fields (keys of [data.NAME])", "transform",
+                       data::field_options(data::transform_table())),
           keys_of_data("augmentations", "random changes of images and fields (keys of [data.NAME])", "augmentation",
                        data::field_options(data::augmentation_table())),
           keys_of_data("operations", "operations on samples (keys of [data.NAME])", "operation", data::operation_options()),
