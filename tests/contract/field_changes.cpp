@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "data/transform/augmentation.hpp"
 #include "data/transform/transform.hpp"
 #include "support/cpp/error_of.hpp"
 #include "unit/data/npy_bytes.hpp"

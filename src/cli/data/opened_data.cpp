@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "core/text/text.hpp"
-#include "data/section/listings.hpp"
 #include "data/section/prepare.hpp"
 #include "data/source/skipping_reader.hpp"
 

@@ -16,7 +16,6 @@
 #include "data/reshape/operation.hpp"
 #include "data/section/dataset_options.hpp"
 #include "data/source/format.hpp"
-#include "data/transform/augmentation.hpp"
 #include "data/transform/transform.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
@@ -147,9 +146,10 @@ Kind function_of_library(const std::string& name, const std::string& library) {
 std::vector<Kind> catalog() {
   return {train_functions(),
           data_formats(),
-          keys_of_data("transforms", "transforms of fields (keys of [data.NAME])", "transform", data::transform_options()),
+          keys_of_data("transforms", "transforms of fields (keys of [data.NAME])", "transform",
+                       data::field_options(data::transform_table())),
           keys_of_data("augmentations", "random changes of images and fields (keys of [data.NAME])", "augmentation",
-                       data::augmentation_options()),
+                       data::field_options(data::augmentation_table())),
           keys_of_data("operations", "operations on samples (keys of [data.NAME])", "operation", data::operation_options()),
           preprocessors(),
           without_keys("read_methods", "read methods (data.NAME.read_method)", "read method", data::read_method_table()),

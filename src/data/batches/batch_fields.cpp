@@ -1,4 +1,4 @@
-// The functions of BatchesImpl that return values of the current batch.
+// The functions that return values of the current batch.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -28,61 +28,80 @@ constexpr std::array<ElementType, 8> element_types = {{{DType::f64, "double"},
                                                        {DType::u8, "std::uint8_t"},
                                                        {DType::boolean, "bool"}}};
 
+BatchesImpl& owner_of(BatchesImpl* owner, std::string_view name) {
+  if (owner == nullptr)
+    throw UsageError(
+        fmt::format("field '{}' was requested from a batch of no dataset; take batches from Dataset::epoch()", name));
+  return *owner;
+}
+
 }  // namespace
-
-std::size_t BatchesImpl::find_field(std::string_view name) const try {
-  return data::find_field(fields_, name);
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + plan_->name + "': " + error.what());
-}
-
-Random BatchesImpl::random(const Batch& asked, std::size_t sample) const {
-  if (sample >= asked.size())
-    throw UsageError("dataset '" + plan_->name + "': sample " + std::to_string(sample) + " of a batch of " +
-                     std::to_string(asked.size()));
-  return {draw_seed_, asked.indices()[sample]};
-}
 
 const data::Column& BatchesImpl::column(const Batch& asked, std::string_view name, bool varies) {
   if (&asked != &batch_ && asked.indices_ != batch_.indices_)  // the first test is cheap, for loops over many samples
-    throw Error("dataset '" + plan_->name + "': field '" + std::string(name) +
-                "' was requested from an earlier batch; copy the values that you need before taking the next batch");
-  const auto at = find_field(name);
+    throw Error(
+        fmt::format("dataset '{}': field '{}' was requested from an earlier batch; "
+                    "copy the values that you need before taking the next batch",
+                    plan_->name, name));
+  std::size_t at = 0;
+  try {
+    at = data::find_field(fields_, name);
+  } catch (const UsageError& error) {
+    throw UsageError("dataset '" + plan_->name + "': " + error.what());
+  }
   if (fields_[at].varies != varies)
-    throw UsageError(
-        "dataset '" + plan_->name + "': the samples of the field '" + std::string(name) +
-        (varies ? "' all have the same length: use field()" : "' vary in length: use varying() or text() for each sample"));
+    throw UsageError(fmt::format(
+        "dataset '{}': the samples of the field '{}' {}", plan_->name, name,
+        varies ? "all have the same length: use field()" : "vary in length: use varying() or text() for each sample"));
   if (!data_.is_read[at]) read_field(at);
   return data_.columns[at];
 }
 
-TensorView BatchesImpl::field(const Batch& asked, std::string_view name) {
-  const auto& values = this->column(asked, name, false);
-  const auto& field = fields_[values.field];
-  Shape shape{static_cast<std::int64_t>(asked.size())};
+void BatchesImpl::require_sample(const Batch& asked, std::size_t sample) const {
+  if (sample >= asked.size())
+    throw UsageError(fmt::format("dataset '{}': sample {} of a batch of {}", plan_->name, sample, asked.size()));
+}
+
+TensorView Batch::field(std::string_view name) const {
+  auto& owner = owner_of(owner_, name);
+  const auto& values = owner.column(*this, name, false);
+  const auto& field = owner.fields()[values.field];
+  Shape shape{static_cast<std::int64_t>(size())};
   shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
   return TensorView{const_cast<std::byte*>(values.values.data()), field.dtype, std::move(shape)};
 }
 
-void BatchesImpl::require_type(std::string_view name, DType present, DType asked) const {
-  if (present == asked) return;
-  const auto type = std::ranges::find(element_types, present, &ElementType::dtype);
+TensorView Batch::field(std::string_view name, DType dtype) const {
+  auto values = field(name);
+  if (values.dtype == dtype) return values;
+  const auto type = std::ranges::find(element_types, values.dtype, &ElementType::dtype);
   throw UsageError(fmt::format("dataset '{}': field '{}' has elements of type {}, but {} was requested: use {}",
-                               plan_->name, name, name_of(present), name_of(asked),
+                               owner_->name(), name, name_of(values.dtype), name_of(dtype),
                                type == element_types.end()
-                                   ? fmt::format("field(\"{}\"), since C++ has no type for {}", name, name_of(present))
+                                   ? fmt::format("field(\"{}\"), since C++ has no type for {}", name, name_of(values.dtype))
                                    : fmt::format("field<{}>(\"{}\")", type->name, name)));
 }
 
-TensorView BatchesImpl::varying(const Batch& asked, std::string_view name, std::size_t sample) {
-  const auto& values = this->column(asked, name, true);
-  if (sample >= values.ends.size())
-    throw UsageError("dataset '" + plan_->name + "': sample " + std::to_string(sample) + " of a batch of " +
-                     std::to_string(values.ends.size()));
-  const auto dtype = fields_[values.field].dtype;
-  const auto first = sample == 0 ? 0 : values.ends[sample - 1];
-  const auto count = (values.ends[sample] - first) / size_of(dtype);
-  return TensorView{const_cast<std::byte*>(values.values.data()) + first, dtype, {static_cast<std::int64_t>(count)}};
+TensorView Batch::varying(std::string_view name, std::size_t sample) const {
+  auto& owner = owner_of(owner_, name);
+  const auto& values = owner.column(*this, name, true);
+  owner.require_sample(*this, sample);
+  const auto dtype = owner.fields()[values.field].dtype;
+  const auto bytes = values.varying(sample);
+  return TensorView{
+      const_cast<std::byte*>(bytes.data()), dtype, {static_cast<std::int64_t>(bytes.size() / size_of(dtype))}};
+}
+
+std::string_view Batch::text(std::string_view name, std::size_t sample) const {
+  const auto values = varying(name, sample);
+  if (values.dtype != DType::u8) throw UsageError(fmt::format("field '{}' holds {}, no text", name, name_of(values.dtype)));
+  return {static_cast<const char*>(values.data), values.bytes()};
+}
+
+Random Batch::random(std::size_t sample) const {
+  auto& owner = owner_of(owner_, "");
+  owner.require_sample(*this, sample);
+  return {owner.draw_seed(), indices_[sample]};
 }
 
 }  // namespace trainrt

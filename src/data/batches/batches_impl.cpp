@@ -19,18 +19,6 @@ std::uint64_t weight_of(std::uint64_t batch) {
   return batch % every == 0 ? every : 0;
 }
 
-/// Adds the lifetime of this object to the time that the train thread waited for batches.
-class Waiting {
- public:
-  explicit Waiting(data::WalkState& walk) : walk_(walk), began_s_(monotonic_seconds()) {}
-  ~Waiting() { walk_.add_waited(monotonic_seconds() - began_s_); }
-  Waiting(const Waiting&) = delete;
-
- private:
-  data::WalkState& walk_;
-  double began_s_;
-};
-
 }  // namespace
 
 BatchesImpl::BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoch, std::size_t batch_size,
@@ -80,15 +68,10 @@ bool BatchesImpl::begin() {
   order_ = plan.order_of(epoch_);
   data_.columns.resize(is_asked_.size());
   data_.is_read.resize(is_asked_.size());
-  reserve_indices();
-  return advance();
-}
-
-/// Allocates memory for the sample numbers of the first batch, which is the largest one.
-void BatchesImpl::reserve_indices() {
-  const auto samples = part_of(0).count;
+  const auto samples = part_of(0).count;  // the first batch is the largest one
   require_room(samples * sizeof(std::uint64_t), "the numbers of a batch of " + std::to_string(samples) + " samples");
   batch_.indices_.reserve(samples);
+  return advance();
 }
 
 /// Throws UsageError if `bytes` exceeds 64 MiB and the node has not enough free memory. Smaller sizes are not checked,
@@ -139,23 +122,21 @@ void BatchesImpl::note_position() {
 /// ahead.
 void BatchesImpl::take_batch() {
   if (next_ > 0 && !prefetcher_) start_prefetcher();
+  const auto began_s = monotonic_seconds();
+  bool was_ready = false;
   if (prefetcher_) {
-    const auto began_s = monotonic_seconds();
     std::swap(data_.samples, batch_.indices_);
-    const bool was_ready = prefetcher_->next(data_);
+    was_ready = prefetcher_->next(data_);
     std::swap(data_.samples, batch_.indices_);
-    const auto seconds = monotonic_seconds() - began_s;
-    was_ready ? dataset_->walk().add_handed_over(seconds) : dataset_->walk().add_waited(seconds);
-    return;
-  }
-  if (plan_->skipping) {
-    const Waiting waiting(dataset_->walk());
+  } else if (plan_->skipping) {
     read_ahead(next_, data_);
     batch_.indices_ = data_.samples;
-    return;
+  } else {
+    std::fill(data_.is_read.begin(), data_.is_read.end(), false);
+    return number_samples(next_, batch_.indices_);
   }
-  std::fill(data_.is_read.begin(), data_.is_read.end(), false);
-  number_samples(next_, batch_.indices_);
+  const auto seconds = monotonic_seconds() - began_s;
+  was_ready ? dataset_->walk().add_handed_over(seconds) : dataset_->walk().add_waited(seconds);
 }
 
 /// Sets `into` to the numbers of this rank's samples in batch `number`.
@@ -220,7 +201,7 @@ void BatchesImpl::release_cursor() {
   if (std::exchange(owns_cursor_, false)) dataset_->walk().end();
 }
 
-/// Applies the plan's changes of values (SampleMaps) to the field in `column`.
+/// Applies the plan's changes of values (FieldMaps) to the field in `column`.
 void BatchesImpl::map(std::span<const std::uint64_t> samples, data::Column& column) const {
   if (!plan_->maps) return;
   const data::InStage transforming(data::Stage::transform);
@@ -246,7 +227,7 @@ void BatchesImpl::read_field(std::size_t field) {
   if (bytes > column.values.capacity())
     require_room(bytes, "field '" + asked.name + "' of a batch of " + std::to_string(batch_.indices_.size()) + " samples");
   column.field = field;
-  const Waiting waiting(dataset_->walk());
+  const auto began_s = monotonic_seconds();
   const data::StageClock clock(dataset_->walk().stages(), weight_of(next_ - 1));  // the current batch
   make_room(data_, column);
   plan_->source->read(batch_.indices_, {&column, 1});
@@ -254,6 +235,7 @@ void BatchesImpl::read_field(std::size_t field) {
   pin(data_, column);
   data_.is_read[field] = true;
   is_asked_[field] = true;
+  dataset_->walk().add_waited(monotonic_seconds() - began_s);
 }
 
 }  // namespace trainrt

@@ -36,22 +36,21 @@ class BatchesImpl {
   void count_only(std::uint64_t batches);
   bool has_ready() const;  ///< returns whether the next batch can be taken without waiting
   const Batch& batch() const { return batch_; }
-  TensorView field(const Batch& asked, std::string_view name);
-  TensorView varying(const Batch& asked, std::string_view name, std::size_t sample);
-  /// Throws UsageError unless `present`, the type of the field `name`, is the type `asked`. The message names the field
-  /// and both types.
-  void require_type(std::string_view name, DType present, DType asked) const;
-  Random random(const Batch& asked, std::size_t sample) const;
+  const std::string& name() const { return plan_->name; }  ///< name of the dataset
+  const data::Fields& fields() const { return fields_; }
+  std::uint64_t draw_seed() const { return draw_seed_; }  ///< seed of random numbers for the samples of this epoch
+  /// Returns the values of field `name` in the current batch. Throws UsageError for an unknown field, and unless its
+  /// samples vary in length as `varies` states. Throws Error if `asked` is an earlier batch, and the errors of the source.
+  const data::Column& column(const Batch& asked, std::string_view name, bool varies);
+  /// Throws UsageError unless `sample` is an index in the batch `asked`.
+  void require_sample(const Batch& asked, std::size_t sample) const;
 
  private:
   data::BatchPlan make_plan();
   data::Slice part_of(std::uint64_t number) const;  ///< returns this rank's part of a global batch
-  void reserve_indices();
   void require_room(std::uint64_t bytes, const std::string& what) const;
   void release_cursor();
   void note_position();
-  std::size_t find_field(std::string_view name) const;
-  const data::Column& column(const Batch& asked, std::string_view name, bool varies);
   void read_field(std::size_t field);
   void map(std::span<const std::uint64_t> samples, data::Column& column) const;
   void make_room(data::BatchData& batch, data::Column& column) const;
@@ -67,7 +66,7 @@ class BatchesImpl {
   std::int64_t epoch_;
   std::size_t batch_size_;
   Remainder remainder_;
-  const std::vector<Dataset::Field>& fields_;  ///< plan_->fields()
+  const data::Fields& fields_;  ///< plan_->fields()
   std::uint64_t draw_seed_;
   std::optional<data::Slice> range_;  ///< positions of an iteration that is not divided over ranks and has no Cursor
   bool begun_ = false;

@@ -1,16 +1,87 @@
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
-#include <fmt/format.h>
-#include <trainrt/error.hpp>
-
-#include "data/batches/batch_data.hpp"
 #include "data/batches/dataset_plan.hpp"
-#include "data/batches/walk_state.hpp"
+#include "data/bytes/stage_clock.hpp"
 
 namespace trainrt {
+
+/// The position of an iteration over the batches of a dataset. Checkpoints contain it.
+struct Cursor {
+  bool in_progress = false;   ///< an iteration over an epoch has begun and not ended
+  std::int64_t epoch = -1;    ///< -1: no epoch has begun
+  std::int64_t position = 0;  ///< number of positions of the (padded) order that are done on all ranks
+};
+
+namespace data {
+
+/// The samples and values of one batch of one rank.
+struct BatchData {
+  std::vector<std::uint64_t> samples;
+  std::vector<Column> columns;            ///< one for each field, by the field's index
+  std::vector<bool> is_read;              ///< whether the column of each field contains the values of this batch
+  std::vector<PinnedValues> pinned = {};  ///< locks on the memory of `columns`, for batches used on a GPU
+};
+
+/// The state of the iterations over the batches of one dataset on this rank. Only the train thread uses it, except
+/// stages().
+///
+/// The first range of batches that begins owns the Cursor, until it ends. A range that begins in the meantime, such as a
+/// nested evaluation, starts at position 0 and does not change the Cursor. Without an owner, the Cursor has position 0.
+class WalkState {
+ public:
+  /// Identifies the steps of the plan with which a checkpoint was written: the text of DatasetPlan::steps_text(), or the
+  /// hash of this text if the checkpoint contains only the hash.
+  using StepsIdentity = std::variant<std::string, std::uint64_t>;
+
+  const Cursor& cursor() const { return cursor_; }
+  /// Sets the Cursor to that of a checkpoint. If this Cursor is inside an epoch, and the next begin() is called for this
+  /// epoch, begin() continues at its position.
+  void restore(const Cursor& cursor, StepsIdentity steps = {});
+  bool is_restored() const { return is_restored_; }  ///< true after restore(), until a range begins
+  bool is_being_walked() const { return cursor_.in_progress && !is_restored_; }
+  std::int64_t next_epoch() const { return is_restored_ && cursor_.in_progress ? cursor_.epoch : cursor_.epoch + 1; }
+
+  /// Begins a range of batches. Returns the position at which the range starts, or nullopt if another range owns the
+  /// Cursor. Throws UsageError if the range continues a restored epoch, but the steps of `plan` differ from those of the
+  /// checkpoint.
+  std::optional<std::uint64_t> begin(const DatasetPlan& plan, std::int64_t epoch);
+  void set_position(std::uint64_t position) { cursor_.position = static_cast<std::int64_t>(position); }
+  /// Ends the range that owns the Cursor.
+  void end();
+
+  /// Returns and removes the batches that keep_spare() stored, so that their memory can be reused. Returns an empty list
+  /// if they are not `count` batches of `samples` samples.
+  std::vector<BatchData> take_spare(std::size_t samples, std::size_t count);
+  void keep_spare(std::size_t samples, std::vector<BatchData> batches) { spare_ = {samples, std::move(batches)}; }
+
+  StageTimes& stages() { return stages_; }  ///< time of reading batches; any thread may add
+  const StageTimes& stages() const { return stages_; }
+  void add_waited(double seconds) { waited_s_ += seconds; }
+  void add_handed_over(double seconds) { handed_over_s_ += seconds; }
+  double waited_s() const { return waited_s_; }            ///< time of the train thread, waiting for batches
+  double handed_over_s() const { return handed_over_s_; }  ///< time of the train thread, taking batches that were ready
+
+ private:
+  Cursor cursor_;
+  bool is_restored_ = false;
+  StepsIdentity restored_steps_;
+  struct {
+    std::size_t samples = 0;
+    std::vector<BatchData> batches;
+  } spare_;
+  StageTimes stages_;
+  double waited_s_ = 0, handed_over_s_ = 0;
+};
+
+}  // namespace data
 
 /// Implements Dataset. It holds the plan of the dataset (which samples, in which order) and the state of the iterations
 /// over its batches. Calls such as filter() replace the plan by a new one. A range of batches keeps the plan with which
@@ -28,12 +99,7 @@ class DatasetImpl {
   void replace(data::DatasetPlan plan) { plan_ = std::make_shared<const data::DatasetPlan>(std::move(plan)); }
   /// Replaces the plan by the result of DatasetPlan::with(), and throws its errors. Also throws UsageError during an
   /// iteration over batches of the dataset.
-  void add(const std::string& step_name, const std::shared_ptr<const data::Step>& step) {
-    if (walk_.is_being_walked())
-      throw UsageError(fmt::format(
-          "{}() was called while batches of the dataset are being read; call it before the first epoch", step_name));
-    replace(plan_->with(step_name, step));
-  }
+  void add(const std::string& step_name, const data::Step& step);
 
  private:
   std::shared_ptr<const data::DatasetPlan> plan_;

@@ -14,18 +14,18 @@ namespace {
 const DatasetPlan::Applied* draw_of(const DatasetPlan& plan) {
   if (!plan.order.weight_sums) return nullptr;
   const auto found = std::find_if(plan.steps.rbegin(), plan.steps.rend(),
-                                  [](const auto& applied) { return applied.step->effect() == Effect::draws; });
+                                  [](const auto& applied) { return applied.step->effect == Effect::draws; });
   return found == plan.steps.rend() ? nullptr : &*found;
 }
 
 /// Throws UsageError if `step` cannot follow the steps of `plan`.
 void require_combinable(const DatasetPlan& plan, const std::string& name, const Step& step) {
   const auto fields = step.fields(plan.source->fields());
-  if (!plan.order.mixed.empty() && step.effect() != Effect::thins)
+  if (!plan.order.mixed.empty() && step.effect != Effect::thins)
     throw UsageError(fmt::format(
         "{} cannot be combined with the key 'weights', because it changes the numbers of samples of the sources", name));
   const auto* const draw = draw_of(plan);
-  if (draw == nullptr || step.effect() == Effect::draws) return;
+  if (draw == nullptr || step.effect == Effect::draws) return;
   try {
     draw->step->fields(fields);
   } catch (const UsageError& error) {
@@ -49,24 +49,24 @@ std::vector<MixedPart> thinned(const std::vector<MixedPart>& parts, const Step::
 
 }  // namespace
 
-DatasetPlan DatasetPlan::with(const std::string& step_name, const std::shared_ptr<const Step>& step) const {
-  require_combinable(*this, step_name, *step);
-  auto result = step->apply(*this);
+DatasetPlan DatasetPlan::with(const std::string& step_name, const Step& step) const {
+  require_combinable(*this, step_name, step);
+  auto result = step.apply(*this);
   auto plan = *this;
   if (!order.mixed.empty()) plan.order.mixed = thinned(order.mixed, result, step_name);
-  if (maps && step->effect() == Effect::makes)
-    plan.maps = std::make_shared<const SampleMaps>(maps->over(result.source->fields()));
-  if (step->effect() == Effect::draws) plan.order.weight_sums = result.weight_sums;
+  if (maps && step.effect == Effect::makes)
+    plan.maps = std::make_shared<const FieldMaps>(maps->over(result.source->fields()));
+  if (step.effect == Effect::draws) plan.order.weight_sums = result.weight_sums;
   plan.source = std::move(result.source);
-  plan.steps.push_back({step_name, step, std::move(result.identity)});
+  plan.steps.push_back({step_name, std::make_shared<const Step>(step), std::move(result.identity)});
   const auto* const draw = draw_of(*this);
-  return draw == nullptr || step->effect() == Effect::draws ? plan : plan.with(draw->name, draw->step);
+  return draw == nullptr || step.effect == Effect::draws ? plan : plan.with(draw->name, *draw->step);
 }
 
 std::string DatasetPlan::steps_text() const {
   std::string text;
   for (const auto& [step_name, step, identity] : steps) {
-    if (!text.empty()) text += step->effect() == Effect::makes ? ", then " : ", of these ";
+    if (!text.empty()) text += step->effect == Effect::makes ? ", then " : ", of these ";
     text += identity;
   }
   return text;

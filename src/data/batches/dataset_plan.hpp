@@ -11,7 +11,7 @@
 #include "data/order/epoch_order.hpp"
 #include "data/source/skipping_reader.hpp"
 #include "data/source/source.hpp"
-#include "data/transform/sample_maps.hpp"
+#include "data/transform/transform.hpp"
 
 namespace trainrt {
 
@@ -35,9 +35,8 @@ enum class Effect : std::uint8_t {
   draws,    ///< keeps the samples; each epoch draws from them by weight
 };
 
-/// An operation that changes which samples a dataset has, such as filter() or pack(). Immutable.
-class Step {
- public:
+/// An operation that changes which samples a dataset has, such as filter() or pack().
+struct Step {
   struct Result {
     std::shared_ptr<const Source> source;  ///< the samples after the step
     /// Describes everything that determines which sample has which number. Checkpoints contain this text. A position
@@ -48,14 +47,13 @@ class Step {
     std::shared_ptr<const std::vector<double>> weight_sums = nullptr;  ///< Effect::draws only: cumulative weights
   };
 
-  virtual ~Step() = default;
-  virtual Effect effect() const { return Effect::makes; }
+  Effect effect = Effect::makes;
   /// Returns the fields of the samples after the step. `before` are the fields of its input. Throws UsageError if the
   /// step cannot be applied to these fields.
-  virtual std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const { return before; }
+  std::function<Fields(const Fields& before)> fields = [](const Fields& before) { return before; };
   /// Applies the step to the samples of `input`. Collective over input.team. An exception on one rank is thrown on all
   /// ranks.
-  virtual Result apply(const DatasetPlan& input) const = 0;
+  std::function<Result(const DatasetPlan& input)> apply;
 };
 
 /// The order in which an epoch visits the samples.
@@ -89,7 +87,7 @@ struct DatasetPlan {
   std::string name;
   std::shared_ptr<const Source> source;
   std::vector<Applied> steps;
-  std::shared_ptr<const SampleMaps> maps;  ///< nullptr: values are used as `source` has them
+  std::shared_ptr<const FieldMaps> maps;  ///< nullptr: values are used as `source` has them
   SampleOrder order;
   Shard shard;
   bool is_split = true;  ///< false: each rank has all samples, and `shard` is one rank alone
@@ -106,12 +104,12 @@ struct DatasetPlan {
   /// weight, the weights are computed again for the new samples. The plan's changes of values (`maps`) are applied to the
   /// new samples. Collective over `team`. Throws UsageError that names both steps if the new step cannot follow one of
   /// this plan. Also throws the errors of the step.
-  DatasetPlan with(const std::string& step_name, const std::shared_ptr<const Step>& step) const;
+  DatasetPlan with(const std::string& step_name, const Step& step) const;
   /// Returns a text with the identities of all steps, or "" if there are no steps. Checkpoints contain the text.
   std::string steps_text() const;
 
   /// Returns the fields of the batches.
-  const std::vector<Dataset::Field>& fields() const { return maps ? maps->fields() : source->fields(); }
+  const Fields& fields() const { return maps ? maps->fields() : source->fields(); }
   /// Returns the seed of the random changes of values in epoch `epoch`.
   std::uint64_t draw_seed(std::int64_t epoch) const;
   /// Returns the order in which epoch `epoch` visits the samples, the same on all ranks.

@@ -5,73 +5,65 @@
 
 #include <fmt/format.h>
 
-#include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "data/source/samples_at_once.hpp"
 
 namespace trainrt::data {
 
-namespace {
-
-/// Makes `view`, a tensor with the shape of a sample of `field`, refer to sample `i` of the column.
-void set_view(TensorView& view, Column& column, const Dataset::Field& field, std::size_t i) {
-  auto first = field.varies ? 0 : i * sample_bytes(field);
-  if (field.varies) {
-    first = i == 0 ? 0 : column.ends[i - 1];
-    view.shape[0] = static_cast<std::int64_t>((column.ends[i] - first) / size_of(field.dtype));
-  }
-  view.data = column.values.data() + first;
-}
-
-}  // namespace
-
-FieldScan::FieldScan(const DatasetPlan& plan, const std::vector<std::size_t>& fields, std::string step_name)
-    : plan_(plan), step_name_(std::move(step_name)), logged_at_s_(monotonic_seconds()) {
-  for (const auto field : fields) columns_.push_back({field, {}, {}});
-}
-
-void FieldScan::scan(std::uint64_t first, std::uint64_t end, const See& see) {
-  constexpr std::uint64_t bytes_at_once = 4 << 20, max_samples = 1 << 16;
-  const auto& fields = plan_.source->fields();
-  std::uint64_t fixed = 0;
+void scan_columns(const Source& source, SkippingReader* skipping, std::uint64_t first, std::uint64_t end,
+                  std::uint64_t max_bytes, std::uint64_t max_samples, std::vector<Column>& columns,
+                  const std::function<void(std::span<const std::uint64_t> samples)>& see) {
+  std::uint64_t fixed_bytes = 0;
   bool varies = false;
-  std::vector<TensorView> values;
-  for (const auto& column : columns_) {
-    const auto& field = fields[column.field];
+  for (const auto& column : columns) {
+    const auto& field = source.fields()[column.field];
     varies = varies || field.varies;
-    if (!field.varies) fixed += sample_bytes(field);
-    values.push_back({nullptr, field.dtype, field.varies ? Shape{0} : field.sample_shape});
+    if (!field.varies) fixed_bytes += sample_bytes(field);
   }
-  SamplesAtOnce at_once(bytes_at_once, fixed, varies, max_samples);
+  SamplesAtOnce at_once(max_bytes, fixed_bytes, varies, max_samples);
+  std::vector<std::uint64_t> samples;
   for (auto at = first; at < end;) {
-    samples_.resize(std::min(at_once.count(), end - at));
-    std::iota(samples_.begin(), samples_.end(), at);
-    at += samples_.size();
-    read();
+    samples.resize(std::min(at_once.count(), end - at));
+    std::iota(samples.begin(), samples.end(), at);
+    at += samples.size();
+    if (skipping != nullptr)
+      skipping->read_if_any(source, samples, columns);
+    else
+      source.read(samples, columns);
+    if (samples.empty()) continue;
     std::uint64_t bytes = 0;
-    for (const auto& column : columns_) bytes += column.values.size();
-    at_once.saw(samples_.size(), bytes);
-    for (std::size_t i = 0; i < samples_.size(); ++i) {
-      for (std::size_t k = 0; k < columns_.size(); ++k) set_view(values[k], columns_[k], fields[columns_[k].field], i);
-      see(samples_[i], values);
-    }
-    log_progress(at - first, end - first);
+    for (const auto& column : columns) bytes += column.values.size();
+    at_once.saw(samples.size(), bytes);
+    see(samples);
   }
 }
 
-void FieldScan::read() {
-  if (plan_.skipping)
-    plan_.skipping->read_if_any(*plan_.source, samples_, columns_);
-  else
-    plan_.source->read(samples_, columns_);
-}
-
-void FieldScan::log_progress(std::uint64_t done, std::uint64_t all) {
-  constexpr double pause_s = 60;
-  const auto now_s = monotonic_seconds();
-  if (now_s - logged_at_s_ < pause_s) return;
-  logged_at_s_ = now_s;
-  log::info(fmt::format("dataset '{}': {} has read {} of {} samples", plan_.name, step_name_, done, all));
+void scan_fields(const DatasetPlan& plan, std::span<const std::size_t> fields, const std::string& step_name,
+                 std::uint64_t first, std::uint64_t end,
+                 const std::function<void(std::uint64_t sample, std::span<const TensorView> values)>& see) {
+  constexpr std::uint64_t max_bytes = 4 << 20, max_samples = 1 << 16;
+  const auto& all = plan.source->fields();
+  std::vector<Column> columns;
+  std::vector<TensorView> values;
+  for (const auto number : fields) {
+    columns.push_back({number, {}, {}});
+    values.push_back({nullptr, all[number].dtype, all[number].varies ? Shape{0} : all[number].sample_shape});
+  }
+  ProgressClock progress;
+  scan_columns(*plan.source, plan.skipping.get(), first, end, max_bytes, max_samples, columns, [&](auto samples) {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        const auto& field = all[columns[k].field];
+        const auto sample = sample_of(columns[k], field, i);
+        values[k].data = const_cast<std::byte*>(sample.data());
+        if (field.varies) values[k].shape[0] = static_cast<std::int64_t>(sample.size() / size_of(field.dtype));
+      }
+      see(samples[i], values);
+    }
+    if (progress.is_due())
+      log::info(fmt::format("dataset '{}': {} has read {} of {} samples", plan.name, step_name, samples.back() + 1 - first,
+                            end - first));
+  });
 }
 
 std::vector<std::int64_t> gather_from_scan(const DatasetPlan& plan, std::size_t field, const std::string& step_name,
@@ -79,7 +71,7 @@ std::vector<std::int64_t> gather_from_scan(const DatasetPlan& plan, std::size_t 
   std::vector<std::int64_t> numbers(plan.source->size());
   const auto [first, end] = plan.team.own_share(numbers.size());
   const auto scan = [&, first = first, end = end] {
-    FieldScan(plan, {field}, step_name).scan(first, end, [&](std::uint64_t sample, std::span<const TensorView> values) {
+    scan_fields(plan, {&field, 1}, step_name, first, end, [&](std::uint64_t sample, std::span<const TensorView> values) {
       numbers[sample] = number_of(values.front());
     });
   };

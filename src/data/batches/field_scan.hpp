@@ -5,38 +5,51 @@
 #include <string>
 #include <vector>
 
+#include "core/host.hpp"
 #include "data/batches/dataset_plan.hpp"
 
 namespace trainrt::data {
 
-/// Reads some fields of consecutive samples of a dataset before its first epoch, a few MiB at a time. If plan.skipping is
-/// set, leaves out samples that cannot be read.
-class FieldScan {
- public:
-  using See = std::function<void(std::uint64_t sample, std::span<const TensorView> values)>;
+/// Returns the values of sample `i` of a column, which has the values of `field`.
+inline std::span<const std::byte> sample_of(const Column& column, const Dataset::Field& field, std::size_t i) {
+  return field.varies ? column.varying(i) : std::span(column.values).subspan(i * sample_bytes(field), sample_bytes(field));
+}
 
-  /// `fields`: numbers of fields of plan.source. `step_name`: for the progress message that is logged once a minute.
-  FieldScan(const DatasetPlan& plan, const std::vector<std::size_t>& fields, std::string step_name);
-  /// Calls `see` for the samples `first` to `end` - 1, in this order. `values` has one tensor per field, which has the
-  /// shape of one sample. For a field that varies in length, the shape is [number of values]. The tensors are valid
-  /// during the call.
-  void scan(std::uint64_t first, std::uint64_t end, const See& see);
+/// Reads the samples `first` to `end` - 1 of `source`, in this order, about `max_bytes` bytes and at most `max_samples`
+/// samples at a time. Calls `see` each time; `columns` then have the values of `samples`. If `skipping` is not nullptr,
+/// leaves out samples that cannot be read.
+void scan_columns(const Source& source, SkippingReader* skipping, std::uint64_t first, std::uint64_t end,
+                  std::uint64_t max_bytes, std::uint64_t max_samples, std::vector<Column>& columns,
+                  const std::function<void(std::span<const std::uint64_t> samples)>& see);
 
- private:
-  void read();
-  void log_progress(std::uint64_t done, std::uint64_t all);
-
-  const DatasetPlan& plan_;
-  std::string step_name_;
-  double logged_at_s_;
-  std::vector<Column> columns_;
-  std::vector<std::uint64_t> samples_;
-};
+/// Reads some fields of the samples `first` to `end` - 1 of a dataset before its first epoch, and calls `see` for each
+/// sample. If plan.skipping is set, leaves out samples that cannot be read. `fields` are numbers of fields of plan.source.
+/// `values` has one tensor per field, which has the shape of one sample. For a field that varies in length, the shape is
+/// [number of values]. The tensors are valid during the call. `step_name` is for the progress message that is logged once
+/// a minute.
+void scan_fields(const DatasetPlan& plan, std::span<const std::size_t> fields, const std::string& step_name,
+                 std::uint64_t first, std::uint64_t end,
+                 const std::function<void(std::uint64_t sample, std::span<const TensorView> values)>& see);
 
 /// Calls `number_of` with the values of field `field` for each sample, and returns the resulting numbers. Each rank reads
 /// its share of the samples, and all ranks get all numbers. A sample that cannot be read and is skipped has the number 0.
 /// Collective over plan.team.
 std::vector<std::int64_t> gather_from_scan(const DatasetPlan& plan, std::size_t field, const std::string& step_name,
                                            const std::function<std::int64_t(const TensorView& values)>& number_of);
+
+/// Limits progress messages to one per minute. The first is due after a minute.
+class ProgressClock {
+ public:
+  bool is_due() {
+    constexpr double pause_s = 60;
+    const auto now_s = monotonic_seconds();
+    if (now_s - logged_at_s_ < pause_s) return false;
+    logged_at_s_ = now_s;
+    return true;
+  }
+
+ private:
+  double logged_at_s_ = monotonic_seconds();
+};
 
 }  // namespace trainrt::data

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -7,16 +6,9 @@
 #include <utility>
 #include <vector>
 
-namespace trainrt {
+#include "data/order/batch_plan.hpp"
 
-/// Divides `count` consecutive items into `parts` shares as evenly as possible; the first shares may have one item more.
-/// Returns the half-open range of the items in share number `at`.
-inline std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int at, int parts) {
-  const auto shares = static_cast<std::uint64_t>(parts), number = static_cast<std::uint64_t>(at);
-  const auto each = count / shares, more = count % shares;
-  const auto first = number * each + std::min(number, more);
-  return {first, first + each + (number < more ? 1 : 0)};
-}
+namespace trainrt {
 
 /// The ranks that read a dataset together before an epoch begins: each rank reads its share of the samples. A default
 /// Team is one rank alone.
@@ -35,7 +27,7 @@ struct Team {
   /// Returns the half-open range of the items of rank `of_rank`, if `count` consecutive items are divided among the
   /// ranks.
   std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int of_rank) const {
-    return trainrt::share_of(count, of_rank, size);
+    return data::share_of(count, of_rank, size);
   }
   std::pair<std::uint64_t, std::uint64_t> own_share(std::uint64_t count) const { return share_of(count, rank); }
 };

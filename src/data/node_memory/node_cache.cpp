@@ -237,15 +237,12 @@ bool NodeCache::copy_varying(const Column& column, std::uint64_t first) const {
 }
 
 void NodeCache::give_varying(Samples samples, Column& column) const {
-  column.values.clear();
-  column.ends.clear();
+  column.clear();
   const auto* const places = values(column.field);
   for (const auto sample : samples) {
     ValuePlace place;
     std::memcpy(&place, places + sample * sizeof place, sizeof place);
-    const auto* const first = arena_.values(place.at);
-    column.values.insert(column.values.end(), first, first + place.bytes);
-    column.ends.push_back(column.values.size());
+    column.append({arena_.values(place.at), place.bytes});
   }
 }
 

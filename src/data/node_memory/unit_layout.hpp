@@ -1,14 +1,26 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "data/node_memory/value_arena.hpp"
 #include "data/source/format.hpp"
 #include "data/source/source.hpp"
 
 namespace trainrt::data {
+
+/// The memory that the ranks of a node share for a dataset.
+struct NodeShare {
+  int ranks = 1;                        ///< number of ranks on the node
+  std::shared_ptr<std::byte[]> memory;  ///< memory of a NodeCache; nullptr if nothing is shared
+  std::shared_ptr<const int> file;      ///< descriptor of the memory if pages are reserved on demand, else nullptr
+};
+
+/// Position of the values of one sample in a ValueArena.
+struct ValuePlace {
+  std::uint64_t at = 0, bytes = 0;
+};
 
 /// Divides the samples of a dataset into units, which are groups of consecutive samples that are read together. Also
 /// determines the positions of the values in memory. The values of a field are adjacent, in the order of the samples.
@@ -43,9 +55,8 @@ class UnitLayout {
   /// method that reads the most at once.
   Reading reading(std::size_t unit) const { return readings_[unit]; }
 
-  std::uint64_t offset(std::size_t field) const {
-    return offsets_[field];
-  }  ///< returns the offset of the first sample's value, in bytes
+  /// Returns the offset of the first sample's value, in bytes.
+  std::uint64_t offset(std::size_t field) const { return offsets_[field]; }
   std::size_t sample_bytes(std::size_t field) const { return sample_bytes_[field]; }
   bool varies(std::size_t field) const { return varies_[field]; }  ///< whether its values are ValuePlaces
   std::uint64_t bytes() const { return bytes_; }                   ///< returns the size of all fields

@@ -30,11 +30,9 @@ std::uint64_t visited(std::uint64_t left, std::uint64_t global_batch, std::uint6
 }  // namespace
 
 BatchPlan::BatchPlan(std::uint64_t samples, std::uint64_t start, Split split, Remainder remainder)
-    : start_(start),
-      ranks_(static_cast<std::uint64_t>(split.ranks)),
-      whole_batch_(remainder == Remainder::whole ? split.batch_size : 0) {
+    : start_(start), ranks_(split.ranks), whole_batch_(remainder == Remainder::whole ? split.batch_size : 0) {
   const bool is_elastic = split.workers > 0 && whole_batch_ == 0;
-  const auto workers = is_elastic ? static_cast<std::uint64_t>(split.workers) : ranks_;
+  const auto workers = static_cast<std::uint64_t>(is_elastic ? split.workers : ranks_);
   global_batch_ = saturating_product(split.batch_size, workers);
   const auto left = samples > start ? samples - start : 0;
   end_ = start_ + visited(left, global_batch_, workers, remainder);
@@ -53,14 +51,12 @@ Slice BatchPlan::global_batch(std::uint64_t k) const {
 
 Slice BatchPlan::rank_part(std::uint64_t k, int rank) const {
   const auto whole = global_batch(k);
-  const auto r = static_cast<std::uint64_t>(rank);
   if (whole_batch_ > 0) {
-    const auto before = std::min(saturating_product(r, whole_batch_), whole.count);
+    const auto before = std::min(saturating_product(static_cast<std::uint64_t>(rank), whole_batch_), whole.count);
     return {whole.first + before, std::min(whole_batch_, whole.count - before)};
   }
-  const auto share = whole.count / ranks_;
-  const auto with_one_more = whole.count % ranks_;
-  return {whole.first + r * share + std::min(r, with_one_more), share + (r < with_one_more ? 1 : 0)};
+  const auto [first, end] = share_of(whole.count, rank, ranks_);
+  return {whole.first + first, end - first};
 }
 
 }  // namespace trainrt::data

@@ -1,5 +1,7 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include <trainrt/dataset.hpp>
 
@@ -11,6 +13,15 @@ struct Slice {
   std::uint64_t count = 0;
   bool operator==(const Slice&) const = default;
 };
+
+/// Divides `count` consecutive items into `parts` shares as evenly as possible; the first shares may have one item more.
+/// Returns the half-open range of the items in share number `at`.
+inline std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int at, int parts) {
+  const auto shares = static_cast<std::uint64_t>(parts), number = static_cast<std::uint64_t>(at);
+  const auto each = count / shares, more = count % shares;
+  const auto first = number * each + std::min(number, more);
+  return {first, first + each + (number < more ? 1 : 0)};
+}
 
 /// Divides the positions of an epoch from `start` on into global batches, and each global batch into the parts of the
 /// ranks. Pure.
@@ -44,7 +55,7 @@ class BatchPlan {
   std::uint64_t start_;
   std::uint64_t end_;  ///< one after the last position; with Remainder::pad, may be greater than the number of samples
   std::uint64_t global_batch_;  ///< positions of a full global batch
-  std::uint64_t ranks_;
+  int ranks_;
   std::uint64_t whole_batch_;  ///< batch size of `Remainder::whole`; otherwise 0
 };
 

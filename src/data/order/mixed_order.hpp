@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "data/order/permutation.hpp"
-#include "data/order/shuffle.hpp"
 
 namespace trainrt::data {
 

@@ -33,7 +33,11 @@ Permutation::Permutation(std::uint64_t size, std::uint64_t seed, bool is_quick)
 }
 
 std::uint64_t Permutation::operator[](std::uint64_t number) const {
-  do number = is_quick_ ? permute_quickly(number) : permute(number);
+  do
+    if (is_quick_)
+      permute_quickly<1>(&number);
+    else
+      number = permute(number);
   while (number >= size_);
   return number;
 }
@@ -46,16 +50,10 @@ std::uint64_t Permutation::permute(std::uint64_t number) const {
   return left << half_bits_ | right;
 }
 
-std::uint64_t Permutation::permute_quickly(std::uint64_t number) const {
-  const auto mask = (std::uint64_t{1} << half_bits_) - 1;
-  auto left = number >> half_bits_, right = number & mask;
-  for (const auto key : keys_) left = std::exchange(right, left ^ (mixed(key ^ right) & mask));
-  return left << half_bits_ | right;
-}
-
-/// Does the work of permute_quickly() for four numbers. The multiplications of different numbers are independent, so the
-/// processor executes them in parallel. An iteration computes two rounds, so that the halves need not be exchanged.
-void Permutation::permute_lanes(std::uint64_t* numbers) const {
+/// Permutes `lanes` numbers. The multiplications of different numbers are independent, so the processor executes them in
+/// parallel. An iteration computes two rounds, so that the halves need not be exchanged.
+template <std::size_t lanes>
+void Permutation::permute_quickly(std::uint64_t* numbers) const {
   static_assert(quick_rounds % 2 == 0);
   const auto mask = (std::uint64_t{1} << half_bits_) - 1;
   std::array<std::uint64_t, lanes> left, right;
@@ -71,10 +69,14 @@ void Permutation::permute_lanes(std::uint64_t* numbers) const {
 }
 
 void Permutation::permute_all(std::span<std::uint64_t> numbers) const {
+  constexpr std::size_t lanes = 4;
+  if (!is_quick_) {
+    for (auto& number : numbers) number = permute(number);
+    return;
+  }
   std::size_t at = 0;
-  if (is_quick_)
-    for (; at + lanes <= numbers.size(); at += lanes) permute_lanes(numbers.data() + at);
-  for (; at < numbers.size(); ++at) numbers[at] = is_quick_ ? permute_quickly(numbers[at]) : permute(numbers[at]);
+  for (; at + lanes <= numbers.size(); at += lanes) permute_quickly<lanes>(numbers.data() + at);
+  for (; at < numbers.size(); ++at) permute_quickly<1>(numbers.data() + at);
 }
 
 void Permutation::map(std::span<std::uint64_t> numbers) const {
@@ -97,6 +99,35 @@ void Permutation::map(std::span<std::uint64_t> numbers) const {
       left = go_on;
     }
   }
+}
+
+Shuffle::List Shuffle::listed(std::uint64_t size, std::uint64_t seed) {
+  List numbers(size);
+  std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
+  Random random(seed, 0);
+  for (auto left = size; left > 1; --left) std::swap(numbers[left - 1], numbers[random.below(left)]);
+  return numbers;
+}
+
+Shuffle::Shuffle(std::uint64_t size, std::uint64_t seed) {
+  if (size < min_computed)
+    order_ = listed(size, seed);
+  else
+    order_ = Permutation::quick(size, seed);
+}
+
+Shuffle Shuffle::legacy(std::uint64_t size, std::uint64_t seed) {
+  if (size < min_legacy_computed) return Shuffle(listed(size, seed));
+  return Shuffle(Permutation(size, seed));
+}
+
+void Shuffle::list(std::uint64_t first, std::span<std::uint64_t> into) const {
+  if (const auto* const listed = std::get_if<List>(&order_)) {
+    std::copy_n(listed->begin() + static_cast<std::ptrdiff_t>(first), into.size(), into.begin());
+    return;
+  }
+  std::iota(into.begin(), into.end(), first);
+  std::get<Permutation>(order_).map(into);
 }
 
 }  // namespace trainrt::data

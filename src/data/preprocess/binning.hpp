@@ -1,8 +1,8 @@
 #pragma once
 #include <array>
-#include <vector>
+#include <memory>
 
-#include "data/preprocess/columnwise.hpp"
+#include "data/preprocess/preprocessing.hpp"
 
 namespace trainrt::data {
 
@@ -19,37 +19,10 @@ constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& b
           output_columns_parameter};
 }
 
-/// Replaces each number by the number of its bin, from 0, as i64. NaN and numbers outside all bins become -1. Bins are
-/// the intervals between neighbouring edges, as in pandas.cut().
-class Binning : public Columnwise {
- public:
-  explicit Binning(const Parameters& given);
-
- protected:
-  /// Sets the edges of each column. With duplicates = drop, duplicate edges are removed first. Throws UsageError unless
-  /// the edges are then strictly increasing.
-  void set_edges(std::vector<std::vector<double>> edges);
-  void require(const Dataset::Field& field) const final;
-  bool is_right() const { return is_right_; }
-
- private:
-  Dataset::Field output(std::size_t at, const Dataset::Field& from) const final;
-  void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const final;
-  bool is_right_, includes_lowest_, drops_duplicates_;
-  std::vector<std::vector<double>> edges_;  ///< edges of the bins of each column
-};
-
-/// Calls read(value) for each column, and returns the results. If the parameter `bins` is a JSON object, `value` is the
-/// object's member for the column. Otherwise, `value` is `bins`. Throws UsageError if the object has no member for a
-/// column.
-template <class Read>
-auto bins_per_column(const nlohmann::json& bins, const std::vector<std::string>& columns, Read&& read) {
-  std::vector<decltype(read(bins))> found;
-  for (const auto& column : columns) {
-    if (bins.is_object() && !bins.contains(column)) throw UsageError("bins has no value for the column '" + column + "'");
-    found.push_back(read(bins.is_object() ? bins.at(column) : bins));
-  }
-  return found;
-}
+/// Creates a preprocessor that replaces each number by the number of its bin, from 0, as i64. NaN and numbers outside all
+/// bins become -1. Bins are the intervals between neighbouring edges, as in pandas.cut(). The parameter `bins` has the
+/// edges. If `max_bins` is not 0, `bins` is instead the number of bins of equal width between the minimum and the maximum
+/// of a column, which fit() finds: from 1 to `max_bins`.
+std::unique_ptr<Preprocessing> make_binning(const Parameters& given, std::int64_t max_bins = 0);
 
 }  // namespace trainrt::data

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/sha256.hpp"
 #include "core/text/text.hpp"
 #include "data/preprocess/numbers.hpp"
-#include "data/preprocess/words.hpp"
 
 namespace trainrt::data {
 
@@ -21,27 +21,28 @@ Category category_of(double value) {
   return value;
 }
 
+void write_category(PackedWriter& into, const Category& category) {
+  into.number(category.index());
+  if (const auto* const text = std::get_if<std::string>(&category))
+    into.text(*text);
+  else
+    into.number(category.index() == 0 ? std::bit_cast<std::uint64_t>(std::get<std::int64_t>(category))
+                                      : std::bit_cast<std::uint64_t>(std::get<double>(category)));
+}
+
+Category read_category(PackedReader& from) {
+  const auto index = from.number();
+  if (index == 2) return from.text();
+  const auto pattern = from.number();
+  return index == 0 ? Category(std::bit_cast<std::int64_t>(pattern)) : Category(std::bit_cast<double>(pattern));
+}
+
+}  // namespace
+
 double as_double(const Category& number) {
   const auto* const integer = std::get_if<std::int64_t>(&number);
   return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(number);
 }
-
-void write_category(PackedWriter& into, const Category& category) {
-  into.number(category.index());
-  if (const auto* const text = std::get_if<std::string>(&category)) return into.text(*text);
-  const auto* const integer = std::get_if<std::int64_t>(&category);
-  into.number(integer != nullptr ? std::bit_cast<std::uint64_t>(*integer)
-                                 : std::bit_cast<std::uint64_t>(std::get<double>(category)));
-}
-
-Category read_category(PackedReader& from) {
-  const auto kind = from.number();
-  if (kind == 2) return from.text();
-  const auto pattern = from.number();
-  return kind == 0 ? Category(std::bit_cast<std::int64_t>(pattern)) : Category(std::bit_cast<double>(pattern));
-}
-
-}  // namespace
 
 bool is_before(const Category& a, const Category& b) {
   const bool is_text_a = std::holds_alternative<std::string>(a), is_text_b = std::holds_alternative<std::string>(b);
@@ -52,8 +53,7 @@ bool is_before(const Category& a, const Category& b) {
 
 std::string quoted(const Category& category) {
   if (const auto* const text = std::get_if<std::string>(&category)) return "'" + excerpt(*text, 60) + "'";
-  const auto* const integer = std::get_if<std::int64_t>(&category);
-  return integer != nullptr ? fmt::format("{}", *integer) : fmt::format("{}", std::get<double>(category));
+  return std::visit([](const auto& number) { return fmt::format("{}", number); }, category);
 }
 
 nlohmann::json json_of(const Category& category) {
@@ -70,6 +70,22 @@ Category category_from(const nlohmann::json& json) {
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return category_of(json.get<double>());
   throw UsageError("a category must be a number, a string or a bool");
+}
+
+std::vector<std::string_view> split_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t first = 0;;) {
+    const auto end = text.find(' ', first);
+    words.push_back(text.substr(first, end - first));
+    if (end == std::string_view::npos) return words;
+    first = end + 1;
+  }
+}
+
+std::uint64_t hashed_feature(std::string_view text, std::uint32_t features) {
+  std::uint64_t rest = 0;
+  for (const auto byte : sha256_of(std::as_bytes(std::span(text)))) rest = (rest << 8 | byte) % features;
+  return rest;
 }
 
 void for_each_category(const Table::Column& column,
@@ -139,17 +155,13 @@ void CategoryStatistic::merge(PackedReader& from) {
   }
 }
 
-std::vector<CategoryStatistic::Counted> CategoryStatistic::by_value() const {
+std::vector<CategoryStatistic::Counted> CategoryStatistic::most_frequent(std::size_t limit) const {
   std::vector<Counted> found;
   found.reserve(counts_.size());
   for (const auto& [value, count] : counts_) found.push_back({value, count});
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return is_before(a.value, b.value); });
-  return found;
-}
-
-std::vector<CategoryStatistic::Counted> CategoryStatistic::most_frequent(std::size_t limit) const {
-  auto found = by_value();
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+  std::ranges::sort(found, [](const auto& a, const auto& b) {
+    return a.count != b.count ? a.count > b.count : is_before(a.value, b.value);
+  });
   if (found.size() > limit) found.resize(limit);
   return found;
 }

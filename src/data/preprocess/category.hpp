@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -10,7 +11,7 @@
 #include <trainrt/preprocessor.hpp>
 
 #include "data/bytes/coding/packed.hpp"
-#include "data/preprocess/statistic.hpp"
+#include "data/preprocess/preprocessing.hpp"
 
 namespace trainrt::data {
 
@@ -27,8 +28,17 @@ std::string quoted(const Category& category);
 nlohmann::json json_of(const Category& category);
 Category category_from(const nlohmann::json& json);
 
+/// Returns a number as f64. Precondition: `number` is not a text.
+double as_double(const Category& number);
+
 template <class T>
 using ByCategory = std::unordered_map<Category, T>;
+
+/// Splits a text at each single space, as Python's split(" "). Adjacent spaces yield empty words.
+std::vector<std::string_view> split_words(std::string_view text);
+/// Returns the hash of a text: a feature number below `features` > 0. It is the text's SHA-256, as a number of 256
+/// bits, modulo `features`. Ray's hashing preprocessors use the same hash.
+std::uint64_t hashed_feature(std::string_view text, std::uint32_t features);
 
 /// Calls `visit` for each value of a column, in order. The arguments are the index of the value, and a pointer to its
 /// category, which is nullptr for NaN. A column of texts has one value per sample. In a column of arrays, each element
@@ -52,7 +62,6 @@ class CategoryStatistic final : public Statistic {
   };
 
   explicit CategoryStatistic(Of of) : of_(of) {}
-  std::vector<Counted> by_value() const;  ///< returns all values, sorted
   /// Returns the `limit` most frequent values, the most frequent one first. Values with equal counts are in sorted
   /// order.
   std::vector<Counted> most_frequent(std::size_t limit) const;

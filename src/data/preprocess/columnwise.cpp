@@ -16,12 +16,16 @@ std::vector<StatisticRequest> Columnwise::requests(const Fields& fields) const {
   return requests;
 }
 
-void Columnwise::add_stats(std::size_t, const Statistic&, nlohmann::json&) const {}
-
 nlohmann::json Columnwise::stats_of(std::span<const StatisticRequest> computed) const {
   auto stats = nlohmann::json::object();
   for (std::size_t at = 0; at < computed.size(); ++at) add_stats(at, *computed[at].statistic, stats);
   return stats;
+}
+
+void Columnwise::require(const Dataset::Field& field) const { require_number(field); }
+
+Dataset::Field Columnwise::output(std::size_t, const Dataset::Field& from) const {
+  return {from.name, real_of(from.dtype), {}, false};
 }
 
 Dataset::Field Columnwise::checked_output(std::size_t at, const Dataset::Field& from) const {
@@ -64,28 +68,12 @@ void Scaling::set_stats(const nlohmann::json& stats) {
   }
 }
 
-void Scaling::require(const Dataset::Field& field) const { require_number(field); }
-
-Dataset::Field Scaling::output(std::size_t, const Dataset::Field& from) const {
-  return {from.name, real_of(from.dtype), {}, false};
-}
-
 void Scaling::convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const {
   const auto [offset, divisor] = scales_[at];
   with_numbers(from.field.dtype, from.values, [&, offset = offset, divisor = divisor](auto values) {
     fill_reals(to, samples, [&](std::size_t i) { return (static_cast<double>(values[i]) - offset) / divisor; });
   });
 }
-
-namespace {
-
-Fields fields_of(const Table& table) {
-  Fields fields;
-  for (const auto& column : table.columns) fields.push_back(column.field);
-  return fields;
-}
-
-}  // namespace
 
 std::vector<std::string> Combining::needs(const std::string& output, const Fields& before) const {
   if (std::find(outputs_.begin(), outputs_.end(), output) != outputs_.end()) return inputs(before);

@@ -28,17 +28,18 @@ class Columnwise : public Preprocessing {
  protected:
   const std::vector<std::string>& columns() const { return columns_; }
 
-  /// Throws UsageError, which names the column, if the type of the column is unsuitable.
-  virtual void require(const Dataset::Field& field) const = 0;
+  /// Throws UsageError, which names the column, if the type of the column is unsuitable. By default, each sample of a
+  /// column must be one number.
+  virtual void require(const Dataset::Field& field) const;
   /// Returns an empty statistic of the kind that a fit computes for each column. Returns nullptr if no fit is needed.
   virtual std::unique_ptr<Statistic> statistic() const { return nullptr; }
-  /// Adds the results of the fit for column number `at` of columns() to the JSON object `stats`.
-  virtual void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const;
+  /// Adds the results of the fit for column number `at` of columns() to a JSON object.
+  virtual void add_stats(std::size_t, const Statistic&, nlohmann::json&) const {}
 
-  /// output() returns type and shape of the output of column number `at`; the name of the returned field is not used.
-  /// convert() computes the values of this output and stores them in `to`, which has no values before. require() has
-  /// accepted the field `from` or `from.field`.
-  virtual Dataset::Field output(std::size_t at, const Dataset::Field& from) const = 0;
+  /// output() returns type and shape of the output of column number `at`; the name of the returned field is not used. By
+  /// default, it is one number per sample: f32 for an f32 column, otherwise f64. convert() computes the values of this
+  /// output and stores them in `to`, which has no values before. require() has accepted the field `from` or `from.field`.
+  virtual Dataset::Field output(std::size_t at, const Dataset::Field& from) const;
   virtual void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const = 0;
 
  private:
@@ -63,8 +64,6 @@ class Scaling : public Columnwise {
   static double one_if_negligible(double divisor) { return divisor < 1e-8 ? 1 : divisor; }
 
  private:
-  void require(const Dataset::Field& field) const final;
-  Dataset::Field output(std::size_t at, const Dataset::Field& from) const final;
   void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const final;
   std::vector<Scale> scales_;
 };

@@ -7,68 +7,157 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
+#include "data/preprocess/category.hpp"
 #include "data/preprocess/numbers.hpp"
 
 namespace trainrt::data {
 
-Categories::Categories(std::vector<Category> values) {
-  for (const auto& value : values)
-    if (!numbers_.try_emplace(value, static_cast<std::int64_t>(numbers_.size())).second)
-      throw UsageError(fmt::format("the category {} occurs twice in \"stats\"", quoted(value)));
-}
+namespace {
 
-void Encoding::require(const Dataset::Field& field) const {
-  if (!is_text(field)) require_number(field);
-}
+using Input = EncoderTraits::Input;
+constexpr std::int64_t unknown = -1;
 
-void Encoding::add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const {
-  auto values = nlohmann::json::array();
-  for (const auto& each : kept(at, static_cast<const CategoryStatistic&>(computed))) values.push_back(json_of(each.value));
-  stats[stat_key(stat_name(), columns()[at])] = std::move(values);
-}
-
-void Encoding::set_stats(const nlohmann::json& stats) {
-  categories_.clear();
-  for (const auto& column : columns()) {
-    std::vector<Category> values;
-    for (const auto& each : ColumnStats{stats, column}.list(stat_name())) values.push_back(category_of_stat(each));
-    categories_.emplace_back(std::move(values));
+class Encoder final : public Columnwise {
+ public:
+  Encoder(const Parameters& given, const EncoderTraits& traits)
+      : Columnwise(given, traits.columns, traits.outputs),
+        traits_(traits),
+        limits_(columns().size(), std::numeric_limits<std::size_t>::max()) {
+    if (traits.input == Input::words)
+      limit_words(given.json("max_features"));
+    else if (traits.is_vector)
+      limit_categories(given.json("max_categories"));
   }
-}
 
-Dataset::Field Numbering::output(std::size_t, const Dataset::Field& from) const {
-  return {from.name, DType::i64, {}, false};
-}
-
-void Numbering::convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const {
-  auto* const out = zeroed<std::int64_t>(to, samples);
-  for_each_category(from, [&](std::size_t sample, const Category* value) {
-    out[sample] = value != nullptr ? categories(at).number_of(*value) : Categories::unknown;
-    if (out[sample] == Categories::unknown && refuses_unknown())
-      throw UsageError(fmt::format("column '{}' contains {}, which did not occur when the encoder was fitted",
-                                   from.field.name, value != nullptr ? quoted(*value) : "NaN"));
-  });
-}
-
-LimitedEncoding::LimitedEncoding(const Parameters& given) : Encoding(given) {
-  limits_.assign(columns().size(), std::numeric_limits<std::size_t>::max());
-  const auto& limits = given.json("max_categories");
-  if (limits.is_null()) return;
-  if (!limits.is_object()) throw UsageError("max_categories must be " + valid_values(parameters[1]));
-  for (const auto& [column, limit] : limits.items()) {
-    const auto at = std::find(columns().begin(), columns().end(), column);
-    if (at == columns().end())
-      throw UsageError(
-          fmt::format("max_categories names '{}', which is not one of the columns: {}", column, join(columns())));
-    limits_[static_cast<std::size_t>(at - columns().begin())] =
-        static_cast<std::size_t>(integer_from("max_categories", limit, std::numeric_limits<std::int64_t>::max()));
+  void set_stats(const nlohmann::json& stats) override {
+    numbers_.clear();
+    for (const auto& column : columns()) {
+      auto& numbers = numbers_.emplace_back();
+      for (const auto& each : ColumnStats{stats, column}.list(stat_name())) {
+        const auto value = category_of_stat(each);
+        if (!numbers.try_emplace(value, static_cast<std::int64_t>(numbers.size())).second)
+          throw UsageError(fmt::format("the category {} occurs twice in \"stats\"", quoted(value)));
+      }
+    }
   }
-}
 
-std::vector<CategoryStatistic::Counted> LimitedEncoding::kept(std::size_t at, const CategoryStatistic& computed) const {
-  auto kept = computed.most_frequent(limits_[at]);
-  std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return is_before(a.value, b.value); });
-  return kept;
+ private:
+  void limit_words(const nlohmann::json& max) {
+    if (!max.is_null()) limits_.assign(limits_.size(), max.get<std::size_t>());
+  }
+
+  void limit_categories(const nlohmann::json& limits) {
+    if (limits.is_null()) return;
+    if (!limits.is_object()) throw UsageError("max_categories must be " + valid_values(limited_encoder_parameters[1]));
+    for (const auto& [column, limit] : limits.items()) {
+      const auto at = std::ranges::find(columns(), column);
+      if (at == columns().end())
+        throw UsageError(
+            fmt::format("max_categories names '{}', which is not one of the columns: {}", column, join(columns())));
+      limits_[static_cast<std::size_t>(at - columns().begin())] =
+          static_cast<std::size_t>(integer_from("max_categories", limit, std::numeric_limits<std::int64_t>::max()));
+    }
+  }
+
+  std::string_view stat_name() const { return traits_.input == Input::words ? "token_counts" : "unique_values"; }
+
+  Category category_of_stat(const nlohmann::json& json) const {
+    if (traits_.input != Input::words) return category_from(json);
+    if (!json.is_array() || json.size() != 2 || !json[0].is_string() || !json[1].is_number_unsigned())
+      throw UsageError("token_counts must be a list of words with their counts: [[\"word\", 3]]");
+    return json[0].get<std::string>();
+  }
+
+  void require(const Dataset::Field& field) const override {
+    if (traits_.input == Input::words) return require_text(field);
+    if (traits_.input == Input::values && !is_text(field)) require_number(field);
+    if (traits_.input == Input::values) return;
+    if (is_text(field) || !is_plain_number(field.dtype))
+      throw UsageError(fmt::format("column '{}' contains {}; it must contain lists of numbers", field.name,
+                                   is_text(field) ? "texts" : name_of(field.dtype)));
+  }
+
+  std::unique_ptr<Statistic> statistic() const override {
+    return std::make_unique<CategoryStatistic>(traits_.input == Input::words ? CategoryStatistic::Of::words
+                                               : traits_.ignores_missing     ? CategoryStatistic::Of::non_missing
+                                                                             : CategoryStatistic::Of::values);
+  }
+
+  void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const override {
+    auto kept = static_cast<const CategoryStatistic&>(computed).most_frequent(limits_[at]);
+    if (traits_.input != Input::words)
+      std::ranges::sort(kept, [](const auto& a, const auto& b) { return is_before(a.value, b.value); });
+    auto values = nlohmann::json::array();
+    for (const auto& [value, count] : kept)
+      if (traits_.input == Input::words)
+        values.push_back({json_of(value), count});
+      else
+        values.push_back(json_of(value));
+    stats[stat_key(stat_name(), columns()[at])] = std::move(values);
+  }
+
+  Dataset::Field output(std::size_t at, const Dataset::Field& from) const override {
+    const auto width = static_cast<std::int64_t>(numbers_[at].size());
+    return {from.name, traits_.dtype, traits_.is_vector ? Shape{width} : Shape{}, false};
+  }
+
+  void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const override {
+    if (!traits_.is_vector) return number(at, from, samples, to);
+    traits_.dtype == DType::u8 ? count<std::uint8_t>(at, from, samples, to) : count<std::int64_t>(at, from, samples, to);
+  }
+
+  std::int64_t number_of(std::size_t at, const Category& value) const {
+    const auto found = numbers_[at].find(value);
+    return found == numbers_[at].end() ? unknown : found->second;
+  }
+
+  void number(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const {
+    auto* const out = zeroed<std::int64_t>(to, samples);
+    for_each_category(from, [&](std::size_t sample, const Category* value) {
+      out[sample] = value != nullptr ? number_of(at, *value) : unknown;
+      if (out[sample] == unknown && traits_.refuses_unknown)
+        throw UsageError(fmt::format("column '{}' contains {}, which did not occur when the encoder was fitted",
+                                     from.field.name, value != nullptr ? quoted(*value) : "NaN"));
+    });
+  }
+
+  template <class T>
+  void count(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const {
+    const auto width = numbers_[at].size();
+    auto* const out = zeroed<T>(to, samples * width);
+    const auto add = [&](std::size_t sample, const Category& value) {
+      if (const auto number = number_of(at, value); number != unknown)
+        ++out[sample * width + static_cast<std::size_t>(number)];
+    };
+    if (traits_.input == Input::words) {
+      for (std::size_t i = 0; i < samples; ++i)
+        for (const auto word : split_words(text_at(from, i))) add(i, std::string(word));
+      return;
+    }
+    std::size_t sample = 0;
+    for_each_category(from, [&](std::size_t index, const Category* value) {
+      sample = sample_of(from, index, sample);
+      if (value != nullptr) add(sample, *value);
+    });
+  }
+
+  /// Returns the sample to which value number `index` of a column belongs. It is `earliest` or a later one.
+  std::size_t sample_of(const Table::Column& from, std::size_t index, std::size_t earliest) const {
+    if (traits_.input == Input::values) return index;
+    if (!from.field.varies) return index / static_cast<std::size_t>(element_count(from.field.sample_shape));
+    while (index * size_of(from.field.dtype) >= from.ends[earliest]) ++earliest;
+    return earliest;
+  }
+
+  EncoderTraits traits_;
+  std::vector<std::size_t> limits_;                ///< maximum number of categories of each of columns()
+  std::vector<ByCategory<std::int64_t>> numbers_;  ///< numbers of the categories of each of columns()
+};
+
+}  // namespace
+
+std::unique_ptr<Preprocessing> make_encoder(const Parameters& given, const EncoderTraits& traits) {
+  return std::make_unique<Encoder>(given, traits);
 }
 
 }  // namespace trainrt::data

@@ -1,86 +1,41 @@
 #pragma once
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <memory>
 
-#include "data/preprocess/category.hpp"
 #include "data/preprocess/columnwise.hpp"
 
 namespace trainrt::data {
 
-/// The categories of one column that a fit found, numbered from 0 in sorted order.
-class Categories {
- public:
-  Categories() = default;
-  /// Throws UsageError if a value occurs twice.
-  explicit Categories(std::vector<Category> values);
-  std::size_t size() const { return numbers_.size(); }
-  static constexpr std::int64_t unknown = -1;
-  std::int64_t number_of(const Category& value) const {
-    const auto found = numbers_.find(value);
-    return found == numbers_.end() ? unknown : found->second;
-  }
-
- private:
-  ByCategory<std::int64_t> numbers_;
+/// What distinguishes an encoder from the others.
+struct EncoderTraits {
+  enum class Input : std::uint8_t {
+    values,  ///< a number or a text per sample
+    lists,   ///< a list of numbers per sample
+    words,   ///< a text per sample, whose words are encoded
+  };
+  Input input = Input::values;
+  /// The type of the output. If `is_vector` is not set, the output is the number of the value's category, or -1. Otherwise,
+  /// it is a vector with the number of values of each category.
+  DType dtype = DType::i64;
+  bool is_vector = false;
+  bool ignores_missing = false;  ///< fit() leaves out NaN and empty texts; otherwise, NaN is an error
+  bool refuses_unknown = false;  ///< a value that fit() did not find is an error
+  std::string_view columns = "columns", outputs = "output_columns";  ///< names of the parameters with column names
 };
 
-/// Base of preprocessors that learn the categories of their columns. The fit of each column gives the result
-/// "unique_values(COLUMN)", a sorted list.
-class Encoding : public Columnwise {
- public:
-  using Columnwise::Columnwise;
-  void set_stats(const nlohmann::json& stats) final;
+/// Parameters of an encoder that keeps only the most frequent categories of a column: {"city": 10}.
+constexpr ParameterSpec limited_encoder_parameters[] = {
+    columns_parameter,
+    keyword_only({"max_categories", ParameterType::category_limits,
+                  "number of most frequent categories to keep for a column; other columns keep all", "null"}),
+    output_columns_parameter};
 
- protected:
-  const Categories& categories(std::size_t at) const { return categories_[at]; }
-  void require(const Dataset::Field& field) const override;  ///< accepts numbers and texts
-  std::unique_ptr<Statistic> statistic() const override {
-    return std::make_unique<CategoryStatistic>(CategoryStatistic::Of::values);
-  }
-  void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const override;
-  virtual std::string_view stat_name() const { return "unique_values"; }
-  virtual Category category_of_stat(const nlohmann::json& json) const { return category_from(json); }
-  /// Returns the categories of a column that the preprocessor keeps, sorted.
-  virtual std::vector<CategoryStatistic::Counted> kept(std::size_t, const CategoryStatistic& computed) const {
-    return computed.by_value();
-  }
-
- private:
-  std::vector<Categories> categories_;
-};
-
-/// Replaces each value by the number of its category, as i64. NaN and unknown values become Categories::unknown.
-class Numbering : public Encoding {
- public:
-  using Encoding::Encoding;
-
- protected:
-  Dataset::Field output(std::size_t at, const Dataset::Field& from) const final;
-  void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const final;
-
- private:
-  /// Returns whether convert() throws UsageError for a value that the fit did not find.
-  virtual bool refuses_unknown() const { return false; }
-};
-
-/// An encoding that keeps only the most frequent categories of a column. The parameter `max_categories` sets the number
-/// per column: {"city": 10}.
-class LimitedEncoding : public Encoding {
- public:
-  static constexpr ParameterSpec parameters[] = {
-      columns_parameter,
-      keyword_only({"max_categories", ParameterType::category_limits,
-                    "number of most frequent categories to keep for a column; other columns keep all", "null"}),
-      output_columns_parameter};
-
-  explicit LimitedEncoding(const Parameters& given);
-
- protected:
-  std::vector<CategoryStatistic::Counted> kept(std::size_t at, const CategoryStatistic& computed) const final;
-
- private:
-  std::vector<std::size_t> limits_;  ///< maximum number of categories of each of columns()
-};
+/// Creates a preprocessor that learns the categories of its columns, and numbers them from 0. The fit of each column gives
+/// the result "unique_values(COLUMN)", a sorted list. For `words`, it gives "token_counts(COLUMN)", a list of words with
+/// their counts, the most frequent word first: [["a", 3], ["b", 1]].
+///
+/// An encoder of lists, or with vectors of values, has limited_encoder_parameters. An encoder of words has the parameter
+/// `max_features`.
+std::unique_ptr<Preprocessing> make_encoder(const Parameters& given, const EncoderTraits& traits);
 
 }  // namespace trainrt::data

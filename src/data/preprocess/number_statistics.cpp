@@ -32,48 +32,34 @@ double between(double a, double b, double part) {
 
 }  // namespace
 
-double NumberStatistic::deviation() const {
-  return count_ > 0 ? std::sqrt(ExactSum::variance(sum_, squares_, count_)) : nan;
-}
+double NumberStatistic::deviation() const { return count_ > 0 ? std::sqrt(moments_->variance(count_)) : nan; }
 
 void NumberStatistic::add(const Table::Column& column) {
-  double min = std::numeric_limits<double>::infinity(), max = -min;
   with_numbers(column.field.dtype, column.values, [&](auto values) {
-    valid_.resize(values.size());
-    auto* next = valid_.data();
     for (const auto each : values) {
       const auto value = static_cast<double>(each) + 0.0;  // -0.0 becomes 0.0, so that the order of zeros does not matter
       if (std::isnan(value)) continue;
-      min = std::min(min, value);
-      max = std::max(max, value);
-      *next++ = value;
+      ++count_;
+      min_ = std::min(min_, value);
+      max_ = std::max(max_, value);
+      if (moments_) moments_->add(value);
     }
-    valid_.resize(static_cast<std::size_t>(next - valid_.data()));
   });
-  if (valid_.empty()) return;
-  if (std::isinf(min) || std::isinf(max)) throw UsageError(has_infinity);
-  count_ += valid_.size();
-  min_ = std::min(min_, min);
-  max_ = std::max(max_, max);
-  if (has_moments_) ExactSum::add_moments(valid_, std::max(std::fabs(min), std::fabs(max)), sum_, squares_);
+  if (count_ > 0 && (std::isinf(min_) || std::isinf(max_))) throw UsageError(has_infinity);
 }
 
 void NumberStatistic::write(PackedWriter& into) const {
   into.number(count_);
   into.number(std::bit_cast<std::uint64_t>(min_));
   into.number(std::bit_cast<std::uint64_t>(max_));
-  if (!has_moments_) return;
-  sum_.write(into);
-  squares_.write(into);
+  if (moments_) moments_->write(into);
 }
 
 void NumberStatistic::merge(PackedReader& from) {
   count_ += from.number();
   min_ = std::min(min_, std::bit_cast<double>(from.number()));
   max_ = std::max(max_, std::bit_cast<double>(from.number()));
-  if (!has_moments_) return;
-  sum_.merge(from);
-  squares_.merge(from);
+  if (moments_) moments_->merge(from);
 }
 
 std::unique_ptr<Statistic> QuantileStatistic::fresh() const {

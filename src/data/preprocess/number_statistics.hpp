@@ -2,10 +2,11 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <vector>
 
-#include "data/preprocess/exact_sum.hpp"
-#include "data/preprocess/statistic.hpp"
+#include "data/preprocess/exact_moments.hpp"
+#include "data/preprocess/preprocessing.hpp"
 
 namespace trainrt::data {
 
@@ -14,16 +15,18 @@ namespace trainrt::data {
 class NumberStatistic final : public Statistic {
  public:
   /// `has_moments`: also compute mean() and deviation(), which takes longer.
-  explicit NumberStatistic(bool has_moments) : has_moments_(has_moments) {}
+  explicit NumberStatistic(bool has_moments) {
+    if (has_moments) moments_.emplace();
+  }
 
   std::uint64_t count() const { return count_; }
   /// min(), max(), mean() and deviation() return NaN if all values are NaN.
   double min() const { return count_ > 0 ? min_ : nan; }
   double max() const { return count_ > 0 ? max_ : nan; }
-  double mean() const { return count_ > 0 ? ExactSum::mean(sum_, count_) : nan; }
+  double mean() const { return count_ > 0 ? moments_->mean(count_) : nan; }
   double deviation() const;  ///< standard deviation of the population: the sum of squares is divided by count()
 
-  std::unique_ptr<Statistic> fresh() const override { return std::make_unique<NumberStatistic>(has_moments_); }
+  std::unique_ptr<Statistic> fresh() const override { return std::make_unique<NumberStatistic>(moments_.has_value()); }
   void add(const Table::Column& column) override;
   void write(PackedWriter& into) const override;
   void merge(PackedReader& from) override;
@@ -31,12 +34,10 @@ class NumberStatistic final : public Statistic {
  private:
   static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-  bool has_moments_;
   std::uint64_t count_ = 0;
   double min_ = std::numeric_limits<double>::infinity();
   double max_ = -std::numeric_limits<double>::infinity();
-  ExactSum sum_, squares_;
-  std::vector<double> valid_;  ///< values of the last batch without NaN; kept to reuse its memory
+  std::optional<ExactMoments> moments_;
 };
 
 /// Exact quantiles of a column of numbers. NaN is not counted. Throws UsageError for an infinite value. A quantile

@@ -20,25 +20,9 @@ namespace trainrt::data {
 /// not an 8- or 16-bit float.
 template <class Function>
 void with_numbers(DType dtype, std::span<const std::byte> values, Function&& function) {
-  const auto as = [&]<class T>(T) {
+  call_with_type(dtype, [&]<class T>(T) {
     function(std::span<const T>(reinterpret_cast<const T*>(values.data()), values.size() / sizeof(T)));
-  };
-  switch (dtype) {
-    case DType::f64:
-      return as(double());
-    case DType::f32:
-      return as(float());
-    case DType::i64:
-      return as(std::int64_t());
-    case DType::i32:
-      return as(std::int32_t());
-    case DType::i16:
-      return as(std::int16_t());
-    case DType::i8:
-      return as(std::int8_t());
-    default:
-      return as(std::uint8_t());
-  }
+  });
 }
 
 inline bool is_text(const Dataset::Field& field) {

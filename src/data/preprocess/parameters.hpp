@@ -51,6 +51,11 @@ constexpr ParameterSpec columns_parameter{"columns", ParameterType::names, "name
 constexpr ParameterSpec output_columns_parameter{
     "output_columns", ParameterType::names,
     "names of the new columns, one for each of `columns`; by default, each replaces its column", "=columns"};
+constexpr ParameterSpec num_features_parameter{
+    .name = "num_features", .type = ParameterType::integer, .help = "length of the vector", .max = 1 << 20};
+constexpr ParameterSpec tokenization_parameter{
+    "tokenization_fn", ParameterType::unsupported,
+    "JSON cannot contain a function; words are separated by single spaces: change the texts with map() before", "null"};
 
 /// Declares a parameter that was added later. See ParameterSpec::is_later.
 constexpr ParameterSpec later(ParameterSpec spec) {

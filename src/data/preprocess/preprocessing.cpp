@@ -34,9 +34,15 @@ std::string stat_key(std::string_view name, const std::string& column) {
 
 nlohmann::json json_number(double value) { return std::isnan(value) ? nlohmann::json() : nlohmann::json(value); }
 
+Fields fields_of(const Table& table) {
+  Fields fields;
+  for (const auto& column : table.columns) fields.push_back(column.field);
+  return fields;
+}
+
 Table::Column* find_column(Table& table, std::string_view name) {
-  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
-                                  [name](const auto& column) { return column.field.name == name; });
+  const auto found =
+      std::ranges::find(table.columns, name, [](const auto& column) -> std::string_view { return column.field.name; });
   return found == table.columns.end() ? nullptr : &*found;
 }
 
@@ -48,9 +54,7 @@ void put_column(Table& table, Table::Column column) {
 }
 
 void put_field(Fields& fields, Dataset::Field field) {
-  const auto old =
-      std::find_if(fields.begin(), fields.end(), [&field](const auto& known) { return known.name == field.name; });
-  if (old != fields.end())
+  if (const auto old = std::ranges::find(fields, field.name, &Dataset::Field::name); old != fields.end())
     *old = std::move(field);
   else
     fields.push_back(std::move(field));

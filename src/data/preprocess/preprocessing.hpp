@@ -9,12 +9,36 @@
 #include <trainrt/preprocessor.hpp>
 
 #include "core/plugin.hpp"
+#include "data/bytes/coding/packed.hpp"
 #include "data/preprocess/parameters.hpp"
-#include "data/preprocess/statistic.hpp"
+#include "data/transform/transform.hpp"
 
 namespace trainrt::data {
 
-using Fields = std::vector<Dataset::Field>;
+constexpr const char* has_infinity = "it contains an infinite value";  ///< message of Statistic::add()
+
+/// A property of all values of one column, such as their mean. Results are exact, so they do not depend on how the
+/// samples are divided among threads and ranks. Some statistics need several passes over the data.
+class Statistic {
+ public:
+  virtual ~Statistic() = default;
+  /// Returns a statistic of the same kind for another thread. It contains no values of the current pass.
+  virtual std::unique_ptr<Statistic> fresh() const = 0;
+  /// Adds all values of a column. Throws UsageError without the column's name if a value is unsuitable.
+  virtual void add(const Table::Column& column) = 0;
+  /// write() appends this statistic to `into`. merge() adds a statistic that another thread or rank has written.
+  virtual void write(PackedWriter& into) const = 0;
+  virtual void merge(PackedReader& from) = 0;
+  /// Ends a pass over the data. Precondition: the parts of all ranks have been merged. Returns whether another pass is
+  /// needed.
+  virtual bool begin_next_pass() { return false; }
+};
+
+/// A statistic that a preprocessor needs, and the name of its column.
+struct StatisticRequest {
+  std::string column;
+  std::unique_ptr<Statistic> statistic;
+};
 
 /// The implementation of a preprocessor. Const functions may be called by several threads at the same time. UsageErrors do
 /// not name the preprocessor; callers add its name.
@@ -76,6 +100,7 @@ std::string stat_key(std::string_view name, const std::string& column);
 /// Converts a number to JSON: NaN becomes null.
 nlohmann::json json_number(double value);
 
+Fields fields_of(const Table& table);
 /// Returns the column named `name`, or nullptr if the table has no such column.
 Table::Column* find_column(Table& table, std::string_view name);
 /// put_column() adds a column at the end of the table, put_field() adds a field at the end of the list. A column or field

@@ -1,10 +1,12 @@
 #include <trainrt/preprocessor.hpp>
 
 #include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "data/bytes/stage_clock.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
 #include "data/text/field_specs.hpp"
 
@@ -46,9 +48,7 @@ void Table::add(std::string name, std::span<const std::string> values) {
 }
 
 const Table::Column& Table::column(std::string_view name) const {
-  data::Fields fields;
-  for (const auto& each : columns) fields.push_back(each.field);
-  return columns[data::find_field(fields, name)];
+  return columns[data::find_field(data::fields_of(*this), name)];
 }
 
 Preprocessor::Preprocessor(std::string_view text)
@@ -73,10 +73,68 @@ std::vector<Dataset::Field> Preprocessor::fields(const std::vector<Dataset::Fiel
 }
 
 void Preprocessor::transform(Table& table) const {
-  data::Fields before;
-  for (const auto& column : table.columns) before.push_back(column.field);
-  fields(before);  // throws if a column is unsuitable
+  fields(data::fields_of(table));  // throws if a column is unsuitable
   for (const auto& stage : impl_->stages) data::in_stage(stage, [&] { stage.work->apply(table); });
 }
+
+namespace data {
+
+namespace {
+
+/// A source with the samples of another source, transformed by one preprocessor.
+class PreprocessedSource final : public WrappedSource {
+ public:
+  PreprocessedSource(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage)
+      : WrappedSource(std::move(source)), stage_(stage) {
+    in_stage(stage_, [this] {
+      fields_ = stage_.fields(source_->fields());
+      for (const auto& field : fields_) {
+        auto& needed = needs_.emplace_back();
+        for (const auto& name : stage_.work->needs(field.name, source_->fields()))
+          needed.push_back(find_field(source_->fields(), name));
+      }
+    });
+  }
+
+  const Fields& fields() const override { return fields_; }
+
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
+    std::set<std::size_t> needed;
+    for (const auto& column : columns) needed.insert(needs_[column.field].begin(), needs_[column.field].end());
+    std::vector<Column> read;
+    for (const auto field : needed) read.push_back({field, {}, {}});
+    source_->read(samples, read);
+    const InStage transforming(Stage::transform);
+    Table table;
+    table.samples = samples.size();
+    for (auto& column : read)
+      table.columns.push_back({source_->fields()[column.field], std::move(column.values), std::move(column.ends)});
+    in_stage(stage_, [&] { stage_.work->apply(table); });
+    for (auto& column : columns) {
+      const auto* const output = find_column(table, fields_[column.field].name);
+      column.values.assign(output->values.begin(), output->values.end());  // keeps the memory of column.values
+      column.ends = output->ends;
+    }
+  }
+
+ private:
+  PreprocessorImpl::Stage stage_;
+  Fields fields_;
+  /// for each of fields_, the indices of the fields of source_ from which it is computed
+  std::vector<std::vector<std::size_t>> needs_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage) {
+  return std::make_shared<PreprocessedSource>(std::move(source), stage);
+}
+
+std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl& preprocessor) {
+  for (const auto& stage : preprocessor.stages) source = preprocessed(std::move(source), stage);
+  return source;
+}
+
+}  // namespace data
 
 }  // namespace trainrt

@@ -7,14 +7,12 @@
 #include <trainrt/preprocessor.hpp>
 
 #include "data/preprocess/preprocessing.hpp"
+#include "data/text/in_context.hpp"
 
 namespace trainrt {
 
 namespace data {
 struct DatasetPlan;
-}
-namespace data {
-class Source;
 }
 
 /// The implementation of the public class Preprocessor: one preprocessor, or a sequence of several (a Chain). Each of
@@ -65,11 +63,7 @@ std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source,
 /// Calls function(). If it throws UsageError, adds the preprocessor's name to the message.
 template <class Function>
 auto in_stage(const PreprocessorImpl::Stage& stage, Function&& function) {
-  try {
-    return function();
-  } catch (const UsageError& error) {
-    throw UsageError(std::string(stage.kind->name) + ": " + error.what());
-  }
+  return in_context(std::string(stage.kind->name), function);
 }
 
 }  // namespace data

@@ -97,18 +97,18 @@ PreprocessorImpl::Stage stage_from_text(std::string_view text, std::size_t& at) 
 
 }  // namespace
 
-PreprocessorImpl::Stage stage_of(const PreprocessorKind& kind, const Json& parameters, const Json& stats) try {
-  const Parameters given(kind.parameters, parameters);
-  std::shared_ptr<Preprocessing> work = kind.make(given);
-  if (!stats.is_null()) {
-    if (!stats.is_object() || !work->needs_fit())
-      throw UsageError(work->needs_fit() ? "\"stats\" must be a JSON object"
-                                         : "a preprocessor that needs no fit() must not have \"stats\"");
-    work->set_stats(stats);
-  }
-  return {&kind, given.recorded(), stats, std::move(work)};
-} catch (const UsageError& error) {
-  throw UsageError(fmt::format("{}: {}", kind.name, error.what()));
+PreprocessorImpl::Stage stage_of(const PreprocessorKind& kind, const Json& parameters, const Json& stats) {
+  return in_context(std::string(kind.name), [&]() -> PreprocessorImpl::Stage {
+    const Parameters given(kind.parameters, parameters);
+    std::shared_ptr<Preprocessing> work = kind.make(given);
+    if (!stats.is_null()) {
+      if (!stats.is_object() || !work->needs_fit())
+        throw UsageError(work->needs_fit() ? "\"stats\" must be a JSON object"
+                                           : "a preprocessor that needs no fit() must not have \"stats\"");
+      work->set_stats(stats);
+    }
+    return {&kind, given.recorded(), stats, std::move(work)};
+  });
 }
 
 PreprocessorImpl preprocessor_from(const Json& json) {

@@ -1,5 +1,6 @@
 #pragma once
-#include <memory>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "core/options.hpp"
 #include "core/plugin.hpp"
 #include "data/batches/dataset_plan.hpp"
+#include "data/text/in_context.hpp"
 
 namespace trainrt::data {
 
@@ -17,7 +19,7 @@ struct OperationKind {
   std::string_view help;
   std::string_view form;  ///< form of the key's text, for help and messages: "FIELD LENGTH"
   /// Returns the step that `text`, the value of the key, describes. Throws UsageError if the text is invalid.
-  std::shared_ptr<const Step> (*make)(const std::string& text) = nullptr;
+  Step (*make)(const std::string& text) = nullptr;
   int order = 0;            ///< keys are applied in ascending order; below 0: before the key `preprocess`
   bool reads_file = false;  ///< the text may be @FILE
 
@@ -32,20 +34,43 @@ std::vector<OptionSpec> operation_options();
 /// A key of a section, and the step that the key adds.
 struct RequestedStep {
   const OperationKind* kind = nullptr;
-  std::shared_ptr<const Step> step;
   std::string origin;  ///< source of the key's value, for messages
+  Step step = {};
+
+  /// Calls `call`. If it throws UsageError, adds origin and key to the message.
+  template <class Call>
+  auto in_key(const Call& call) const {
+    return in_context(origin + ": " + std::string(kind->name), call);
+  }
 };
 
 /// Returns the steps that the keys of a section request, in the order in which they are applied. Throws UsageError that
 /// names origin and key.
 std::vector<RequestedStep> requested_steps(const Options& options);
 
-/// Calls `call`. If it throws UsageError, adds origin and key of `requested` to the message.
-template <class Call>
-auto in_operation(const RequestedStep& requested, const Call& call) try {
-  return call();
-} catch (const UsageError& error) {
-  throw UsageError(requested.origin + ": " + std::string(requested.kind->name) + ": " + error.what());
-}
+/// Parses the text of a key: "WORD WORD name=value switch".
+class KeyWords {
+ public:
+  /// `form` is the valid form of the text. The UsageErrors of the other functions contain it.
+  KeyWords(std::string_view text, std::string_view form);
+  /// Removes and returns the first word without '='. Throws UsageError if no word is left.
+  std::string take();
+  /// Removes and returns the first word without '=', as an integer of at least `min`. Throws UsageError for any other
+  /// word.
+  std::uint64_t take_number(std::uint64_t min);
+  /// Removes name=value and returns the value, or nothing if the text has no such item.
+  std::optional<std::string> value(std::string_view name);
+  std::optional<std::int64_t> number(std::string_view name);
+  /// Removes the word `word`. Returns whether the text contained it.
+  bool has(std::string_view word);
+  /// Throws UsageError if a word is left. The message quotes the first one.
+  void end() const;
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const;
+
+  std::string form_;
+  std::vector<std::string> words_;
+};
 
 }  // namespace trainrt::data

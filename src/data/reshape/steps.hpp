@@ -1,7 +1,9 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,26 +18,25 @@
 
 namespace trainrt::data {
 
-/// Returns the step of Dataset::filter(). `keeps` gets the values of the fields `fields`, in this order.
-std::shared_ptr<const Step> filter_step(std::vector<std::string> fields,
-                                        std::function<bool(std::span<const TensorView> values)> keeps);
+/// Returns the step of Dataset::filter(). `keeps` gets the values of field `field`.
+Step filter_step(const std::string& field, const Dataset::SamplePredicate& keeps);
 
 /// Returns the step of the key `where` and of Dataset::filter() with a condition. Throws UsageError for a syntax error.
 /// Unknown fields, and types that cannot be compared, are found later by the step's fields(), which throws UsageError.
-std::shared_ptr<const Step> where_step(const std::string& condition);
+Step where_step(const std::string& condition);
 
 /// Returns the step of Dataset::flat_map(). It keeps 8 bytes per sample of its input.
-std::shared_ptr<const Step> flat_map_step(std::string field, Dataset::Field made, Dataset::FlatFunction function);
+Step flat_map_step(const std::string& field, const Dataset::Field& made, const Dataset::FlatFunction& function);
 
 /// Returns the step of Dataset::pack(). It keeps 8 bytes per sample of its input.
-std::shared_ptr<const Step> pack_step(std::string field, std::uint64_t length, std::optional<std::int64_t> separator);
+Step pack_step(const std::string& field, std::uint64_t length, std::optional<std::int64_t> separator);
 
 /// Returns the step of Dataset::window(). If the samples are grouped, it keeps 8 bytes per sample of its input, unless
 /// the samples of each group are consecutive.
-std::shared_ptr<const Step> window_step(Dataset::Windows windows);
+Step window_step(const Dataset::Windows& windows);
 
 /// Returns the step of Dataset::draw_by_weight().
-std::shared_ptr<const Step> draw_step(std::string field);
+Step draw_step(const std::string& field);
 
 /// Returns the result of a step that keeps only the samples `rows` (RowRanges, RowBitmap, ...) of `input`.
 template <class Rows>
@@ -52,6 +53,22 @@ Step::Result chosen(const DatasetPlan& input, Rows rows, std::string identity) {
 inline std::string identity_of_made(const std::string& step, std::uint64_t samples,
                                     const std::vector<std::uint64_t>& ends) {
   return fmt::format("{} to {} samples with digest {}", step, samples, io::digest_of(std::as_bytes(std::span(ends))));
+}
+
+/// Returns the ends of consecutive parts with the given sizes; the first part begins at 0.
+inline std::vector<std::uint64_t> ends_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<std::uint64_t> ends(sizes.begin(), sizes.end());
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  return ends;
+}
+
+/// Returns the number of the part that contains `position`. Precondition: `position` is below the end of the last part.
+inline std::size_t part_at(const std::vector<std::uint64_t>& ends, std::uint64_t position) {
+  return static_cast<std::size_t>(std::ranges::upper_bound(ends, position) - ends.begin());
+}
+
+inline std::uint64_t begin_of(const std::vector<std::uint64_t>& ends, std::size_t part) {
+  return part == 0 ? 0 : ends[part - 1];
 }
 
 }  // namespace trainrt::data

@@ -10,42 +10,9 @@
 #include "data/batches/batches_impl.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
 #include "data/reshape/steps.hpp"
-#include "data/text/field_specs.hpp"
+#include "data/text/in_context.hpp"
 
 namespace trainrt {
-
-namespace {
-
-BatchesImpl& owner_of(BatchesImpl* owner, std::string_view name) {
-  if (owner == nullptr)
-    throw UsageError("field '" + std::string(name) +
-                     "' was requested from a batch of no dataset; take batches from Dataset::epoch()");
-  return *owner;
-}
-
-}  // namespace
-
-TensorView Batch::field(std::string_view name) const { return owner_of(owner_, name).field(*this, name); }
-
-TensorView Batch::field(std::string_view name, DType dtype) const {
-  auto& owner = owner_of(owner_, name);
-  const auto values = owner.field(*this, name);
-  owner.require_type(name, values.dtype, dtype);
-  return values;
-}
-
-TensorView Batch::varying(std::string_view name, std::size_t sample) const {
-  return owner_of(owner_, name).varying(*this, name, sample);
-}
-
-Random Batch::random(std::size_t sample) const { return owner_of(owner_, "").random(*this, sample); }
-
-std::string_view Batch::text(std::string_view name, std::size_t sample) const {
-  const auto values = varying(name, sample);
-  if (values.dtype != DType::u8)
-    throw UsageError("field '" + std::string(name) + "' holds " + std::string(name_of(values.dtype)) + ", no text");
-  return {static_cast<const char*>(values.data), values.bytes()};
-}
 
 const Batch& Batches::iterator::operator*() const { return impl_->batch(); }
 
@@ -69,10 +36,8 @@ data::BatchPlan plan_of_epoch(const data::DatasetPlan& plan, std::size_t batch_s
 
 /// Calls `call`. If it throws UsageError, adds the name of the dataset to the message.
 template <class Call>
-auto in_dataset(const DatasetImpl& dataset, const Call& call) try {
-  return call();
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + dataset.plan().name + "': " + error.what());
+auto in_dataset(const DatasetImpl& dataset, const Call& call) {
+  return data::in_context("dataset '" + dataset.plan().name + "'", call);
 }
 
 }  // namespace
@@ -107,7 +72,7 @@ const std::vector<Dataset::Field>& Dataset::fields() const { return impl_->plan(
 
 namespace {
 
-void add_step(DatasetImpl& dataset, const char* name, const std::shared_ptr<const data::Step>& step) {
+void add_step(DatasetImpl& dataset, const char* name, const data::Step& step) {
   in_dataset(dataset, [&] { dataset.add(name, step); });
 }
 
@@ -116,20 +81,18 @@ void add_step(DatasetImpl& dataset, const char* name, const std::shared_ptr<cons
 void Dataset::map(std::string_view field, Field made, SampleFunction function) {
   in_dataset(*impl_, [&] {
     auto plan = impl_->plan();
-    auto maps = plan.maps ? *plan.maps : data::SampleMaps(plan.source->fields());
-    const auto at = data::find_field(maps.fields(), field);
+    auto maps = plan.maps ? *plan.maps : data::FieldMaps(plan.source->fields());
+    const auto at = maps.find(field);
     made.name = field;
     made.varies = false;
     maps.add(at, "map", {std::move(made), std::move(function)});
-    plan.maps = std::make_shared<const data::SampleMaps>(std::move(maps));
+    plan.maps = std::make_shared<const data::FieldMaps>(std::move(maps));
     impl_->replace(std::move(plan));
   });
 }
 
 void Dataset::filter(std::string_view field, const SamplePredicate& keeps) {
-  add_step(*impl_, "filter", data::filter_step({std::string(field)}, [keeps](std::span<const TensorView> values) {
-    return keeps(values.front());
-  }));
+  add_step(*impl_, "filter", data::filter_step(std::string(field), keeps));
 }
 
 void Dataset::filter(std::string_view condition) {
@@ -137,7 +100,7 @@ void Dataset::filter(std::string_view condition) {
 }
 
 void Dataset::flat_map(std::string_view field, Field made, const FlatFunction& function) {
-  add_step(*impl_, "flat_map", data::flat_map_step(std::string(field), std::move(made), function));
+  add_step(*impl_, "flat_map", data::flat_map_step(std::string(field), made, function));
 }
 
 void Dataset::pack(std::string_view field, std::uint64_t length, std::optional<std::int64_t> separator) {
@@ -158,7 +121,7 @@ void Dataset::preprocess(const Preprocessor& preprocessor) {
           "preprocess() cannot follow map() or keys that change values at random, "
           "because preprocessors need the values before these changes");
     plan.source = data::preprocessed(plan.source, *preprocessor.impl_);
-    plan.maps = std::make_shared<const data::SampleMaps>(plan.source->fields());
+    plan.maps = std::make_shared<const data::FieldMaps>(plan.source->fields());
     impl_->replace(std::move(plan));
   });
 }

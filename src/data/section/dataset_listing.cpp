@@ -12,33 +12,30 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json as_json(const DataFile& file);
-Json as_json(const Dataset::Field& field);
-Json as_json(const ChecksummedRange& range);
-DataFile file_of(const Json& json);
-
 template <class Value>
-Json as_json(const std::vector<Value>& values) {
+Json list_of(const std::vector<Value>& values, Json (*as_json)(const Value&)) {
   auto all = Json::array();
   for (const auto& value : values) all.push_back(as_json(value));
   return all;
 }
 
-std::vector<DataFile> files_of(const Json& json) {
-  std::vector<DataFile> files;
-  for (const auto& file : json) files.push_back(file_of(file));
-  return files;
+template <class Value>
+std::vector<Value> list_from(const Json& json, Value (*value_of)(const Json&)) {
+  std::vector<Value> values;
+  for (const auto& each : json) values.push_back(value_of(each));
+  return values;
 }
 
-Json as_json(const DataFile& file) {
-  return Json::array({file.path, file.size, file.mtime_ns, file.head, as_json(file.companions), file.version});
+Json json_of_file(const DataFile& file) {
+  return Json::array(
+      {file.path, file.size, file.mtime_ns, file.head, list_of(file.companions, json_of_file), file.version});
 }
 
 DataFile file_of(const Json& json) {
-  return {json.at(0), json.at(1), json.at(2), json.at(3), nullptr, files_of(json.at(4)), json.at(5)};
+  return {json.at(0), json.at(1), json.at(2), json.at(3), nullptr, list_from(json.at(4), file_of), json.at(5)};
 }
 
-Json as_json(const Dataset::Field& field) {
+Json json_of_field(const Dataset::Field& field) {
   return Json::array({field.name, name_of(field.dtype), field.sample_shape, field.varies});
 }
 
@@ -46,15 +43,15 @@ Dataset::Field field_of(const Json& json) {
   return {json.at(0), dtype_from(json.at(1).get<std::string>()), json.at(2), json.at(3)};
 }
 
-Json as_json(const ChecksummedRange& range) { return Json::array({range.offset, range.bytes, range.crc32, range.what}); }
-
-std::vector<ChecksummedRange> ranges_of(const Json& json) {
-  std::vector<ChecksummedRange> ranges;
-  for (const auto& range : json) ranges.push_back({range.at(0), range.at(1), range.at(2), range.at(3)});
-  return ranges;
+Json json_of_range(const ChecksummedRange& range) {
+  return Json::array({range.offset, range.bytes, range.crc32, range.what});
 }
 
+ChecksummedRange range_of(const Json& json) { return {json.at(0), json.at(1), json.at(2), json.at(3)}; }
+
 }  // namespace
+
+const Format& format_of(const Listing& listing) { return find_plugin(format_table(), listing.format, "data format"); }
 
 std::uint64_t samples_of(const Listing& listing) {
   std::uint64_t samples = 0;
@@ -81,8 +78,7 @@ std::string in_words(const std::vector<Dataset::Field>& fields) {
 }
 
 std::string described(const Listing& listing) {
-  const bool are_files = find_plugin(format_table(), listing.format, "data format").gather == nullptr &&
-                         !listing.entries.front().file.path.empty();
+  const bool are_files = format_of(listing).gather == nullptr && !listing.entries.front().file.path.empty();
   const auto files = are_files ? " in " + counted(std::ssize(listing.entries), "file") : "";
   const auto& content = listing.entries.front().content;
   const auto chosen = listing.rows.empty() ? "" : fmt::format("{} of ", RowRanges(listing.rows).size());
@@ -93,12 +89,12 @@ std::string described(const Listing& listing) {
 std::string bytes_of(const Listing& listing) {
   auto entries = Json::array();
   for (const auto& [file, content] : listing.entries)
-    entries.push_back(
-        Json::array({as_json(file), content.samples, content.index, content.together, content.reading,
-                     as_json(content.sources), as_json(content.checksums), content.field_order, content.remark}));
+    entries.push_back(Json::array({json_of_file(file), content.samples, content.index, content.together, content.reading,
+                                   list_of(content.sources, json_of_file), list_of(content.checksums, json_of_range),
+                                   content.field_order, content.remark}));
   std::string bytes;
-  Json::to_cbor(Json::array({listing.format, as_json(listing.entries.front().content.fields), std::move(entries),
-                             listing.rows, listing.files_of_sources, listing.preprocessor}),
+  Json::to_cbor(Json::array({listing.format, list_of(listing.entries.front().content.fields, json_of_field),
+                             std::move(entries), listing.rows, listing.files_of_sources, listing.preprocessor}),
                 bytes);
   return bytes;
 }
@@ -106,11 +102,12 @@ std::string bytes_of(const Listing& listing) {
 Listing listing_of(std::string_view bytes) {
   const auto json = Json::from_cbor(bytes);
   Listing listing{json.at(0), {}};
-  std::vector<Dataset::Field> fields;
-  for (const auto& field : json.at(1)) fields.push_back(field_of(field));
+  const auto fields = list_from(json.at(1), field_of);
   for (const auto& entry : json.at(2)) {
-    FileContent content{entry.at(1),           fields,      entry.at(2),           entry.at(4), entry.at(3),
-                        files_of(entry.at(5)), entry.at(8), ranges_of(entry.at(6))};
+    FileContent content{entry.at(1), fields,
+                        entry.at(2), entry.at(4),
+                        entry.at(3), list_from(entry.at(5), file_of),
+                        entry.at(8), list_from(entry.at(6), range_of)};
     content.field_order = entry.at(7).get<std::vector<std::size_t>>();
     for (std::size_t i = 0; i < content.field_order.size(); ++i) content.fields[i] = fields.at(content.field_order[i]);
     listing.entries.push_back({file_of(entry.at(0)), std::move(content)});

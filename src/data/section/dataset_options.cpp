@@ -1,14 +1,18 @@
 #include "data/section/dataset_options.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include <fmt/format.h>
+#include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
+#include "data/bytes/by_order.hpp"
 #include "data/bytes/expansion.hpp"
 #include "data/bytes/read_method.hpp"
 #include "data/bytes/verify.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/source/format.hpp"
-#include "data/transform/augmentation.hpp"
 #include "data/transform/transform.hpp"
 
 namespace trainrt::data {
@@ -109,15 +113,42 @@ std::vector<OptionSpec> options_of_all() {
   auto specs = options_of_samples();
   for (auto& option : options_of_reading()) specs.push_back(std::move(option));
   specs.push_back(max_expanded_option());
-  for (auto& option : transform_options()) specs.push_back(std::move(option));
+  for (auto& option : field_options(transform_table())) specs.push_back(std::move(option));
   specs.push_back({.key = "preprocess",
                    .default_value = "",
                    .help = "preprocessors of columns, applied in this order and fitted to the data at the start of a run: "
                            "StandardScaler(columns: a, b), OneHotEncoder(columns: c); or @FILE with a fitted one as JSON"});
   for (auto& option : operation_options()) specs.push_back(std::move(option));
-  for (auto& option : augmentation_options()) specs.push_back(std::move(option));
+  for (auto& option : field_options(augmentation_table())) specs.push_back(std::move(option));
   return specs;
 }
+
+/// Returns the keys, of all formats, that have paths as values.
+std::set<std::string> path_keys() {
+  std::set<std::string> keys;
+  const auto add = [&keys](std::span<const OptionSpec> options) {
+    for (const auto& option : options)
+      if (option.type == OptionType::path) keys.insert(option.key);
+  };
+  add(common_options());
+  for (const auto* format : format_table()) add(format->options);
+  return keys;
+}
+
+/// Returns the keys that may have @FILE as value, in the order in which they are applied.
+std::vector<std::string> marked_keys() {
+  std::vector<std::string> keys{"subset", "preprocess"};
+  for (const auto* kind : by_order(operation_table()))
+    if (kind->reads_file) keys.emplace_back(kind->name);
+  return keys;
+}
+
+constexpr RemovedKey removed[] = {
+    RemovedKey{"join", "Join the tables before the run, with DuckDB or pandas, and use the joined file as source"},
+    RemovedKey{
+        "tokenize",
+        "Convert the texts to token files once with jobs/python/token_files.py, and read these with format = tokens"},
+};
 
 }  // namespace
 
@@ -129,6 +160,28 @@ const std::vector<OptionSpec>& common_options() {
 bool is_split(const Options& options) {
   const auto* const given = options.find("split");
   return given == nullptr || parse_boolean(given->text).value_or(true);
+}
+
+bool names_files(const std::string& key, const std::string& text) {
+  static const auto paths = path_keys();
+  static const auto marked = marked_keys();
+  return paths.contains(key) || (text.starts_with('@') && std::ranges::find(marked, key) != marked.end());
+}
+
+std::vector<DataFile> referenced_files(const Options& options) {
+  std::vector<DataFile> files;
+  for (const auto& key : marked_keys())
+    if (const auto text = options.text(key); text.starts_with('@'))
+      for (auto& file : list_data_files(trim(std::string_view(text).substr(1)))) files.push_back(std::move(file));
+  return files;
+}
+
+std::span<const RemovedKey> removed_keys() { return removed; }
+
+void require_not_removed(const std::string& section, const Options& options) {
+  for (const auto& row : removed)
+    if (const auto* given = options.find(row.key))
+      throw UsageError(fmt::format("{}: the key '{}' in {} was removed. {}", given->origin, row.key, section, row.advice));
 }
 
 }  // namespace trainrt::data

@@ -5,7 +5,6 @@
 #include "core/text/text.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/section/dataset_options.hpp"
-#include "data/section/removed_keys.hpp"
 
 namespace trainrt::data {
 
@@ -25,7 +24,7 @@ void require_mixable(const Options& options) {
   if (options.integer("block") > 0) throw UsageError("weights and block cannot be combined; remove one of them");
   if (!options.text("subset").empty()) throw UsageError("weights and subset cannot be combined; remove one of them");
   for (const auto& requested : requested_steps(options))
-    if (requested.step->effect() != Effect::thins)
+    if (requested.step.effect != Effect::thins)
       throw UsageError(fmt::format("weights and {} cannot be combined; remove one of them", requested.kind->name));
 }
 
@@ -45,10 +44,9 @@ std::string located(const std::string& section, const Options& options, const st
   return (value == nullptr || value->origin.empty() ? "" : value->origin + ": ") + named + message;
 }
 
-const Format& format_named(const std::string& section, const OptionValue& given) try {
-  return find_plugin(format_table(), given.text, "data format");
-} catch (const UsageError& error) {
-  throw UsageError(fmt::format("{}: format in {}: {}", given.origin, section, error.what()));
+const Format& format_named(const std::string& section, const OptionValue& given) {
+  return in_context(fmt::format("{}: format in {}", given.origin, section),
+                    [&]() -> const Format& { return find_plugin(format_table(), given.text, "data format"); });
 }
 
 const Format& format_of(const std::string& section, const Options& options) {
@@ -75,6 +73,10 @@ Options checked_options(const std::string& section, const Options& options, cons
     throw UsageError(fmt::format("{}: the key source in {} is not allowed, because the format {} has no files",
                                  options.find("source")->origin, section, format.name));
   return good;
+}
+
+Options checked_options(const std::string& section, const Options& options, const Listing& listing) {
+  return checked_options(section, options, format_of(listing));
 }
 
 }  // namespace trainrt::data

@@ -4,7 +4,9 @@
 #include <trainrt/error.hpp>
 
 #include "core/options.hpp"
+#include "data/section/dataset_listing.hpp"
 #include "data/source/format.hpp"
+#include "data/text/in_context.hpp"
 
 namespace trainrt::data {
 
@@ -22,6 +24,7 @@ const Format& format_of(const std::string& section, const Options& options);
 /// Returns the keys of the section, with defaults for missing keys. Throws UsageError for unknown keys, invalid values,
 /// and keys that cannot be combined.
 Options checked_options(const std::string& section, const Options& options, const Format& format);
+Options checked_options(const std::string& section, const Options& options, const Listing& listing);
 
 /// Adds the origin of a key and the name of the section to `message`, an error of the section: "train.ini:9:
 /// [data.train]: MESSAGE". The key is the one that the message begins with, by its origin or name. Otherwise, it is

@@ -23,11 +23,12 @@ namespace trainrt::data {
 namespace {
 
 /// Returns one source with the samples of all files. Each file is opened when it is first read.
-std::shared_ptr<const ConcatenatedSource> joined(const Format& format, const Options& options, const Listing& listing,
-                                                 bool keep, std::shared_ptr<FileVerification> verification) {
+std::shared_ptr<const ConcatenatedSource> joined(const Options& options, const Listing& listing, bool keep,
+                                                 std::shared_ptr<FileVerification> verification) {
   std::vector<std::uint64_t> sizes;
   for (const auto& entry : listing.entries) sizes.push_back(entry.content.samples);
-  const auto open = [&format, options, listing, keep, verification](std::size_t part) -> std::shared_ptr<const Source> {
+  const auto open = [&format = format_of(listing), options, listing, keep,
+                     verification](std::size_t part) -> std::shared_ptr<const Source> {
     const auto& [file, content] = listing.entries[part];
     std::shared_ptr<const Source> source = format.open(verification->verified(part, file, keep), content, options, keep);
     if (content.field_order.empty()) return source;
@@ -44,11 +45,11 @@ struct UncachedSources {
   std::shared_ptr<const Source> values;  ///< `files`, transformed if `materialize` is set
 };
 
-UncachedSources open_uncached(const Format& format, Options options, const Listing& listing,
+UncachedSources open_uncached(Options options, const Listing& listing,
                               const std::shared_ptr<FileVerification>& verification) {
-  if (!format.read_cache.empty())
+  if (const auto& format = format_of(listing); !format.read_cache.empty())
     options.set(std::string(format.read_cache), {"0 B", options.find(format.read_cache)->origin});
-  UncachedSources made{joined(format, options, listing, false, verification), nullptr};
+  UncachedSources made{joined(options, listing, false, verification), nullptr};
   made.values = options.boolean("materialize") ? transformed(made.files, options) : made.files;
   return made;
 }
@@ -94,15 +95,15 @@ std::uint64_t bytes_ahead(std::uint64_t kept, std::uint64_t memory) {
 }
 
 /// Opens the values of the files without memory that the ranks of the node share.
-DatasetValues open_for_one_rank(const Format& format, const Options& options, const Listing& listing, std::uint64_t memory,
+DatasetValues open_for_one_rank(const Options& options, const Listing& listing, std::uint64_t memory,
                                 const std::shared_ptr<FileVerification>& verification) {
   const bool keep = !skips_errors(options) && bytes_of_files(listing) <= memory;
   const auto& [file, content] = listing.entries.front();
   std::shared_ptr<const Source> source;
   if (listing.entries.size() > 1)
-    source = joined(format, options, listing, keep, verification);
+    source = joined(options, listing, keep, verification);
   else
-    source = format.open(verification->verified(0, file, keep), content, options, keep);
+    source = format_of(listing).open(verification->verified(0, file, keep), content, options, keep);
   if (keep || skips_errors(options) || content.reading != Reading::by_field) return {source, false, false, memory};
   constexpr std::uint64_t part_of_fields = 8;
   const auto small = std::make_shared<const FieldCache>(source, memory / part_of_fields);
@@ -117,8 +118,8 @@ std::vector<Dataset::Field> transformed_fields(const Options& options, const Lis
   return transformed(no_samples, options)->fields();
 }
 
-std::optional<UnitLayout> layout_in_memory(const Format& format, const Options& options, const Listing& listing) {
-  if (skips_errors(options) || (!format.has_files && !options.boolean("materialize"))) return std::nullopt;
+std::optional<UnitLayout> layout_in_memory(const Options& options, const Listing& listing) {
+  if (skips_errors(options) || (!format_of(listing).has_files && !options.boolean("materialize"))) return std::nullopt;
   const auto fields = kept_fields(options, listing);
   const auto bytes = bytes_of_sample(fields), memory = options.bytes("memory"), samples = samples_of(listing);
   if (bytes == 0 || bytes > memory / samples) return std::nullopt;
@@ -148,21 +149,20 @@ void require_materializable(const Options& options, const Listing& listing) {
                     origin, samples_of(listing), bytes_of_sample(fields), options.text("memory")));
 }
 
-DatasetValues open_values(const std::string& name, int rank, const Format& format, const Options& options,
-                          const Listing& listing, const NodeShare& share,
-                          const std::shared_ptr<FileVerification>& verification) {
+DatasetValues open_values(const std::string& name, int rank, const Options& options, const Listing& listing,
+                          const NodeShare& share, const std::shared_ptr<FileVerification>& verification) {
   const auto memory = options.bytes("memory"), mine = memory / static_cast<std::uint64_t>(share.ranks);
   const bool materialize = options.boolean("materialize");
-  if (!share.memory && !materialize) return open_for_one_rank(format, options, listing, mine, verification);
-  const auto layout = layout_in_memory(format, options, listing);
+  if (!share.memory && !materialize) return open_for_one_rank(options, listing, mine, verification);
+  const auto layout = layout_in_memory(options, listing);
   if (!layout || (!share.memory && layout->bytes() > mine)) {
     log::run_warning(
         fmt::format("[data.{}]: materialize: the values do not fit into this rank's part of memory, {} bytes; "
                     "they are computed for each batch",
                     name, mine));
-    return open_for_one_rank(format, options, listing, mine, verification);
+    return open_for_one_rank(options, listing, mine, verification);
   }
-  const auto source = open_uncached(format, options, listing, verification);
+  const auto source = open_uncached(options, listing, verification);
   const auto kept = share.memory ? share : private_share(*layout);
   const auto bytes = layout->bytes() + layout->arena_bytes();
   const auto left =

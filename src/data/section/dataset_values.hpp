@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/options.hpp"
-#include "data/node_memory/node_share.hpp"
 #include "data/node_memory/unit_layout.hpp"
 #include "data/section/dataset_listing.hpp"
 #include "data/section/file_verification.hpp"
@@ -33,15 +32,14 @@ std::vector<Dataset::Field> transformed_fields(const Options& options, const Lis
 /// - they are generated and not materialized
 ///
 /// Precondition: `options` have been checked.
-std::optional<UnitLayout> layout_in_memory(const Format& format, const Options& options, const Listing& listing);
+std::optional<UnitLayout> layout_in_memory(const Options& options, const Listing& listing);
 
 /// Throws UsageError if `materialize` is set and the values cannot be kept in memory.
 void require_materializable(const Options& options, const Listing& listing);
 
 /// Opens the values of the files. Each file is opened now or when it is first read. `verification` verifies each file
 /// before it is opened. `name` (of the dataset) and `rank` (of this process) are for messages.
-DatasetValues open_values(const std::string& name, int rank, const Format& format, const Options& options,
-                          const Listing& listing, const NodeShare& share,
-                          const std::shared_ptr<FileVerification>& verification);
+DatasetValues open_values(const std::string& name, int rank, const Options& options, const Listing& listing,
+                          const NodeShare& share, const std::shared_ptr<FileVerification>& verification);
 
 }  // namespace trainrt::data

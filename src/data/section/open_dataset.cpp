@@ -14,14 +14,11 @@
 #include "data/section/dataset_values.hpp"
 #include "data/section/identity.hpp"
 #include "data/section/prepare.hpp"
-#include "data/section/preprocess_key.hpp"
-#include "data/section/removed_keys.hpp"
 #include "data/section/scan_files.hpp"
 #include "data/source/block_source.hpp"
 #include "data/source/row_ranges.hpp"
 #include "data/source/selected_source.hpp"
 #include "data/source/skipping_reader.hpp"
-#include "data/transform/augmentation.hpp"
 #include "data/transform/transform.hpp"
 
 namespace trainrt::data {
@@ -82,15 +79,6 @@ int threads_of(const Options& given, const Options& good, const Listing& listing
   return static_cast<int>(has_objects && !given.has("threads") ? for_objects : good.integer("threads"));
 }
 
-/// Throws UsageError if the key subset chooses no samples, or samples that do not exist.
-void require_rows(const Listing& listing, std::uint64_t samples) {
-  if (listing.rows.empty()) return;
-  const auto rows = in_section("subset", [&] { return RowRanges(listing.rows); });
-  if (rows.size() == 0) throw UsageError("subset chooses no samples");
-  if (rows.max() >= samples)
-    throw UsageError(fmt::format("subset chooses sample {}, but there are {}, numbered from 0", rows.max(), samples));
-}
-
 std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, const Listing& listing) {
   if (listing.rows.empty()) return source;
   return std::make_shared<SelectedSource<RowRanges>>(std::move(source), RowRanges(listing.rows));
@@ -98,64 +86,24 @@ std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, con
 
 }  // namespace
 
-void check_options(const std::string& name, const Options& options) {
-  const auto section = section_of(name);
-  require_not_removed(section, options);
-  if (const auto* given = options.find("format")) checked_options(section, options, format_named(section, *given));
-}
-
-Listing list_dataset(const std::string& name, const Options& options) {
-  const auto section = section_of(name);
-  const auto list = [&] {
-    const auto& format = format_of(section, options);
-    const auto good = checked_options(section, options, format);
-    Listing listing{std::string(format.name), {}};
-    scan_files(section, listing, good, format);
-    const auto samples = samples_of(listing);
-    if (samples == 0) {
-      const auto& path = listing.entries.front().file.path;
-      throw UsageError("its files hold no samples" + (path.empty() ? "" : fmt::format(": '{}'", path)));
-    }
-    listing.preprocessor = preprocessor_of_key(good.text("preprocess"));
-    listing.rows = in_section("subset", [&] { return text_of_rows(good.text("subset")); });
-    require_rows(listing, samples);
-    if (!listing.files_of_sources.empty()) mixed_parts_of(listing, good);
-    require_materializable(good, listing);
-    const auto fields = transformed_fields(good, listing);
-    if (!needs_preparation(good, listing)) augmented(fields, good);
-    return listing;
-  };
-  try {
-    return list();
-  } catch (const UsageError& error) {
-    throw UsageError(located(section, options, error.what()));
-  } catch (const Error& error) {
-    throw Error(fmt::format("{}: {}", section, error.what()), error.code());
-  }
-}
-
 std::optional<UnitLayout> shared_layout(const std::string& name, const Options& options, const Listing& listing) {
-  const auto& format = find_plugin(format_table(), listing.format, "data format");
-  return layout_in_memory(format, checked_options(section_of(name), options, format), listing);
+  return layout_in_memory(checked_options(section_of(name), options, listing), listing);
 }
 
 std::shared_ptr<FileVerification> verification_of(const std::string& name, const Options& options, const Listing& listing) {
-  const auto& format = find_plugin(format_table(), listing.format, "data format");
-  return std::make_shared<FileVerification>(listing, verify_of(checked_options(section_of(name), options, format)));
+  return std::make_shared<FileVerification>(listing, verify_of(checked_options(section_of(name), options, listing)));
 }
 
 std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, const Listing& listing,
                                           Shard shard, std::uint64_t seed, const NodeShare& share,
                                           std::shared_ptr<FileVerification> verification) {
   const auto section = section_of(name);
-  const auto& format = find_plugin(format_table(), listing.format, "data format");
-  const auto good = checked_options(section, options, format);
+  const auto good = checked_options(section, options, listing);
   DatasetPlan plan;
   plan.name = name;
   const auto files = in_section(section, [&] { return with_read_method(listing, good); });
   if (!verification) verification = std::make_shared<FileVerification>(listing, verify_of(good));
-  const auto values =
-      in_section(section, [&] { return open_values(name, shard.rank, format, good, files, share, verification); });
+  const auto values = in_section(section, [&] { return open_values(name, shard.rank, good, files, share, verification); });
   plan.source = selected(values.source, listing);
   plan.is_split = good.boolean("split");
   plan.shard = plan.is_split ? shard : Shard{};
@@ -163,7 +111,7 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   in_section(section, [&] {
     if (!values.are_transformed) plan.source = transformed(plan.source, good);
     if (!needs_preparation(good, listing))
-      plan.maps = std::make_shared<const SampleMaps>(augmented(plan.source->fields(), good));
+      plan.maps = std::make_shared<const FieldMaps>(plan.source->fields(), augmentation_table(), good);
   });
   if (skips_errors(good)) plan.skipping = std::make_shared<SkippingReader>(name);
   plan.threads = threads_of(options, good, files);

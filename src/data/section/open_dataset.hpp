@@ -6,7 +6,6 @@
 
 #include "core/options.hpp"
 #include "data/batches/dataset_impl.hpp"
-#include "data/node_memory/node_share.hpp"
 #include "data/node_memory/unit_layout.hpp"
 #include "data/section/dataset_listing.hpp"
 #include "data/section/file_verification.hpp"
@@ -15,12 +14,6 @@ namespace trainrt::data {
 
 // In all functions, `options` are the keys of a section [data.NAME] as the user gave them, without the section's name.
 // Unknown keys, invalid values and unsuitable files are UsageErrors that name the section.
-
-/// Checks the keys of a section without reading a file.
-void check_options(const std::string& name, const Options& options);
-
-/// Finds the files of a dataset and their contents. One rank calls it for all ranks. Logs its progress once a minute.
-Listing list_dataset(const std::string& name, const Options& options);
 
 /// Returns the layout of the values in memory that the ranks of a node share. Returns nothing if the values are not to
 /// be kept there. The result is the same on all ranks.

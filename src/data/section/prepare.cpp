@@ -2,18 +2,60 @@
 
 #include <vector>
 
+#include <trainrt/error.hpp>
+
+#include "core/text/text.hpp"
+#include "data/preprocess/preprocessor_impl.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/section/dataset_section.hpp"
 #include "data/section/dataset_values.hpp"
-#include "data/section/preprocess_key.hpp"
-#include "data/transform/augmentation.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-Options good_options(const std::string& section, const Options& options, const Listing& listing) {
-  return checked_options(section, options, find_plugin(format_table(), listing.format, "data format"));
+std::string text_of_file(const std::string& path) try { return io::read_file(path); } catch (const Error& error) {
+  throw UsageError(error.what());  // the user named the file in the config
+}
+
+PreprocessorImpl preprocessor_in_file(const std::string& path) {
+  const auto text = text_of_file(path);
+  return in_context("'" + path + "'", [&] {
+    auto found = preprocessor_from_json_text(text);
+    for (const auto& stage : found.stages)
+      if (!stage.is_fitted()) throw UsageError(std::string(stage.kind->name) + " is not fitted");
+    return found;
+  });
+}
+
+/// Returns the JSON form of the preprocessor without the results of a fit.
+std::string unfitted_json(PreprocessorImpl preprocessor) {
+  for (auto& stage : preprocessor.stages) stage.stats = nullptr;
+  return json_of(preprocessor).dump();
+}
+
+/// Returns the preprocessor `stored` if it is fitted and otherwise equal to `requested`, which is not fitted. In all
+/// other cases, returns `requested`. Both are JSON; `stored` may be "".
+PreprocessorImpl fitted_earlier(const std::string& requested, std::string_view stored) {
+  auto given = preprocessor_from_json_text(requested);
+  if (given.is_fitted() || stored.empty()) return given;
+  auto earlier = preprocessor_from_json_text(stored);
+  return earlier.is_fitted() && unfitted_json(earlier) == unfitted_json(given) ? earlier : given;
+}
+
+/// Applies listing.preprocessor to the dataset, if there is one, and returns the fitted preprocessor as JSON. `stored` is
+/// the result of an earlier call, or "". Collective if the preprocessor must be fitted.
+std::string apply_preprocessor(DatasetImpl& dataset, const Listing& listing, std::string_view stored) {
+  if (listing.preprocessor.empty()) return "";
+  auto plan = dataset.plan();
+  return in_section(section_of(plan.name), [&] {
+    auto preprocessor = fitted_earlier(listing.preprocessor, stored);
+    if (!preprocessor.is_fitted()) preprocessor = fitted(preprocessor, plan);
+    plan.source = preprocessed(plan.source, preprocessor);
+    dataset.replace(std::move(plan));
+    return json_of(preprocessor).dump();
+  });
 }
 
 /// Adds the steps that keys of the section request, such as `where`. With `precede_preprocess`, adds the steps that are
@@ -23,12 +65,19 @@ void add_steps(DatasetImpl& dataset, const Options& options, bool precede_prepro
     if (requested.kind->precedes_preprocess() != precede_preprocess) continue;
     preparation.collectively([&] {
       in_section(section_of(dataset.plan().name),
-                 [&] { in_operation(requested, [&] { dataset.add(std::string(requested.kind->name), requested.step); }); });
+                 [&] { requested.in_key([&] { dataset.add(std::string(requested.kind->name), requested.step); }); });
     });
   }
 }
 
 }  // namespace
+
+std::string preprocessor_of_key(const std::string& text) {
+  if (text.empty()) return "";
+  return in_context("preprocess", [&] {
+    return json_of(text.front() == '@' ? preprocessor_in_file(trim(text.substr(1))) : preprocessor_from_text(text)).dump();
+  });
+}
 
 bool needs_preparation(const Options& options, const Listing& listing) {
   return !listing.preprocessor.empty() || !requested_steps(options).empty();
@@ -44,8 +93,8 @@ std::string prepare(DatasetImpl& dataset, const Options& options, const Listing&
     auto plan = dataset.plan();
     const auto section = section_of(plan.name);
     in_section(section, [&] {
-      plan.maps =
-          std::make_shared<const SampleMaps>(augmented(plan.source->fields(), good_options(section, options, listing)));
+      plan.maps = std::make_shared<const FieldMaps>(plan.source->fields(), augmentation_table(),
+                                                    checked_options(section, options, listing));
     });
     dataset.replace(std::move(plan));
   });
@@ -54,14 +103,14 @@ std::string prepare(DatasetImpl& dataset, const Options& options, const Listing&
 
 std::vector<Dataset::Field> fields_before_fitting(const std::string& name, const Options& given, const Listing& listing) {
   const auto section = section_of(name);
-  const auto options = good_options(section, given, listing);
+  const auto options = checked_options(section, given, listing);
   return in_section(section, [&] {
     auto fields = transformed_fields(options, listing);
     for (const auto& requested : requested_steps(options)) {
       if (!requested.kind->precedes_preprocess() && !listing.preprocessor.empty()) break;
-      fields = in_operation(requested, [&] { return requested.step->fields(fields); });
+      fields = requested.in_key([&] { return requested.step.fields(fields); });
     }
-    return listing.preprocessor.empty() ? augmented(fields, options).fields() : fields;
+    return listing.preprocessor.empty() ? FieldMaps(fields, augmentation_table(), options).fields() : fields;
   });
 }
 

@@ -12,10 +12,16 @@
 namespace trainrt::data {
 
 struct Preparation {
-  std::string_view stored = {};  ///< the result of an earlier prepare(), or ""
+  /// The result of an earlier prepare(), or "". If it is the same preprocessor, it is not fitted again.
+  std::string_view stored = {};
   /// Collective. Calls `call`. If `call` throws on one rank, all ranks throw.
   std::function<void(const std::function<void()>& call)> collectively = [](const std::function<void()>& call) { call(); };
 };
+
+/// Returns the preprocessor that the key `preprocess` describes, as JSON. `text` is "NAME(columns: A), NAME(...)", or
+/// @FILE, a file with a fitted preprocessor as JSON. Returns "" for an empty text. Throws UsageError that describes the
+/// error.
+std::string preprocessor_of_key(const std::string& text);
 
 /// Returns whether a dataset with these keys needs prepare() after open_dataset(), before its first epoch.
 bool needs_preparation(const Options& options, const Listing& listing);

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
+#include "data/batches/field_scan.hpp"
 #include "data/bytes/expansion.hpp"
 #include "data/bytes/log_once.hpp"
 #include "data/section/identity.hpp"
@@ -84,35 +84,26 @@ void require_fields_of(const Listing::Entry& entry, const Listing::Entry& other)
                       entry.file.path, field.name, other.file.path, names_of(other.content.fields)));
 }
 
-/// Throws UsageError unless both files have the same fields, with equal types and shapes. The order of the fields may
-/// differ.
-void require_same_fields(const Listing::Entry& first, const Listing::Entry& other, const Format& format) {
-  require_fields_of(first, other);
-  require_fields_of(other, first);
-  for (const auto& field : first.content.fields) {
-    const auto& same = other.content.fields[number_of(other.content.fields, field.name)];
-    if (const auto words = in_words({field}), others = in_words({same}); words != others)
+/// Throws UsageError unless both files have the same fields, with equal types and shapes. Sets FileContent::field_order of
+/// `entry` if the order of its fields differs from that of the first file.
+void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Format& format) {
+  require_fields_of(first, entry);
+  require_fields_of(entry, first);
+  auto& content = entry.content;
+  for (const auto& field : content.fields) {
+    content.field_order.push_back(number_of(first.content.fields, field.name));
+    const auto& expected = first.content.fields[content.field_order.back()];
+    if (const auto words = in_words({expected}), others = in_words({field}); words != others)
       throw UsageError(fmt::format("the files of a dataset must have the same fields, but '{}' has {}, and '{}' has {}{}",
-                                   first.file.path, words, other.file.path, others, advice_on(field, same, format)));
+                                   first.file.path, words, entry.file.path, others, advice_on(expected, field, format)));
   }
-  if (first.content.vector_columns != other.content.vector_columns)
+  if (std::ranges::is_sorted(content.field_order)) content.field_order.clear();
+  if (first.content.vector_columns != content.vector_columns)
     throw UsageError(
         fmt::format("vector: the columns of '{}' are {}, but those of '{}' are {}; "
                     "all files must have them in the same order",
-                    first.file.path, excerpt(join(first.content.vector_columns), 200), other.file.path,
-                    excerpt(join(other.content.vector_columns), 200)));
-}
-
-/// Sets FileContent::field_order of a file if the order of its fields differs from that of the first file.
-void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Format& format) {
-  require_same_fields(first, entry, format);
-  auto& content = entry.content;
-  bool is_same = true;
-  for (std::size_t i = 0; i < content.fields.size(); ++i) {
-    content.field_order.push_back(number_of(first.content.fields, content.fields[i].name));
-    is_same = is_same && content.field_order[i] == i;
-  }
-  if (is_same) content.field_order.clear();
+                    first.file.path, excerpt(join(first.content.vector_columns), 200), entry.file.path,
+                    excerpt(join(content.vector_columns), 200)));
 }
 
 /// Throws UsageError if a file declares samples without values, and so many of them that the sample numbers alone need
@@ -144,15 +135,6 @@ bool add_file(Listing& listing, DataFile file, const Options& options, const For
   if (!skips_errors(options)) throw;
   log::run_warning(fmt::format("a file is skipped: {}", error.what()));
   return false;
-}
-
-/// Logs the progress once a minute.
-void log_progress(const std::string& section, std::size_t done, std::size_t all, double& logged_at_s) {
-  constexpr double pause_s = 60;
-  const auto now_s = monotonic_seconds();
-  if (now_s - logged_at_s < pause_s) return;
-  logged_at_s = now_s;
-  log::info(fmt::format("{}: read {} of {} files", section, done, all));
 }
 
 /// Prints a warning about folder names that contain a column and its value, such as "year=2023" (written by Hive and
@@ -188,10 +170,10 @@ void scan_files(const std::string& section, Listing& listing, const Options& opt
   }
   auto files = files_of(options, format);
   const io::H5Examination examination;
-  auto logged_at_s = monotonic_seconds();
+  ProgressClock progress;
   std::size_t source = 0, of_source = 0;
   for (auto& file : files) {
-    log_progress(section, static_cast<std::size_t>(&file - files.data()), files.size(), logged_at_s);
+    if (progress.is_due()) log::info(fmt::format("{}: read {} of {} files", section, &file - files.data(), files.size()));
     while (source < listing.files_of_sources.size() && of_source == listing.files_of_sources[source])
       ++source, of_source = 0;
     const bool is_added = add_file(listing, std::move(file), options, format);

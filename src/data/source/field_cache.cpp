@@ -31,13 +31,14 @@ void FieldCache::read(std::span<const std::uint64_t> samples, std::span<Column> 
 
 void FieldCache::read_kept(std::span<const std::uint64_t> samples, Column& column) const {
   auto& kept = *kept_[column.field];
-  std::call_once(kept.is_read, [&] {
+  if (const std::lock_guard lock(kept.mutex); !kept.is_read) {
     std::vector<std::uint64_t> all(size());
     std::iota(all.begin(), all.end(), std::uint64_t{0});
     Column complete{column.field, {}, {}};
     source_->read(all, {&complete, 1});
     kept.values = std::move(complete.values);
-  });
+    kept.is_read = true;
+  }
   const auto bytes = sample_bytes(fields()[column.field]);
   column.values.resize(samples.size() * bytes);
   column.ends.clear();

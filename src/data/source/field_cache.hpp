@@ -20,7 +20,8 @@ class FieldCache final : public WrappedSource {
 
  private:
   struct Kept {
-    std::once_flag is_read;
+    std::mutex mutex;  ///< std::call_once() is not used: with a thread sanitizer, it hangs after an exception
+    bool is_read = false;
     std::vector<std::byte> values;
   };
   void read_kept(std::span<const std::uint64_t> samples, Column& column) const;

@@ -1,7 +1,6 @@
 #include "trainer/datasets/listed_datasets.hpp"
 
 #include "comm/agreement.hpp"
-#include "data/section/listings.hpp"
 #include "data/section/prepare.hpp"
 #include "io/storage.hpp"
 #include "trainer/ending/advice.hpp"

@@ -5,7 +5,7 @@
 #include <trainrt/communicator.hpp>
 
 #include "config/run_spec.hpp"
-#include "data/node_memory/node_share.hpp"
+#include "data/node_memory/unit_layout.hpp"
 #include "launch/world.hpp"
 #include "trainer/datasets/listed_datasets.hpp"
 

@@ -9,7 +9,7 @@
 #include "config/program_settings.hpp"
 #include "config/section.hpp"
 #include "core/path_text.hpp"
-#include "data/section/referenced_files.hpp"
+#include "data/section/dataset_options.hpp"
 #include "metrics/sink.hpp"
 #include "trainer/events/callback_kind.hpp"
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "data/batches/walk_state.hpp"
+#include "data/batches/dataset_impl.hpp"
 
 namespace trainrt::trainer {
 

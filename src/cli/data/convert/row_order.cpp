@@ -11,7 +11,7 @@
 #include "cli/data/in_order.hpp"
 #include "cli/data/opened_data.hpp"
 #include "cli/terminal/progress_line.hpp"
-#include "data/order/shuffle.hpp"
+#include "data/order/permutation.hpp"
 #include "data/source/row_bitmap.hpp"
 #include "data/source/selected_source.hpp"
 

@@ -11,8 +11,8 @@
 #include "cli/data/in_order.hpp"
 #include "core/text/text.hpp"
 #include "data/bytes/object_reader.hpp"
+#include "data/section/dataset_options.hpp"
 #include "data/section/dataset_section.hpp"
-#include "data/section/referenced_files.hpp"
 #include "io/files/digest.hpp"
 
 namespace trainrt::cli::datasets {

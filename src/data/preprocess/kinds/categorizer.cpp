@@ -2,23 +2,10 @@
 
 namespace trainrt::data::plugins {
 
-namespace {
-
-class Categorizer final : public Numbering {
- public:
-  static constexpr ParameterSpec parameters[] = {
-      columns_parameter,
-      {"dtypes", ParameterType::unsupported, "fit() finds the categories", "null"},
-      output_columns_parameter};
-  using Numbering::Numbering;
-
- private:
-  std::unique_ptr<Statistic> statistic() const override {
-    return std::make_unique<CategoryStatistic>(CategoryStatistic::Of::non_missing);
-  }
-};
-
-}  // namespace
+constexpr ParameterSpec categorizer_parameters[] = {
+    columns_parameter,
+    {"dtypes", ParameterType::unsupported, "fit() finds the categories", "null"},
+    output_columns_parameter};
 
 extern const PreprocessorKind categorizer{
     .name = "Categorizer",
@@ -26,7 +13,7 @@ extern const PreprocessorKind categorizer{
         "replace each category by its code, from 0 in sorted order, as i64; "
         "missing values and values that did not occur in fit() become -1. A pandas DataFrame gets a categorical column",
     .stats = "unique_values(COLUMN)",
-    .parameters = Categorizer::parameters,
-    .make = make_preprocessing<Categorizer>};
+    .parameters = categorizer_parameters,
+    .make = [](const Parameters& given) { return make_encoder(given, {.ignores_missing = true}); }};
 
 }  // namespace trainrt::data::plugins

@@ -104,20 +104,15 @@ class Concatenator final : public Combining {
     if (!given.json("columns").is_null() && !given.json("include").is_null())
       throw UsageError("columns and include are two names of one parameter; only one may be given");
     auto names = optional_names(given, given.json("columns").is_null() ? "include" : "columns");
-    const auto excluded = optional_names(given, "exclude");
-    std::erase_if(names, [&](const auto& name) { return is_among(excluded, name); });
+    for (const auto& excluded : optional_names(given, "exclude")) std::erase(names, excluded);
     return names;
-  }
-
-  static bool is_among(const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
   }
 
   std::vector<std::string> inputs(const Fields& available) const override {
     if (!columns().empty()) return columns();
     std::vector<std::string> names;
     for (const auto& field : available)
-      if (!is_among(excluded_, field.name)) names.push_back(field.name);
+      if (std::ranges::find(excluded_, field.name) == excluded_.end()) names.push_back(field.name);
     return names;
   }
 

@@ -1,6 +1,6 @@
+#include "data/preprocess/category.hpp"
 #include "data/preprocess/columnwise.hpp"
 #include "data/preprocess/numbers.hpp"
-#include "data/preprocess/words.hpp"
 
 namespace trainrt::data::plugins {
 

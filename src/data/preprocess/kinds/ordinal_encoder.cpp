@@ -2,18 +2,10 @@
 
 namespace trainrt::data::plugins {
 
-namespace {
-
-class OrdinalEncoder final : public Numbering {
- public:
-  static constexpr ParameterSpec parameters[] = {
-      columns_parameter,
-      keyword_only({"encode_lists", ParameterType::flag, "has no effect: columns of lists are always an error", "true"}),
-      output_columns_parameter};
-  using Numbering::Numbering;
-};
-
-}  // namespace
+constexpr ParameterSpec ordinal_encoder_parameters[] = {
+    columns_parameter,
+    keyword_only({"encode_lists", ParameterType::flag, "has no effect: columns of lists are always an error", "true"}),
+    output_columns_parameter};
 
 extern const PreprocessorKind ordinal_encoder{
     .name = "OrdinalEncoder",
@@ -21,7 +13,7 @@ extern const PreprocessorKind ordinal_encoder{
         "replace each category by its number, from 0 in sorted order, as i64; "
         "a value that did not occur in fit() becomes -1, and NaN in fit() is an error",
     .stats = "unique_values(COLUMN)",
-    .parameters = OrdinalEncoder::parameters,
-    .make = make_preprocessing<OrdinalEncoder>};
+    .parameters = ordinal_encoder_parameters,
+    .make = [](const Parameters& given) { return make_encoder(given, {}); }};
 
 }  // namespace trainrt::data::plugins

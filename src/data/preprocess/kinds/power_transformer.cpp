@@ -22,10 +22,6 @@ class PowerTransformer final : public Columnwise {
       : Columnwise(given), power_(given.get<double>("power")), is_box_cox_(given.text("method") == "box-cox") {}
 
  private:
-  void require(const Dataset::Field& field) const override { require_number(field); }
-  Dataset::Field output(std::size_t, const Dataset::Field& from) const override {
-    return {from.name, real_of(from.dtype), {}, false};
-  }
   static double power_of(double base, double power) {
     const auto result = power != 0 ? (std::pow(base, power) - 1) / power : std::log(base);
     return std::isnan(result) ? std::numeric_limits<double>::quiet_NaN() : result;  // a computed NaN may have a sign

@@ -61,11 +61,6 @@ class SimpleImputer final : public Columnwise {
     if (strategy_ == "mean" || !is_text(field)) require_number(field);
   }
 
-  static double number_in(const Category& fill) {
-    const auto* const integer = std::get_if<std::int64_t>(&fill);
-    return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(fill);
-  }
-
   /// Returns the value that replaces missing values of a column. For a column of numbers, a text is converted to a
   /// number if possible, because config files write numbers as texts.
   Category fill_of(std::size_t at, const Dataset::Field& field) const {
@@ -78,7 +73,7 @@ class SimpleImputer final : public Columnwise {
   Dataset::Field output(std::size_t at, const Dataset::Field& from) const override {
     const auto fill = fill_of(at, from);
     const bool fills_texts = std::holds_alternative<std::string>(fill);
-    if (!fills_texts && std::isnan(number_in(fill)))
+    if (!fills_texts && std::isnan(as_double(fill)))
       throw UsageError(fmt::format("column '{}' has no fill value: all values in fit() were missing", columns()[at]));
     if (fills_texts != is_text(from))
       throw UsageError(fmt::format("column '{}' contains {}, but the fill value is {}", from.name,
@@ -92,7 +87,7 @@ class SimpleImputer final : public Columnwise {
       to.values = from.values;
       return;
     }
-    const auto fill = number_in(fill_of(at, from.field));
+    const auto fill = as_double(fill_of(at, from.field));
     with_numbers(from.field.dtype, from.values, [&](auto values) {
       fill_reals(to, samples, [&](std::size_t i) {
         const auto value = static_cast<double>(values[i]);

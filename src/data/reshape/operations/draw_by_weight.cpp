@@ -15,48 +15,45 @@ namespace trainrt::data {
 
 namespace {
 
-class DrawByWeight final : public Step {
- public:
-  explicit DrawByWeight(std::string field) : field_(std::move(field)) {}
-  Effect effect() const override { return Effect::draws; }
-
-  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
-    const auto& field = before[find_field(before, field_)];
-    if (field.varies || element_count(field.sample_shape) != 1 || !is_plain_number(field.dtype))
-      throw UsageError(fmt::format("the field '{}' cannot be used as weights; it must have one number per sample", field_));
-    return before;
-  }
-
-  Result apply(const DatasetPlan& input) const override {
-    const auto& fields = input.source->fields();
-    const auto at = find_field(fields, field_);
-    const auto bits = gather_from_scan(input, at, "draw_by_weight", [&](const TensorView& values) {
-      const auto weight = number_at({static_cast<const std::byte*>(values.data), values.bytes()}, fields[at].dtype, 0);
-      if (!(weight >= 0) || std::isinf(weight))
-        throw UsageError(
-            fmt::format("the field '{}' contains the weight {}; weights must be 0 or more and finite", field_, weight));
-      return std::bit_cast<std::int64_t>(weight);
-    });
-    auto sums = std::make_shared<std::vector<double>>();
-    sums->reserve(bits.size());
-    double sum = 0;
-    for (const auto weight : bits) sums->push_back(sum += std::bit_cast<double>(weight));
-    if (!(sum > 0) || std::isinf(sum))
+/// Returns the cumulative weights of the samples. The weights are the values of field `field`.
+std::vector<double> sums_of_weights(const DatasetPlan& input, const std::string& field) {
+  const auto& fields = input.source->fields();
+  const auto at = find_field(fields, field);
+  const auto bits = gather_from_scan(input, at, "draw_by_weight", [&](const TensorView& values) {
+    const auto weight = number_at({static_cast<const std::byte*>(values.data), values.bytes()}, fields[at].dtype, 0);
+    if (!(weight >= 0) || std::isinf(weight))
       throw UsageError(
-          fmt::format("the weights in the field '{}' add up to {}; the sum must be above 0 and finite", field_, sum));
-    auto identity = fmt::format("all drawn by {} with digest {}", field_, io::digest_of(std::as_bytes(std::span(*sums))));
-    return {input.source, std::move(identity), {}, std::move(sums)};
-  }
+          fmt::format("the field '{}' contains the weight {}; weights must be 0 or more and finite", field, weight));
+    return std::bit_cast<std::int64_t>(weight);
+  });
+  std::vector<double> sums;
+  sums.reserve(bits.size());
+  double sum = 0;
+  for (const auto weight : bits) sums.push_back(sum += std::bit_cast<double>(weight));
+  if (!(sum > 0) || std::isinf(sum))
+    throw UsageError(
+        fmt::format("the weights in the field '{}' add up to {}; the sum must be above 0 and finite", field, sum));
+  return sums;
+}
 
- private:
-  std::string field_;
-};
-
-std::shared_ptr<const Step> make_draw(const std::string& text) { return draw_step(trim(text)); }
+Step make_draw(const std::string& text) { return draw_step(trim(text)); }
 
 }  // namespace
 
-std::shared_ptr<const Step> draw_step(std::string field) { return std::make_shared<DrawByWeight>(std::move(field)); }
+Step draw_step(const std::string& name) {
+  const auto fields = [name](const Fields& before) {
+    const auto& field = before[find_field(before, name)];
+    if (field.varies || element_count(field.sample_shape) != 1 || !is_plain_number(field.dtype))
+      throw UsageError(fmt::format("the field '{}' cannot be used as weights; it must have one number per sample", name));
+    return before;
+  };
+  const auto apply = [name](const DatasetPlan& input) -> Step::Result {
+    auto sums = std::make_shared<const std::vector<double>>(sums_of_weights(input, name));
+    auto identity = fmt::format("all drawn by {} with digest {}", name, io::digest_of(std::as_bytes(std::span(*sums))));
+    return {input.source, std::move(identity), {}, std::move(sums)};
+  };
+  return {Effect::draws, fields, apply};
+}
 
 namespace plugins {
 

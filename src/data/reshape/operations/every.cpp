@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include "data/reshape/key_words.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/reshape/steps.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -19,31 +18,17 @@ struct EveryKth {
   std::uint64_t count_below(std::uint64_t sample) const { return (sample + distance - 1) / distance; }
 };
 
-class Every final : public Step {
- public:
-  explicit Every(std::uint64_t distance) : distance_(distance) {}
-  Effect effect() const override { return Effect::thins; }
-
-  Result apply(const DatasetPlan& input) const override {
-    const auto samples = input.source->size();
-    const EveryKth rows{distance_, samples};
-    return chosen(input, rows, fmt::format("{} of {} samples, every {}", rows.size(), samples, distance_));
-  }
-
- private:
-  std::uint64_t distance_;
-};
-
-std::shared_ptr<const Step> make_every(const std::string& text) {
+Step make_every(const std::string& text) {
   KeyWords words(text, every_form);
   const auto distance = words.take_number(1);
   words.end();
-  return std::make_shared<Every>(distance);
+  return {.effect = Effect::thins, .apply = [distance](const DatasetPlan& input) {
+            const EveryKth rows{distance, input.source->size()};
+            return chosen(input, rows, fmt::format("{} of {} samples, every {}", rows.size(), rows.samples, distance));
+          }};
 }
 
 }  // namespace
-
-namespace plugins {
 
 extern const OperationKind every{.name = "every",
                                  .help = "keeps samples 0, K, 2K, ... of the samples that explode, sequence and pack make",
@@ -51,6 +36,4 @@ extern const OperationKind every{.name = "every",
                                  .make = make_every,
                                  .order = 3};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

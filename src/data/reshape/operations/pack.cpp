@@ -6,9 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/batches/field_scan.hpp"
-#include "data/reshape/key_words.hpp"
 #include "data/reshape/operation.hpp"
-#include "data/reshape/sample_ends.hpp"
 #include "data/reshape/steps.hpp"
 #include "data/source/recent_samples.hpp"
 #include "data/text/field_specs.hpp"
@@ -28,7 +26,7 @@ class PackedSource final : public Source {
         fields_{std::move(made)},
         ends_(std::move(ends)) {}
   std::uint64_t size() const override { return ends_.back() / length_; }
-  const std::vector<Dataset::Field>& fields() const override { return fields_; }
+  const Fields& fields() const override { return fields_; }
 
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
     for (auto& column : columns) {
@@ -74,7 +72,7 @@ class PackedSource final : public Source {
   RecentSamples documents_;
   std::vector<std::byte> separator_;
   std::uint64_t length_;
-  std::vector<Dataset::Field> fields_;
+  Fields fields_;
   std::vector<std::uint64_t> ends_;
 };
 
@@ -103,60 +101,57 @@ std::vector<std::byte> value_of(std::int64_t number, DType dtype) {
   return bytes;
 }
 
-class Pack final : public Step {
- public:
-  Pack(std::string field, std::uint64_t length, std::optional<std::int64_t> separator)
-      : field_(std::move(field)), length_(length), separator_(separator) {}
+struct Packing {
+  std::string field;
+  std::uint64_t length;
+  std::optional<std::int64_t> separator;
 
-  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
-    const auto& field = before[find_field(before, field_)];
-    if (!field.varies)
+  Dataset::Field made(const Fields& before) const {
+    const auto& lists = before[find_field(before, field)];
+    if (!lists.varies)
       throw UsageError(fmt::format(
-          "pack() concatenates lists of varying length, but all samples of '{}' have the same number of values", field_));
-    if (length_ == 0) throw UsageError("pack() to samples without a value");
-    if (separator_) value_of(*separator_, field.dtype);
-    return {{field.name, field.dtype, {static_cast<std::int64_t>(length_)}}};
+          "pack() concatenates lists of varying length, but all samples of '{}' have the same number of values", field));
+    if (length == 0) throw UsageError("pack() to samples without a value");
+    if (separator) value_of(*separator, lists.dtype);
+    return {field, lists.dtype, {static_cast<std::int64_t>(length)}};
   }
 
-  Result apply(const DatasetPlan& input) const override {
+  Step::Result apply(const DatasetPlan& input) const {
     const auto& before = input.source->fields();
-    const auto at = find_field(before, field_);
-    auto made = fields(before).front();
-    auto separator = separator_ ? value_of(*separator_, made.dtype) : std::vector<std::byte>();
-    const std::int64_t more = separator_ ? 1 : 0;
+    const auto at = find_field(before, field);
+    auto made = this->made(before);
+    auto end = separator ? value_of(*separator, made.dtype) : std::vector<std::byte>();
+    const std::int64_t more = separator ? 1 : 0;
     auto ends =
         ends_of(gather_from_scan(input, at, "pack", [&](const TensorView& values) { return values.shape[0] + more; }));
-    if (ends.back() < length_)
+    if (ends.back() < length)
       throw UsageError(
-          fmt::format("cannot pack a sample of {} values, because the dataset has only {} values", length_, ends.back()));
-    auto identity = identity_of_made(fmt::format("'{}' packed by {}{}", field_, length_,
-                                                 separator_ ? fmt::format(" with separator {}", *separator_) : ""),
-                                     ends.back() / length_, ends);
-    return {std::make_shared<PackedSource>(input.source, at, std::move(made), std::move(separator), std::move(ends)),
+          fmt::format("cannot pack a sample of {} values, because the dataset has only {} values", length, ends.back()));
+    auto identity = identity_of_made(
+        fmt::format("'{}' packed by {}{}", field, length, separator ? fmt::format(" with separator {}", *separator) : ""),
+        ends.back() / length, ends);
+    return {std::make_shared<PackedSource>(input.source, at, std::move(made), std::move(end), std::move(ends)),
             std::move(identity)};
   }
-
- private:
-  std::string field_;
-  std::uint64_t length_;
-  std::optional<std::int64_t> separator_;
 };
 
 constexpr std::string_view pack_form = "FIELD LENGTH [separator=VALUE]";
 
-std::shared_ptr<const Step> make_pack(const std::string& text) {
+Step make_pack(const std::string& text) {
   KeyWords words(text, pack_form);
   const auto separator = words.number("separator");
-  auto field = words.take();
+  const auto field = words.take();
   const auto length = words.take_number(1);
   words.end();
-  return pack_step(std::move(field), length, separator);
+  return pack_step(field, length, separator);
 }
 
 }  // namespace
 
-std::shared_ptr<const Step> pack_step(std::string field, std::uint64_t length, std::optional<std::int64_t> separator) {
-  return std::make_shared<Pack>(std::move(field), length, separator);
+Step pack_step(const std::string& field, std::uint64_t length, std::optional<std::int64_t> separator) {
+  const Packing packing{field, length, separator};
+  return {Effect::makes, [packing](const Fields& before) { return Fields{packing.made(before)}; },
+          [packing](const DatasetPlan& input) { return packing.apply(input); }};
 }
 
 namespace plugins {

@@ -2,16 +2,16 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
 #include "core/process/memory.hpp"
-#include "data/reshape/groups.hpp"
-#include "data/reshape/key_words.hpp"
+#include "data/batches/field_scan.hpp"
 #include "data/reshape/operation.hpp"
-#include "data/reshape/sample_ends.hpp"
 #include "data/reshape/steps.hpp"
 #include "data/text/field_specs.hpp"
 #include "data/text/key_text.hpp"
@@ -21,6 +21,55 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::string_view count_name = "count";
+
+/// Samples grouped by a key. The groups are in the order of their first samples.
+struct Groups {
+  std::vector<std::uint64_t> ends;  ///< number of samples up to the end of each group
+  /// Numbers of the samples, group by group, in ascending order within a group. An empty vector means the order 0, 1,
+  /// 2, ...
+  std::vector<std::uint64_t> order;
+};
+
+/// Returns the number of each sample's group. Group 0 has the samples that are skipped because they cannot be read. The
+/// keys of the other groups are the values of field `field`, an integer or a text. Collective over plan.team.
+std::vector<std::int64_t> group_numbers(const DatasetPlan& plan, std::size_t field) {
+  const auto& key_field = plan.source->fields()[field];
+  std::unordered_map<std::string, std::int64_t> own, all;  // numbers, from 1, of the keys of this rank and of all ranks
+  std::vector<std::string> own_keys;
+  auto numbers = gather_from_scan(plan, field, "window", [&](const TensorView& values) {
+    const auto [found, is_new] = own.try_emplace(key_of(values, key_field), std::ssize(own) + 1);
+    if (is_new) own_keys.push_back(found->first);
+    return found->second;
+  });
+  const auto keys = plan.team.gather([&] {
+    std::string bytes;
+    nlohmann::json::to_cbor(own_keys, bytes);
+    return bytes;
+  });
+  for (int rank = 0; rank < std::ssize(keys); ++rank) {
+    std::vector<std::int64_t> group_of_key{0};
+    for (const auto& key : nlohmann::json::from_cbor(keys[static_cast<std::size_t>(rank)]))
+      group_of_key.push_back(all.try_emplace(key.get<std::string>(), std::ssize(all) + 1).first->second);
+    const auto [first, end] = plan.team.share_of(numbers.size(), rank);
+    for (auto sample = first; sample < end; ++sample)
+      numbers[sample] = group_of_key[static_cast<std::size_t>(numbers[sample])];
+  }
+  return numbers;
+}
+
+Groups groups_of(const DatasetPlan& plan, std::size_t field) {
+  const auto numbers = group_numbers(plan, field);
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(std::ranges::max(numbers)) + 1);
+  for (const auto group : numbers) ++sizes[static_cast<std::size_t>(group)];
+  Groups groups{ends_of(sizes), {}};
+  if (std::ranges::is_sorted(numbers)) return groups;
+  groups.order.resize(numbers.size());
+  std::vector<std::uint64_t> next;
+  for (std::size_t group = 0; group < sizes.size(); ++group) next.push_back(begin_of(groups.ends, group));
+  for (std::uint64_t sample = 0; sample < numbers.size(); ++sample)
+    groups.order[next[static_cast<std::size_t>(numbers[sample])]++] = sample;
+  return groups;
+}
 
 /// Determines which samples belong to each window.
 class WindowCuts {
@@ -66,15 +115,13 @@ class WindowCuts {
   std::vector<std::uint64_t> ends_;  ///< number of windows up to the end of each group
 };
 
-class WindowedSource final : public Source {
+class WindowedSource final : public WrappedSource {
  public:
   /// `group`: number of the field by which the samples are grouped. If they are not grouped, the number of no field.
-  WindowedSource(std::shared_ptr<const Source> source, std::vector<Dataset::Field> fields, std::size_t group,
-                 WindowCuts cuts)
-      : source_(std::move(source)), fields_(std::move(fields)), group_(group), cuts_(std::move(cuts)) {}
+  WindowedSource(std::shared_ptr<const Source> source, Fields fields, std::size_t group, WindowCuts cuts)
+      : WrappedSource(std::move(source)), fields_(std::move(fields)), group_(group), cuts_(std::move(cuts)) {}
   std::uint64_t size() const override { return cuts_.size(); }
-  const std::vector<Dataset::Field>& fields() const override { return fields_; }
-  bool is_resident() const override { return source_->is_resident(); }
+  const Fields& fields() const override { return fields_; }
 
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
     std::vector<Column*> whole, of_group;
@@ -121,8 +168,7 @@ class WindowedSource final : public Source {
     }
   }
 
-  std::shared_ptr<const Source> source_;
-  std::vector<Dataset::Field> fields_;
+  Fields fields_;
   std::size_t group_;
   WindowCuts cuts_;
 };
@@ -134,68 +180,60 @@ std::string words_of(const Dataset::Windows& windows) {
                      windows.pad ? ", filled up" : "");
 }
 
-class Window final : public Step {
- public:
-  explicit Window(Dataset::Windows windows) : windows_(std::move(windows)) {}
+/// Returns the number of the field by which the samples are grouped. If they are not grouped, returns the number of no
+/// field.
+std::size_t group_of(const Dataset::Windows& windows, const Fields& fields) {
+  return windows.within.empty() ? fields.size() + 1 : find_field(fields, windows.within);
+}
 
-  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
-    constexpr std::uint64_t max_length = (1U << 31) - 1;
-    if (windows_.length == 0 || windows_.length > max_length || windows_.stride == 0)
+Fields fields_of(const Dataset::Windows& windows, const Fields& before) {
+  constexpr std::uint64_t max_length = (1U << 31) - 1;
+  if (windows.length == 0 || windows.length > max_length || windows.stride == 0)
+    throw UsageError(
+        fmt::format("windows of {} samples with stride {} are impossible; "
+                    "the length must be 1 to {}, and the stride 1 or more",
+                    windows.length, windows.stride, max_length));
+  const auto group = group_of(windows, before);
+  if (group < before.size()) require_key(before[group], fmt::format("the field '{}' of the groups", windows.within));
+  auto fields = before;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i == group) continue;
+    auto& field = fields[i];
+    if (field.varies)
       throw UsageError(
-          fmt::format("windows of {} samples with stride {} are impossible; "
-                      "the length must be 1 to {}, and the stride 1 or more",
-                      windows_.length, windows_.stride, max_length));
-    const auto group = group_of(before);
-    if (group < before.size()) require_key(before[group], fmt::format("the field '{}' of the groups", windows_.within));
-    auto fields = before;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (i == group) continue;
-      auto& field = fields[i];
-      if (field.varies)
-        throw UsageError(
-            fmt::format("the field '{}' varies in length, so windows of it have no shape. "
-                        "Leave the field out (most formats have a key for that: columns or fields)",
-                        field.name));
-      if (windows_.pad && field.name == count_name)
-        throw UsageError("padded windows get a field 'count', but the dataset already has a field of this name");
-      field.sample_shape.insert(field.sample_shape.begin(), static_cast<std::int64_t>(windows_.length));
-    }
-    if (windows_.pad) fields.push_back({std::string(count_name), DType::i32, {}});
-    return fields;
+          fmt::format("the field '{}' varies in length, so windows of it have no shape. "
+                      "Leave the field out (most formats have a key for that: columns or fields)",
+                      field.name));
+    if (windows.pad && field.name == count_name)
+      throw UsageError("padded windows get a field 'count', but the dataset already has a field of this name");
+    field.sample_shape.insert(field.sample_shape.begin(), static_cast<std::int64_t>(windows.length));
   }
+  if (windows.pad) fields.push_back({std::string(count_name), DType::i32, {}});
+  return fields;
+}
 
-  Result apply(const DatasetPlan& input) const override {
-    const auto& before = input.source->fields();
-    const auto samples = input.source->size();
-    auto made = fields(before);
-    const auto group = group_of(before);
-    auto groups = windows_.within.empty() ? Groups{{samples}, {}} : groups_of(input, group);
-    const auto order = groups.order;
-    WindowCuts cuts(windows_, std::move(groups));
-    if (cuts.size() == 0)
-      throw UsageError(fmt::format(
-          "no window of {} consecutive samples{} exists in {} samples; add pad to make shorter windows as well",
-          windows_.length, windows_.within.empty() ? "" : fmt::format(" of one '{}'", windows_.within), samples));
-    std::uint64_t bytes = 0;
-    for (const auto& field : made) bytes += sample_bytes(field);
-    require_memory(bytes, fmt::format("a window of {} samples", windows_.length));
-    auto identity = identity_of_made(words_of(windows_), cuts.size(), order.empty() ? cuts.ends() : order);
-    return {std::make_shared<WindowedSource>(input.source, std::move(made), group, std::move(cuts)), std::move(identity)};
-  }
-
- private:
-  /// Returns the number of the field by which the samples are grouped. If they are not grouped, returns the number of no
-  /// field.
-  std::size_t group_of(const std::vector<Dataset::Field>& fields) const {
-    return windows_.within.empty() ? fields.size() + 1 : find_field(fields, windows_.within);
-  }
-
-  Dataset::Windows windows_;
-};
+Step::Result apply(const Dataset::Windows& windows, const DatasetPlan& input) {
+  const auto& before = input.source->fields();
+  const auto samples = input.source->size();
+  auto made = fields_of(windows, before);
+  const auto group = group_of(windows, before);
+  auto groups = windows.within.empty() ? Groups{{samples}, {}} : groups_of(input, group);
+  const auto order = groups.order;
+  WindowCuts cuts(windows, std::move(groups));
+  if (cuts.size() == 0)
+    throw UsageError(
+        fmt::format("no window of {} consecutive samples{} exists in {} samples; add pad to make shorter windows as well",
+                    windows.length, windows.within.empty() ? "" : fmt::format(" of one '{}'", windows.within), samples));
+  std::uint64_t bytes = 0;
+  for (const auto& field : made) bytes += sample_bytes(field);
+  require_memory(bytes, fmt::format("a window of {} samples", windows.length));
+  auto identity = identity_of_made(words_of(windows), cuts.size(), order.empty() ? cuts.ends() : order);
+  return {std::make_shared<WindowedSource>(input.source, std::move(made), group, std::move(cuts)), std::move(identity)};
+}
 
 constexpr std::string_view sequence_form = "LENGTH [stride=N] [within=FIELD] [pad]";
 
-std::shared_ptr<const Step> make_sequence(const std::string& text) {
+Step make_sequence(const std::string& text) {
   KeyWords words(text, sequence_form);
   Dataset::Windows windows;
   windows.pad = words.has("pad");
@@ -203,12 +241,15 @@ std::shared_ptr<const Step> make_sequence(const std::string& text) {
   if (const auto stride = words.number("stride")) windows.stride = *stride < 1 ? 0 : static_cast<std::uint64_t>(*stride);
   windows.length = words.take_number(1);
   words.end();
-  return window_step(std::move(windows));
+  return window_step(windows);
 }
 
 }  // namespace
 
-std::shared_ptr<const Step> window_step(Dataset::Windows windows) { return std::make_shared<Window>(std::move(windows)); }
+Step window_step(const Dataset::Windows& windows) {
+  return {Effect::makes, [windows](const Fields& before) { return fields_of(windows, before); },
+          [windows](const DatasetPlan& input) { return apply(windows, input); }};
+}
 
 namespace plugins {
 

@@ -5,35 +5,23 @@
 #include "data/reshape/steps.hpp"
 #include "data/source/row_ranges.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
-class SubsetAfter final : public Step {
- public:
-  explicit SubsetAfter(const std::string& text) : text_(text_of_rows(text)), rows_(text_) {
-    if (rows_.size() == 0) throw UsageError("it chooses no samples");
-  }
-  Effect effect() const override { return Effect::chooses; }
-
-  Result apply(const DatasetPlan& input) const override {
-    const auto samples = input.source->size();
-    if (rows_.max() >= samples)
-      throw UsageError(fmt::format("it chooses sample {}, but there are {}, numbered from 0", rows_.max(), samples));
-    return chosen(input, rows_,
-                  fmt::format("{} of {} samples, with digest {}", rows_.size(), samples, io::digest_of(text_)));
-  }
-
- private:
-  std::string text_;
-  RowRanges rows_;
-};
-
-std::shared_ptr<const Step> make_subset_after(const std::string& text) { return std::make_shared<SubsetAfter>(text); }
+Step make_subset_after(const std::string& text) {
+  const auto ranges = text_of_rows(text);
+  const RowRanges rows(ranges);
+  if (rows.size() == 0) throw UsageError("it chooses no samples");
+  return {.effect = Effect::chooses, .apply = [rows, digest = io::digest_of(ranges)](const DatasetPlan& input) {
+            const auto samples = input.source->size();
+            if (rows.max() >= samples)
+              throw UsageError(fmt::format("it chooses sample {}, but there are {}, numbered from 0", rows.max(), samples));
+            return chosen(input, rows, fmt::format("{} of {} samples, with digest {}", rows.size(), samples, digest));
+          }};
+}
 
 }  // namespace
-
-namespace plugins {
 
 extern const OperationKind subset_after{
     .name = "subset_after",
@@ -43,6 +31,4 @@ extern const OperationKind subset_after{
     .order = 3,
     .reads_file = true};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/transform/augmentation.hpp"
+#include "data/transform/transform.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -124,7 +124,7 @@ class Jitter {
   std::size_t pixel_step_, channel_step_;  ///< distance of pixels, and of the channels of a pixel, in values
 };
 
-SampleMap make_color_jitter(const Dataset::Field& field, std::span<const std::string> arguments) {
+FieldMap make_color_jitter(const Dataset::Field& field, std::span<const std::string> arguments) {
   Jitter::Amounts amounts{};
   constexpr double max_amount = 1e6;  // keeps all numbers finite
   constexpr double max_hue = 0.5;     // half a circle in each direction reaches every hue
@@ -150,9 +150,7 @@ SampleMap make_color_jitter(const Dataset::Field& field, std::span<const std::st
 
 }  // namespace
 
-namespace plugins {
-
-extern const Augmentation color_jitter{
+extern const Transform color_jitter{
     .name = "color_jitter",
     .help =
         "changes brightness, contrast and saturation of images by random factors between 1 - AMOUNT and 1 + AMOUNT, "
@@ -161,6 +159,4 @@ extern const Augmentation color_jitter{
     .arguments = "BRIGHTNESS CONTRAST SATURATION [HUE]",
     .make = make_color_jitter};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/transform/augmentation.hpp"
+#include "data/transform/transform.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -27,7 +27,7 @@ void shift_image(const ImageAxes& axes, std::span<const std::byte> from, std::in
 }
 
 /// Returns the change that torchvision's RandomCrop(size, padding) makes, where `size` is the size of the images.
-SampleMap make_random_crop(const Dataset::Field& field, std::span<const std::string> arguments) {
+FieldMap make_random_crop(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto axes = image_axes(field);
   const auto max = static_cast<double>(std::min(axes.width, axes.height));
   const auto number = arguments.size() == 1 ? parse_real(arguments[0]) : std::nullopt;
@@ -46,9 +46,7 @@ SampleMap make_random_crop(const Dataset::Field& field, std::span<const std::str
 
 }  // namespace
 
-namespace plugins {
-
-extern const Augmentation random_crop{
+extern const Transform random_crop{
     .name = "random_crop",
     .help =
         "pads each image with PADDING rows and columns of zeros on each side, and cuts out a part of the original size; "
@@ -56,6 +54,4 @@ extern const Augmentation random_crop{
     .arguments = "PADDING",
     .make = make_random_crop};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

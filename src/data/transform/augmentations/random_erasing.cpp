@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/transform/augmentation.hpp"
+#include "data/transform/transform.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -33,7 +33,7 @@ void erase_at_random(const ImageAxes& axes, const AreaRange& range, std::byte* i
   }
 }
 
-SampleMap make_random_erasing(const Dataset::Field& field, std::span<const std::string> arguments) {
+FieldMap make_random_erasing(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto probability = arguments.empty() ? std::nullopt : parse_real(arguments[0]);
   const auto range = arguments.empty() ? std::nullopt : parse_area_range(arguments.subspan(1), {0.02, 0.33});
   if (!probability || !(*probability > 0 && *probability <= 1) || !range)
@@ -50,9 +50,7 @@ SampleMap make_random_erasing(const Dataset::Field& field, std::span<const std::
 
 }  // namespace
 
-namespace plugins {
-
-extern const Augmentation random_erasing{
+extern const Transform random_erasing{
     .name = "random_erasing",
     .help =
         "sets a rectangle of an image to zero, with the given probability. "
@@ -62,6 +60,4 @@ extern const Augmentation random_erasing{
     .make = make_random_erasing,
     .order = 2};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

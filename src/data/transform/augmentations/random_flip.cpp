@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/transform/augmentation.hpp"
+#include "data/transform/transform.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -13,7 +13,7 @@ void copy_reversed(const std::byte* row, std::size_t pixels, std::size_t bytes, 
   for (std::size_t x = 0; x < pixels; ++x) std::memcpy(to + (pixels - 1 - x) * bytes, row + x * bytes, bytes);
 }
 
-SampleMap make_random_flip(const Dataset::Field& field, std::span<const std::string> arguments) {
+FieldMap make_random_flip(const Dataset::Field& field, std::span<const std::string> arguments) {
   if (arguments.size() != 1 || (arguments[0] != "horizontal" && arguments[0] != "vertical"))
     throw UsageError(
         fmt::format("{}: '{}' is invalid; valid are horizontal and vertical", field.name, join(arguments, " ")));
@@ -35,15 +35,11 @@ SampleMap make_random_flip(const Dataset::Field& field, std::span<const std::str
 
 }  // namespace
 
-namespace plugins {
+extern const Transform random_flip{.name = "random_flip",
+                                   .help =
+                                       "mirrors half of the images, chosen at random in each epoch: "
+                                       "horizontal swaps left and right, vertical swaps top and bottom",
+                                   .arguments = "horizontal | vertical",
+                                   .make = make_random_flip};
 
-extern const Augmentation random_flip{.name = "random_flip",
-                                      .help =
-                                          "mirrors half of the images, chosen at random in each epoch: "
-                                          "horizontal swaps left and right, vertical swaps top and bottom",
-                                      .arguments = "horizontal | vertical",
-                                      .make = make_random_flip};
-
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/transform/augmentation.hpp"
+#include "data/transform/transform.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
 template <class T>
-SampleMap noise_map(const Dataset::Field& field, double deviation) {
+FieldMap noise_map(const Dataset::Field& field, double deviation) {
   return {field, [deviation](std::span<const std::byte> from, std::span<std::byte> to, Random& random) {
             const auto* const values = reinterpret_cast<const T*>(from.data());
             auto* const noisy = reinterpret_cast<T*>(to.data());
@@ -19,7 +19,7 @@ SampleMap noise_map(const Dataset::Field& field, double deviation) {
           }};
 }
 
-SampleMap make_random_noise(const Dataset::Field& field, std::span<const std::string> arguments) {
+FieldMap make_random_noise(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto deviation = arguments.size() == 1 ? parse_real(arguments[0]) : std::nullopt;
   if (!deviation || !std::isfinite(*deviation) || *deviation <= 0)
     throw UsageError(fmt::format("{}: '{}' is invalid; the standard deviation of the noise must be more than 0", field.name,
@@ -32,9 +32,7 @@ SampleMap make_random_noise(const Dataset::Field& field, std::span<const std::st
 
 }  // namespace
 
-namespace plugins {
-
-extern const Augmentation random_noise{
+extern const Transform random_noise{
     .name = "random_noise",
     .help =
         "adds normally distributed noise with mean 0 and this standard deviation to each value of a field of f32 or f64; "
@@ -42,6 +40,4 @@ extern const Augmentation random_noise{
     .arguments = "DEVIATION",
     .make = make_random_noise};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/transform/augmentation.hpp"
+#include "data/transform/transform.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -41,7 +41,7 @@ Box draw_box(const ImageAxes& axes, const AreaRange& range, Random& random) {
   return center_box(axes);
 }
 
-SampleMap make_random_resized_crop(const Dataset::Field& field, std::span<const std::string> arguments) {
+FieldMap make_random_resized_crop(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto size = arguments.empty() ? std::nullopt : parse_size(arguments[0]);
   const auto range = arguments.empty() ? std::nullopt : parse_area_range(arguments.subspan(1), {0.08, 1});
   if (!size || !range)
@@ -59,9 +59,7 @@ SampleMap make_random_resized_crop(const Dataset::Field& field, std::span<const 
 
 }  // namespace
 
-namespace plugins {
-
-extern const Augmentation random_resized_crop{
+extern const Transform random_resized_crop{
     .name = "random_resized_crop",
     .help =
         "cuts a random part out of each image and resizes it, bilinear with antialias. "
@@ -71,6 +69,4 @@ extern const Augmentation random_resized_crop{
     .make = make_random_resized_crop,
     .order = -1};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -7,7 +7,7 @@
 
 #include "data/transform/transform.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -38,11 +38,11 @@ FieldMap make_cast(const Dataset::Field& field, std::span<const std::string> arg
   changed.dtype = dtype_from(arguments[0]);
   const auto from_type = field.dtype;
   if (from_type == changed.dtype)
-    return {changed, [](std::span<const std::byte> from, std::span<std::byte> to) {
+    return {changed, [](std::span<const std::byte> from, std::span<std::byte> to, Random&) {
               std::copy(from.begin(), from.end(), to.begin());
             }};
   return call_with_type(changed.dtype, [&](auto target) -> FieldMap {
-    return {changed, [from_type, name = field.name](std::span<const std::byte> from, std::span<std::byte> to) {
+    return {changed, [from_type, name = field.name](std::span<const std::byte> from, std::span<std::byte> to, Random&) {
               for (std::size_t i = 0; i < to.size() / sizeof target; ++i)
                 store<decltype(target)>(number_at(from, from_type, i), name, to.data() + i * sizeof target);
             }};
@@ -51,13 +51,9 @@ FieldMap make_cast(const Dataset::Field& field, std::span<const std::string> arg
 
 }  // namespace
 
-namespace plugins {
-
 extern const Transform cast{.name = "cast",
                             .help = "converts a field to another type; a value that the type cannot represent is an error",
                             .arguments = "TYPE",
                             .make = make_cast};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

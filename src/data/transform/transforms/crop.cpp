@@ -3,7 +3,7 @@
 
 #include "data/transform/transform.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -26,14 +26,10 @@ FieldMap make_center_crop(const Dataset::Field& field, std::span<const std::stri
 
 }  // namespace
 
-namespace plugins {
-
 extern const Transform crop{.name = "crop",
                             .help = "cuts the center out of images; applied after resize and before all other transforms",
                             .arguments = "HEIGHTxWIDTH",
                             .make = make_center_crop,
                             .order = -1};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -3,7 +3,7 @@
 
 #include "data/transform/transform.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -19,7 +19,7 @@ FieldMap make_one_hot(const Dataset::Field& field, std::span<const std::string> 
   changed.dtype = DType::f32;
   changed.sample_shape.push_back(*number);
   const auto apply = [field, classes = static_cast<std::size_t>(*number)](std::span<const std::byte> from,
-                                                                          std::span<std::byte> to) {
+                                                                          std::span<std::byte> to, Random&) {
     auto* const out = reinterpret_cast<float*>(to.data());
     const auto count = from.size() / size_of(field.dtype);
     std::fill_n(out, count * classes, 0.0F);
@@ -36,13 +36,9 @@ FieldMap make_one_hot(const Dataset::Field& field, std::span<const std::string> 
 
 }  // namespace
 
-namespace plugins {
-
 extern const Transform one_hot{.name = "one_hot",
                                .help = "turns an integer into CLASSES f32 values: 1 at its index, 0 elsewhere",
                                .arguments = "CLASSES",
                                .make = make_one_hot};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -3,7 +3,7 @@
 
 #include "data/transform/transform.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -21,8 +21,6 @@ FieldMap make_resized(const Dataset::Field& field, std::span<const std::string> 
 
 }  // namespace
 
-namespace plugins {
-
 extern const Transform resize{.name = "resize",
                               .help =
                                   "resizes images of u8 or f32, bilinear with antialias; "
@@ -31,6 +29,4 @@ extern const Transform resize{.name = "resize",
                               .make = make_resized,
                               .order = -2};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -10,9 +10,9 @@
 #include <trainrt/random.hpp>
 
 #include "core/sha256.hpp"
-#include "data/preprocess/exact_sum.hpp"
+#include "data/preprocess/category.hpp"
+#include "data/preprocess/exact_moments.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
-#include "data/preprocess/words.hpp"
 #include "data/source/samples_at_once.hpp"
 #include "unit/data/support.hpp"
 
@@ -84,51 +84,56 @@ Json stats_on(int ranks, const std::string& preprocessor, const Scratch& dir, co
   return data::json_of(data::fitted(data::preprocessor_from_text(preprocessor), plan)).value("stats", Json());
 }
 
+std::string written(const data::ExactMoments& moments) {
+  data::PackedWriter writer;
+  moments.write(writer);
+  return writer.take();
+}
+
+void merge(data::ExactMoments& into, const data::ExactMoments& from) {
+  const auto bytes = written(from);
+  data::PackedReader reader(bytes);
+  into.merge(reader);
+}
+
 }  // namespace
 
 TEST_CASE("exact sums give the nearest mean and variance for any order and division of the numbers") {
   const std::vector<double> values = {1e308, 1, 1e-300, -1e308, 3, 5e-324, -1e-300, 0x1p60, -0x1p60, 2};
   for (std::size_t turn = 0; turn < values.size(); ++turn) {
-    data::ExactSum sum, first;
+    data::ExactMoments sum, first;
     for (std::size_t i = 0; i < values.size(); ++i) (i < turn ? first : sum).add(values[(i + turn) % values.size()]);
-    data::PackedWriter writer;
-    first.write(writer);
-    const auto bytes = writer.take();
-    data::PackedReader reader(bytes);
-    sum.merge(reader);
-    CHECK(data::ExactSum::mean(sum, 1) == 6);
-    CHECK(data::ExactSum::mean(sum, 3) == 2);
+    merge(sum, first);
+    CHECK(sum.mean(1) == 6);
+    CHECK(sum.mean(3) == 2);
   }
-  data::ExactSum sum, squares;
+  data::ExactMoments close, tiny, huge;
   for (int i = 0; i < 1000; ++i)
-    for (const double value : {1e9 + 0.25, 1e9 + 0.75}) sum.add(value), squares.add_square(value);
-  CHECK(data::ExactSum::variance(sum, squares, 2000) == 0.0625);  // f64 sums of these squares lose all digits of it
-  data::ExactSum tiny, tiny_squares, huge, huge_squares;
-  tiny.add(5e-324), tiny_squares.add_square(5e-324);
-  CHECK(data::ExactSum::mean(tiny, 1) == 5e-324);
-  CHECK(data::ExactSum::mean(tiny, 2) == 0);  // half of it, rounded to even
-  CHECK(data::ExactSum::variance(tiny, tiny_squares, 1) == 0);
-  for (int i = 0; i < 4; ++i) huge.add(-1.7e308), huge_squares.add_square(-1.7e308);
-  CHECK(data::ExactSum::mean(huge, 4) == -1.7e308);
-  CHECK(data::ExactSum::variance(huge, huge_squares, 4) == 0);
+    for (const double value : {1e9 + 0.25, 1e9 + 0.75}) close.add(value);
+  CHECK(close.variance(2000) == 0.0625);  // f64 sums of these squares lose all digits of it
+  tiny.add(5e-324);
+  CHECK(tiny.mean(1) == 5e-324);
+  CHECK(tiny.mean(2) == 0);  // half of it, rounded to even
+  CHECK(tiny.variance(1) == 0);
+  for (int i = 0; i < 4; ++i) huge.add(-1.7e308);
+  CHECK(huge.mean(4) == -1.7e308);
+  CHECK(huge.variance(4) == 0);
 }
 
-TEST_CASE("add_moments() computes the same sums as add() and add_square(), for any exponents") {
+TEST_CASE("exact sums of many numbers of any exponents are the same bytes if the numbers are divided") {
   Random random(9, 0);
   for (const int spread : {0, 10, 40, 600}) {
-    std::vector<double> values(40'000);
-    double largest = 0;
-    for (auto& value : values) {
+    data::ExactMoments all;
+    std::array<data::ExactMoments, 3> parts;
+    for (int i = 0; i < 40'000; ++i) {
       const auto exponent = static_cast<int>(random.below(static_cast<std::uint64_t>(2 * spread + 1))) - spread;
-      value = random.below(50) == 0 ? 0 : std::ldexp(random.normal(), exponent - (spread == 600 ? 440 : 0));
-      largest = std::max(largest, std::fabs(value));
+      const auto value = random.below(50) == 0 ? 0 : std::ldexp(random.normal(), exponent - (spread == 600 ? 440 : 0));
+      all.add(value);
+      parts[random.below(parts.size())].add(value);
     }
-    data::ExactSum sum, squares, one_sum, one_squares;
-    data::ExactSum::add_moments(values, largest, sum, squares);
-    for (const auto value : values) one_sum.add(value), one_squares.add_square(value);
-    data::PackedWriter together, one;
-    sum.write(together), squares.write(together), one_sum.write(one), one_squares.write(one);
-    CHECK(together.take() == one.take());
+    merge(parts[0], parts[1]);
+    merge(parts[2], parts[0]);
+    CHECK(written(parts[2]) == written(all));
   }
 }
 

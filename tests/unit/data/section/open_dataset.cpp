@@ -3,7 +3,6 @@
 #include <trainrt/error.hpp>
 
 #include "data/section/dataset_options.hpp"
-#include "data/section/removed_keys.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;

@@ -1,4 +1,4 @@
-#include "data/transform/augmentation.hpp"
+#include "data/transform/transform.hpp"
 
 #include <set>
 

@@ -1,11 +1,20 @@
-#include "data/batches/walk_state.hpp"
+#include "data/batches/dataset_impl.hpp"
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
 
-namespace trainrt::data {
+namespace trainrt {
+
+void DatasetImpl::add(const std::string& step_name, const data::Step& step) {
+  if (walk_.is_being_walked())
+    throw UsageError(fmt::format(
+        "{}() was called while batches of the dataset are being read; call it before the first epoch", step_name));
+  replace(plan_->with(step_name, step));
+}
+
+namespace data {
 
 namespace {
 
@@ -49,4 +58,6 @@ std::vector<BatchData> WalkState::take_spare(std::size_t samples, std::size_t co
   return spare.samples == samples && spare.batches.size() == count ? std::move(spare.batches) : std::vector<BatchData>();
 }
 
-}  // namespace trainrt::data
+}  // namespace data
+
+}  // namespace trainrt
