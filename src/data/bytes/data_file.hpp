@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace trainrt::data {
@@ -19,6 +20,9 @@ struct DataFile {
   std::vector<DataFile> companions = {};
   std::string version = {};  ///< identifier of an object's content, assigned by the store (ETag)
   std::shared_ptr<const class BlockChecksums> checksums = {};  ///< verified each time the file is read; may be nullptr
+
+  /// The values that an index for other ranks contains.
+  static auto packed_members(auto& self) { return std::tie(self.path, self.size, self.mtime_ns); }
 };
 
 /// Returns the files that `source` names, a list of items separated by commas. An item is one of:

@@ -38,7 +38,7 @@ void add_npy(RowSource& source, const Dataset::Field& field, const DataFile& fil
   const auto place = npy_header(*input).place_at(0);
   if (place.rows != source.size() || place.row_bytes != sample_bytes(field))
     throw Error("NPY file " + file.path + ": the file was changed since the run listed it");
-  source.add(field, RowFile(std::move(input), place, keep));
+  source.add(field, rows_in_file(std::move(input), place, keep));
 }
 
 std::unique_ptr<Source> open_npy(const DataFile& file, const FileContent& content, const Options&, bool keep) {

@@ -52,7 +52,7 @@ class NpzFile {
   void add_to(RowSource& source, const Dataset::Field& field, const NpzArray& array, bool keep, Verify verify) {
     if (array.member.is_stored && (!keep || verify == Verify::off)) {
       const auto place = array.header.place_at(array.offset);
-      return source.add(field, RowFile(input_, place, keep));
+      return source.add(field, rows_in_file(input_, place, keep));
     }
     std::vector<std::byte> values(array.member.bytes);
     zip_.read(array.member, values);

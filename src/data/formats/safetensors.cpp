@@ -79,7 +79,7 @@ std::unique_ptr<Source> open_safetensors(const DataFile& file, const FileContent
     throw Error("safetensors file " + file.path + ": the file was changed since the run listed it");
   auto source = std::make_unique<RowSource>(content.samples);
   for (const auto& [field, tensor] : tensors.fields())
-    source->add(field, RowFile(input, RowLayout{tensor.begin, content.samples, sample_bytes(field), 1}, keep));
+    source->add(field, rows_in_file(input, {tensor.begin, content.samples, sample_bytes(field), 1}, keep));
   return source;
 }
 

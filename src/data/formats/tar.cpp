@@ -250,7 +250,7 @@ FileContent probe_tar(const DataFile& file, const Options& options) {
   if (samples->size() == 0)
     throw UsageError(
         fmt::format("tar archive '{}' holds no samples; their entries must be named KEY.EXTENSION", file.path));
-  FileContent content{samples->size(), {}, samples->packed()};
+  FileContent content{samples->size(), {}, packed(*samples)};
   const TarEntries entries(archive, samples, false);
   for (std::size_t i = 0; i < samples->fields().size(); ++i)
     content.fields.push_back(field_of_tar(entries, *samples, i, decoder, skips_errors(options)));
@@ -258,7 +258,7 @@ FileContent probe_tar(const DataFile& file, const Options& options) {
 }
 
 std::unique_ptr<Source> open_tar(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
-  auto samples = std::make_shared<const TarSamples>(TarSamples::unpacked(content.index));
+  auto samples = std::make_shared<const TarSamples>(unpacked<TarSamples>(content.index));
   return std::make_unique<TarSource>(std::make_shared<const InputFile>(file), std::move(samples), content.fields,
                                      ImageDecoder(options), keep);
 }

@@ -60,7 +60,7 @@ std::string ImageFiles::packed() const {
 ImageFiles ImageFiles::unpacked(std::string_view bytes) {
   PackedReader reader(bytes);
   ImageFiles files(reader.text());
-  files.names_ = PackedNames::unpacked(reader);
+  files.names_.unpack(reader);
   for (std::size_t i = 0; i < files.size(); ++i) files.labels_.push_back(reader.integer());
   return files;
 }

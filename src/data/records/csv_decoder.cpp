@@ -32,7 +32,7 @@ bool is_ascii(std::string_view text) {
 }  // namespace
 
 /// Decodes the columns of a row, from the first column to the last one that is needed.
-class CsvPass final : public RecordPass {
+class CsvPass {
  public:
   CsvPass(const CsvDecoder& decoder, std::span<Column> columns) : decoder_(decoder), ends_(decoder.columns_.size()) {
     const auto asked = requested_columns(columns, decoder.sample_bytes_.size());
@@ -50,7 +50,7 @@ class CsvPass final : public RecordPass {
     }
   }
 
-  void take(const Record& record, std::size_t index) override {
+  void take(const Record& record, std::size_t index) {
     if (decoder_.counts_values_) require_count(record);
     if (decoder_.quotes_ && record.text.find('"') != record.text.npos)
       take_quoted(record, index);
@@ -142,10 +142,7 @@ class CsvPass final : public RecordPass {
 
   void put_text(std::string_view text, std::size_t number, const Record& record) const {
     if (!is_ascii(text) && !is_utf8(text)) refuse(text, number, record, "is not valid UTF-8; convert the file to UTF-8");
-    auto& column = *targets_[number].column;
-    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    column.values.insert(column.values.end(), bytes, bytes + text.size());
-    column.ends.push_back(column.values.size());
+    targets_[number].column->append(std::as_bytes(std::span(text)));
   }
 
   void put_number(std::string_view text, std::size_t number, const Record& record, std::byte* out) const {
@@ -221,8 +218,8 @@ CsvDecoder::CsvDecoder(std::string path, std::vector<CsvColumn> columns, const C
   }
 }
 
-std::unique_ptr<RecordPass> CsvDecoder::pass(std::span<Column> columns) const {
-  return std::make_unique<CsvPass>(*this, columns);
+RecordFile::Take CsvDecoder::pass(std::span<Column> columns) const {
+  return [pass = CsvPass(*this, columns)](const Record& record, std::size_t index) mutable { pass.take(record, index); };
 }
 
 /// Returns whether `value` is one of the words for a missing value. A value of only blanks counts as empty.

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <deque>
 #include <exception>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -152,8 +151,7 @@ void BlockSource::read_together(std::size_t field, std::span<Block* const> block
   for (auto* const block : blocks) {
     firsts.push_back(samples.size());
     const auto begin = block->number * block_, count = std::min(block_, size() - begin);
-    samples.resize(samples.size() + count);
-    std::iota(samples.end() - static_cast<std::ptrdiff_t>(count), samples.end(), begin);
+    for (auto sample = begin; sample < begin + count; ++sample) samples.push_back(sample);
   }
   const auto column = kept.memory_for(fields()[field].varies ? 0 : samples.size() * sample_bytes(fields()[field]));
   for (auto* const block : blocks) block->state = Block::State::reading;  // nothing may throw until the state is set again

@@ -21,7 +21,7 @@ class FieldCache final : public WrappedSource {
  private:
   struct Kept {
     std::once_flag is_read;
-    std::vector<std::byte> values;
+    Column column;
   };
   void read_kept(std::span<const std::uint64_t> samples, Column& column) const;
 

@@ -8,26 +8,23 @@
 
 namespace trainrt::data {
 
-RowFile::RowFile(std::shared_ptr<const InputFile> file, const RowLayout& layout, bool keep)
-    : file_(std::move(file)), layout_(layout) {
-  if (layout.offset > file_->size() || layout.bytes() > file_->size() - layout.offset)
+RowReader rows_in_file(std::shared_ptr<const InputFile> file, const RowLayout& layout, bool keep) {
+  if (layout.offset > file->size() || layout.bytes() > file->size() - layout.offset)
     throw UsageError(
         fmt::format("'{}' is truncated: it has {} bytes, but its header declares {} rows of {} bytes, beginning at byte {}",
-                    file_->path(), file_->size(), layout.rows, layout.row_bytes, layout.offset));
-  if (!keep) return;
+                    file->path(), file->size(), layout.rows, layout.row_bytes, layout.offset));
+  if (!keep && layout.bytes() > 0)
+    return {[file = std::move(file), layout](auto rows, auto* out) { read_rows(*file, layout, rows, out); }};
   std::vector<std::byte> all(layout.bytes());
-  file_->read(layout.offset, all);
+  file->read(layout.offset, all);
   swap_values(all, layout.swapped);
-  kept_ = std::move(all);
+  return rows_in_memory(std::move(all), layout.row_bytes);
 }
 
-RowFile::RowFile(std::vector<std::byte> rows, std::size_t row_bytes)
-    : layout_{.rows = row_bytes == 0 ? 0 : rows.size() / row_bytes, .row_bytes = row_bytes}, kept_(std::move(rows)) {}
-
-void RowFile::read(std::span<const std::uint64_t> rows, std::byte* out) const {
-  if (layout_.row_bytes == 0) return;  // `out` may be nullptr
-  if (!kept_.empty()) return copy_rows(kept_, layout_.row_bytes, rows, out);
-  read_rows(*file_, layout_, rows, out);
+RowReader rows_in_memory(std::vector<std::byte> rows, std::size_t row_bytes) {
+  return {.read = [all = std::make_shared<const std::vector<std::byte>>(std::move(rows)),
+                   row_bytes](auto numbers, auto* out) { copy_rows(*all, row_bytes, numbers, out); },
+          .is_resident = true};
 }
 
 void read_rows(const InputFile& file, const RowLayout& layout, std::span<const std::uint64_t> rows, std::byte* out) {
@@ -51,6 +48,16 @@ void copy_rows(std::span<const std::byte> all, std::size_t row_bytes, std::span<
     std::memcpy(out, all.data() + row * row_bytes, row_bytes);
     out += row_bytes;
   }
+}
+
+void copy_samples(const Column& all, const Dataset::Field& field, std::span<const std::uint64_t> samples, Column& out) {
+  out.clear();
+  if (field.varies) {
+    for (const auto sample : samples) out.append(all.varying(sample));
+    return;
+  }
+  out.values.resize(samples.size() * sample_bytes(field));
+  copy_rows(all.values, sample_bytes(field), samples, out.values.data());
 }
 
 void swap_values(std::span<std::byte> values, std::size_t value_bytes) {

@@ -1,7 +1,5 @@
 #include "data/text/field_specs.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
@@ -9,26 +7,12 @@
 
 namespace trainrt::data {
 
-namespace {
-
-std::vector<std::string> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto end = std::min(text.find(' ', at), text.size());
-    if (auto word = trim(text.substr(at, end - at)); !word.empty()) words.push_back(std::move(word));
-    at = end + 1;
-  }
-  return words;
-}
-
-}  // namespace
-
 std::vector<FieldSpec> field_specs(std::string_view text, std::string_view arguments) {
   std::vector<FieldSpec> specs;
   for (const auto& each : words_in(text)) {
     const auto colon = each.find(':');
     if (colon == std::string::npos) throw UsageError(fmt::format("'{}' is not of the form FIELD: {}", each, arguments));
-    specs.push_back({trim(each.substr(0, colon)), split_words(std::string_view(each).substr(colon + 1))});
+    specs.push_back({trim(each.substr(0, colon)), words_in(std::string_view(each).substr(colon + 1), ' ')});
   }
   return specs;
 }
