@@ -48,19 +48,20 @@ RowReader rows_of_pieces(std::vector<RowPiece> pieces, std::size_t row_bytes) {
   const bool is_resident = std::ranges::all_of(pieces, [](const auto& piece) { return piece.from.is_resident; });
   std::vector<std::uint64_t> ends;
   for (const auto& piece : pieces) ends.push_back((ends.empty() ? 0 : ends.back()) + piece.rows);
-  return {[pieces = std::move(pieces), ends = std::move(ends), row_bytes](std::span<const std::uint64_t> rows, std::byte* out) {
-            std::vector<std::uint64_t> within;
-            for (std::size_t at = 0; at < rows.size(); out += within.size() * row_bytes) {
-              const auto number = static_cast<std::size_t>(std::ranges::upper_bound(ends, rows[at]) - ends.begin());
-              const auto& piece = pieces[number];
-              const auto begin = ends[number] - piece.rows;
-              within.clear();
-              for (; at < rows.size() && rows[at] >= begin && rows[at] < ends[number]; ++at)
-                within.push_back(rows[at] - begin + piece.first);
-              piece.from.read(within, out);
-            }
-          },
-          is_resident};
+  return {
+      [pieces = std::move(pieces), ends = std::move(ends), row_bytes](std::span<const std::uint64_t> rows, std::byte* out) {
+        std::vector<std::uint64_t> within;
+        for (std::size_t at = 0; at < rows.size(); out += within.size() * row_bytes) {
+          const auto number = static_cast<std::size_t>(std::ranges::upper_bound(ends, rows[at]) - ends.begin());
+          const auto& piece = pieces[number];
+          const auto begin = ends[number] - piece.rows;
+          within.clear();
+          for (; at < rows.size() && rows[at] >= begin && rows[at] < ends[number]; ++at)
+            within.push_back(rows[at] - begin + piece.first);
+          piece.from.read(within, out);
+        }
+      },
+      is_resident};
 }
 
 /// Reads all `rows` rows of `from` into memory.
@@ -115,7 +116,9 @@ class FieldOpener {
       case H5Piece::Kind::missing:
         break;
     }
-    return {[fill = piece.values, row_bytes](auto rows, auto* out) { repeat_value(fill, {out, rows.size() * row_bytes}); },
+    return {[fill = piece.values, row_bytes](auto rows, auto* out) {
+              repeat_value(fill, {out, rows.size() * row_bytes});
+            },
             true};
   }
 
@@ -167,34 +170,32 @@ std::unique_ptr<Source> open_hdf5(const DataFile& file, const FileContent& conte
   return source;
 }
 
-bool is_hdf5_name(std::string_view name) {
-  return name.ends_with(".h5") || name.ends_with(".hdf5") || name.ends_with(".he5");
-}
-
 }  // namespace
 
 namespace plugins {
 
-extern const Format hdf5{.name = "hdf5",
-                         .help =
-                             "HDF5 files: each dataset is a field, and its first axis counts the samples; "
-                             "contiguous, chunked (also with gzip) and virtual datasets",
-                         .options = {{.key = "group",
-                                      .default_value = "",
-                                      .help = "group that contains the datasets; by default the root group"},
-                                     {.key = "fields",
-                                      .default_value = "",
-                                      .help = "datasets to read, separated by commas, as paths below the group; "
-                                              "by default all datasets of numbers"},
-                                     {.key = "chunk_cache",
-                                      .type = OptionType::bytes,
-                                      .default_value = "128 MiB",
-                                      .help = "memory for decompressed chunks of all HDF5 files of a rank"}},
-                         .probe = probe_hdf5,
-                         .open = open_hdf5,
-                         .is_name_of = is_hdf5_name,
-                         .read_cache = "chunk_cache",
-                         .checksums = "Fletcher-32 or gzip's checksum per chunk, if the file was written with one"};
+extern const Format hdf5{
+    .name = "hdf5",
+    .help =
+        "HDF5 files: each dataset is a field, and its first axis counts the samples; "
+        "contiguous, chunked (also with gzip) and virtual datasets",
+    .options = {{.key = "group",
+                 .default_value = "",
+                 .help = "group that contains the datasets; by default the root group"},
+                {.key = "fields",
+                 .default_value = "",
+                 .help = "datasets to read, separated by commas, as paths below the group; "
+                         "by default all datasets of numbers"},
+                {.key = "chunk_cache",
+                 .type = OptionType::bytes,
+                 .default_value = "128 MiB",
+                 .help = "memory for decompressed chunks of all HDF5 files of a rank"}},
+    .probe = probe_hdf5,
+    .open = open_hdf5,
+    .is_name_of =
+        [](std::string_view name) { return name.ends_with(".h5") || name.ends_with(".hdf5") || name.ends_with(".he5"); },
+    .read_cache = "chunk_cache",
+    .checksums = "Fletcher-32 or gzip's checksum per chunk, if the file was written with one"};
 
 }  // namespace plugins
 

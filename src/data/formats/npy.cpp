@@ -48,8 +48,6 @@ std::unique_ptr<Source> open_npy(const DataFile& file, const FileContent& conten
   return source;
 }
 
-bool is_npy_name(std::string_view path) { return path.ends_with(".npy"); }
-
 bool is_field_name(std::string_view text) { return !text.empty() && text != "labels"; }
 
 }  // namespace
@@ -73,7 +71,7 @@ extern const Format npy{
                  .fits = is_field_name}},
     .probe = probe_npy,
     .open = open_npy,
-    .is_name_of = is_npy_name,
+    .is_name_of = [](std::string_view path) { return path.ends_with(".npy"); },
     .companions = {"labels"}};
 
 }  // namespace plugins

@@ -182,8 +182,7 @@ class SqliteReader final : public TableReader {
     if (kind == Seen::missing) fits = put_real(std::numeric_limits<double>::quiet_NaN(), target.dtype, out);
     if (fits) return;
     throw Error(fmt::format("column '{}': row {}: the value {} cannot be stored as {}", name, in_file,
-                            kind == Seen::missing ? "NULL" : excerpt(rows.bytes(from), 60),
-                            name_of(target.dtype)));
+                            kind == Seen::missing ? "NULL" : excerpt(rows.bytes(from), 60), name_of(target.dtype)));
   }
 
   SqliteRequest request_;
@@ -267,10 +266,6 @@ std::vector<OptionSpec> sqlite_options() {
   return options;
 }
 
-bool is_sqlite_name(std::string_view path) {
-  return path.ends_with(".db") || path.ends_with(".sqlite") || path.ends_with(".sqlite3");
-}
-
 }  // namespace
 
 namespace plugins {
@@ -281,7 +276,10 @@ extern const Format sqlite{
     .options = sqlite_options(),
     .probe = probe_database,
     .open = open_database,
-    .is_name_of = is_sqlite_name,
+    .is_name_of =
+        [](std::string_view path) {
+          return path.ends_with(".db") || path.ends_with(".sqlite") || path.ends_with(".sqlite3");
+        },
     .read_cache = "chunk_cache"};
 
 }  // namespace plugins

@@ -164,11 +164,10 @@ std::unique_ptr<Source> open_tokens(const DataFile& path, const FileContent& con
   source->add(content.fields[0], RowReader{[windows](auto samples, auto* out) { windows->read_tokens(samples, out); },
                                            windows->is_resident()});
   if (content.fields.size() > 1)
-    source->add(content.fields[1], RowReader{[windows](auto samples, auto* out) { windows->count_tokens(samples, out); }, true});
+    source->add(content.fields[1],
+                RowReader{[windows](auto samples, auto* out) { windows->count_tokens(samples, out); }, true});
   return source;
 }
-
-bool is_token_name(std::string_view path) { return path.ends_with(".tokens") || path.ends_with(".bin"); }
 
 constexpr Range any_id = {.least = 0, .most = 9007199254740992.0};
 constexpr Range window_range = {.least = 1, .most = 1 << 30};
@@ -215,7 +214,7 @@ extern const Format tokens{
           .range = any_id}},
     .probe = probe_tokens,
     .open = open_tokens,
-    .is_name_of = is_token_name};
+    .is_name_of = [](std::string_view path) { return path.ends_with(".tokens") || path.ends_with(".bin"); }};
 
 }  // namespace plugins
 

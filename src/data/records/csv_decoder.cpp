@@ -1,8 +1,9 @@
 #include "data/records/csv_decoder.hpp"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
@@ -14,22 +15,6 @@
 #include "data/text/number_text.hpp"
 
 namespace trainrt::data {
-
-namespace {
-
-bool is_ascii(std::string_view text) {
-  std::uint64_t high = 0;
-  std::size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, text.data() + at, 8);
-    high |= eight;
-  }
-  for (; at < text.size(); ++at) high |= static_cast<unsigned char>(text[at]) & 0x80U;
-  return (high & 0x8080808080808080) == 0;
-}
-
-}  // namespace
 
 /// Decodes the columns of a row, from the first column to the last one that is needed.
 class CsvPass {
@@ -141,7 +126,7 @@ class CsvPass {
   }
 
   void put_text(std::string_view text, std::size_t number, const Record& record) const {
-    if (!is_ascii(text) && !is_utf8(text)) refuse(text, number, record, "is not valid UTF-8; convert the file to UTF-8");
+    if (!simdjson::validate_utf8(text)) refuse(text, number, record, "is not valid UTF-8; convert the file to UTF-8");
     targets_[number].column->append(std::as_bytes(std::span(text)));
   }
 

@@ -11,7 +11,6 @@
 #include "data/bytes/log_once.hpp"
 #include "data/records/csv_decoder.hpp"
 #include "data/records/csv_layout.hpp"
-#include "data/records/text_file.hpp"
 #include "data/text/column_notes.hpp"
 
 namespace trainrt::data {

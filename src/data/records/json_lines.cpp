@@ -12,7 +12,6 @@
 #include "data/bytes/coding/packed.hpp"
 #include "data/bytes/log_once.hpp"
 #include "data/records/json_keys.hpp"
-#include "data/records/text_file.hpp"
 #include "data/source/skipping_reader.hpp"
 #include "data/source/source.hpp"
 #include "data/text/number_text.hpp"
@@ -43,41 +42,17 @@ bool fits_double(const JsonScalar& value) {
   return real == nullptr || is_exact_in(real->text);
 }
 
-/// Finds keys by name. No search is needed if the keys are in the order of the file's first object, which is usually
-/// the case.
-class KeyFinder {
- public:
-  explicit KeyFinder(std::span<const JsonKey> keys) : keys_(keys) {}
-
-  /// Returns the index of the key called `name`, or the number of keys.
-  std::size_t find(std::string_view name) {
-    if (next_ == keys_.size()) next_ = 0;
-    const auto found = next_ < keys_.size() && keys_[next_].name == name ? next_ : search(name);
-    if (found < keys_.size()) next_ = found + 1;
-    return found;
-  }
-
- private:
-  std::size_t search(std::string_view name) {
-    if (numbers_.empty())
-      for (std::size_t i = 0; i < keys_.size(); ++i) numbers_.emplace(keys_[i].name, i);
-    const auto found = numbers_.find(name);
-    return found == numbers_.end() ? keys_.size() : found->second;
-  }
-
-  std::span<const JsonKey> keys_;
-  std::unordered_map<std::string_view, std::size_t> numbers_;  ///< filled at the first search
-  std::size_t next_ = 0;
-};
-
 /// Writes the values of JSON objects to columns. Each object is a sample.
 class JsonPass final : JsonVisitor {
  public:
   /// `warns`: whether to print a warning for a key that is not in `keys`.
   JsonPass(std::string path, std::span<const JsonKey> keys, bool warns, std::span<Column> columns)
-      : path_(std::move(path)), targets_(keys.size()), warns_(warns), finder_(keys) {
+      : path_(std::move(path)), targets_(keys.size()), warns_(warns) {
     const auto asked = requested_columns(columns, keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) targets_[i] = {.key = &keys[i], .column = asked[i]};
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      targets_[i] = {.key = &keys[i], .column = asked[i]};
+      by_name_.emplace(keys[i].name, &targets_[i]);
+    }
   }
 
   void take(const Record& record, std::size_t index) {
@@ -97,13 +72,13 @@ class JsonPass final : JsonVisitor {
   };
 
   bool begin_key(std::string_view name) override {
-    const auto found = finder_.find(name);
-    if (found == targets_.size()) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) {
       if (warns_) warn_of(name);
       return false;
     }
-    if (targets_[found].is_seen) refuse_key(targets_[found], "occurs twice");
-    current_ = &targets_[found];
+    current_ = found->second;
+    if (current_->is_seen) refuse_key(*current_, "occurs twice");
     current_->is_seen = true;
     is_in_list_ = false;
     return current_->column != nullptr;
@@ -196,7 +171,7 @@ class JsonPass final : JsonVisitor {
   std::vector<Target> targets_;
   const bool warns_;
   std::set<std::string, std::less<>> others_;  ///< keys that a warning was printed for
-  KeyFinder finder_;
+  std::unordered_map<std::string_view, Target*> by_name_;
   JsonObjectReader reader_;
   Target* current_ = nullptr;
   std::size_t index_ = 0;

@@ -22,8 +22,8 @@ using RecordDecoder = std::function<RecordFile::Take(std::span<Column> columns)>
 class RecordSource final : public Source {
  public:
   /// `keep`: the constructor reads all values and keeps them in memory.
-  RecordSource(std::shared_ptr<const RecordFile> records, std::vector<Dataset::Field> fields,
-               RecordDecoder decoder, bool keep);
+  RecordSource(std::shared_ptr<const RecordFile> records, std::vector<Dataset::Field> fields, RecordDecoder decoder,
+               bool keep);
   std::uint64_t size() const override { return records_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;

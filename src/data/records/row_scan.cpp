@@ -86,12 +86,13 @@ class RowScanner {
     while (breaks != 0) {
       const int bit = std::countr_zero(breaks);
       const auto before = splits & bits_below(bit);
-      end_row(offset_ + static_cast<std::uint64_t>(bit), count_of(before), bit > 0 ? bytes[bit - 1] : previous_);
+      end_row(offset_ + static_cast<std::uint64_t>(bit), static_cast<std::size_t>(std::popcount(before)),
+              bit > 0 ? bytes[bit - 1] : previous_);
       row_begin_ = offset_ + static_cast<std::uint64_t>(bit) + 1;
       splits &= ~before;
       breaks &= breaks - 1;
     }
-    row_splits_ += count_of(splits);
+    row_splits_ += static_cast<std::size_t>(std::popcount(splits));
     previous_ = bytes[valid - 1];
     offset_ += static_cast<std::uint64_t>(valid);
     if (offset_ - row_begin_ > syntax_.max_row_bytes + 1) refuse_length();

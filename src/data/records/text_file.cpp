@@ -1,5 +1,3 @@
-#include "data/records/text_file.hpp"
-
 #include <algorithm>
 #include <array>
 #include <span>

@@ -22,8 +22,8 @@ RowReader rows_in_file(std::shared_ptr<const InputFile> file, const RowLayout& l
 }
 
 RowReader rows_in_memory(std::vector<std::byte> rows, std::size_t row_bytes) {
-  return {.read = [all = std::make_shared<const std::vector<std::byte>>(std::move(rows)),
-                   row_bytes](auto numbers, auto* out) { copy_rows(*all, row_bytes, numbers, out); },
+  return {.read = [all = std::make_shared<const std::vector<std::byte>>(std::move(rows)), row_bytes](
+                      auto numbers, auto* out) { copy_rows(*all, row_bytes, numbers, out); },
           .is_resident = true};
 }
 

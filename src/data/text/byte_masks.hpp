@@ -27,15 +27,6 @@ inline std::uint64_t equal_bits(const char* bytes, char wanted) {
   return bits;
 }
 
-/// Returns the number of set bits. It replaces std::popcount(), which is a function call on processors without this
-/// instruction.
-inline std::size_t count_of(std::uint64_t bits) {
-  bits -= (bits >> 1) & 0x5555555555555555;
-  bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333);
-  bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F;
-  return static_cast<std::size_t>((bits * 0x0101010101010101) >> 56);
-}
-
 /// Returns a word in which bit i is the parity of the bits 0 to i of `bits`. If the set bits of `bits` are quotes, the
 /// set bits of the result are the opening quotes and the bytes inside quotes.
 inline std::uint64_t parity_up_to(std::uint64_t bits) {
