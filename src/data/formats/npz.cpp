@@ -38,7 +38,10 @@ class NpzFile {
       : input_(std::make_shared<InputFile>(file)), zip_(input_), limit_(options, file.size) {
     const auto fields = options.text("fields");
     std::vector<std::string> names;
-    for (const auto& member : zip_.members()) names.push_back(name_of(member, fields.empty()));
+    for (const auto& member : zip_.members()) {
+      if (fields.empty()) zip_.offset_of(member);  // checks the name, too
+      names.push_back(name_of(member, fields.empty()));
+    }
     for (const auto& [field, number] : chosen_fields(fields, names, what())) add(field, zip_.members()[number]);
     std::vector<std::pair<std::string, std::uint64_t>> samples;
     for (const auto& array : arrays_) samples.emplace_back(array.field, array.header.samples());

@@ -40,11 +40,18 @@ CsvValue quoted_value(const char* begin, const char* end, char delimiter, std::s
     scratch += '"';
     at = quote + 2;
   }
-  if (quote + 1 != end && quote[1] != delimiter) throw UsageError("a quote in it closes before the end of the value");
+  if (quote + 1 != end && quote[1] != delimiter) refuse_quote({begin, static_cast<std::size_t>(end - begin)});
   return {scratch, quote + 1};
 }
 
 }  // namespace
+
+void refuse_quote(std::string_view text) {
+  throw UsageError(
+      fmt::format("unexpected quote in '{}'. "
+                  "Put values with quotes in quotes and double the quotes in them, or set quotes = false",
+                  join(printable_lines(excerpt(text, 20)), "\\n")));
+}
 
 CsvOptions csv_options(const Options& options, const std::string& path) {
   CsvOptions made{.delimiter = delimiter_of(options.text("delimiter"), path),

@@ -62,6 +62,9 @@ struct CsvValue {
 /// doubled quotes, its text is copied to `scratch`. Throws UsageError for a quote that does not close correctly.
 CsvValue csv_value(const char* begin, const char* end, char delimiter, bool quotes, std::string& scratch);
 
+/// Throws UsageError for a quote that neither begins nor ends a value. The message quotes the beginning of `text`.
+[[noreturn]] void refuse_quote(std::string_view text);
+
 /// Returns all values of a row.
 std::vector<std::string> csv_values(std::string_view row, char delimiter, bool quotes);
 

@@ -134,7 +134,7 @@ std::vector<std::vector<std::byte>> TableSource::decode(std::size_t first, std::
     const auto stride = field.varies ? end_bytes : sample_bytes(field);
     require_memory(rows * stride, fmt::format("a block of the field '{}'", field.name));
     auto& out = field.varies ? varying[i].values : values[i];
-    out = field.varies ? std::vector<std::byte>(rows * stride) : cache_->memory(rows * stride);
+    out.resize(rows * stride);
     if (field.varies) varying[i].ends.reserve(rows);
     for (const auto& part : parts)
       targets.push_back(
