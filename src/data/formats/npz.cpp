@@ -39,8 +39,10 @@ class NpzFile {
     const auto fields = options.text("fields");
     std::vector<std::string> names;
     for (const auto& member : zip_.members()) {
-      if (fields.empty()) zip_.offset_of(member);  // checks the name, too
       names.push_back(name_of(member, fields.empty()));
+      if (!fields.empty()) continue;
+      zip_.require_readable(member);
+      zip_.offset_of(member);  // checks the name, too
     }
     for (const auto& [field, number] : chosen_fields(fields, names, what())) add(field, zip_.members()[number]);
     std::vector<std::pair<std::string, std::uint64_t>> samples;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -125,7 +126,8 @@ class CsvPass {
   static bool put_plain(const char* begin, const char* end, const Target& target, std::size_t index) {
     if (target.plain == Plain::whole) {
       std::int64_t value = 0;
-      return read_integer(begin, end, value) == end && put_integer(value, target.type.dtype, target.at(index));
+      const auto [stop, error] = std::from_chars(begin, end, value);
+      return error == std::errc() && stop == end && put_integer(value, target.type.dtype, target.at(index));
     }
     if (target.plain == Plain::real) {
       constexpr double all_exact = 9007199254740992;  // 2^53

@@ -3,7 +3,6 @@
 #include <simdjson.h>
 
 #include <bit>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,7 +10,6 @@
 
 #include "core/text/json_depth.hpp"
 #include "core/text/text.hpp"
-#include "data/text/number_text.hpp"
 
 namespace trainrt::data {
 

@@ -94,7 +94,7 @@ class RowScanner {
   [[noreturn]] void refuse_length() const {
     bad_row(path_, row_,
             fmt::format("it is longer than {} bytes (max_record_bytes){}", syntax_.max_row_bytes,
-                        scan_.has_quotes ? "; a quote may not be closed" : ""));
+                        scan_.has_quotes ? "; perhaps a quote in it is not closed" : ""));
   }
 
   [[noreturn]] void refuse_nul(std::uint64_t at) const {

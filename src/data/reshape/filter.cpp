@@ -78,7 +78,7 @@ std::shared_ptr<const Step> filter_step(std::vector<std::string> names, Keeps ke
 }
 
 std::shared_ptr<const Step> where_step(const std::string& condition) {
-  parse_row_expression(condition);  // a syntax error is reported before the fields are known
+  require_condition(condition);  // a syntax error is reported before the fields are known
   return std::make_shared<Filter>(
       fmt::format("the condition '{}'", excerpt(condition, 60)), [condition](const auto& fields) {
         auto predicate = std::make_shared<const RowPredicate>(condition, fields);

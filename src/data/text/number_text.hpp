@@ -1,105 +1,16 @@
 #pragma once
-#include <array>
-#include <bit>
-#include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
 namespace trainrt::data {
 
-// Functions that parse decimal numbers. The inline functions read the numbers of most tables without a function call.
-// They may access up to eight bytes after the number, so these bytes must be readable.
-
-constexpr std::array<std::uint64_t, 9> powers_of_ten = {1,       10,        100,        1'000,      10'000,
-                                                        100'000, 1'000'000, 10'000'000, 100'000'000};
-constexpr std::array<double, 9> exact_powers = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
-
-/// Returns the number that has the eight given decimal digits. Each byte of `digits` has the value of one digit. The
-/// first digit is in the lowest byte.
-inline std::uint64_t eight_digits(std::uint64_t digits) {
-  digits = digits * 10 + (digits >> 8);  // pairs
-  return (((digits & 0x000000FF000000FF) * 0x000F424000000064) +
-          (((digits >> 16) & 0x000000FF000000FF) * 0x0000271000000001)) >>
-         32;
-}
-
-/// Returns the eight bytes at `at` as an integer. The first byte is the least significant one.
-inline std::uint64_t eight_bytes(const char* at) {
-  std::uint64_t eight = 0;
-  std::memcpy(&eight, at, 8);
-  if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
-  return eight;
-}
-
-/// Reads the decimal digits at `at`, appends them to the number `digits`, and returns the end of the digits. The result is
-/// correct for up to 19 digits in total.
-inline const char* read_digits(const char* at, std::uint64_t& digits) {
-  for (;;) {
-    const auto eight = eight_bytes(at);
-    const auto values = eight - 0x3030303030303030;
-    const auto others = ((eight + 0x4646464646464646) | values) & 0x8080808080808080;  // the lowest set bit is right
-    const auto count = others == 0 ? 8 : std::countr_zero(others) / 8;
-    if (count == 0) return at;
-    digits = digits * powers_of_ten[static_cast<std::size_t>(count)] + eight_digits(values << (64 - 8 * count));
-    at += count;
-    if (count < 8) return at;
-  }
-}
-
-/// Reads the real number in [begin, end) if it has the most common form: at most eight digits and a point, without a
-/// sign. Returns false, without reading, for any other form.
-inline bool read_short_real(const char* begin, const char* end, double& value) {
-  constexpr std::uint64_t points = 0x2E2E2E2E2E2E2E2E, ones = 0x0101010101010101, highs = 0x8080808080808080;
-  const auto length = static_cast<std::size_t>(end - begin);
-  if (length < 2 || length > 9) return false;
-  const auto bytes = eight_bytes(begin), differences = bytes ^ points;
-  const auto found = (differences - ones) & ~differences & highs;  // the lowest set bit is right
-  if (found == 0) return false;
-  const auto point = static_cast<std::size_t>(std::countr_zero(found)) / 8, count = length - 1;
-  if (point >= length) return false;
-  const auto before = (std::uint64_t{1} << (8 * point)) - 1;
-  const auto digits = (bytes & before) | (eight_bytes(begin + 1) & ~before);
-  const auto values = digits - 0x3030303030303030;
-  const auto others = ((digits + 0x4646464646464646) | values) & highs;  // as above
-  if ((others & (~std::uint64_t{0} >> (64 - 8 * count))) != 0) return false;
-  // An integer below 2^53 divided by an exact power of ten is rounded correctly.
-  value = static_cast<double>(eight_digits(values << (64 - 8 * count))) / exact_powers[count - point];
-  return true;
-}
-
-/// Does the work of read_real() for numbers of any form, but is slower for the most common form.
-const char* read_long_real(const char* begin, const char* end, double& value);
-
 /// Reads the decimal number at `begin`, and returns the address of the first character after it. The number is rounded
 /// to the nearest double, ties to even. A number that is too small for a double is read as 0. Accepts "nan" and "inf",
 /// but neither "+1" nor " 1".
 ///
-/// Returns nullptr if there is no number, or if it is too large for a double. Precondition: *end is not a digit.
-inline const char* read_real(const char* begin, const char* end, double& value) {
-  const bool negative = *begin == '-';
-  if (!read_short_real(begin + negative, end, value)) return read_long_real(begin, end, value);
-  value = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | std::uint64_t{negative} << 63);  // without a branch
-  return end;
-}
-
-/// Reads the decimal integer at `begin` into `value`, and returns the address of the first character after it. Returns
-/// nullptr if there is no integer, or if it does not fit into std::int64_t. Precondition: *end is not a digit.
-inline const char* read_integer(const char* begin, const char* end, std::int64_t& value) {
-  const bool negative = *begin == '-';
-  const char* const first = begin + negative;
-  std::uint64_t digits = 0;
-  const char* const at = read_digits(first, digits);
-  if (at == first) return nullptr;
-  if (at - first > 18) {
-    const auto [stop, code] = std::from_chars(begin, end, value);
-    return code == std::errc() ? stop : nullptr;
-  }
-  const auto sign = std::uint64_t{negative};
-  value = static_cast<std::int64_t>((digits ^ (0 - sign)) + sign);
-  return at;
-}
+/// Returns nullptr if there is no number, or if it is too large for a double.
+const char* read_real(const char* begin, const char* end, double& value);
 
 /// Return the number in `text`. The number may have a sign, and blanks around it. Return nothing if `text` is not a
 /// number, is longer than 1024 characters, or is too large for the type. real_in() returns 0 for a number that is too
