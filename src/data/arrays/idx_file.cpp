@@ -12,7 +12,7 @@
 
 #include "core/process/memory.hpp"
 #include "data/bytes/coding/inflate.hpp"
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 

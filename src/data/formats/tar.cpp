@@ -13,7 +13,7 @@
 #include "data/images/image_decoder.hpp"
 #include "data/records/record_formats.hpp"
 #include "data/source/format.hpp"
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 #include "data/source/skipping_reader.hpp"
 #include "data/tar/tar_samples.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/records/record_file.hpp"
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 #include "data/source/source.hpp"
 
 namespace trainrt::data {

@@ -123,7 +123,7 @@ std::uint64_t mark_bytes(const InputFile& file) {
 }  // namespace
 
 RowScan scan_rows(const InputFile& file, const RowSyntax& syntax, std::uint64_t spacing) {
-  constexpr std::uint64_t piece_bytes = 1 << 20;
+  constexpr std::uint64_t piece_bytes = 512 << 10;
   const auto begin = mark_bytes(file);
   RowScanner scanner(file.path(), syntax, begin, spacing);
   std::string text;  // the bytes that were read and not yet taken

@@ -9,7 +9,7 @@
 
 #include "data/batches/field_scan.hpp"
 #include "data/reshape/sample_ends.hpp"
-#include "data/text/key_text.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

@@ -1,6 +1,7 @@
 #include "data/source/block_source.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <future>
@@ -15,7 +16,7 @@ namespace trainrt::data {
 
 /// The blocks of one field. `mutex` protects all members.
 struct BlockSource::FieldBlocks {
-  using Values = std::shared_ptr<const Column>;
+  using Values = std::shared_ptr<Column>;
   explicit FieldBlocks(std::size_t max) : max_kept(max) {}
 
   /// Returns the future with the values of a block. If the block is not kept, adds it and sets `is_added`: the caller
@@ -28,9 +29,20 @@ struct BlockSource::FieldBlocks {
     auto found = block->second = added.get_future().share();
     numbers.push_back(number);
     if (numbers.size() <= max_kept) return found;
-    blocks.erase(numbers.front());
+    const auto dropped = std::move(blocks.extract(numbers.front()).mapped());
     numbers.pop_front();
+    if (dropped.wait_for(std::chrono::seconds(0)) == std::future_status::ready && spare.size() < max_kept)
+      spare.push_back(dropped.get());
     return found;
+  }
+  /// Returns a column with the memory of a dropped block that is no longer used, or an empty column.
+  Values memory() {
+    const std::lock_guard lock(mutex);
+    const auto unused = std::ranges::find_if(spare, [](const auto& column) { return column.use_count() == 1; });
+    if (unused == spare.end()) return std::make_shared<Column>();
+    auto column = std::move(*unused);
+    spare.erase(unused);
+    return column;
   }
   void drop(std::uint64_t number) {
     const std::lock_guard lock(mutex);
@@ -41,6 +53,7 @@ struct BlockSource::FieldBlocks {
   std::mutex mutex;
   std::unordered_map<std::uint64_t, std::shared_future<Values>> blocks;
   std::deque<std::uint64_t> numbers;  ///< numbers of the kept blocks, the oldest first
+  std::vector<Values> spare;          ///< dropped blocks; reused, because new memory costs one page fault per 4 KiB
 };
 
 BlockSource::BlockSource(std::shared_ptr<const Source> source, std::uint64_t block, std::size_t max_kept)
@@ -58,7 +71,7 @@ std::shared_ptr<const Column> BlockSource::block_of(std::size_t field, std::uint
   const auto found = kept_[field]->find_or_add(number, added, is_added);
   if (!is_added) return found.get();
   try {
-    auto column = std::make_shared<Column>();
+    auto column = kept_[field]->memory();
     column->field = field;
     const auto first = number * block_;
     source_->read(consecutive(first, std::min(block_, size() - first)), {column.get(), 1});

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 

@@ -26,7 +26,7 @@ std::string_view bare(std::string_view text) {
 
 }  // namespace
 
-const char* read_real(const char* begin, const char* end, double& value) {
+const char* read_long_real(const char* begin, const char* end, double& value) {
   const auto [stop, error] = fast_float::from_chars(begin, end, value);
   if (error != std::errc()) return nullptr;
   const char first = begin[*begin == '-' ? 1 : 0];
@@ -38,7 +38,7 @@ std::optional<double> real_in(std::string_view text) {
   text = bare(text);
   const auto* const end = text.data() + text.size();
   double value = 0;
-  if (text.empty() || text.size() > max_number_bytes || read_real(text.data(), end, value) != end) return std::nullopt;
+  if (text.empty() || text.size() > max_number_bytes || read_long_real(text.data(), end, value) != end) return std::nullopt;
   return value;
 }
 

@@ -17,8 +17,6 @@ namespace trainrt::data {
 
 #ifdef TRAINRT_LIBDEFLATE
 
-std::string_view inflate_library() { return "libdeflate"; }
-
 void inflate_all(std::span<const std::byte> in, std::span<std::byte> out) {
   using Decompressor = std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)>;
   thread_local const Decompressor decompressor(libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
@@ -36,8 +34,6 @@ void inflate_all(std::span<const std::byte> in, std::span<std::byte> out) {
 }
 
 #else
-
-std::string_view inflate_library() { return "zlib"; }
 
 void inflate_all(std::span<const std::byte> in, std::span<std::byte> out) {
   auto in_left = static_cast<uLong>(in.size());

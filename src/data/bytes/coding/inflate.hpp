@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 namespace trainrt::data {
 
@@ -27,9 +26,6 @@ struct Inflated {
 /// `out`. The end of the data must be reached to verify the checksum of gzip. Throws Error, with a message such as "its
 /// compressed data cannot be decompressed", if the data are damaged or a checksum differs.
 Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, DeflateForm form, std::uint64_t max_bytes);
-
-/// Returns the library that inflate_all() uses: "libdeflate" or "zlib".
-std::string_view inflate_library();
 
 /// Maximum number of bytes to which one byte of Deflate data can expand (zlib's technical details). If a header claims
 /// more, the data are damaged.

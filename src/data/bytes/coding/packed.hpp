@@ -39,7 +39,7 @@ class PackedWriter {
     else if constexpr (requires { value.pack(*this); })
       value.pack(*this);
     else if constexpr (requires { T::packed_members(value); })
-      std::apply([this](const auto&... members) { (put(members), ...); }, T::packed_members(value));
+      std::apply([&](const auto&... members) { (put(members), ...); }, T::packed_members(value));
     else {
       number(value.size());
       for (const auto& element : value) put(element);
@@ -89,7 +89,7 @@ class PackedReader {
     else if constexpr (requires { value.unpack(*this); })
       value.unpack(*this);
     else if constexpr (requires { T::packed_members(value); })
-      std::apply([this](auto&... members) { (get(members), ...); }, T::packed_members(value));
+      std::apply([&](auto&... members) { (get(members), ...); }, T::packed_members(value));
     else {
       value.resize(count());
       for (auto& element : value) get(element);

@@ -9,7 +9,7 @@
 #include "data/bytes/input_file.hpp"
 #include "data/source/block_source.hpp"
 #include "data/source/concatenated_source.hpp"
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;
