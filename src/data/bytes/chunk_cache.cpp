@@ -20,8 +20,45 @@ std::shared_ptr<ChunkCache> cache_of_process(std::uint64_t max_bytes) {
 
 }  // namespace
 
+SpareMemory::Values SpareMemory::shared(std::vector<std::byte> values) {
+  auto owned = std::make_unique<std::vector<std::byte>>(std::move(values));
+  return {owned.release(), [spare = weak_from_this()](std::vector<std::byte>* unused) {
+            const std::unique_ptr<std::vector<std::byte>> deleted(unused);
+            if (const auto home = spare.lock()) home->give_back(std::move(*deleted));
+          }};
+}
+
+std::vector<std::byte> SpareMemory::take(std::size_t bytes) {
+  std::unique_lock lock(mutex_);
+  const auto fits = [&](const auto& one) { return one.capacity() >= bytes && one.capacity() - bytes <= bytes / 8; };
+  const auto found = std::ranges::find_if(spare_, fits);
+  if (found == spare_.end()) {
+    lock.unlock();
+    return std::vector<std::byte>(bytes);
+  }
+  auto taken = std::move(*found);
+  spare_.erase(found);
+  bytes_ -= taken.capacity();
+  lock.unlock();
+  taken.resize(bytes);
+  return taken;
+}
+
+void SpareMemory::limit(std::uint64_t max_bytes) {
+  const std::lock_guard lock(mutex_);
+  for (max_bytes_ = max_bytes; bytes_ > max_bytes_; spare_.pop_back()) bytes_ -= spare_.back().capacity();
+}
+
+void SpareMemory::give_back(std::vector<std::byte> values) {
+  const std::lock_guard lock(mutex_);
+  if (values.capacity() > max_bytes_ || bytes_ > max_bytes_ - values.capacity()) return;
+  bytes_ += values.capacity();
+  spare_.push_back(std::move(values));
+}
+
 ChunkCache::Entries::iterator ChunkCache::erase(Entries::iterator entry) {
   bytes_ -= entry->bytes;
+  spare_->limit(room());
   by_key_.erase(entry->key);
   return entries_.erase(entry);
 }
@@ -45,6 +82,7 @@ std::shared_future<ChunkCache::Values> ChunkCache::find_or_add(const Key& key, s
 /// Replaces the expected size of a chunk by its actual size.
 void ChunkCache::set_bytes(const Key& key, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
+  spare_->limit(room());  // the chunk was made in memory that was spare
   const auto found = by_key_.find(key);
   if (found == by_key_.end() || found->second->bytes == bytes) return;
   bytes_ += bytes - found->second->bytes;  // unsigned arithmetic: correct for a smaller size, too
@@ -63,7 +101,7 @@ ChunkCache::Values ChunkCache::get(const Key& key, std::size_t bytes, const Make
 
 ChunkCache::Values ChunkCache::make_for(const Key& key, const Make& make, std::promise<Values>& added) {
   try {
-    auto values = std::make_shared<const std::vector<std::byte>>(make(key.chunk));
+    auto values = spare_->shared(make(key.chunk));
     set_bytes(key, values->size());
     added.set_value(values);
     return values;

@@ -14,12 +14,33 @@
 
 namespace trainrt::data {
 
-/// A cache of decoded chunks that drops the least recently used ones. The chunks take at most `max_bytes`
-/// bytes, but one chunk is always kept. If several threads request the same chunk at the same time, the
+/// Keeps the memory of chunks that are no longer used, so that new chunks can reuse it. Newly allocated memory would
+/// cost one page fault per 4 KiB. Thread-safe.
+class SpareMemory : public std::enable_shared_from_this<SpareMemory> {
+ public:
+  using Values = std::shared_ptr<const std::vector<std::byte>>;
+  /// Returns a shared pointer to `values`. When the last user drops the pointer, the memory returns to this object, if it
+  /// still exists.
+  Values shared(std::vector<std::byte> values);
+  /// Returns a vector of `bytes` bytes with unspecified values.
+  std::vector<std::byte> take(std::size_t bytes);
+  /// Limits the spare memory to `max_bytes`.
+  void limit(std::uint64_t max_bytes);
+
+ private:
+  void give_back(std::vector<std::byte> values);
+
+  std::mutex mutex_;
+  std::vector<std::vector<std::byte>> spare_;
+  std::uint64_t bytes_ = 0, max_bytes_ = 0;
+};
+
+/// A cache of decoded chunks that drops the least recently used ones. The chunks and the spare memory together take at
+/// most `max_bytes`, but one chunk is always kept. If several threads request the same chunk at the same time, the
 /// first thread makes it and the others wait. Thread-safe.
 class ChunkCache {
  public:
-  using Values = std::shared_ptr<const std::vector<std::byte>>;
+  using Values = SpareMemory::Values;
   struct Key {
     std::uint64_t owner = 0;
     std::size_t table = 0;
@@ -36,6 +57,8 @@ class ChunkCache {
   /// up to number `end_ahead` - 1. These chunks must have the same size. In this way, the threads of a sequential reader
   /// decode several chunks at the same time.
   Values get(const Key& key, std::size_t bytes, const Make& make, std::uint64_t end_ahead = 0);
+  /// Returns memory for the values of a chunk that is being made, with unspecified content.
+  std::vector<std::byte> memory(std::size_t bytes) { return spare_->take(bytes); }
   std::uint64_t new_owner();
   void drop(std::uint64_t owner);                 ///< removes all chunks of this owner
   void raise_limit(std::uint64_t min_max_bytes);  ///< raises `max_bytes` to this value if it is lower
@@ -53,7 +76,9 @@ class ChunkCache {
   bool is_sequential(Key key, std::size_t bytes);
   void set_bytes(const Key& key, std::size_t bytes);
   Entries::iterator erase(Entries::iterator entry);
+  std::uint64_t room() const { return max_bytes_ - std::min(max_bytes_, bytes_); }
 
+  std::shared_ptr<SpareMemory> spare_ = std::make_shared<SpareMemory>();
   std::mutex mutex_;
   std::uint64_t max_bytes_;
   std::uint64_t bytes_ = 0;
@@ -74,6 +99,7 @@ class ChunkCacheShare {
                          std::uint64_t end_ahead) {
     return cache_->get({owner_, table, chunk}, bytes, make, end_ahead);
   }
+  std::vector<std::byte> memory(std::size_t bytes) { return cache_->memory(bytes); }
 
  private:
   std::shared_ptr<ChunkCache> cache_;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include <trainrt/error.hpp>
@@ -19,14 +20,13 @@ struct BlockSource::FieldBlocks {
   using Values = std::shared_ptr<Column>;
   explicit FieldBlocks(std::size_t max) : max_kept(max) {}
 
-  /// Returns the future with the values of a block. If the block is not kept, adds it and sets `is_added`: the caller
-  /// must then read the block and set the value of `added`.
-  std::shared_future<Values> find_or_add(std::uint64_t number, std::promise<Values>& added, bool& is_added) {
+  /// Returns the future with the values of a block. If the block is not kept, adds it and sets `added`: the caller must
+  /// then read the block and set the value of this promise.
+  std::shared_future<Values> find_or_add(std::uint64_t number, std::optional<std::promise<Values>>& added) {
     const std::lock_guard lock(mutex);
     const auto [block, is_new] = blocks.try_emplace(number);
-    is_added = is_new;
     if (!is_new) return block->second;
-    auto found = block->second = added.get_future().share();
+    auto found = block->second = added.emplace().get_future().share();
     numbers.push_back(number);
     if (numbers.size() <= max_kept) return found;
     const auto dropped = std::move(blocks.extract(numbers.front()).mapped());
@@ -66,19 +66,18 @@ BlockSource::~BlockSource() = default;
 /// Returns the values of a block. The first thread that needs the block reads it; other threads wait. If the block cannot
 /// be read, the next thread that needs it tries again.
 std::shared_ptr<const Column> BlockSource::block_of(std::size_t field, std::uint64_t number) const {
-  std::promise<FieldBlocks::Values> added;
-  bool is_added = false;
-  const auto found = kept_[field]->find_or_add(number, added, is_added);
-  if (!is_added) return found.get();
+  std::optional<std::promise<FieldBlocks::Values>> added;
+  const auto found = kept_[field]->find_or_add(number, added);
+  if (!added) return found.get();
   try {
     auto column = kept_[field]->memory();
     column->field = field;
     const auto first = number * block_;
     source_->read(consecutive(first, std::min(block_, size() - first)), {column.get(), 1});
-    added.set_value(std::move(column));
+    added->set_value(std::move(column));
   } catch (...) {
     kept_[field]->drop(number);
-    added.set_exception(std::current_exception());
+    added->set_exception(std::current_exception());
   }
   return found.get();
 }

@@ -10,7 +10,6 @@
 
 #include "core/process/memory.hpp"
 #include "data/bytes/stage_clock.hpp"
-#include "data/source/row_source.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {
@@ -18,6 +17,13 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::size_t end_bytes = sizeof(std::uint64_t);
+
+/// Returns whether the numbers of the samples are consecutive. They are if the order is not shuffled.
+bool are_consecutive(std::span<const std::uint64_t> samples) {
+  std::uint64_t differences = 0, next = samples.empty() ? 0 : samples.front();
+  for (const auto sample : samples) differences |= sample ^ next++;
+  return differences == 0;
+}
 
 /// Returns the bytes of a block of samples that vary in length: first the end of each sample, then the values.
 /// Precondition: the values of `column` begin with unused space for the ends.
@@ -128,7 +134,7 @@ std::vector<std::vector<std::byte>> TableSource::decode(std::size_t first, std::
     const auto stride = field.varies ? end_bytes : sample_bytes(field);
     require_memory(rows * stride, fmt::format("a block of the field '{}'", field.name));
     auto& out = field.varies ? varying[i].values : values[i];
-    out.resize(rows * stride);
+    out = field.varies ? std::vector<std::byte>(rows * stride) : cache_->memory(rows * stride);
     if (field.varies) varying[i].ends.reserve(rows);
     for (const auto& part : parts)
       targets.push_back(
@@ -170,17 +176,24 @@ TableSource::Block TableSource::block_of(std::size_t field, std::size_t block) c
 
 std::vector<TableSource::RowRun> TableSource::runs_of(std::span<const std::uint64_t> samples) const {
   std::vector<RowRun> runs;
-  const auto requests = in_row_order(samples);
+  const bool is_one = are_consecutive(samples);
+  const bool is_sorted = is_one || std::is_sorted(samples.begin(), samples.end());
+  std::vector<std::size_t> requests(is_sorted ? 0 : samples.size());  // positions in `samples`, sorted by sample
+  std::iota(requests.begin(), requests.end(), std::size_t{0});
+  std::sort(requests.begin(), requests.end(), [&](auto one, auto other) { return samples[one] < samples[other]; });
   std::size_t block = 0;
   for (std::size_t i = 0, count = 1; i < samples.size(); i += count) {
-    const auto request = requests[i];
+    const auto request = is_sorted ? i : requests[i];
     const auto first = samples[request];
     if (runs.empty() || first >= ends_[block])
       block = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), first) - ends_.begin());
     const auto max_count = std::min<std::uint64_t>(samples.size() - i, ends_[block] - first);
-    for (count = 1;
-         count < max_count && requests[i + count] == request + count && samples[request + count] == first + count;)
-      ++count;
+    count = is_one ? max_count : 1;
+    if (is_sorted)
+      while (count < max_count && samples[request + count] == first + count) ++count;
+    else
+      while (count < max_count && requests[i + count] == request + count && samples[request + count] == first + count)
+        ++count;
     runs.push_back({block, first - first_of(block), request, count});
   }
   return runs;

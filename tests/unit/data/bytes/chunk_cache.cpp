@@ -118,3 +118,29 @@ TEST_CASE("the error of a chunk made ahead is thrown only to the thread that req
   CHECK(failed);
   CHECK_THROWS_WITH(cache.get({1, 0, 1}, 10, make, 9), "damaged");
 }
+
+TEST_CASE("the memory of a dropped chunk is reused for the next one, within the limit of the cache") {
+  ChunkCache cache(200);
+  const std::byte* first = nullptr;
+  const auto make = [&](std::uint64_t chunk) {
+    auto values = cache.memory(100);
+    if (chunk == 0) first = values.data();
+    return values;
+  };
+  const auto held = cache.get({1, 0, 0}, 100, make);
+  cache.get({1, 0, 1}, 100, make);
+  CHECK(cache.get({1, 0, 2}, 100, make)->data() != first);  // of a chunk that is still used
+  CHECK(held->data() == first);
+  ChunkCache::Values third;
+  {
+    ChunkCache other(200);
+    const auto make_there = [&](std::uint64_t) { return other.memory(100); };
+    const auto* const begin = other.get({1, 0, 0}, 100, make_there)->data();
+    other.get({1, 0, 1}, 100, make_there);
+    third = other.get({1, 0, 2}, 100, make_there);
+    CHECK(third->data() == begin);
+    other.get({1, 0, 3}, 190, [](std::uint64_t) { return chunk_of(1, 190); });
+    CHECK(other.memory(100).data() != begin);  // third still has it
+  }
+  CHECK(third->size() == 100);  // longer than its cache
+}
