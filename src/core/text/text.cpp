@@ -109,12 +109,12 @@ std::string trim(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(blank) - first + 1));
 }
 
-std::vector<std::string> words_in(std::string_view list) {
+std::vector<std::string> words_in(std::string_view list, char separator) {
   std::vector<std::string> words;
   for (std::size_t at = 0; at <= list.size();) {
-    const auto comma = std::min(list.find(',', at), list.size());
-    if (auto word = trim(list.substr(at, comma - at)); !word.empty()) words.push_back(std::move(word));
-    at = comma + 1;
+    const auto end = std::min(list.find(separator, at), list.size());
+    if (auto word = trim(list.substr(at, end - at)); !word.empty()) words.push_back(std::move(word));
+    at = end + 1;
   }
   return words;
 }

@@ -30,8 +30,8 @@ bool is_utf8(std::string_view text);
 /// line.
 std::vector<std::string> printable_lines(std::string_view text);
 
-/// Splits a comma-separated list such as "a, b". Blanks around the items are removed, and empty items are left out.
-std::vector<std::string> words_in(std::string_view list);
+/// Splits a list such as "a, b" at its separators. Blanks around the items are removed, and empty items are left out.
+std::vector<std::string> words_in(std::string_view list, char separator = ',');
 
 /// Returns `text` without blanks, tabs, \r and \n at both ends.
 std::string trim(std::string_view text);

@@ -1,21 +1,25 @@
 #pragma once
+#include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace trainrt::data {
 
-/// A field of the dataset, and the name of the array in the file from which the field is read.
+/// A field of the dataset, and the index of the array in the file from which the field is read.
 struct FieldChoice {
-  std::string field, array;
+  std::string field;
+  std::size_t array = 0;
 };
 
-/// Parses the value of the key `fields`: "x, labels=y" chooses the arrays x and y, and y becomes the field labels. Returns
-/// an empty list for an empty text.
-std::vector<FieldChoice> field_choices(const std::string& fields);
+/// Returns the fields that the key `fields` chooses: "x, labels=y" chooses the arrays x and y, and y becomes the field
+/// labels. Without the key, each array is a field. `names`: names of the arrays in the file. Throws UsageError that begins
+/// with `what`, the name of the file, if the file has no arrays, lacks one of them, or if two arrays make the same field.
+std::vector<FieldChoice> chosen_fields(const std::string& fields, const std::vector<std::string>& names,
+                                       const std::string& what);
 
-/// Returns a comma-separated list of the first 20 of `names`, for an error message. Long names are shortened, and
-/// characters that are unsafe on a terminal are replaced.
-std::string names_in_words(const std::vector<std::string_view>& names);
+/// Throws UsageError that begins with `what` unless all fields have the same number of samples. `samples`: name and number
+/// of samples of each field.
+void require_same_samples(const std::vector<std::pair<std::string, std::uint64_t>>& samples, const std::string& what);
 
 }  // namespace trainrt::data

@@ -24,15 +24,15 @@ class NpyDictParser {
   NpyDictParser(std::string_view text, const std::string& what) : text_(text), what_(what) {}
 
   NpyDict parse() {
-    expect('{');
-    while (!accepts('}')) {
+    expect("{");
+    while (!accepts("}")) {
       const auto key = quoted();
       if (!seen_.insert(key).second) bad("the key '" + excerpt(key, 40) + "' occurs twice");
-      expect(':');
+      expect(":");
       value_of(key);
       if (dict_.is_structured) return dict_;
-      if (accepts('}')) break;
-      expect(',');
+      if (accepts("}")) break;
+      expect(",");
     }
     skip_blanks();
     if (at_ != text_.size()) bad("there is text after its }");
@@ -52,22 +52,15 @@ class NpyDictParser {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
   }
 
-  bool accepts(char wanted) {
+  bool accepts(std::string_view wanted) {
     skip_blanks();
-    const bool is_there = at_ < text_.size() && text_[at_] == wanted;
-    if (is_there) ++at_;
+    const bool is_there = text_.substr(at_).starts_with(wanted);
+    if (is_there) at_ += wanted.size();
     return is_there;
   }
 
-  void expect(char wanted) {
+  void expect(std::string_view wanted) {
     if (!accepts(wanted)) bad(fmt::format("missing {} at byte {}", wanted, at_));
-  }
-
-  bool accepts_word(std::string_view word) {
-    skip_blanks();
-    const bool is_there = text_.substr(at_).starts_with(word);
-    if (is_there) at_ += word.size();
-    return is_there;
   }
 
   /// Reads a string in quotes. A backslash is an error, because no valid value contains an escape sequence.
@@ -86,11 +79,11 @@ class NpyDictParser {
 
   void value_of(const std::string& key) {
     if (key == "descr") {
-      dict_.is_structured = accepts('[') || accepts('(');
+      dict_.is_structured = accepts("[") || accepts("(");
       if (!dict_.is_structured) dict_.descr = quoted();
     } else if (key == "fortran_order") {
-      dict_.fortran_order = accepts_word("True");
-      if (!dict_.fortran_order && !accepts_word("False")) bad("fortran_order must be True or False");
+      dict_.fortran_order = accepts("True");
+      if (!dict_.fortran_order && !accepts("False")) bad("fortran_order must be True or False");
     } else if (key == "shape") {
       dict_.shape = tuple();
     } else {
@@ -102,12 +95,12 @@ class NpyDictParser {
   Shape tuple() {
     constexpr std::size_t max_npy_dimensions = 64;  // the same limit as NumPy 2
     Shape shape;
-    expect('(');
-    while (!accepts(')')) {
+    expect("(");
+    while (!accepts(")")) {
       if (shape.size() == max_npy_dimensions) bad("the shape has more than 64 dimensions");
       shape.push_back(extent());
-      if (accepts(',')) continue;
-      expect(')');
+      if (accepts(",")) continue;
+      expect(")");
       if (shape.size() == 1) bad("the shape must be a tuple, such as (3,), not a number in parentheses");
       break;
     }
@@ -121,7 +114,7 @@ class NpyDictParser {
     if (error != std::errc() || value < 0)
       bad(fmt::format("missing extent of the shape at byte {}: an integer of 0 or more", at_));
     at_ = static_cast<std::size_t>(end - text_.data());
-    accepts_word("L");
+    accepts("L");
     return value;
   }
 

@@ -7,7 +7,7 @@
 #include <trainrt/tensor.hpp>
 
 #include "data/bytes/input_file.hpp"
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 

@@ -61,13 +61,9 @@ std::string in_tensor(const std::string& what, const std::string& name) {
 /// Returns the array of unsigned integers `json[key]`. `tensor` is the beginning of error messages.
 std::vector<std::uint64_t> numbers_of(const Json& json, const char* key, const std::string& tensor) {
   if (!json.contains(key) || !json[key].is_array()) throw UsageError(fmt::format("{} has no {}", tensor, key));
-  std::vector<std::uint64_t> numbers;
-  for (const auto& number : json[key]) {
-    if (!number.is_number_unsigned())
-      throw UsageError(fmt::format("{}: {} must be a list of integers of 0 or more", tensor, key));
-    numbers.push_back(number.get<std::uint64_t>());
-  }
-  return numbers;
+  if (!std::ranges::all_of(json[key], [](const Json& number) { return number.is_number_unsigned(); }))
+    throw UsageError(fmt::format("{}: {} must be a list of integers of 0 or more", tensor, key));
+  return json[key].get<std::vector<std::uint64_t>>();
 }
 
 SafeTensor tensor_of(const std::string& name, const Json& json, const std::string& what) {

@@ -10,10 +10,9 @@
 
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
-#include "data/arrays/inflate_stream.hpp"
 #include "data/bytes/coding/crc32.hpp"
 #include "data/bytes/coding/inflate.hpp"
-#include "io/storage_error.hpp"
+#include "data/text/field_types.hpp"
 
 namespace trainrt::data {
 
@@ -30,20 +29,18 @@ constexpr std::uint16_t zip_stored = 0, zip_deflated = 8;         // compression
 constexpr std::uint32_t in_zip64 = 0xffffffff;  // value of a 32-bit field if the actual value is in the Zip64 fields
 
 /// Reads little-endian numbers from the bytes of a header. The header must be long enough for each number.
-class ZipFields {
- public:
-  explicit ZipFields(std::string_view bytes) : bytes_(bytes) {}
-  std::uint16_t u16(std::size_t at) const { return static_cast<std::uint16_t>(number(at, sizeof(std::uint16_t))); }
-  std::uint32_t u32(std::size_t at) const { return static_cast<std::uint32_t>(number(at, sizeof(std::uint32_t))); }
-  std::uint64_t u64(std::size_t at) const { return number(at, sizeof(std::uint64_t)); }
+struct ZipFields {
+  std::string_view bytes;
+
+  std::uint16_t u16(std::size_t at) const { return number<std::uint16_t>(at); }
+  std::uint32_t u32(std::size_t at) const { return number<std::uint32_t>(at); }
+  std::uint64_t u64(std::size_t at) const { return number<std::uint64_t>(at); }
 
  private:
-  std::uint64_t number(std::size_t at, std::size_t bytes) const {
-    std::uint64_t value = 0;
-    for (std::size_t i = bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes_.at(at + i));
-    return value;
+  template <class T>
+  T number(std::size_t at) const {
+    return loaded<T>(reinterpret_cast<const std::byte*>(bytes.substr(at, sizeof(T)).data()));
   }
-  std::string_view bytes_;
 };
 
 std::string zip_bytes(const InputFile& file, std::uint64_t offset, std::uint64_t bytes) {
@@ -78,11 +75,11 @@ ZipSpan directory_by_zip64(const InputFile& file, std::uint64_t end) {
   if (end < zip_locator_bytes) damaged_zip(file);
   const auto locator = zip_bytes(file, end - zip_locator_bytes, zip_locator_bytes);
   if (!locator.starts_with(zip_locator_signature)) damaged_zip(file);
-  const auto at = ZipFields(locator).u64(8);
+  const auto at = ZipFields{locator}.u64(8);
   if (at > end - zip_locator_bytes || end - zip_locator_bytes - at < zip_end64_bytes) damaged_zip(file);
   const auto record = zip_bytes(file, at, zip_end64_bytes);
   if (!record.starts_with(zip_end64_signature)) damaged_zip(file);
-  const ZipFields fields(record);
+  const ZipFields fields{record};
   const bool is_single = fields.u32(16) == 0 && fields.u32(20) == 0 && fields.u64(24) == fields.u64(32);
   return require_directory(file, {fields.u64(48), fields.u64(40), fields.u64(32)}, at, is_single);
 }
@@ -93,7 +90,7 @@ ZipSpan find_directory(const InputFile& file) {
   const auto tail = zip_bytes(file, tail_offset, tail_bytes);
   const auto at = tail_bytes < zip_end_bytes ? tail.npos : tail.rfind(zip_end_signature, tail_bytes - zip_end_bytes);
   if (at == tail.npos) bad_zip(file, "is not a zip archive, or is truncated: the table of contents at its end is missing");
-  const ZipFields fields(std::string_view(tail).substr(at, zip_end_bytes));
+  const ZipFields fields{std::string_view(tail).substr(at, zip_end_bytes)};
   constexpr std::uint16_t count_in_zip64 = 0xffff;
   if (fields.u16(10) == count_in_zip64 || fields.u32(12) == in_zip64 || fields.u32(16) == in_zip64)
     return directory_by_zip64(file, tail_offset + at);
@@ -109,7 +106,7 @@ bool read_zip64(std::string_view extra, ZipMember& member) {
   for (auto* const value : {&member.bytes, &member.packed, &member.header})
     if (*value == in_zip64) wanted.push_back(value);
   while (!wanted.empty() && extra.size() >= head) {
-    const ZipFields fields(extra);
+    const ZipFields fields{extra};
     const std::size_t bytes = fields.u16(2);
     if (bytes > extra.size() - head) return false;
     if (fields.u16(0) == 1) {
@@ -126,7 +123,7 @@ bool read_zip64(std::string_view extra, ZipMember& member) {
 std::optional<ZipMember> read_entry(std::string_view directory, std::size_t& at) {
   if (directory.size() - at < zip_entry_bytes || !directory.substr(at).starts_with(zip_entry_signature))
     return std::nullopt;
-  const ZipFields fields(directory.substr(at, zip_entry_bytes));
+  const ZipFields fields{directory.substr(at, zip_entry_bytes)};
   const std::size_t name = fields.u16(28), extra = fields.u16(30), comment = fields.u16(32);
   at += zip_entry_bytes;
   if (name + extra + comment > directory.size() - at) return std::nullopt;
@@ -180,7 +177,7 @@ void ZipArchive::require_readable(const ZipMember& member) const {
 std::uint64_t ZipArchive::offset_of(const ZipMember& member) const {
   if (file_->size() - member.header < zip_header_bytes) damaged(member, "its header is missing");
   const auto bytes = zip_bytes(*file_, member.header, zip_header_bytes);
-  const ZipFields fields(bytes);
+  const ZipFields fields{bytes};
   const auto differs = [&](std::size_t at, std::uint64_t value) {
     return fields.u32(at) != value && fields.u32(at) != in_zip64 && (member.flags & zip_sizes_follow) == 0;
   };
@@ -209,15 +206,14 @@ void ZipArchive::read(const ZipMember& member, std::span<std::byte> into) const 
 }
 
 void ZipArchive::decompress(const ZipMember& member, std::span<std::byte> into, bool is_all) const {
-  InflateStream stream(*file_, offset_of(member), member.packed, InflateStream::Form::deflate);
+  constexpr std::uint64_t max_overhead = 4096;  // of bytes that deflate cannot compress, if `into` is small
+  std::vector<std::byte> packed(is_all ? member.packed : std::min(member.packed, 2 * into.size() + max_overhead));
+  file_->read(offset_of(member), packed);
   try {
-    if (const auto missing = stream.read(into); !missing.empty())
-      throw Error(fmt::format("{} of its bytes are missing", missing.size()));
-    std::byte more{};
-    if (is_all && (stream.read({&more, 1}).empty() || !stream.is_complete()))
+    const auto found = inflate_into(packed, into, DeflateForm::raw, is_all ? UINT64_MAX : into.size());
+    if (found.bytes < into.size()) throw Error(fmt::format("{} of its bytes are missing", into.size() - found.bytes));
+    if (is_all && (found.bytes > into.size() || !found.is_complete))
       throw Error("it does not have as many bytes as the table of contents declares");
-  } catch (const io::StorageError&) {
-    throw;
   } catch (const Error& error) {
     damaged(member, error.what());
   }

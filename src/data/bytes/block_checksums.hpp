@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "data/bytes/checksummed_range.hpp"
+#include "data/bytes/data_file.hpp"
 #include "data/bytes/read_method.hpp"
 
 namespace trainrt::data {

@@ -70,17 +70,6 @@ std::vector<std::string> files_of_pattern(const std::string& pattern) {
   return {found.gl_pathv, found.gl_pathv + found.gl_pathc};
 }
 
-/// Returns the non-empty parts of `text` between the separators, without surrounding blanks.
-std::vector<std::string> split_words(std::string_view text, char separator) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto end = std::min(text.find(separator, at), text.size());
-    if (auto word = trim(text.substr(at, end - at)); !word.empty()) words.push_back(std::move(word));
-    at = end + 1;
-  }
-  return words;
-}
-
 void add_files(const std::string& word, std::vector<DataFile>& files) {
   if (!is_object(word)) {
     for (const auto& path : paths_of_word(word)) files.push_back(data_file(path));
@@ -102,7 +91,7 @@ std::vector<std::string> lines_of_list(const std::string& path) {
   const auto list = data_file(path);
   if (list.size > max_list_bytes)
     reject_source('@' + path, fmt::format("is a list of {} bytes; at most {} are allowed", list.size, max_list_bytes));
-  auto lines = split_words(read_text(list), '\n');
+  auto lines = words_in(read_text(list), '\n');
   std::erase_if(lines, [](const std::string& line) { return line.front() == '#'; });
   if (lines.empty()) reject_source('@' + path, "is a list without files; a list must name at least one file");
   return lines;
@@ -138,7 +127,7 @@ DataFile data_file(const std::string& path) {
 std::vector<std::string> words_of_source(const std::string& source) {
   std::error_code ignored;
   if (std::filesystem::exists(source, ignored)) return {source};  // one file with a comma in its name
-  return split_words(source, ',');
+  return words_in(source);
 }
 
 std::string first_path_of(const std::string& source) {

@@ -3,9 +3,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace trainrt::data {
+
+/// A byte range of a file for which the file stores one CRC-32 (RFC 1952), such as a member of a zip archive. A reader of
+/// a part of the range cannot verify that part by this checksum alone.
+struct ChecksummedRange {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t crc32 = 0;
+  std::string what;  ///< subject of error messages: "NPZ file x.npz: the member 'y.npy'"
+};
 
 /// A file of a dataset, or an object of an object store. Size and time are those at the time of listing.
 struct DataFile {
@@ -19,6 +29,9 @@ struct DataFile {
   std::vector<DataFile> companions = {};
   std::string version = {};  ///< identifier of an object's content, assigned by the store (ETag)
   std::shared_ptr<const class BlockChecksums> checksums = {};  ///< verified each time the file is read; may be nullptr
+
+  /// The values that an index for other ranks contains.
+  static auto packed_members(auto& self) { return std::tie(self.path, self.size, self.mtime_ns); }
 };
 
 /// Returns the files that `source` names, a list of items separated by commas. An item is one of:

@@ -35,17 +35,13 @@ ExpansionLimit::ExpansionLimit(const Options& options, std::uint64_t file_bytes)
   if (is_default_) max_bytes_ = default_limit(file_bytes);
 }
 
-std::string ExpansionLimit::in_words() const {
-  return fmt::format("{} = {}{}", key, max_bytes_,
-                     is_default_ ? ", by default the larger of 1 GiB and 16 times the file" : "");
-}
-
 void ExpansionLimit::require(std::uint64_t bytes, const std::string& subject) const {
   if (bytes <= max_bytes_) return;
-  throw UsageError(
-      fmt::format("{} expands to {} bytes, more than {}. The file may be damaged, or made on purpose to exhaust memory. "
-                  "If you trust it, set {} = {}",
-                  subject, bytes, in_words(), key, bytes));
+  throw UsageError(fmt::format(
+      "{} expands to {} bytes, more than {} = {}{}. The file may be damaged, or made on purpose to exhaust memory. "
+      "If you trust it, set {} = {}",
+      subject, bytes, key, max_bytes_, is_default_ ? ", by default the larger of 1 GiB and 16 times the file" : "", key,
+      bytes));
 }
 
 }  // namespace trainrt::data

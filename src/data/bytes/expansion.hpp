@@ -21,9 +21,6 @@ class ExpansionLimit {
   /// member.
   void require(std::uint64_t bytes, const std::string& subject) const;
   std::uint64_t bytes() const { return max_bytes_; }
-  /// Returns a description of the limit for messages: "max_expanded_bytes = 1073741824, by default the larger of 1 GiB
-  /// and 16 times the file".
-  std::string in_words() const;
 
  private:
   std::uint64_t max_bytes_;

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <list>
 #include <mutex>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "data/bytes/chunk_cache.hpp"
 #include "io/storage.hpp"
 #include "io/storage_retry.hpp"
 
@@ -18,78 +18,13 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t max_ahead_piece =
-    (1 << 20) - 1;  // larger reads bypass the windows and fill their destination directly
-constexpr std::uint64_t first_window = 1 << 20, max_window = 8 << 20;
+// Windows of objects are read ahead: small reads in sequence are copies from them. Larger reads fill their destination
+// directly. The cache has room for eight windows of all objects.
+constexpr std::uint64_t window_bytes = 4 << 20, cached_bytes = 8 * window_bytes;
+constexpr std::uint64_t max_small_read = (1 << 20) - 1;
 constexpr std::uint64_t min_range = 1 << 20;
-constexpr std::size_t max_windows = 4;
 constexpr std::size_t max_sequences =
     16;  // maximum number of sequences per object: threads that read ahead may each read another section
-
-/// A window: a byte range of an object that is read ahead.
-struct ObjectWindow {
-  const void* reader = nullptr;
-  std::uint64_t begin = 0, end = 0;
-  std::mutex mutex;              ///< locked while the bytes are fetched
-  std::vector<std::byte> bytes;  ///< empty if fetching has failed
-  bool has(std::uint64_t offset, std::uint64_t count) const {
-    return offset >= begin && offset <= end && count <= end - offset;
-  }
-};
-
-/// The most recently used windows of all objects that this process reads.
-class ObjectWindows {
- public:
-  static ObjectWindows& of_process() {
-    static ObjectWindows windows;
-    return windows;
-  }
-
-  struct Found {
-    std::shared_ptr<ObjectWindow> window;
-    std::unique_lock<std::mutex> lock;  ///< locked for a new window, which the caller must fetch; otherwise not locked
-  };
-  /// Returns the window that contains the `count` bytes from `offset` on. If no window contains them, adds a window that
-  /// begins at `offset`, or returns nullptr if `may_add` is false.
-  ///
-  /// A new window is twice as large as the window that contains `offset` or ends there. It ends before the next window
-  /// and before `end_of_object`.
-  Found find_or_add(const void* reader, std::uint64_t offset, std::uint64_t count, std::uint64_t end_of_object,
-                    bool may_add) {
-    const std::lock_guard lock(mutex_);
-    const auto found =
-        std::ranges::find_if(kept_, [&](const auto& kept) { return kept->reader == reader && kept->has(offset, count); });
-    if (found != kept_.end()) {
-      kept_.splice(kept_.begin(), kept_, found);
-      return {kept_.front(), {}};
-    }
-    if (!may_add) return {};
-    std::uint64_t bytes = std::max(first_window, 2 * count), end = end_of_object;
-    for (const auto& kept : kept_) {
-      if (kept->reader != reader) continue;
-      if (kept->begin < offset && offset <= kept->end) bytes = std::max(bytes, 2 * (kept->end - kept->begin));
-      if (kept->begin >= offset + count) end = std::min(end, kept->begin);
-    }
-    auto window = std::make_shared<ObjectWindow>();
-    window->reader = reader;
-    window->begin = offset;
-    window->end = std::min(end, offset + std::min(bytes, max_window));
-    std::unique_lock fetching(window->mutex);
-    if (kept_.size() == max_windows) kept_.pop_back();
-    kept_.push_front(window);
-    return {std::move(window), std::move(fetching)};
-  }
-
-  template <class Predicate>
-  void drop_if(Predicate predicate) {
-    const std::lock_guard lock(mutex_);
-    kept_.remove_if(predicate);
-  }
-
- private:
-  std::mutex mutex_;
-  std::list<std::shared_ptr<ObjectWindow>> kept_;
-};
 
 class ObjectReader final : public FileReader {
  public:
@@ -97,23 +32,20 @@ class ObjectReader final : public FileReader {
     storage_ = io::storage_for_reading(url_);
     object_ = {url_.name, file.size, file.version, file.mtime_ns};
   }
-  ~ObjectReader() override {
-    ObjectWindows::of_process().drop_if([this](const auto& window) { return window->reader == this; });
-  }
-  ObjectReader(const ObjectReader&) = delete;
 
   std::size_t max_in_flight() const override { return storage_->max_in_flight(); }
 
   void read(std::span<const FilePart> parts) const override {
-    if (parts.size() == 1 && parts[0].into.size() <= max_ahead_piece && read_from_window(parts[0])) return;
+    if (parts.size() == 1 && parts[0].into.size() <= max_small_read && is_sequential(parts[0]))
+      return read_from_windows(parts[0]);
     std::vector<io::ObjectPart> requests;
     for (const auto& part : parts) requests.push_back({part.offset, part.into});
     storage_->read(object_, requests);
   }
 
  private:
-  /// Returns whether `part` continues one of the recent reads: `part` begins at the end of the read, or overlaps this
-  /// end.
+  /// Returns whether `part` is in the object and continues one of the recent reads: it begins at the end of the read, or
+  /// overlaps this end.
   bool is_sequential(const FilePart& part) const {
     const std::lock_guard lock(mutex_);
     const auto end = part.offset + part.into.size();
@@ -124,39 +56,35 @@ class ObjectReader final : public FileReader {
     return found && part.into.size() <= file_.size && part.offset <= file_.size - part.into.size();
   }
 
-  /// Reads `part` from a window, which is added if `part` continues a recent read. Returns false, without reading, if
-  /// there is no window for `part`.
-  bool read_from_window(const FilePart& part) const {
-    const bool may_add = is_sequential(part);
-    auto [window, lock] = ObjectWindows::of_process().find_or_add(this, part.offset, part.into.size(), file_.size, may_add);
-    if (!window) return false;
-    if (lock)
-      fetch(window);
-    else
-      lock = std::unique_lock(window->mutex);
-    if (window->bytes.empty()) return false;
-    std::memcpy(part.into.data(), window->bytes.data() + (part.offset - window->begin), part.into.size());
-    return true;
+  void read_from_windows(FilePart part) const {
+    while (!part.into.empty()) {
+      const auto number = part.offset / window_bytes, begin = number * window_bytes;
+      const auto window = windows_.get(
+          0, number, std::min(window_bytes, file_.size - begin),
+          [this](std::uint64_t wanted) { return fetch(wanted * window_bytes); }, (file_.size - 1) / window_bytes + 1);
+      const auto some = std::span(*window).subspan(part.offset - begin);
+      const auto bytes = std::min(some.size(), part.into.size());
+      std::memcpy(part.into.data(), some.data(), bytes);
+      part = {part.offset + bytes, part.into.subspan(bytes)};
+    }
   }
 
-  /// Reads the bytes of a window from the store, by several requests at the same time.
-  void fetch(const std::shared_ptr<ObjectWindow>& window) const try {
-    std::vector<std::byte> fetched(window->end - window->begin);
+  /// Reads the window that begins at byte `begin` from the store, by several requests at the same time.
+  std::vector<std::byte> fetch(std::uint64_t begin) const {
+    std::vector<std::byte> fetched(std::min(window_bytes, file_.size - begin));
     const auto range = std::max<std::uint64_t>(min_range, fetched.size() / storage_->max_in_flight());
     std::vector<io::ObjectPart> parts;
     for (std::uint64_t done = 0; done < fetched.size(); done += range)
-      parts.push_back({window->begin + done, std::span(fetched).subspan(done, std::min(range, fetched.size() - done))});
+      parts.push_back({begin + done, std::span(fetched).subspan(done, std::min(range, fetched.size() - done))});
     storage_->read(object_, parts);
-    window->bytes = std::move(fetched);
-  } catch (...) {
-    ObjectWindows::of_process().drop_if([&](const auto& kept) { return kept == window; });
-    throw;
+    return fetched;
   }
 
   const DataFile& file_;
   io::StorageUrl url_;
   std::shared_ptr<const io::Storage> storage_;
   io::StoredObject object_;
+  mutable ChunkCacheShare windows_{cached_bytes};
   mutable std::mutex mutex_;
   mutable std::array<std::uint64_t, max_sequences> sequence_ends_{};  ///< end of the last read of each sequence
   mutable std::size_t next_sequence_ = 0;

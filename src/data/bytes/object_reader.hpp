@@ -19,8 +19,8 @@ std::vector<DataFile> list_objects(const std::string& word);
 std::optional<DataFile> find_object(const std::string& path);
 
 /// Returns a reader of an object, which requests several ranges at the same time. Small reads in sequence are read
-/// ahead in windows of up to 8 MiB, of which a process keeps at most four. Several threads may read in this way if each
-/// reads its own section of the object in order. `file` must live as long as the reader.
+/// ahead in windows of 4 MiB, which the cache of this process keeps (chunk_cache.hpp). Several threads may read in this
+/// way if each reads its own section of the object in order. `file` must live as long as the reader.
 std::unique_ptr<FileReader> object_reader(const DataFile& file);
 
 }  // namespace trainrt::data

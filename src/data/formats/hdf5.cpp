@@ -1,53 +1,152 @@
 #include <algorithm>
+#include <map>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/process/memory.hpp"
 #include "core/text/text.hpp"
+#include "data/bytes/open_file_cache.hpp"
+#include "data/bytes/stage_clock.hpp"
 #include "data/bytes/verify.hpp"
+#include "data/hdf5/chunk_lookup.hpp"
+#include "data/hdf5/chunked_rows.hpp"
 #include "data/hdf5/h5_probe.hpp"
-#include "data/hdf5/h5_rows.hpp"
 #include "data/source/format.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
+/// Returns a reader of rows that the HDF5 library reads. Consecutive rows are read in one call.
+RowReader rows_by_library(const std::string& path, const std::string& dataset, const Dataset::Field& field) {
+  auto row = field.sample_shape;
+  row.insert(row.begin(), 1);
+  return {[reader = std::make_shared<const io::H5Reader>(path, dataset, field.dtype), row = std::move(row),
+           row_bytes = sample_bytes(field)](std::span<const std::uint64_t> rows, std::byte* out) {
+    const InStage reading(Stage::storage);
+    Shape start(row.size()), shape = row;
+    for (std::size_t at = 0, count = 1; at < rows.size(); at += count, out += count * row_bytes) {
+      for (count = 1; at + count < rows.size() && rows[at + count] == rows[at] + count;) ++count;
+      start.front() = static_cast<std::int64_t>(rows[at]);
+      shape.front() = static_cast<std::int64_t>(count);
+      reader->read(start, shape, out);
+    }
+  }};
+}
+
+/// Some of the rows of a field: `rows` rows of `from`, beginning with row number `first`.
+struct RowPiece {
+  std::uint64_t rows = 0, first = 0;
+  RowReader from;
+};
+
+/// Returns a reader of the rows of several pieces. The rows of a piece follow those of the piece before it.
+RowReader rows_of_pieces(std::vector<RowPiece> pieces, std::size_t row_bytes) {
+  if (pieces.size() == 1 && pieces[0].first == 0) return pieces[0].from;
+  const bool is_resident = std::ranges::all_of(pieces, [](const auto& piece) { return piece.from.is_resident; });
+  std::vector<std::uint64_t> ends;
+  for (const auto& piece : pieces) ends.push_back((ends.empty() ? 0 : ends.back()) + piece.rows);
+  return {
+      [pieces = std::move(pieces), ends = std::move(ends), row_bytes](std::span<const std::uint64_t> rows, std::byte* out) {
+        std::vector<std::uint64_t> within;
+        for (std::size_t at = 0; at < rows.size(); out += within.size() * row_bytes) {
+          const auto number = static_cast<std::size_t>(std::ranges::upper_bound(ends, rows[at]) - ends.begin());
+          const auto& piece = pieces[number];
+          const auto begin = ends[number] - piece.rows;
+          within.clear();
+          for (; at < rows.size() && rows[at] >= begin && rows[at] < ends[number]; ++at)
+            within.push_back(rows[at] - begin + piece.first);
+          piece.from.read(within, out);
+        }
+      },
+      is_resident};
+}
+
+/// Reads all `rows` rows of `from` into memory.
+RowReader kept_rows(const RowReader& from, std::uint64_t rows, std::size_t row_bytes) {
+  constexpr std::uint64_t rows_per_read = 4096;
+  std::vector<std::byte> all(rows * row_bytes);
+  for (std::uint64_t first = 0; first < rows; first += rows_per_read)
+    from.read(consecutive(first, std::min(rows_per_read, rows - first)), all.data() + first * row_bytes);
+  return rows_in_memory(std::move(all), row_bytes);
+}
+
+/// Makes the readers of the fields of one file. The readers share the open files, the cache and the chunked datasets.
+class FieldOpener {
+ public:
+  /// `keep`: all rows are read into memory.
+  FieldOpener(const H5Index& index, std::uint64_t cache_bytes, bool keep)
+      : index_(index),
+        keep_(keep),
+        files_(std::make_shared<OpenFileCache>(index.files)),
+        cache_(std::make_shared<ChunkCacheShare>(cache_bytes)) {}
+
+  /// Throws UsageError if there is not enough memory for a sample or a chunk.
+  RowReader open(const H5Field& in_file, const Dataset::Field& field) {
+    const auto row_bytes = sample_bytes(field);
+    require_memory(row_bytes, fmt::format("a sample of dataset '{}' of '{}'", in_file.name, index_.files.front().path));
+    std::uint64_t samples = 0;
+    std::vector<RowPiece> pieces;
+    for (const auto& piece : in_file.pieces) {
+      samples += piece.rows;
+      const bool is_part_of_dataset = piece.kind == H5Piece::Kind::chunks || piece.kind == H5Piece::Kind::library;
+      pieces.push_back({piece.rows, is_part_of_dataset ? piece.first : 0, open_piece(piece, field)});
+    }
+    auto rows = rows_of_pieces(std::move(pieces), row_bytes);
+    return keep_ && !rows.is_resident ? kept_rows(rows, samples, row_bytes) : rows;
+  }
+
+ private:
+  RowReader open_piece(const H5Piece& piece, const Dataset::Field& field) {
+    const auto row_bytes = sample_bytes(field);
+    switch (piece.kind) {
+      case H5Piece::Kind::file:
+        return {[files = files_, number = piece.in, layout = RowLayout{piece.first, piece.rows, row_bytes, piece.swapped}](
+                    auto rows, auto* out) { read_rows(*files->get(number), layout, rows, out); }};
+      case H5Piece::Kind::chunks:
+        return {[chunks = open_chunks(piece.in)](auto rows, auto* out) { chunks->read(rows, out); }};
+      case H5Piece::Kind::library:
+        return rows_by_library(index_.files.at(piece.in).path, piece.dataset, field);
+      case H5Piece::Kind::kept: {
+        const auto values = std::as_bytes(std::span(piece.values));
+        return rows_in_memory({values.begin(), values.end()}, row_bytes);
+      }
+      case H5Piece::Kind::missing:
+        break;
+    }
+    return {[fill = piece.values, row_bytes](auto rows, auto* out) {
+              repeat_value(fill, {out, rows.size() * row_bytes});
+            },
+            true};
+  }
+
+  /// Returns a reader of table number `number`. All pieces of the same table share one reader.
+  std::shared_ptr<const ChunkedRows> open_chunks(std::size_t number) {
+    auto& rows = chunked_[number];
+    const auto& table = index_.tables.at(number);
+    if (!rows) rows = std::make_shared<ChunkedRows>(table, number, files_, index_.files.at(table.file).path, cache_);
+    return rows;
+  }
+
+  const H5Index& index_;
+  bool keep_;
+  std::shared_ptr<const OpenFileCache> files_;
+  std::shared_ptr<ChunkCacheShare> cache_;
+  std::map<std::size_t, std::shared_ptr<const ChunkedRows>> chunked_;  // by the number of the table
+};
+
 /// Returns the index in `content`, adapted for this rank. Other files to which the HDF5 file refers get the same read
 /// method as the HDF5 file. With `verify` = off, Fletcher-32 checksums are not verified.
 H5Index index_of(const DataFile& file, const FileContent& content, Verify verify) {
-  auto index = h5_index_of(content.index);
+  auto index = unpacked<H5Index>(content.index);
   for (auto& part : index.files) part.read_method = file.read_method;
   if (verify == Verify::off)
     for (auto& table : index.tables)
       std::ranges::replace(table.filters, ChunkFilter::fletcher32, ChunkFilter::ignored_fletcher32);
   return index;
 }
-
-class Hdf5Source final : public Source {
- public:
-  Hdf5Source(const H5Index& index, const FileContent& content, std::uint64_t cache_bytes, bool keep)
-      : size_(content.samples), fields_(content.fields), rows_(open_h5_rows(index, content.fields, cache_bytes, keep)) {}
-
-  std::uint64_t size() const override { return size_; }
-  const std::vector<Dataset::Field>& fields() const override { return fields_; }
-
-  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
-    for (auto& column : columns) {
-      column.values.resize(samples.size() * sample_bytes(fields_[column.field]));
-      column.ends.clear();
-      rows_[column.field]->read(samples, column.values.data());
-    }
-  }
-
-  bool is_resident() const override {
-    return std::ranges::all_of(rows_, [](const auto& rows) { return rows->is_resident(); });
-  }
-
- private:
-  std::uint64_t size_;
-  std::vector<Dataset::Field> fields_;
-  std::vector<std::unique_ptr<Rows>> rows_;
-};
 
 FileContent probe_hdf5(const DataFile& file, const Options& options) {
   return probe_h5(file, options.text("group"), words_in(options.text("fields")), options);
@@ -63,38 +162,40 @@ bool is_about_its_size(const DataFile& file, const FileContent& content) {
 }
 
 std::unique_ptr<Source> open_hdf5(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
-  return std::make_unique<Hdf5Source>(index_of(file, content, verify_of(options)), content, options.bytes("chunk_cache"),
-                                      keep && is_about_its_size(file, content));
-}
-
-bool is_hdf5_name(std::string_view name) {
-  return name.ends_with(".h5") || name.ends_with(".hdf5") || name.ends_with(".he5");
+  const auto index = index_of(file, content, verify_of(options));
+  FieldOpener opener(index, options.bytes("chunk_cache"), keep && is_about_its_size(file, content));
+  auto source = std::make_unique<RowSource>(content.samples);
+  for (std::size_t i = 0; i < index.fields.size(); ++i)
+    source->add(content.fields.at(i), opener.open(index.fields[i], content.fields[i]));
+  return source;
 }
 
 }  // namespace
 
 namespace plugins {
 
-extern const Format hdf5{.name = "hdf5",
-                         .help =
-                             "HDF5 files: each dataset is a field, and its first axis counts the samples; "
-                             "contiguous, chunked (also with gzip) and virtual datasets",
-                         .options = {{.key = "group",
-                                      .default_value = "",
-                                      .help = "group that contains the datasets; by default the root group"},
-                                     {.key = "fields",
-                                      .default_value = "",
-                                      .help = "datasets to read, separated by commas, as paths below the group; "
-                                              "by default all datasets of numbers"},
-                                     {.key = "chunk_cache",
-                                      .type = OptionType::bytes,
-                                      .default_value = "128 MiB",
-                                      .help = "memory for decompressed chunks of all HDF5 files of a rank"}},
-                         .probe = probe_hdf5,
-                         .open = open_hdf5,
-                         .is_name_of = is_hdf5_name,
-                         .read_cache = "chunk_cache",
-                         .checksums = "Fletcher-32 or gzip's checksum per chunk, if the file was written with one"};
+extern const Format hdf5{
+    .name = "hdf5",
+    .help =
+        "HDF5 files: each dataset is a field, and its first axis counts the samples; "
+        "contiguous, chunked (also with gzip) and virtual datasets",
+    .options = {{.key = "group",
+                 .default_value = "",
+                 .help = "group that contains the datasets; by default the root group"},
+                {.key = "fields",
+                 .default_value = "",
+                 .help = "datasets to read, separated by commas, as paths below the group; "
+                         "by default all datasets of numbers"},
+                {.key = "chunk_cache",
+                 .type = OptionType::bytes,
+                 .default_value = "128 MiB",
+                 .help = "memory for decompressed chunks of all HDF5 files of a rank"}},
+    .probe = probe_hdf5,
+    .open = open_hdf5,
+    .is_name_of =
+        [](std::string_view name) { return name.ends_with(".h5") || name.ends_with(".hdf5") || name.ends_with(".he5"); },
+    .read_cache = "chunk_cache",
+    .checksums = "Fletcher-32 or gzip's checksum per chunk, if the file was written with one"};
 
 }  // namespace plugins
 

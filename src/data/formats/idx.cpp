@@ -28,7 +28,7 @@ void add_idx(RowSource& source, std::string name, const DataFile& file, const Op
   auto field = field_of(std::move(name), header);
   if (header.is_compressed) return source.add(std::move(field), read_idx(*input, limit).values);
   const RowLayout place{header.header_bytes, source.size(), sample_bytes(field), size_of(header.dtype)};
-  source.add(std::move(field), RowFile(std::move(input), place, keep));
+  source.add(std::move(field), rows_in_file(std::move(input), place, keep));
 }
 
 bool has_labels(const DataFile& file) { return !file.companions.empty() && !file.companions.front().path.empty(); }

@@ -14,8 +14,6 @@
 #include "data/bytes/stage_clock.hpp"
 #include "data/images/image_decoder.hpp"
 #include "data/images/image_files.hpp"
-#include "data/images/image_list.hpp"
-#include "data/images/probed_sizes.hpp"
 #include "data/source/format.hpp"
 #include "data/source/skipping_reader.hpp"
 #include "io/files/digest.hpp"
@@ -199,11 +197,6 @@ std::function<std::string(std::uint64_t sample)> paths_of_images(const FileConte
   };
 }
 
-void append(Column& column, std::span<const std::byte> bytes) {
-  column.values.insert(column.values.end(), bytes.begin(), bytes.end());
-  column.ends.push_back(column.values.size());
-}
-
 /// A source with one sample per image file: field `image`, and optionally `label` and `path`.
 class ImageSource final : public Source {
  public:
@@ -221,7 +214,7 @@ class ImageSource final : public Source {
       if (field.name == "image") read_images(samples, column);
       for (std::size_t i = 0; field.name == "path" && i < samples.size(); ++i) {
         const auto path = files_.path(samples[i]);
-        append(column, std::as_bytes(std::span(path)));
+        column.append(std::as_bytes(std::span(path)));
       }
       for (std::size_t i = 0; field.name == "label" && i < samples.size(); ++i) {
         const auto label = files_.label(samples[i]);
@@ -238,9 +231,9 @@ class ImageSource final : public Source {
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const auto image = files_.read(samples[i], decoder_.max_file_bytes(), buffer);
       if (field.varies && decoder_.decodes())
-        append(column, decoder_.decode_of_any_size(image, files_.what(samples[i])));
+        column.append(decoder_.decode_of_any_size(image, files_.what(samples[i])));
       else if (field.varies)
-        append(column, image);
+        column.append(image);
       else
         decoder_.decode(image, files_.what(samples[i]), field, column.values.data() + i * sample_bytes(field));
     }

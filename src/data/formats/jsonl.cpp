@@ -1,5 +1,4 @@
 #include "data/records/record_formats.hpp"
-#include "data/records/text_file.hpp"
 
 namespace trainrt::data::plugins {
 

@@ -38,7 +38,7 @@ void add_npy(RowSource& source, const Dataset::Field& field, const DataFile& fil
   const auto place = npy_header(*input).place_at(0);
   if (place.rows != source.size() || place.row_bytes != sample_bytes(field))
     throw Error("NPY file " + file.path + ": the file was changed since the run listed it");
-  source.add(field, RowFile(std::move(input), place, keep));
+  source.add(field, rows_in_file(std::move(input), place, keep));
 }
 
 std::unique_ptr<Source> open_npy(const DataFile& file, const FileContent& content, const Options&, bool keep) {
@@ -47,8 +47,6 @@ std::unique_ptr<Source> open_npy(const DataFile& file, const FileContent& conten
   if (has_npy_labels(file)) add_npy(*source, content.fields.back(), file.companions.front(), keep);
   return source;
 }
-
-bool is_npy_name(std::string_view path) { return path.ends_with(".npy"); }
 
 bool is_field_name(std::string_view text) { return !text.empty() && text != "labels"; }
 
@@ -73,7 +71,7 @@ extern const Format npy{
                  .fits = is_field_name}},
     .probe = probe_npy,
     .open = open_npy,
-    .is_name_of = is_npy_name,
+    .is_name_of = [](std::string_view path) { return path.ends_with(".npy"); },
     .companions = {"labels"}};
 
 }  // namespace plugins

@@ -36,12 +36,18 @@ class NpzFile {
  public:
   NpzFile(const DataFile& file, const Options& options)
       : input_(std::make_shared<InputFile>(file)), zip_(input_), limit_(options, file.size) {
-    const auto choices = field_choices(options.text("fields"));
-    for (const auto& [field, name] : choices) add(field, member_named(name));
-    if (choices.empty())
-      for (const auto& member : zip_.members()) add(field_of_member(member), member);
-    if (arrays_.empty()) throw UsageError("NPZ file " + file.path + ": the file contains no arrays");
-    require_same_samples();
+    const auto fields = options.text("fields");
+    std::vector<std::string> names;
+    for (const auto& member : zip_.members()) {
+      names.push_back(name_of(member, fields.empty()));
+      if (!fields.empty()) continue;
+      zip_.require_readable(member);
+      zip_.offset_of(member);  // checks the name, too
+    }
+    for (const auto& [field, number] : chosen_fields(fields, names, what())) add(field, zip_.members()[number]);
+    std::vector<std::pair<std::string, std::uint64_t>> samples;
+    for (const auto& array : arrays_) samples.emplace_back(array.field, array.header.samples());
+    require_same_samples(samples, what());
   }
 
   const std::vector<NpzArray>& arrays() const { return arrays_; }
@@ -52,7 +58,7 @@ class NpzFile {
   void add_to(RowSource& source, const Dataset::Field& field, const NpzArray& array, bool keep, Verify verify) {
     if (array.member.is_stored && (!keep || verify == Verify::off)) {
       const auto place = array.header.place_at(array.offset);
-      return source.add(field, RowFile(input_, place, keep));
+      return source.add(field, rows_in_file(input_, place, keep));
     }
     std::vector<std::byte> values(array.member.bytes);
     zip_.read(array.member, values);
@@ -64,57 +70,38 @@ class NpzFile {
   void require_memory_for_arrays(bool keep) const {
     std::uint64_t bytes = 0;
     for (const auto& array : arrays_) bytes += array.member.is_stored && !keep ? 0 : array.member.bytes;
-    require_memory(bytes, "NPZ file " + input_->path() + ": its arrays");
+    require_memory(bytes, what() + ": its arrays");
   }
 
  private:
+  std::string what() const { return "NPZ file " + input_->path(); }
   std::string in_file(const std::string& name) const {
-    return fmt::format("NPZ file {}: the member '{}'", input_->path(), printable_line(excerpt(name, 100)));
+    return fmt::format("{}: the member '{}'", what(), printable_line(excerpt(name, 100)));
   }
 
   std::string with_those_before(const std::string& what) const {
     return unpacked_bytes_ == 0 ? what : what + ", together with the compressed members before it,";
   }
 
-  std::string field_of_member(const ZipMember& member) const {
+  /// Returns the name of the array in a member NAME.npy. Throws UsageError for a member that is not such an array, if
+  /// `is_chosen` is set; otherwise returns its complete name, which the key 'fields' cannot choose.
+  std::string name_of(const ZipMember& member, bool is_chosen) const {
     const auto& name = member.name;
-    if (!name.ends_with(npy_ending) || name.size() == npy_ending.size() || !is_utf8(name) ||
-        name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
+    const bool is_array = name.ends_with(npy_ending) && name.size() > npy_ending.size();
+    if (is_chosen && (!is_array || !is_utf8(name) || name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos))
       throw UsageError(in_file(name) +
                        " is not an array of numpy.savez: its members have names NAME.npy; "
                        "to leave the member out, set fields");
-    return name.substr(0, name.size() - npy_ending.size());
-  }
-
-  const ZipMember& member_named(const std::string& name) const {
-    const auto& members = zip_.members();
-    const auto found = std::ranges::find(members, name + std::string(npy_ending), &ZipMember::name);
-    if (found != members.end()) return *found;
-    std::vector<std::string_view> names;
-    for (const auto& member : members) names.push_back(member.name);
-    throw UsageError(fmt::format("NPZ file {} has no member '{}{}', which the key 'fields' names; it has: {}",
-                                 input_->path(), name, npy_ending, names_in_words(names)));
+    return is_array ? name.substr(0, name.size() - npy_ending.size()) : name;
   }
 
   void add(std::string field, const ZipMember& member) {
     const auto what = in_file(member.name);
-    const bool is_double = std::ranges::any_of(arrays_, [&](const auto& other) { return other.field == field; });
-    if (is_double) throw UsageError(what + " makes the field '" + field + "', as another member does");
     zip_.require_readable(member);
     if (!member.is_stored) limit_.require(unpacked_bytes_ += member.bytes, with_those_before(what));
     std::vector<std::byte> beginning(std::min<std::uint64_t>(member.bytes, npy_beginning));
     zip_.read_beginning(member, beginning);
     arrays_.push_back({std::move(field), member, npy_header(beginning, member.bytes, what), zip_.offset_of(member), what});
-  }
-
-  void require_same_samples() const {
-    const auto& first = arrays_.front();
-    for (const auto& array : arrays_)
-      if (array.header.samples() != first.header.samples())
-        throw UsageError(
-            fmt::format("NPZ file {}: '{}' has {} samples, but '{}' has {}; "
-                        "use the key 'fields' to choose arrays that have the same number of samples",
-                        input_->path(), first.field, first.header.samples(), array.field, array.header.samples()));
   }
 
   std::shared_ptr<const InputFile> input_;
@@ -149,8 +136,6 @@ std::unique_ptr<Source> open_npz(const DataFile& file, const FileContent& conten
   return source;
 }
 
-bool is_npz_name(std::string_view path) { return path.ends_with(".npz"); }
-
 }  // namespace
 
 namespace plugins {
@@ -165,7 +150,7 @@ extern const Format npz{.name = "npz",
                                              "FIELD=ARRAY also sets the name of the field: images=x, labels=y"}},
                         .probe = probe_npz,
                         .open = open_npz,
-                        .is_name_of = is_npz_name,
+                        .is_name_of = [](std::string_view path) { return path.ends_with(".npz"); },
                         .checksums = "CRC-32 of each array (zip)"};
 
 }  // namespace plugins

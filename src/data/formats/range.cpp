@@ -1,34 +1,20 @@
 // Generates the integers from 0 on, to try train functions and operations: the value of a sample is its number.
 #include <cstring>
 
-#include <trainrt/error.hpp>
-
 #include "data/source/format.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-class RangeSource final : public Source {
- public:
-  explicit RangeSource(std::uint64_t samples) : samples_(samples) {}
-  std::uint64_t size() const override { return samples_; }
-  bool is_resident() const override { return true; }
-  const std::vector<Dataset::Field>& fields() const override { return fields_; }
-  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
-    for (auto& column : columns) {
-      column.values.resize(samples.size_bytes());
-      if (!samples.empty()) std::memcpy(column.values.data(), samples.data(), samples.size_bytes());
-    }
-  }
-
- private:
-  std::uint64_t samples_;
-  std::vector<Dataset::Field> fields_{{"id", DType::i64, {}}};
-};
-
 std::unique_ptr<Source> open_range(const DataFile&, const FileContent&, const Options& options, bool) {
-  return std::make_unique<RangeSource>(static_cast<std::uint64_t>(options.integer("samples")));
+  auto source = std::make_unique<RowSource>(static_cast<std::uint64_t>(options.integer("samples")));
+  const auto read = [](std::span<const std::uint64_t> samples, std::byte* out) {
+    if (!samples.empty()) std::memcpy(out, samples.data(), samples.size_bytes());
+  };
+  source->add({"id", DType::i64, {}}, RowReader{read, true});
+  return source;
 }
 
 FileContent probe_range(const DataFile& none, const Options& options) {

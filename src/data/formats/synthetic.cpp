@@ -1,10 +1,12 @@
 // A random linear regression problem: y = w.x + noise. The values are computed from the sample's number by exact arithmetic
 // and IEEE sums, without libm, so that they are the same on every machine.
+#include <algorithm>
 #include <cstring>
 
 #include <trainrt/random.hpp>
 
 #include "data/source/format.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 
@@ -21,58 +23,55 @@ double bell(Random& random) {
   return sum;
 }
 
-class SyntheticSource final : public Source {
+class LinearProblem {
  public:
-  SyntheticSource(std::uint64_t samples, std::size_t features, double noise, std::uint64_t seed)
-      : samples_(samples), noise_(noise), seed_(seed), weights_(features) {
-    fields_ = {{"x", DType::f32, {static_cast<std::int64_t>(features)}}, {"y", DType::f32, {}}};
+  LinearProblem(std::size_t features, double noise, std::uint64_t seed) : noise_(noise), seed_(seed), weights_(features) {
     Random random(mix_seed(seed, for_weights), 0);
     for (auto& weight : weights_) weight = symmetric(random);
   }
 
-  std::uint64_t size() const override { return samples_; }
-  bool is_resident() const override { return true; }
-  const std::vector<Dataset::Field>& fields() const override { return fields_; }
-
-  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
-    std::vector<float> x(weights_.size());
-    for (auto& column : columns) {
-      const auto bytes = sample_bytes(fields_[column.field]);
-      column.values.resize(samples.size() * bytes);
-      auto* out = column.values.data();
-      for (const auto sample : samples) {
-        fill_inputs(sample, x);
-        const auto y = target(sample, x);
-        std::memcpy(out, column.field == 0 ? x.data() : &y, bytes);
-        out += bytes;
-      }
-    }
-  }
-
- private:
-  void fill_inputs(std::uint64_t sample, std::vector<float>& x) const {
+  std::vector<float> inputs(std::uint64_t sample) const {
     Random random(mix_seed(seed_, for_inputs), sample);
+    std::vector<float> x(weights_.size());
     for (auto& value : x) value = static_cast<float>(symmetric(random));
+    return x;
   }
 
-  float target(std::uint64_t sample, const std::vector<float>& x) const {
+  float target(std::uint64_t sample) const {
+    const auto x = inputs(sample);
     double sum = 0;
     for (std::size_t i = 0; i < x.size(); ++i) sum += weights_[i] * static_cast<double>(x[i]);
     Random random(mix_seed(seed_, for_noise), sample);
     return static_cast<float>(sum + noise_ * bell(random));
   }
 
-  std::uint64_t samples_;
+ private:
   double noise_;
   std::uint64_t seed_;
   std::vector<double> weights_;
-  std::vector<Dataset::Field> fields_;
 };
 
 std::unique_ptr<Source> open_synthetic(const DataFile&, const FileContent&, const Options& options, bool) {
-  return std::make_unique<SyntheticSource>(static_cast<std::uint64_t>(options.integer("samples")),
-                                           static_cast<std::size_t>(options.integer("features")), options.real("noise"),
-                                           static_cast<std::uint64_t>(options.integer("seed")));
+  const auto features = options.integer("features");
+  const auto problem = std::make_shared<const LinearProblem>(static_cast<std::size_t>(features), options.real("noise"),
+                                                             static_cast<std::uint64_t>(options.integer("seed")));
+  const auto read_x = [problem](std::span<const std::uint64_t> samples, std::byte* out) {
+    for (const auto sample : samples) {
+      const auto x = problem->inputs(sample);
+      out = std::ranges::copy(std::as_bytes(std::span(x)), out).out;
+    }
+  };
+  const auto read_y = [problem](std::span<const std::uint64_t> samples, std::byte* out) {
+    for (const auto sample : samples) {
+      const auto y = problem->target(sample);
+      std::memcpy(out, &y, sizeof y);
+      out += sizeof y;
+    }
+  };
+  auto source = std::make_unique<RowSource>(static_cast<std::uint64_t>(options.integer("samples")));
+  source->add({"x", DType::f32, {features}}, RowReader{read_x, true});
+  source->add({"y", DType::f32, {}}, RowReader{read_y, true});
+  return source;
 }
 
 FileContent probe_synthetic(const DataFile& none, const Options& options) {

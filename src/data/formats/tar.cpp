@@ -11,9 +11,9 @@
 #include "data/arrays/npy_header.hpp"
 #include "data/bytes/stage_clock.hpp"
 #include "data/images/image_decoder.hpp"
-#include "data/records/text_file.hpp"
+#include "data/records/record_formats.hpp"
 #include "data/source/format.hpp"
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 #include "data/source/skipping_reader.hpp"
 #include "data/tar/tar_samples.hpp"
 
@@ -153,12 +153,16 @@ class TarSource final : public Source {
       const auto kind = samples_->fields()[column.field].kind;
       column.ends.clear();
       column.values.resize(field.varies ? 0 : samples.size() * sample_bytes(field));
-      if (kind == EntryKind::key)
-        for (const auto sample : samples) append_entry(column, bytes_of(samples_->key(sample)));
-      else if (kind == EntryKind::label)
+      if (kind == EntryKind::key) {
+        for (const auto sample : samples) {
+          const auto key = samples_->key(sample);
+          column.append(std::as_bytes(std::span(key)));
+        }
+      } else if (kind == EntryKind::label) {
         read_labels(samples, column);
-      else
+      } else {
         read_entries(samples, field, kind, column);
+      }
     }
   }
 
@@ -183,12 +187,6 @@ class TarSource final : public Source {
     return known;
   }
 
-  static std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
-  static void append_entry(Column& column, std::span<const std::byte> bytes) {
-    column.values.insert(column.values.end(), bytes.begin(), bytes.end());
-    column.ends.push_back(column.values.size());
-  }
-
   void read_labels(std::span<const std::uint64_t> samples, Column& column) const {
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const auto label = samples_->label(samples[i], column.field);
@@ -200,7 +198,7 @@ class TarSource final : public Source {
                     Column& column) const {
     const auto bytes = field.varies ? 0 : sample_bytes(field);
     entries_.read(column.field, samples, [&](std::span<const std::byte> entry, std::size_t i) {
-      if (field.varies) return append_entry(column, entry);
+      if (field.varies) return column.append(entry);
       auto* const out = column.values.data() + i * bytes;
       if (put_known_npy(entry, known_[column.field], out)) return;
       const auto what = entries_.what(samples[i], column.field);
@@ -250,7 +248,7 @@ FileContent probe_tar(const DataFile& file, const Options& options) {
   if (samples->size() == 0)
     throw UsageError(
         fmt::format("tar archive '{}' holds no samples; their entries must be named KEY.EXTENSION", file.path));
-  FileContent content{samples->size(), {}, samples->packed()};
+  FileContent content{samples->size(), {}, packed(*samples)};
   const TarEntries entries(archive, samples, false);
   for (std::size_t i = 0; i < samples->fields().size(); ++i)
     content.fields.push_back(field_of_tar(entries, *samples, i, decoder, skips_errors(options)));
@@ -258,7 +256,7 @@ FileContent probe_tar(const DataFile& file, const Options& options) {
 }
 
 std::unique_ptr<Source> open_tar(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
-  auto samples = std::make_shared<const TarSamples>(TarSamples::unpacked(content.index));
+  auto samples = std::make_shared<const TarSamples>(unpacked<TarSamples>(content.index));
   return std::make_unique<TarSource>(std::make_shared<const InputFile>(file), std::move(samples), content.fields,
                                      ImageDecoder(options), keep);
 }

@@ -9,7 +9,9 @@
 
 #include "core/output/log.hpp"
 #include "core/process/memory.hpp"
+#include "data/bytes/coding/packed.hpp"
 #include "data/source/format.hpp"
+#include "data/source/row_source.hpp"
 #include "data/tokens/token_file.hpp"
 #include "data/tokens/token_windows.hpp"
 
@@ -35,13 +37,13 @@ void require_id(const TokenFile& file, const Options& options, const std::string
                                  key, options.integer(key), file.type().bytes));
 }
 
-/// Returns the lengths of the documents, encoded by append_length(). A document ends with the token `document_end`, or
+/// Returns the lengths of the documents, as numbers of a PackedWriter. A document ends with the token `document_end`, or
 /// at the end of the file.
 std::string lengths_of_documents(const TokenFile& file, const Options& options) {
-  std::string lengths;
+  PackedWriter lengths;
   std::uint64_t begin = 0;
   const auto add_up_to = [&](std::uint64_t end) {
-    append_length(lengths, end - begin);
+    lengths.number(end - begin);
     begin = end;
   };
   if (options.has("document_end"))
@@ -50,39 +52,26 @@ std::string lengths_of_documents(const TokenFile& file, const Options& options) 
     log::warning(fmt::format("token file {}: document_end = {} does not occur; the file is read as one document",
                              file.path(), options.integer("document_end")));
   if (begin < file.size()) add_up_to(file.size());
-  return lengths;
+  return lengths.take();
 }
 
 TokenWindows windows_of(std::string_view lengths, const WindowForm& form) {
   TokenWindows windows(form);
-  while (!lengths.empty()) windows.add_document(take_length(lengths));
+  for (PackedReader reader(lengths); reader.left() > 0;) windows.add_document(reader.number());
   return windows;
 }
 
-class TokenSource final : public Source {
+/// Reads the windows of a file.
+class WindowReader {
  public:
-  TokenSource(TokenFile file, TokenWindows windows, std::vector<Dataset::Field> fields, std::int64_t pad, bool keep)
-      : file_(std::move(file)), windows_(std::move(windows)), fields_(std::move(fields)), pad_(pad) {
-    if (keep) file_.keep();
-  }
+  /// `pad`: token that fills the end of a window that is too short.
+  WindowReader(TokenFile file, TokenWindows windows, std::int64_t pad)
+      : file_(std::move(file)), windows_(std::move(windows)), pad_(pad), wide_(size_of(file_.type().widened())) {}
 
-  std::uint64_t size() const override { return windows_.size(); }
-  const std::vector<Dataset::Field>& fields() const override { return fields_; }
-  bool is_resident() const override { return file_.is_resident(); }
+  std::uint64_t windows() const { return windows_.size(); }
+  bool is_resident() const { return file_.is_resident(); }
 
-  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
-    for (auto& column : columns) {
-      column.values.resize(samples.size() * sample_bytes(fields_[column.field]));
-      if (column.field == 0)
-        read_tokens(samples, column.values.data());
-      else
-        count_tokens(samples, column.values.data());
-    }
-  }
-
- private:
-  static constexpr std::uint64_t max_windows_in_run = 256;
-
+  /// Writes the tokens of the windows with these numbers to `out`, one window after another.
   void read_tokens(std::span<const std::uint64_t> samples, std::byte* out) const {
     const auto max_runs = file_.max_parallel_runs();
     std::vector<std::byte> scratch;
@@ -100,10 +89,22 @@ class TokenSource final : public Source {
       file_.read(runs, scratch);
       for (std::size_t i = 0; i < runs.size(); ++i) {
         widen(runs[i], windows[i], out);
-        out += windows[i] * sample_bytes(fields_[0]);
+        out += windows[i] * windows_.form().tokens * wide_;
       }
     }
   }
+
+  /// Writes the number of tokens of each of these windows, without padding, to `out`.
+  void count_tokens(std::span<const std::uint64_t> samples, std::byte* out) const {
+    for (const auto number : samples) {
+      const auto count = static_cast<std::int32_t>(windows_.at(number).tokens);
+      std::memcpy(out, &count, sizeof count);
+      out += sizeof count;
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t max_windows_in_run = 256;
 
   /// Returns how many of the first `samples` are consecutive windows of one document. These windows are read as one range
   /// of tokens.
@@ -115,32 +116,24 @@ class TokenSource final : public Source {
 
   /// Writes the `windows` windows of a range of tokens to `out`. Only the last window may need padding.
   void widen(const TokenFile::Run& run, std::uint64_t windows, std::byte* out) const {
-    const auto bytes = file_.type().bytes, wide = size_of(fields_[0].dtype);
+    const auto bytes = file_.type().bytes;
     const auto& form = windows_.form();
     for (std::uint64_t i = 0; i < windows; ++i) {
       const auto begin = i * form.stride, tokens = std::min(form.tokens, run.count - begin);
       file_.widen(run.raw.subspan(begin * bytes, tokens * bytes), run.first + begin, out);
-      pad(out + tokens * wide, form.tokens - tokens, wide);
-      out += form.tokens * wide;
+      pad(out + tokens * wide_, form.tokens - tokens);
+      out += form.tokens * wide_;
     }
   }
 
-  void pad(std::byte* out, std::uint64_t tokens, std::size_t wide) const {
-    for (; tokens > 0; --tokens, out += wide) std::memcpy(out, &pad_, wide);  // little-endian
-  }
-
-  void count_tokens(std::span<const std::uint64_t> samples, std::byte* out) const {
-    for (const auto number : samples) {
-      const auto count = static_cast<std::int32_t>(windows_.at(number).tokens);
-      std::memcpy(out, &count, sizeof count);
-      out += sizeof count;
-    }
+  void pad(std::byte* out, std::uint64_t tokens) const {
+    for (; tokens > 0; --tokens, out += wide_) std::memcpy(out, &pad_, wide_);  // little-endian
   }
 
   TokenFile file_;
   TokenWindows windows_;
-  std::vector<Dataset::Field> fields_;
   std::int64_t pad_;
+  std::size_t wide_;  ///< size in bytes of a token of a sample
 };
 
 FileContent probe_tokens(const DataFile& path, const Options& options) {
@@ -163,11 +156,18 @@ FileContent probe_tokens(const DataFile& path, const Options& options) {
 std::unique_ptr<Source> open_tokens(const DataFile& path, const FileContent& content, const Options& options, bool keep) {
   constexpr std::uint64_t bytes_of_document = 2 * 3 * sizeof(std::uint64_t);  // twice, for a vector that grows
   require_memory(content.index.size() * bytes_of_document, "token file " + path.path + ": the positions of its documents");
-  return std::make_unique<TokenSource>(token_file(path, options), windows_of(content.index, window_form(options)),
-                                       content.fields, options.has("pad") ? options.integer("pad") : 0, keep);
+  auto file = token_file(path, options);
+  if (keep) file.keep();
+  const auto windows = std::make_shared<const WindowReader>(
+      std::move(file), windows_of(content.index, window_form(options)), options.has("pad") ? options.integer("pad") : 0);
+  auto source = std::make_unique<RowSource>(windows->windows());
+  source->add(content.fields[0], RowReader{[windows](auto samples, auto* out) { windows->read_tokens(samples, out); },
+                                           windows->is_resident()});
+  if (content.fields.size() > 1)
+    source->add(content.fields[1],
+                RowReader{[windows](auto samples, auto* out) { windows->count_tokens(samples, out); }, true});
+  return source;
 }
-
-bool is_token_name(std::string_view path) { return path.ends_with(".tokens") || path.ends_with(".bin"); }
 
 constexpr Range any_id = {.least = 0, .most = 9007199254740992.0};
 constexpr Range window_range = {.least = 1, .most = 1 << 30};
@@ -214,7 +214,7 @@ extern const Format tokens{
           .range = any_id}},
     .probe = probe_tokens,
     .open = open_tokens,
-    .is_name_of = is_token_name};
+    .is_name_of = [](std::string_view path) { return path.ends_with(".tokens") || path.ends_with(".bin"); }};
 
 }  // namespace plugins
 

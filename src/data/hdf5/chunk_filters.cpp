@@ -11,7 +11,7 @@
 
 #include "data/bytes/coding/inflate.hpp"
 #include "data/bytes/stage_clock.hpp"
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 
 #ifdef TRAINRT_LIBDEFLATE
 #include <libdeflate.h>

@@ -57,6 +57,32 @@ void require_possible_chunk(const DataFile& file, const H5ChunkTable& table, con
 
 }  // namespace
 
+/// For each chunk, packs its size in the file. If the chunk was written, its skipped filters and its distance from the
+/// previous chunk follow.
+void H5ChunkList::pack(PackedWriter& into) const {
+  into.number(size());
+  std::uint64_t end = 0;
+  for (const auto& [address, bytes, skipped] : *this) {
+    into.number(bytes);
+    if (bytes == 0) continue;
+    into.number(skipped);
+    into.integer(static_cast<std::int64_t>(address - end));
+    end = address + bytes;
+  }
+}
+
+void H5ChunkList::unpack(PackedReader& from) {
+  resize(from.count());
+  std::uint64_t end = 0;
+  for (auto& chunk : *this) {
+    from.get(chunk.bytes);
+    if (chunk.bytes == 0) continue;
+    from.get(chunk.skipped);
+    chunk.address = end + static_cast<std::uint64_t>(from.integer());
+    end = chunk.address + chunk.bytes;
+  }
+}
+
 void require_in_file(const DataFile& file, std::uint64_t offset, std::uint64_t bytes) {
   if (offset > file.size || bytes > file.size - offset)
     throw UsageError(fmt::format("'{}' is truncated: {} bytes must begin at byte {}, but the file has {} bytes", file.path,

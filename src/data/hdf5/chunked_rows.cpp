@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -11,22 +10,10 @@
 #include "data/bytes/stage_clock.hpp"
 #include "data/hdf5/chunk_filters.hpp"
 #include "data/hdf5/chunk_lookup.hpp"
+#include "data/source/row_source.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {
-
-namespace {
-
-/// Returns the indices into `rows`, in ascending order of the row numbers.
-std::vector<std::size_t> sorted_requests(std::span<const std::uint64_t> rows) {
-  std::vector<std::size_t> requests(rows.size());
-  std::iota(requests.begin(), requests.end(), std::size_t{0});
-  if (!std::is_sorted(rows.begin(), rows.end()))
-    std::sort(requests.begin(), requests.end(), [&](auto one, auto other) { return rows[one] < rows[other]; });
-  return requests;
-}
-
-}  // namespace
 
 ChunkedRows::ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr<const OpenFileCache> files,
                          std::string path, std::shared_ptr<ChunkCacheShare> cache)
@@ -129,7 +116,7 @@ void ChunkedRows::read_band(std::span<const std::uint64_t> rows, std::span<const
 
 void ChunkedRows::read(std::span<const std::uint64_t> rows, std::byte* out) const {
   if (axis_bytes_.front() == 0) return;  // an axis has the extent 0
-  const auto requests = sorted_requests(rows);
+  const auto requests = in_row_order(rows);
   const auto height = static_cast<std::uint64_t>(table_.chunk.front());
   for (std::size_t at = 0; at < requests.size();) {
     auto end = at + 1;

@@ -6,20 +6,20 @@
 #include "data/bytes/chunk_cache.hpp"
 #include "data/bytes/open_file_cache.hpp"
 #include "data/hdf5/h5_index.hpp"
-#include "data/hdf5/rows.hpp"
 #include "io/hdf5/untrusted/h5_reader.hpp"
 
 namespace trainrt::data {
 
 /// Rows of a chunked dataset. The thread that needs a chunk reads and decodes it. If the table has `by_library`, this
-/// thread calls the HDF5 library instead. Elements that were never written have the fill value.
-class ChunkedRows final : public Rows {
+/// thread calls the HDF5 library instead. Elements that were never written have the fill value. Thread-safe.
+class ChunkedRows {
  public:
   /// `number`: number of the table, which identifies it in the cache. `path`: path of its file, for messages and HDF5.
   /// Throws UsageError if there is not enough memory for a chunk.
   ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr<const OpenFileCache> files, std::string path,
               std::shared_ptr<ChunkCacheShare> cache);
-  void read(std::span<const std::uint64_t> rows, std::byte* out) const override;
+  /// Writes the rows with these numbers, one after another, to `out`. Throws Error, with the file and the reason.
+  void read(std::span<const std::uint64_t> rows, std::byte* out) const;
 
  private:
   /// The box of a chunk in the dataset. Chunks at the edges of the dataset extend beyond it.

@@ -1,11 +1,12 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <trainrt/tensor.hpp>
 
+#include "data/bytes/coding/packed.hpp"
 #include "data/bytes/data_file.hpp"
 #include "io/hdf5/untrusted/h5_chunks.hpp"
 
@@ -19,6 +20,13 @@ enum class ChunkFilter : std::uint8_t {
   ignored_fletcher32,  ///< the checksum is removed without being verified (verify = off)
 };
 
+/// The chunks of a dataset, in row-major order. Packed, a chunk takes a few bytes.
+struct H5ChunkList : std::vector<io::H5Chunk> {
+  using std::vector<io::H5Chunk>::operator=;
+  void pack(PackedWriter& into) const;
+  void unpack(PackedReader& from);
+};
+
 /// A chunked dataset of one of the files.
 struct H5ChunkTable {
   std::size_t file = 0;  ///< number of the file in H5Index::files
@@ -29,7 +37,12 @@ struct H5ChunkTable {
   std::vector<ChunkFilter> filters = {};  ///< filters in the order in which they were applied
   bool by_library = false;                ///< the HDF5 library reads the dataset
   std::string fill;                       ///< fill value for elements that were never written
-  std::vector<io::H5Chunk> chunks;        ///< chunks in row-major order; empty if `by_library`
+  H5ChunkList chunks;                     ///< empty if `by_library`
+
+  static auto packed_members(auto& self) {
+    return std::tie(self.file, self.dataset, self.shape, self.chunk, self.dtype, self.swapped, self.filters,
+                    self.by_library, self.fill, self.chunks);
+  }
 };
 
 /// Consecutive rows of a field that are stored in the same dataset or file.
@@ -42,11 +55,17 @@ struct H5Piece {
   std::size_t swapped = 1;   ///< kind file: size in bytes of values that must be byte-swapped; 1: no swap
   std::string dataset = {};  ///< kind library
   std::string values = {};   ///< kind kept: the values of all rows; kind missing: the fill value
+
+  static auto packed_members(auto& self) {
+    return std::tie(self.kind, self.rows, self.in, self.first, self.swapped, self.dataset, self.values);
+  }
 };
 
 struct H5Field {
   std::string name;  ///< name of the dataset in the file, for messages
   std::vector<H5Piece> pieces;
+
+  static auto packed_members(auto& self) { return std::tie(self.name, self.pieces); }
 };
 
 /// The positions of the values of an HDF5 file's fields. With them, a rank reads the fields without the HDF5 library. The
@@ -55,12 +74,8 @@ struct H5Index {
   std::vector<DataFile> files;  ///< files[0] is the HDF5 file itself
   std::vector<H5ChunkTable> tables;
   std::vector<H5Field> fields;
-};
 
-/// Packs an index into bytes for other ranks. A chunk takes a few bytes. Of each DataFile, only path, size and
-/// modification time are packed.
-std::string bytes_of(const H5Index& index);
-/// Returns the index that bytes_of() packed. Throws Error if the bytes are damaged.
-H5Index h5_index_of(std::string_view bytes);
+  static auto packed_members(auto& self) { return std::tie(self.files, self.tables, self.fields); }
+};
 
 }  // namespace trainrt::data

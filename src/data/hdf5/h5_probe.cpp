@@ -152,7 +152,7 @@ FileContent probe_h5(const DataFile& file, const std::string& group_name, const 
   for (const auto& table : index.tables)
     content.together = std::max(content.together, static_cast<std::uint64_t>(table.chunk.front()));
   content.sources.assign(index.files.begin() + 1, index.files.end());
-  content.index = bytes_of(index);
+  content.index = packed(index);
   return content;
 }
 

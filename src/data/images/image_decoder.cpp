@@ -1,5 +1,6 @@
 #include "data/images/image_decoder.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -12,6 +13,13 @@
 namespace trainrt::data {
 
 namespace {
+
+/// Advice at the end of a message about images of different sizes.
+constexpr std::string_view resize_advice =
+    "Choose one size for all with the key 'size', such as size = 224x224 in a config, or --size=224x224 for `trainrt data`";
+
+/// Returns "480 x 640", height before width.
+std::string to_text(ImageSize size) { return fmt::format("{} x {}", size.height, size.width); }
 
 /// Calls `call` and returns its result. If `call` throws UsageError, puts the name of the image in front of the message.
 template <class Call>
@@ -45,8 +53,6 @@ const std::array<float, 256>& fractions() {
 }
 
 }  // namespace
-
-std::string to_text(ImageSize size) { return fmt::format("{} x {}", size.height, size.width); }
 
 std::vector<OptionSpec> image_options() {
   return {{.key = "size",
@@ -167,6 +173,21 @@ void ImageDecoder::decode(EncodedImage image, const std::string& what, const Dat
     write_planes(pixels.get(), count, planes, out, [](std::uint8_t value) { return value; });
   else
     write_planes(pixels.get(), count, planes, out, [&table = fractions()](std::uint8_t value) { return table[value]; });
+}
+
+void ProbedSizes::add(const std::string& what, ImageSize size) {
+  if (count_++ == 0) first_ = min_ = max_ = size;
+  if (different_.empty() && !(size == first_)) different_ = fmt::format("{} with {}", what, to_text(size));
+  min_ = {std::min(min_.height, size.height), std::min(min_.width, size.width)};
+  max_ = {std::max(max_.height, size.height), std::max(max_.width, size.width)};
+}
+
+void ProbedSizes::require_equal() const {
+  if (different_.empty()) return;
+  throw UsageError(
+      fmt::format("the images have different sizes, such as {} and others with {} pixels (height x width). "
+                  "Of {} images, the heights are {} to {} and the widths {} to {}. {}",
+                  different_, to_text(first_), count_, min_.height, max_.height, min_.width, max_.width, resize_advice));
 }
 
 }  // namespace trainrt::data

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <trainrt/dataset.hpp>
@@ -13,12 +12,6 @@
 #include "data/images/image_codec.hpp"
 
 namespace trainrt::data {
-
-/// Advice at the end of a message about images of different sizes.
-inline constexpr std::string_view resize_advice =
-    "Choose one size for all with the key 'size', such as size = 224x224 in a config, or --size=224x224 for `trainrt data`";
-
-std::string to_text(ImageSize size);  ///< "480 x 640", height before width
 
 /// Returns the keys of formats that hold images: size, resize_mode, channels, layout, type, decode, max_pixels,
 /// max_file_bytes.
@@ -62,6 +55,24 @@ class ImageDecoder {
   DType type_ = DType::u8;
   int channels_ = 3;
   std::uint64_t max_pixels_ = 0, max_file_bytes_ = 0;
+};
+
+/// The sizes of the images of a dataset that were probed before a run starts.
+class ProbedSizes {
+ public:
+  /// `what` names the image in messages ("image 'a.png'").
+  void add(const std::string& what, ImageSize size);
+  /// Returns the size of the first image that was added.
+  std::optional<ImageSize> first() const { return count_ == 0 ? std::nullopt : std::optional(first_); }
+  /// Returns whether an image has another size than the first.
+  bool differ() const { return !different_.empty(); }
+  /// Throws UsageError, with the ranges of heights and widths, unless all images have the same size.
+  void require_equal() const;
+
+ private:
+  std::uint64_t count_ = 0;
+  ImageSize first_, min_, max_;
+  std::string different_;  ///< name and size of the first image whose size is not first_
 };
 
 }  // namespace trainrt::data

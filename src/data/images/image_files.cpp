@@ -1,11 +1,16 @@
 #include "data/images/image_files.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <trainrt/error.hpp>
 
+#include "core/text/text.hpp"
+#include "data/bytes/object_reader.hpp"
 #include "data/bytes/read_method.hpp"
 #include "data/bytes/stage_clock.hpp"
 #include "io/files/descriptor.hpp"
@@ -16,6 +21,75 @@
 namespace trainrt::data {
 
 namespace {
+
+namespace fs = std::filesystem;
+
+/// Appends the image in a line of a list file. Throws UsageError with the error in the line.
+void add_line(ImageList& images, const std::string& line) {
+  const auto separator = line.find_last_of(",\t");
+  const bool has_label = separator != std::string::npos;
+  const auto path = trim(line.substr(0, separator));
+  if (path.empty()) throw UsageError("the path is missing; a line is PATH or PATH,LABEL");
+  const fs::path parts(path);
+  if (parts.is_absolute()) throw UsageError("the path must be relative to the folder of the list");
+  if (std::find(parts.begin(), parts.end(), "..") != parts.end())
+    throw UsageError("the path must not contain '..': all images must be below the folder of the list");
+  if (!images.paths.empty() && has_label != images.is_list_file)
+    throw UsageError(has_label ? "has a label, but the lines before have no label"
+                               : "has no label, but the lines before have one");
+  images.is_list_file = has_label;
+  images.paths.push_back(path);
+  if (!has_label) return;
+  images.labels.push_back(trim(line.substr(separator + 1)));
+  if (images.labels.back().empty()) throw UsageError("the label is empty");
+}
+
+ImageList read_list(const std::string& path) {
+  ImageList images;
+  images.base = fs::path(path).parent_path().string();
+  if (images.base.empty()) images.base = ".";
+  for (const auto& line : lines_of_list(path)) try {
+      add_line(images, line);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("list of images '{}', line '{}': {}", path, excerpt(line), error.what()));
+    }
+  return images;
+}
+
+/// Returns the class of an image. In the images of a folder, this is the first part of the path below the folder.
+/// Otherwise it is the name of the folder that contains the image.
+std::string class_of(const ImageList& images, const std::string& path) {
+  if (images.base.empty()) return fs::path(path).parent_path().filename().string();
+  const auto slash = path.find('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+/// Sets the label of each image to its class. Does nothing unless all images have a class.
+void add_classes(ImageList& images) {
+  std::vector<std::string> classes;
+  for (const auto& path : images.paths) {
+    classes.push_back(class_of(images, path));
+    if (classes.back().empty()) return;
+  }
+  images.labels = std::move(classes);
+}
+
+ImageList find_images(const std::string& word) {
+  ImageList images;
+  std::error_code ignored;
+  const bool is_folder = fs::is_directory(word, ignored);
+  const auto paths = paths_of_word(word);
+  if (!is_folder && paths.front() == word) data_file(word);  // throws if the file does not exist
+  if (is_folder) images.base = word;
+  while (images.base.size() > 1 && images.base.ends_with('/')) images.base.pop_back();
+  const auto prefix = is_folder ? (fs::path(word) / "x").string().size() - 1 : 0;
+  for (const auto& path : paths)
+    if (is_image_name(path))
+      images.paths.push_back(path.substr(prefix));
+    else
+      ++images.other_file_count;
+  return images;
+}
 
 EncodedImage read_image_file(const std::string& path, std::uint64_t max_bytes, std::vector<std::byte>& buffer) {
   const io::Descriptor fd(open_guarded(path, O_RDONLY | O_NONBLOCK));
@@ -60,9 +134,37 @@ std::string ImageFiles::packed() const {
 ImageFiles ImageFiles::unpacked(std::string_view bytes) {
   PackedReader reader(bytes);
   ImageFiles files(reader.text());
-  files.names_ = PackedNames::unpacked(reader);
+  files.names_.unpack(reader);
   for (std::size_t i = 0; i < files.size(); ++i) files.labels_.push_back(reader.integer());
   return files;
+}
+
+bool is_image_name(std::string_view path) {
+  const auto dot = path.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  std::string extension(path.substr(dot + 1));
+  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::string_view known[] = {"jpg", "jpeg", "png", "webp"};
+  return std::ranges::find(known, extension) != std::end(known);
+}
+
+ImageList list_images(const std::string& word) {
+  std::error_code ignored;
+  const bool is_marked = word.starts_with('@');
+  const auto path = is_marked ? word.substr(1) : word;
+  if (is_object(path))
+    throw UsageError(
+        fmt::format("source '{}': the format images cannot read from object stores. "
+                    "Put the images into tar archives and set format = tar",
+                    word));
+  const bool is_list = is_marked || (fs::is_regular_file(word, ignored) && !is_image_name(word));
+  auto images = is_list ? read_list(path) : find_images(word);
+  if (images.paths.empty())
+    throw UsageError(fmt::format(
+        "source '{}' contains no images; their names end in .jpg, .jpeg, .png or .webp{}", word,
+        images.other_file_count == 0 ? "" : fmt::format(", but {} other files were found", images.other_file_count)));
+  if (!images.is_list_file) add_classes(images);
+  return images;
 }
 
 }  // namespace trainrt::data

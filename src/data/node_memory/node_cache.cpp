@@ -9,7 +9,7 @@
 
 #include "core/files/reserve_pages.hpp"
 #include "core/output/log.hpp"
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 

@@ -1,8 +1,14 @@
 #include "data/records/csv_decoder.hpp"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+#include <simdjson.h>
+
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
@@ -10,29 +16,35 @@
 
 #include "core/text/text.hpp"
 #include "data/source/source.hpp"
-#include "data/text/byte_masks.hpp"
 #include "data/text/number_text.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-bool is_ascii(std::string_view text) {
-  std::uint64_t high = 0;
-  std::size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, text.data() + at, 8);
-    high |= eight;
+/// Returns a bit for each of the 64 bytes at `bytes`. The bit is set if the byte is equal to `wanted`.
+std::uint64_t equal_bits(const char* bytes, char wanted) {
+  std::uint64_t bits = 0;
+#ifdef __SSE2__
+  const auto pattern = _mm_set1_epi8(wanted);
+  for (int part = 0; part < 4; ++part) {
+    const auto some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 16 * part));
+    const auto equal = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(some, pattern)));
+    bits |= std::uint64_t{equal} << (16 * part);
   }
-  for (; at < text.size(); ++at) high |= static_cast<unsigned char>(text[at]) & 0x80U;
-  return (high & 0x8080808080808080) == 0;
+#else
+  for (int i = 0; i < 64; ++i) bits |= std::uint64_t{bytes[i] == wanted} << i;
+#endif
+  return bits;
 }
+
+/// Returns a word with the lowest `count` bits set.
+std::uint64_t bits_below(int count) { return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1; }
 
 }  // namespace
 
 /// Decodes the columns of a row, from the first column to the last one that is needed.
-class CsvPass final : public RecordPass {
+class CsvPass {
  public:
   CsvPass(const CsvDecoder& decoder, std::span<Column> columns) : decoder_(decoder), ends_(decoder.columns_.size()) {
     const auto asked = requested_columns(columns, decoder.sample_bytes_.size());
@@ -50,7 +62,7 @@ class CsvPass final : public RecordPass {
     }
   }
 
-  void take(const Record& record, std::size_t index) override {
+  void take(const Record& record, std::size_t index) {
     if (decoder_.counts_values_) require_count(record);
     if (decoder_.quotes_ && record.text.find('"') != record.text.npos)
       take_quoted(record, index);
@@ -114,7 +126,8 @@ class CsvPass final : public RecordPass {
   static bool put_plain(const char* begin, const char* end, const Target& target, std::size_t index) {
     if (target.plain == Plain::whole) {
       std::int64_t value = 0;
-      return read_integer(begin, end, value) == end && put_integer(value, target.type.dtype, target.at(index));
+      const auto [stop, error] = std::from_chars(begin, end, value);
+      return error == std::errc() && stop == end && put_integer(value, target.type.dtype, target.at(index));
     }
     if (target.plain == Plain::real) {
       constexpr double all_exact = 9007199254740992;  // 2^53
@@ -141,11 +154,8 @@ class CsvPass final : public RecordPass {
   }
 
   void put_text(std::string_view text, std::size_t number, const Record& record) const {
-    if (!is_ascii(text) && !is_utf8(text)) refuse(text, number, record, "is not valid UTF-8; convert the file to UTF-8");
-    auto& column = *targets_[number].column;
-    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    column.values.insert(column.values.end(), bytes, bytes + text.size());
-    column.ends.push_back(column.values.size());
+    if (!simdjson::validate_utf8(text)) refuse(text, number, record, "is not valid UTF-8; convert the file to UTF-8");
+    targets_[number].column->append(std::as_bytes(std::span(text)));
   }
 
   void put_number(std::string_view text, std::size_t number, const Record& record, std::byte* out) const {
@@ -221,8 +231,8 @@ CsvDecoder::CsvDecoder(std::string path, std::vector<CsvColumn> columns, const C
   }
 }
 
-std::unique_ptr<RecordPass> CsvDecoder::pass(std::span<Column> columns) const {
-  return std::make_unique<CsvPass>(*this, columns);
+RecordFile::Take CsvDecoder::pass(std::span<Column> columns) const {
+  return [pass = CsvPass(*this, columns)](const Record& record, std::size_t index) mutable { pass.take(record, index); };
 }
 
 /// Returns whether `value` is one of the words for a missing value. A value of only blanks counts as empty.

@@ -9,10 +9,11 @@
 namespace trainrt::data {
 
 /// Decodes rows of CSV. `quotes`: values may be quoted.
-class CsvDecoder final : public RecordDecoder {
+class CsvDecoder {
  public:
   CsvDecoder(std::string path, std::vector<CsvColumn> columns, const CsvOptions& options, bool quotes);
-  std::unique_ptr<RecordPass> pass(std::span<Column> columns) const override;
+  /// Implements RecordDecoder.
+  RecordFile::Take pass(std::span<Column> columns) const;
 
   /// Returns the kind of a value: Seen::missing for an empty or blank value and for the words in the key `na`, otherwise
   /// the kind of the number, boolean or text.

@@ -7,10 +7,10 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
+#include "data/bytes/coding/packed.hpp"
 #include "data/bytes/log_once.hpp"
 #include "data/records/csv_decoder.hpp"
 #include "data/records/csv_layout.hpp"
-#include "data/records/text_file.hpp"
 #include "data/text/column_notes.hpp"
 
 namespace trainrt::data {
@@ -53,22 +53,19 @@ void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::strin
 void infer_types(std::vector<CsvColumn>& columns, const RecordFile& records, const CsvOptions& options, bool quotes,
                  std::uint64_t probed) {
   const CsvDecoder decoder(records.path(), columns, options, quotes);
-  std::vector<TypeGuess> guesses(columns.size());
   std::vector<ColumnNotes> notes(columns.size());
   std::string scratch;
   records.read_first(probed, [&](const Record& record, std::size_t) {
     const auto *at = record.text.data(), *const end = at + record.text.size();
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const auto value = csv_value(at, end, options.delimiter, quotes, scratch);
-      const auto kind = decoder.kind_of(value.text);
-      guesses[i].see(kind);
-      notes[i].see(kind, value.text, record.row);
+      notes[i].see(decoder.kind_of(value.text), value.text, record.row);
       at = value.end + (value.end == end ? 0 : 1);
     }
   });
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!columns[i].is_read || options.types.contains(columns[i].name)) continue;
-    columns[i].type = guesses[i].type();
+    columns[i].type = notes[i].type();
     warn_of(notes[i], columns[i], records.path());
   }
 }
@@ -90,11 +87,29 @@ void warn_of_delimiter(const std::vector<CsvColumn>& columns, const std::string&
                            excerpt(columns.front().name, 60), found == '\t' ? std::string("tab") : std::string(1, found)));
 }
 
+/// FileContent::index of a CSV file.
+struct CsvIndex {
+  bool quotes = false;  ///< values may be in quotes, and the file contains quotes
+  std::vector<CsvColumn> columns;
+  RecordIndex records;
+
+  static auto packed_members(auto& self) { return std::tie(self.quotes, self.columns, self.records); }
+};
+
+std::unique_ptr<RecordSource> csv_source(std::shared_ptr<const RecordFile> records, std::vector<Dataset::Field> fields,
+                                         const CsvIndex& index, const CsvOptions& options, bool keep) {
+  auto decoder = std::make_shared<const CsvDecoder>(records->path(), index.columns, options, index.quotes);
+  return std::make_unique<RecordSource>(
+      std::move(records), std::move(fields),
+      [decoder = std::move(decoder)](std::span<Column> columns) { return decoder->pass(columns); }, keep);
+}
+
 void require_one_name_each(const std::vector<Dataset::Field>& fields, const CsvOptions& options, const std::string& path) {
-  const auto same = std::ranges::count(fields, options.vector, &Dataset::Field::name);
-  if (!options.vector.empty() && same == 0)
+  const auto& vector = options.vector.name;
+  const auto same = std::ranges::count(fields, vector, &Dataset::Field::name);
+  if (!vector.empty() && same == 0)
     throw UsageError(fmt::format("vector: '{}' has no column of numbers without a type in the key 'types'", path));
-  if (same > 1) throw UsageError(fmt::format("vector: '{}' also has a column called '{}'", path, options.vector));
+  if (same > 1) throw UsageError(fmt::format("vector: '{}' also has a column called '{}'", path, vector));
 }
 
 }  // namespace
@@ -118,26 +133,17 @@ FileContent probe_csv(const DataFile& file, const Options& given, const RecordLi
   infer_types(columns, *records, options, quotes, probed);
   FileContent content{records->size(), assign_fields(columns, options), {}, Reading::by_record};
   require_one_name_each(content.fields, options, file.path);
-  content.vector_columns = vector_columns(columns, content.fields, options.vector);
-  if (!options.skips_errors)
-    RecordSource(records, content.fields, std::make_unique<CsvDecoder>(file.path, columns, options, quotes), false)
-        .check_first(probed);
-  PackedWriter packed;
-  packed.number(quotes ? 1 : 0);
-  pack(columns, packed);
-  scan.index.pack(packed);
-  content.index = packed.take();
+  content.vector_columns = vector_columns(columns, content.fields, options.vector.name);
+  const CsvIndex index{quotes, std::move(columns), std::move(scan.index)};
+  if (!options.skips_errors) csv_source(records, content.fields, index, options, false)->check_first(probed);
+  content.index = packed(index);
   return content;
 }
 
 std::unique_ptr<Source> open_csv(const DataFile& file, const FileContent& content, const Options& given, bool keep) {
-  const auto options = csv_options(given, file.path);
-  PackedReader packed(content.index);
-  const bool quotes = packed.number() != 0;
-  auto columns = unpacked_columns(packed);
-  auto records = std::make_shared<RecordFile>(open_text_file(file), RecordIndex::unpacked(packed), quotes, true);
-  return std::make_unique<RecordSource>(std::move(records), content.fields,
-                                        std::make_unique<CsvDecoder>(file.path, std::move(columns), options, quotes), keep);
+  auto index = unpacked<CsvIndex>(content.index);
+  auto records = std::make_shared<RecordFile>(open_text_file(file), std::move(index.records), index.quotes, true);
+  return csv_source(std::move(records), content.fields, index, csv_options(given, file.path), keep);
 }
 
 }  // namespace trainrt::data

@@ -20,16 +20,6 @@ char delimiter_of(const std::string& given, const std::string& path) {
   return given == "tab" || given == "\\t" ? '\t' : given.front();
 }
 
-void set_vector(const std::string& text, CsvOptions& options) {
-  const auto colon = text.rfind(':');
-  options.vector = trim(std::string_view(text).substr(0, colon));
-  if (colon == text.npos) return;
-  const auto type = value_type(trim(std::string_view(text).substr(colon + 1)));
-  if (type.is_text)
-    throw UsageError(fmt::format("vector: '{}' is invalid: the type of a vector must be numeric", excerpt(text, 60)));
-  options.vector_type = type.dtype;
-}
-
 bool is_given(const CsvColumn& column, const CsvOptions& options) { return options.types.contains(column.name); }
 
 const char* find_or_end(const char* begin, const char* end, char wanted) {
@@ -50,11 +40,18 @@ CsvValue quoted_value(const char* begin, const char* end, char delimiter, std::s
     scratch += '"';
     at = quote + 2;
   }
-  if (quote + 1 != end && quote[1] != delimiter) throw UsageError("a quote in it closes before the end of the value");
+  if (quote + 1 != end && quote[1] != delimiter) refuse_quote({begin, static_cast<std::size_t>(end - begin)});
   return {scratch, quote + 1};
 }
 
 }  // namespace
+
+void refuse_quote(std::string_view text) {
+  throw UsageError(
+      fmt::format("unexpected quote in '{}'. "
+                  "Put values with quotes in quotes and double the quotes in them, or set quotes = false",
+                  join(printable_lines(excerpt(text, 20)), "\\n")));
+}
 
 CsvOptions csv_options(const Options& options, const std::string& path) {
   CsvOptions made{.delimiter = delimiter_of(options.text("delimiter"), path),
@@ -63,9 +60,9 @@ CsvOptions csv_options(const Options& options, const std::string& path) {
                   .max_record_bytes = options.bytes("max_record_bytes"),
                   .columns = words_in(options.text("columns")),
                   .types = given_types(options.text("types")),
+                  .vector = vector_field(options.text("vector")),
                   .skips_errors = skips_errors(options),
                   .missing = words_in(options.text("na"))};
-  set_vector(options.text("vector"), made);
   made.missing.emplace_back();
   return made;
 }
@@ -87,11 +84,9 @@ std::vector<CsvColumn> csv_columns(const std::vector<std::string>& first_row, bo
 }
 
 void choose_columns(std::vector<CsvColumn>& columns, const CsvOptions& options, const std::string& path) {
-  std::vector<std::string> names, typed;
+  std::vector<std::string> names;
   for (const auto& column : columns) names.push_back(column.name);
-  for (const auto& [name, type] : options.types) typed.push_back(name);
-  require_known(options.columns, names, "columns", path);
-  require_known(typed, names, "types", path);
+  require_known(options.columns, options.types, names, path);
   const std::set<std::string> chosen(options.columns.begin(), options.columns.end());
   for (auto& column : columns) {
     column.is_read = chosen.empty() || chosen.contains(column.name);
@@ -104,49 +99,23 @@ std::vector<Dataset::Field> assign_fields(std::vector<CsvColumn>& columns, const
   std::optional<std::size_t> vector;
   for (auto& column : columns) {
     if (!column.is_read) continue;
-    const bool in_vector = !options.vector.empty() && !column.type.is_text && !is_given(column, options);
+    const bool in_vector = !options.vector.name.empty() && !column.type.is_text && !is_given(column, options);
     column.must_fit = column.type == ValueType::number(DType::f64) && !in_vector && !is_given(column, options);
-    if (in_vector) column.type.dtype = options.vector_type;
+    if (in_vector) column.type.dtype = options.vector.dtype;
     if (in_vector && vector) {
       column.field = *vector;
-      column.offset = size_of(options.vector_type) * static_cast<std::size_t>(fields[*vector].sample_shape[0]++);
+      column.offset = size_of(options.vector.dtype) * static_cast<std::size_t>(fields[*vector].sample_shape[0]++);
       continue;
     }
     column.field = fields.size();
     if (in_vector) {
       vector = column.field;
-      fields.push_back({options.vector, options.vector_type, {1}});
+      fields.push_back({options.vector.name, options.vector.dtype, {1}});
     } else {
       fields.push_back({column.name, column.type.dtype, {}, column.type.is_text});
     }
   }
   return fields;
-}
-
-void pack(std::span<const CsvColumn> columns, PackedWriter& into) {
-  into.number(columns.size());
-  for (const auto& column : columns) {
-    into.text(column.name);
-    into.text(name_of(column.type));
-    into.number(column.is_read ? 1 : 0);
-    into.number(column.must_fit ? 1 : 0);
-    into.number(column.field);
-    into.number(column.offset);
-  }
-}
-
-std::vector<CsvColumn> unpacked_columns(PackedReader& from) {
-  std::vector<CsvColumn> columns;
-  for (auto count = from.number(); count > 0; --count) {
-    auto& column = columns.emplace_back();
-    column.name = from.text();
-    column.type = value_type(from.text());
-    column.is_read = from.number() != 0;
-    column.must_fit = from.number() != 0;
-    column.field = from.number();
-    column.offset = from.number();
-  }
-  return columns;
 }
 
 CsvValue csv_value(const char* begin, const char* end, char delimiter, bool quotes, std::string& scratch) {

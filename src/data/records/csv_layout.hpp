@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,7 +7,6 @@
 #include <trainrt/dataset.hpp>
 
 #include "core/options.hpp"
-#include "data/bytes/coding/packed.hpp"
 #include "data/text/field_types.hpp"
 
 namespace trainrt::data {
@@ -21,8 +19,7 @@ struct CsvOptions {
   std::uint64_t max_record_bytes = 0;
   std::vector<std::string> columns;  ///< names of the columns to read; empty: all
   GivenTypes types;
-  std::string vector;                ///< name of the field that combines several columns; may be empty
-  DType vector_type = DType::f32;    ///< type of its values
+  VectorField vector;
   bool skips_errors = false;         ///< rows with a wrong number of values are reported when they are read
   std::vector<std::string> missing;  ///< words for a missing value; one of them is empty
 };
@@ -39,6 +36,10 @@ struct CsvColumn {
   bool must_fit = false;   ///< the type f64 was inferred: an integer that f64 would round is an error
   std::size_t field = 0;   ///< number of the field
   std::size_t offset = 0;  ///< offset of the column's value in a sample of the field, in bytes
+
+  static auto packed_members(auto& self) {
+    return std::tie(self.name, self.type, self.is_read, self.must_fit, self.field, self.offset);
+  }
 };
 
 /// Returns columns with the names in the first row. Without a header, their names are c0, c1, and so on. Throws
@@ -46,13 +47,10 @@ struct CsvColumn {
 std::vector<CsvColumn> csv_columns(const std::vector<std::string>& first_row, bool header, const std::string& path);
 /// Sets which columns are read, and the types that the section sets. Throws UsageError for an unknown column.
 void choose_columns(std::vector<CsvColumn>& columns, const CsvOptions& options, const std::string& path);
-/// Assigns the columns to fields, and returns the fields. By default, each column is a field. With options.vector, the
+/// Assigns the columns to fields, and returns the fields. By default, each column is a field. With the key `vector`, the
 /// columns of numbers form one field, except those that have a type in the section. Precondition: the types of all
 /// columns are set.
 std::vector<Dataset::Field> assign_fields(std::vector<CsvColumn>& columns, const CsvOptions& options);
-
-void pack(std::span<const CsvColumn> columns, PackedWriter& into);
-std::vector<CsvColumn> unpacked_columns(PackedReader& from);
 
 /// A value of a CSV row.
 struct CsvValue {
@@ -63,6 +61,9 @@ struct CsvValue {
 /// Returns the value at `begin` of a row that ends at `end`. With `quotes`, the value may be quoted. If it contains
 /// doubled quotes, its text is copied to `scratch`. Throws UsageError for a quote that does not close correctly.
 CsvValue csv_value(const char* begin, const char* end, char delimiter, bool quotes, std::string& scratch);
+
+/// Throws UsageError for a quote that neither begins nor ends a value. The message quotes the beginning of `text`.
+[[noreturn]] void refuse_quote(std::string_view text);
 
 /// Returns all values of a row.
 std::vector<std::string> csv_values(std::string_view row, char delimiter, bool quotes);

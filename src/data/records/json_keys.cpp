@@ -56,8 +56,7 @@ class JsonGuess final : public JsonVisitor {
       refuse(
           "holds an array with values that are not numbers, which a field cannot hold; name the keys to read in columns");
     ++count_;
-    current_->guess.see(kind);
-    if (!is_in_list_) current_->notes.see(kind, text_of(value), row_);
+    current_->notes.see(kind, is_in_list_ ? std::string() : text_of(value), row_);
   }
   void begin_array() override {
     is_in_list_ = true;
@@ -84,7 +83,7 @@ class JsonGuess final : public JsonVisitor {
   /// Returns the key called `name`, which must have occurred. Throws UsageError if its values have different kinds,
   /// unless the section sets its type.
   JsonKey found(const std::string& name, const std::string& path) const {
-    const auto& [key, guess, notes, objects, lists, last_row, lacks] = keys_[numbers_.at(name)];
+    const auto& [key, notes, objects, lists, last_row, lacks] = keys_[numbers_.at(name)];
     const bool lacks_values = lacks || objects < records_;
     auto made = key;
     made.varies |= key.is_list && lacks_values;
@@ -93,8 +92,8 @@ class JsonGuess final : public JsonVisitor {
       made.type = given->second;
     } else {
       require_one_kind(notes, name, path);
-      auto all = guess;
-      if (lacks_values && !key.is_list) all.see(Seen::missing);
+      auto all = notes;
+      if (lacks_values && !key.is_list) all.see(Seen::missing, {}, 0);
       made.type = all.type();
       made.must_fit = made.type == ValueType::number(DType::f64);
     }
@@ -106,7 +105,6 @@ class JsonGuess final : public JsonVisitor {
  private:
   struct KeyGuess {
     JsonKey key;
-    TypeGuess guess = {};
     ColumnNotes notes = {};
     std::uint64_t objects = 0;   ///< number of objects that have the key
     std::uint64_t lists = 0;     ///< number of values that are lists
@@ -161,10 +159,7 @@ std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& opt
   });
   const auto names = guess.names();
   if (names.empty()) throw UsageError(fmt::format("'{}': its first objects have no keys", records.path()));
-  require_known(options.columns, names, "columns", records.path());
-  std::vector<std::string> typed;
-  for (const auto& [name, type] : options.types) typed.push_back(name);
-  require_known(typed, names, "types", records.path());
+  require_known(options.columns, options.types, names, records.path());
   std::vector<JsonKey> keys;
   for (const auto& name : options.columns.empty() ? names : options.columns)
     keys.push_back(guess.found(name, records.path()));
@@ -178,31 +173,6 @@ std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys) {
     if (key.is_list && !key.varies) field.sample_shape = {static_cast<std::int64_t>(key.length)};
   }
   return fields;
-}
-
-void pack(std::span<const JsonKey> keys, PackedWriter& into) {
-  into.number(keys.size());
-  for (const auto& key : keys) {
-    into.text(key.name);
-    into.text(name_of(key.type));
-    into.number((key.is_list ? 1 : 0) + (key.varies ? 2 : 0) + (key.must_fit ? 4 : 0));
-    into.number(key.length);
-  }
-}
-
-std::vector<JsonKey> unpacked_keys(PackedReader& from) {
-  std::vector<JsonKey> keys;
-  for (auto count = from.number(); count > 0; --count) {
-    auto& key = keys.emplace_back();
-    key.name = from.text();
-    key.type = value_type(from.text());
-    const auto kind = from.number();
-    key.is_list = (kind & 1) != 0;
-    key.varies = (kind & 2) != 0;
-    key.must_fit = (kind & 4) != 0;
-    key.length = from.number();
-  }
-  return keys;
 }
 
 void visit_record(JsonObjectReader& reader, const std::string& path, const Record& record, JsonVisitor& visitor) try {

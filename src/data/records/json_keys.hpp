@@ -6,7 +6,6 @@
 
 #include <trainrt/dataset.hpp>
 
-#include "data/bytes/coding/packed.hpp"
 #include "data/records/json_object.hpp"
 #include "data/records/record_file.hpp"
 #include "data/text/field_types.hpp"
@@ -21,6 +20,10 @@ struct JsonKey {
   bool varies = false;       ///< lists vary in length
   std::uint64_t length = 0;  ///< length of each list, unless `varies`
   bool must_fit = false;     ///< the type f64 was inferred: an integer that f64 would round is an error
+
+  static auto packed_members(auto& self) {
+    return std::tie(self.name, self.type, self.is_list, self.varies, self.length, self.must_fit);
+  }
 };
 
 /// The values of the JSON lines keys of a [data.NAME] section.
@@ -36,9 +39,6 @@ struct JsonOptions {
 std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t probed);
 
 std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys);
-
-void pack(std::span<const JsonKey> keys, PackedWriter& into);
-std::vector<JsonKey> unpacked_keys(PackedReader& from);
 
 /// Reads the object of a record with `reader`. If `reader` or `visitor` throws, adds file and row to the message.
 void visit_record(JsonObjectReader& reader, const std::string& path, const Record& record, JsonVisitor& visitor);

@@ -9,9 +9,9 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
+#include "data/bytes/coding/packed.hpp"
 #include "data/bytes/log_once.hpp"
 #include "data/records/json_keys.hpp"
-#include "data/records/text_file.hpp"
 #include "data/source/skipping_reader.hpp"
 #include "data/source/source.hpp"
 #include "data/text/number_text.hpp"
@@ -42,44 +42,20 @@ bool fits_double(const JsonScalar& value) {
   return real == nullptr || is_exact_in(real->text);
 }
 
-/// Finds keys by name. No search is needed if the keys are in the order of the file's first object, which is usually
-/// the case.
-class KeyFinder {
- public:
-  explicit KeyFinder(std::span<const JsonKey> keys) : keys_(keys) {}
-
-  /// Returns the index of the key called `name`, or the number of keys.
-  std::size_t find(std::string_view name) {
-    if (next_ == keys_.size()) next_ = 0;
-    const auto found = next_ < keys_.size() && keys_[next_].name == name ? next_ : search(name);
-    if (found < keys_.size()) next_ = found + 1;
-    return found;
-  }
-
- private:
-  std::size_t search(std::string_view name) {
-    if (numbers_.empty())
-      for (std::size_t i = 0; i < keys_.size(); ++i) numbers_.emplace(keys_[i].name, i);
-    const auto found = numbers_.find(name);
-    return found == numbers_.end() ? keys_.size() : found->second;
-  }
-
-  std::span<const JsonKey> keys_;
-  std::unordered_map<std::string_view, std::size_t> numbers_;  ///< filled at the first search
-  std::size_t next_ = 0;
-};
-
 /// Writes the values of JSON objects to columns. Each object is a sample.
-class JsonPass final : public RecordPass, JsonVisitor {
+class JsonPass final : JsonVisitor {
  public:
   /// `warns`: whether to print a warning for a key that is not in `keys`.
-  JsonPass(const std::string& path, std::span<const JsonKey> keys, bool warns, std::span<Column> columns)
-      : path_(path), targets_(keys.size()), warns_(warns), finder_(keys) {
+  JsonPass(std::string path, std::span<const JsonKey> keys, bool warns, std::span<Column> columns)
+      : path_(std::move(path)), targets_(keys.size()), warns_(warns) {
     const auto asked = requested_columns(columns, keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) targets_[i] = {.key = &keys[i], .column = asked[i]};
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      targets_[i] = {.key = &keys[i], .column = asked[i]};
+      by_name_.emplace(keys[i].name, &targets_[i]);
+    }
   }
 
-  void take(const Record& record, std::size_t index) override {
+  void take(const Record& record, std::size_t index) {
     index_ = index;
     row_ = record.row;
     for (auto& target : targets_) target.is_seen = false;
@@ -96,13 +72,13 @@ class JsonPass final : public RecordPass, JsonVisitor {
   };
 
   bool begin_key(std::string_view name) override {
-    const auto found = finder_.find(name);
-    if (found == targets_.size()) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) {
       if (warns_) warn_of(name);
       return false;
     }
-    if (targets_[found].is_seen) refuse_key(targets_[found], "occurs twice");
-    current_ = &targets_[found];
+    current_ = found->second;
+    if (current_->is_seen) refuse_key(*current_, "occurs twice");
     current_->is_seen = true;
     is_in_list_ = false;
     return current_->column != nullptr;
@@ -135,10 +111,7 @@ class JsonPass final : public RecordPass, JsonVisitor {
     const auto* given = std::get_if<std::string_view>(&value);
     const auto made = given != nullptr ? std::string() : text_of(value);
     const auto text = given != nullptr ? *given : std::string_view(made);
-    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    auto& [field, values, ends] = *current_->column;
-    values.insert(values.end(), bytes, bytes + text.size());
-    ends.push_back(values.size());
+    current_->column->append(std::as_bytes(std::span(text)));
   }
 
   /// Writes a missing value: NaN, an empty text or an empty list.
@@ -194,11 +167,11 @@ class JsonPass final : public RecordPass, JsonVisitor {
                                       json_text(value), type, is_null ? " (f64 and f32 read null as NaN)" : ""));
   }
 
-  const std::string& path_;
+  std::string path_;
   std::vector<Target> targets_;
   const bool warns_;
   std::set<std::string, std::less<>> others_;  ///< keys that a warning was printed for
-  KeyFinder finder_;
+  std::unordered_map<std::string_view, Target*> by_name_;
   JsonObjectReader reader_;
   Target* current_ = nullptr;
   std::size_t index_ = 0;
@@ -206,19 +179,22 @@ class JsonPass final : public RecordPass, JsonVisitor {
   bool is_in_list_ = false;
 };
 
-class JsonDecoder final : public RecordDecoder {
- public:
-  JsonDecoder(std::string path, std::vector<JsonKey> keys, bool warns)
-      : path_(std::move(path)), keys_(std::move(keys)), warns_(warns) {}
-  std::unique_ptr<RecordPass> pass(std::span<Column> columns) const override {
-    return std::make_unique<JsonPass>(path_, keys_, warns_, columns);
-  }
+/// FileContent::index of a JSON lines file.
+struct JsonIndex {
+  bool warns = false;  ///< whether to print a warning for a key that is not in `keys`
+  std::vector<JsonKey> keys;
+  RecordIndex records;
 
- private:
-  std::string path_;
-  std::vector<JsonKey> keys_;
-  bool warns_;
+  static auto packed_members(auto& self) { return std::tie(self.warns, self.keys, self.records); }
 };
+
+RecordDecoder json_decoder(const std::string& path, std::vector<JsonKey> keys, bool warns) {
+  return [path, keys = std::make_shared<const std::vector<JsonKey>>(std::move(keys)), warns](std::span<Column> columns) {
+    return [pass = std::make_shared<JsonPass>(path, *keys, warns, columns), keys](const Record& record, std::size_t index) {
+      pass->take(record, index);
+    };
+  };
+}
 
 }  // namespace
 
@@ -232,22 +208,16 @@ FileContent probe_json_lines(const DataFile& file, const Options& given, const R
   const auto keys = json_keys(*records, options, probed);
   FileContent content{records->size(), fields_of(keys), {}, Reading::by_record};
   if (!options.skips_errors)
-    RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys, false), false).check_first(probed);
-  PackedWriter packed;
-  packed.number(options.columns.empty() ? 1 : 0);
-  pack(keys, packed);
-  scan.index.pack(packed);
-  content.index = packed.take();
+    RecordSource(records, content.fields, json_decoder(file.path, keys, false), false).check_first(probed);
+  content.index = packed(JsonIndex{options.columns.empty(), keys, std::move(scan.index)});
   return content;
 }
 
 std::unique_ptr<Source> open_json_lines(const DataFile& file, const FileContent& content, bool keep) {
-  PackedReader packed(content.index);
-  const bool warns = packed.number() != 0;
-  auto keys = unpacked_keys(packed);
-  auto records = std::make_shared<RecordFile>(open_text_file(file), RecordIndex::unpacked(packed), false, true);
+  auto index = unpacked<JsonIndex>(content.index);
+  auto records = std::make_shared<RecordFile>(open_text_file(file), std::move(index.records), false, true);
   return std::make_unique<RecordSource>(std::move(records), content.fields,
-                                        std::make_unique<JsonDecoder>(file.path, std::move(keys), warns), keep);
+                                        json_decoder(file.path, std::move(index.keys), index.warns), keep);
 }
 
 }  // namespace trainrt::data

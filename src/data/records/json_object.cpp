@@ -3,7 +3,6 @@
 #include <simdjson.h>
 
 #include <bit>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,7 +10,6 @@
 
 #include "core/text/json_depth.hpp"
 #include "core/text/text.hpp"
-#include "data/text/number_text.hpp"
 
 namespace trainrt::data {
 
@@ -30,39 +28,6 @@ T valid(simdjson::simdjson_result<T>&& result) {
   T value;
   if (const auto error = std::move(result).get(value)) throw InvalidJson{simdjson::error_message(error)};
   return value;
-}
-
-/// Returns the first character at or after `at` that is not a digit.
-const char* after_digits(const char* at, const char* end) {
-  while (at != end && *at >= '0' && *at <= '9') ++at;
-  return at;
-}
-
-/// Parses a number, by the grammar of RFC 8259. At least 8 bytes after `token` must be readable.
-JsonScalar number_of(std::string_view token) {
-  const auto *begin = token.data(), *const end = begin + token.size();
-  const auto* const digits = begin + (token.starts_with('-') ? 1 : 0);
-  const auto* at = after_digits(digits, end);
-  bool is_valid = at != digits && (*digits != '0' || at == digits + 1);
-  const bool is_integer = at == end;
-  if (at != end && *at == '.') {
-    const auto* const fraction = at + 1;
-    at = after_digits(fraction, end);
-    is_valid = is_valid && at != fraction;
-  }
-  if (at != end && (*at == 'e' || *at == 'E')) {
-    ++at;
-    if (at != end && (*at == '+' || *at == '-')) ++at;
-    const auto* const exponent = at;
-    at = after_digits(exponent, end);
-    is_valid = is_valid && at != exponent;
-  }
-  if (!is_valid || at != end) throw InvalidJson{"invalid number"};
-  std::int64_t integer = 0;
-  if (is_integer && read_integer(begin, end, integer) == end) return integer;
-  double real = 0;
-  if (read_real(begin, end, real) != end) throw InvalidJson{"the number is too large"};
-  return JsonReal{real, token};
 }
 
 /// Reads one JSON object and checks all of its values. Passes the values that the visitor requests to the visitor.
@@ -111,17 +76,21 @@ class ObjectWalk {
   }
 
   static JsonScalar scalar_of(ondemand::value& value) {
-    auto token = value.raw_json_token();  // the token includes the blanks after it
-    token = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
-    if (token.front() == '"') {
-      if (token.find('\\') != token.npos) return valid(value.get_string());
-      valid(value.get_raw_json_string());  // steps over the string
-      if (token.size() < 2 || token.back() != '"') throw InvalidJson{"invalid string"};
-      return token.substr(1, token.size() - 2);
+    switch (valid(value.type())) {
+      case ondemand::json_type::string:
+        return valid(value.get_string());
+      case ondemand::json_type::boolean:
+        return valid(value.get_bool());
+      case ondemand::json_type::null:
+        if (!valid(value.is_null())) throw InvalidJson{"invalid literal"};
+        return nullptr;
+      default:
+        break;
     }
-    if (token == "null") return nullptr;
-    if (token == "true" || token == "false") return token == "true";
-    return number_of(token);
+    const auto token = value.raw_json_token();  // the token includes the blanks after it
+    std::int64_t integer = 0;
+    if (value.get_int64().get(integer) == simdjson::SUCCESS) return integer;
+    return JsonReal{valid(value.get_double()), token.substr(0, token.find_last_not_of(" \t\r\n") + 1)};
   }
 
   static void require_depth(int depth) {

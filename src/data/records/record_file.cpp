@@ -1,11 +1,12 @@
 #include "data/records/record_file.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
+
+#include "data/source/source.hpp"
 
 namespace trainrt::data {
 
@@ -32,12 +33,9 @@ void RecordFile::read(std::span<const std::uint64_t> ascending, const Take& take
 
 void RecordFile::read_first(std::uint64_t count, const Take& take) const {
   constexpr std::uint64_t max_at_once = 4096;
-  std::vector<std::uint64_t> numbers;
-  for (std::uint64_t first = 0; first < count; first += numbers.size()) {
-    numbers.resize(std::min(max_at_once, count - first));
-    std::iota(numbers.begin(), numbers.end(), first);
-    read(numbers, [&](const Record& record, std::size_t index) { take(record, first + index); });
-  }
+  for (std::uint64_t first = 0; first < count; first += max_at_once)
+    read(consecutive(first, std::min(max_at_once, count - first)),
+         [&](const Record& record, std::size_t index) { take(record, first + index); });
 }
 
 std::uint64_t RecordFile::records_within(std::uint64_t max, std::uint64_t bytes) const {

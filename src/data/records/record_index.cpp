@@ -32,16 +32,13 @@ void RecordIndex::pack(PackedWriter& into) const {
   }
 }
 
-RecordIndex RecordIndex::unpacked(PackedReader& from) {
-  RecordIndex index;
+void RecordIndex::unpack(PackedReader& from) {
+  entries_.resize(std::max<std::size_t>(from.count(), 1));
   Entry last;
-  for (auto count = from.number(); count > 0; --count) {
+  for (auto& entry : entries_) {
     const auto records = from.number(), other_rows = from.number(), bytes = from.number();
-    last = {last.record + records, last.row + records + other_rows, last.offset + bytes};
-    index.entries_.push_back(last);
+    entry = last = {last.record + records, last.row + records + other_rows, last.offset + bytes};
   }
-  if (index.entries_.empty()) index.close({});
-  return index;
 }
 
 }  // namespace trainrt::data

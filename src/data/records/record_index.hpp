@@ -35,7 +35,7 @@ class RecordIndex {
   const Entry& end_of(std::size_t span) const { return entries_[span + 1]; }
 
   void pack(PackedWriter& into) const;
-  static RecordIndex unpacked(PackedReader& from);
+  void unpack(PackedReader& from);
 
  private:
   void note(const Entry& entry);

@@ -1,30 +1,12 @@
 #include "data/records/record_source.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "data/bytes/stage_clock.hpp"
 
 namespace trainrt::data {
 
 namespace {
-
-/// Copies the samples `numbers` of column `all` to `out`, in that order.
-void pick(const Column& all, const Dataset::Field& field, std::span<const std::uint64_t> numbers, Column& out) {
-  if (!field.varies) {
-    const auto bytes = sample_bytes(field);
-    out.values.resize(numbers.size() * bytes);
-    copy_rows(all.values, bytes, numbers, out.values.data());
-    return;
-  }
-  out.values.clear();
-  out.ends.clear();
-  for (const auto number : numbers) {
-    const auto begin = all.values.begin() + static_cast<std::ptrdiff_t>(number == 0 ? 0 : all.ends[number - 1]);
-    out.values.insert(out.values.end(), begin, all.values.begin() + static_cast<std::ptrdiff_t>(all.ends[number]));
-    out.ends.push_back(out.values.size());
-  }
-}
 
 bool ascends(std::span<const std::uint64_t> numbers) {
   return std::adjacent_find(numbers.begin(), numbers.end(), [](auto a, auto b) { return a >= b; }) == numbers.end();
@@ -33,38 +15,35 @@ bool ascends(std::span<const std::uint64_t> numbers) {
 }  // namespace
 
 RecordSource::RecordSource(std::shared_ptr<const RecordFile> records, std::vector<Dataset::Field> fields,
-                           std::unique_ptr<const RecordDecoder> decoder, bool keep)
+                           RecordDecoder decoder, bool keep)
     : records_(std::move(records)), fields_(std::move(fields)), decoder_(std::move(decoder)) {
   if (keep) kept_ = first(size());
 }
 
-std::unique_ptr<RecordPass> RecordSource::begin(std::uint64_t samples, std::span<Column> columns) const {
+RecordFile::Take RecordSource::begin(std::uint64_t samples, std::span<Column> columns) const {
   for (auto& column : columns) {
-    column.values.clear();
-    column.ends.clear();
+    column.clear();
     const auto& field = fields_[column.field];
     if (!field.varies) column.values.resize(samples * sample_bytes(field));
   }
-  return decoder_->pass(columns);
+  return decoder_(columns);
 }
 
 std::vector<Column> RecordSource::first(std::uint64_t samples) const {
   std::vector<Column> columns(fields_.size());
   for (std::size_t i = 0; i < columns.size(); ++i) columns[i].field = i;
-  const auto pass = begin(samples, columns);
-  records_->read_first(samples, [&](const Record& record, std::size_t index) { pass->take(record, index); });
+  records_->read_first(samples, begin(samples, columns));
   return columns;
 }
 
 void RecordSource::read_ascending(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
   const InStage decoding(Stage::decode);
-  const auto pass = begin(samples.size(), columns);
-  records_->read(samples, [&](const Record& record, std::size_t index) { pass->take(record, index); });
+  records_->read(samples, begin(samples.size(), columns));
 }
 
 void RecordSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
   if (is_resident()) {
-    for (auto& column : columns) pick(kept_[column.field], fields_[column.field], samples, column);
+    for (auto& column : columns) copy_samples(kept_[column.field], fields_[column.field], samples, column);
     return;
   }
   if (ascends(samples)) return read_ascending(samples, columns);
@@ -78,7 +57,7 @@ void RecordSource::read(std::span<const std::uint64_t> samples, std::span<Column
   std::vector<Column> found;
   for (const auto& column : columns) found.push_back({column.field, {}, {}});
   read_ascending(sorted, found);
-  for (std::size_t i = 0; i < columns.size(); ++i) pick(found[i], fields_[columns[i].field], indices, columns[i]);
+  for (std::size_t i = 0; i < columns.size(); ++i) copy_samples(found[i], fields_[columns[i].field], indices, columns[i]);
 }
 
 }  // namespace trainrt::data

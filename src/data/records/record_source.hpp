@@ -1,55 +1,44 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "data/records/record_file.hpp"
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 #include "data/source/source.hpp"
 
 namespace trainrt::data {
 
-/// Decodes records of a text file, such as rows, and writes their values to columns.
-class RecordPass {
- public:
-  virtual ~RecordPass() = default;
-  /// Writes the values of a record as sample `index` of the columns. `index` is 0 in the first call and increases by
-  /// one with each call. Columns of fixed length already have their final size. Throws UsageError with file, row, field
-  /// and value for a value of the wrong type.
-  virtual void take(const Record& record, std::size_t index) = 0;
-};
-
-/// Creates a RecordPass for each request. pass() is thread-safe.
-class RecordDecoder {
- public:
-  virtual ~RecordDecoder() = default;
-  /// Returns a pass that writes to `columns`, which must outlive the pass.
-  virtual std::unique_ptr<RecordPass> pass(std::span<Column> columns) const = 0;
-};
+/// Returns a function that decodes the records of one request, such as rows, and writes their values to `columns`, which
+/// must outlive it. The index of the record is 0 in the first call and increases by one with each call. Columns of fixed
+/// length already have their final size. The function throws UsageError with file, row, field and value for a value of
+/// the wrong type. A decoder is thread-safe.
+using RecordDecoder = std::function<RecordFile::Take(std::span<Column> columns)>;
 
 /// A source that has the records of a text file as samples.
 class RecordSource final : public Source {
  public:
   /// `keep`: the constructor reads all values and keeps them in memory.
-  RecordSource(std::shared_ptr<const RecordFile> records, std::vector<Dataset::Field> fields,
-               std::unique_ptr<const RecordDecoder> decoder, bool keep);
+  RecordSource(std::shared_ptr<const RecordFile> records, std::vector<Dataset::Field> fields, RecordDecoder decoder,
+               bool keep);
   std::uint64_t size() const override { return records_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
   bool is_resident() const override { return !kept_.empty(); }
-  /// Decodes the first `samples` samples to check them. Throws the errors of a RecordPass.
+  /// Decodes the first `samples` samples to check them. Throws the errors of the decoder.
   void check_first(std::uint64_t samples) const { first(samples); }
 
  private:
   std::vector<Column> first(std::uint64_t samples) const;
-  std::unique_ptr<RecordPass> begin(std::uint64_t samples, std::span<Column> columns) const;
+  RecordFile::Take begin(std::uint64_t samples, std::span<Column> columns) const;
   void read_ascending(std::span<const std::uint64_t> samples, std::span<Column> columns) const;
 
   std::shared_ptr<const RecordFile> records_;
   std::vector<Dataset::Field> fields_;
-  std::unique_ptr<const RecordDecoder> decoder_;
+  RecordDecoder decoder_;
   std::vector<Column> kept_;  ///< columns by the number of the field
 };
 

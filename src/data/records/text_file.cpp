@@ -1,5 +1,3 @@
-#include "data/records/text_file.hpp"
-
 #include <algorithm>
 #include <array>
 #include <span>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "data/bytes/coding/packed.hpp"
 #include "data/records/record_formats.hpp"
 
 namespace trainrt::data {
@@ -23,25 +22,12 @@ constexpr std::array<Packing, 4> packings = {{{"gzip", "\x1f\x8b\x08", "gunzip -
                                               {"xz", "\xfd\x37\x7a\x58", "unxz -k"},
                                               {"bzip2", "BZh9", "bunzip2 -k"}}};
 
-class TextPass final : public RecordPass {
- public:
-  explicit TextPass(std::span<Column> columns) : columns_(columns) {}
-  void take(const Record& record, std::size_t) override {
-    const auto* bytes = reinterpret_cast<const std::byte*>(record.text.data());
-    for (auto& column : columns_) {
-      column.values.insert(column.values.end(), bytes, bytes + record.text.size());
-      column.ends.push_back(column.values.size());
-    }
-  }
-
- private:
-  std::span<Column> columns_;
-};
-
-class TextDecoder final : public RecordDecoder {
- public:
-  std::unique_ptr<RecordPass> pass(std::span<Column> columns) const override { return std::make_unique<TextPass>(columns); }
-};
+/// Implements RecordDecoder.
+RecordFile::Take copy_lines(std::span<Column> columns) {
+  return [columns](const Record& record, std::size_t) {
+    for (auto& column : columns) column.append(std::as_bytes(std::span(record.text)));
+  };
+}
 
 }  // namespace
 
@@ -78,17 +64,14 @@ FileContent probe_text_lines(const DataFile& file, const Options& options, const
                 {.skip_empty = options.boolean("drop_empty_lines"), .max_row_bytes = options.bytes("max_record_bytes")},
                 limits.spacing);
   if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' has no lines", file.path));
-  PackedWriter packed;
-  scan.index.pack(packed);
-  return {scan.index.records(), {{"text", DType::u8, {}, true}}, packed.take()};
+  return {scan.index.records(), {{"text", DType::u8, {}, true}}, packed(scan.index)};
 }
 
 std::unique_ptr<Source> open_text_lines(const DataFile& file, const FileContent& content, const Options& options,
                                         bool keep) {
-  PackedReader packed(content.index);
-  auto records = std::make_shared<RecordFile>(open_text_file(file), RecordIndex::unpacked(packed), false,
+  auto records = std::make_shared<RecordFile>(open_text_file(file), unpacked<RecordIndex>(content.index), false,
                                               options.boolean("drop_empty_lines"));
-  return std::make_unique<RecordSource>(std::move(records), content.fields, std::make_unique<TextDecoder>(), keep);
+  return std::make_unique<RecordSource>(std::move(records), content.fields, copy_lines, keep);
 }
 
 }  // namespace trainrt::data

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -10,8 +9,8 @@
 namespace trainrt::data {
 
 /// A source that reads blocks of consecutive samples and keeps the most recently read blocks. It suits orders in which
-/// neighbouring samples of a file are used close together in time (BlockOrder). Several blocks are read at the same
-/// time. The memory of dropped blocks is reused.
+/// neighbouring samples of a file are used close together in time (BlockOrder). Several threads read several blocks at
+/// the same time.
 class BlockSource final : public WrappedSource {
  public:
   /// Reads blocks of `block` samples and keeps `max_kept` blocks of each field that is read.
@@ -21,11 +20,8 @@ class BlockSource final : public WrappedSource {
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
 
  private:
-  struct Block;
   struct FieldBlocks;
-  class Use;
-  void read_blocks(std::size_t field, const Use& use) const;
-  void read_together(std::size_t field, std::span<Block* const> blocks, std::unique_lock<std::mutex>& lock) const;
+  std::shared_ptr<const Column> block_of(std::size_t field, std::uint64_t number) const;
   void read_column(std::span<const std::uint64_t> samples, Column& column) const;
 
   std::uint64_t block_;

@@ -1,9 +1,8 @@
 #include "data/source/field_cache.hpp"
 
 #include <algorithm>
-#include <numeric>
 
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 
@@ -32,17 +31,12 @@ void FieldCache::read(std::span<const std::uint64_t> samples, std::span<Column> 
 void FieldCache::read_kept(std::span<const std::uint64_t> samples, Column& column) const {
   auto& kept = *kept_[column.field];
   if (const std::lock_guard lock(kept.mutex); !kept.is_read) {
-    std::vector<std::uint64_t> all(size());
-    std::iota(all.begin(), all.end(), std::uint64_t{0});
     Column complete{column.field, {}, {}};
-    source_->read(all, {&complete, 1});
-    kept.values = std::move(complete.values);
+    source_->read(consecutive(0, size()), {&complete, 1});
+    kept.column = std::move(complete);
     kept.is_read = true;
   }
-  const auto bytes = sample_bytes(fields()[column.field]);
-  column.values.resize(samples.size() * bytes);
-  column.ends.clear();
-  copy_rows(kept.values, bytes, samples, column.values.data());
+  copy_samples(kept.column, fields()[column.field], samples, column);
 }
 
 }  // namespace trainrt::data

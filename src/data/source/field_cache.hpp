@@ -22,7 +22,7 @@ class FieldCache final : public WrappedSource {
   struct Kept {
     std::mutex mutex;  ///< std::call_once() is not used: with a thread sanitizer, it hangs after an exception
     bool is_read = false;
-    std::vector<std::byte> values;
+    Column column;
   };
   void read_kept(std::span<const std::uint64_t> samples, Column& column) const;
 

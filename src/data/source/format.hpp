@@ -9,7 +9,6 @@
 
 #include "core/options.hpp"
 #include "core/plugin.hpp"
-#include "data/bytes/checksummed_range.hpp"
 #include "data/bytes/data_file.hpp"
 #include "data/source/source.hpp"
 

@@ -1,31 +1,75 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 #include <vector>
 
-#include "data/source/row_file.hpp"
+#include "data/bytes/input_file.hpp"
 #include "data/source/source.hpp"
 
 namespace trainrt::data {
 
-/// A source with fields of fixed length. Its samples are rows of files or of memory.
+/// Random access to the rows of a field by their numbers. All rows have the same size.
+struct RowReader {
+  /// Writes the rows with these numbers, one after another, to `out`. Any threads may call it at the same time. Throws
+  /// Error, with the file and the reason.
+  std::function<void(std::span<const std::uint64_t> rows, std::byte* out)> read;
+  bool is_resident = false;  ///< whether all rows are in memory
+};
+
+/// Position of the rows of a field in a file: one after another, all of the same size.
+struct RowLayout {
+  std::uint64_t offset = 0;  ///< offset of the first row, in bytes
+  std::uint64_t rows = 0;
+  std::size_t row_bytes = 0;
+  std::size_t swapped = 1;  ///< size of a value if the byte order of each value must be reversed; else 1
+
+  std::uint64_t bytes() const { return rows * row_bytes; }
+};
+
+/// Returns a reader of rows in a file. Several fields can share `file`. `keep`: reads all rows into memory now. Throws
+/// UsageError if the file is too short for the rows.
+RowReader rows_in_file(std::shared_ptr<const InputFile> file, const RowLayout& layout, bool keep);
+
+/// Returns a reader of `rows`, which are rows of `row_bytes` bytes in memory.
+RowReader rows_in_memory(std::vector<std::byte> rows, std::size_t row_bytes);
+
+/// A source with fields of fixed length. Its samples are rows of files or of memory, or are computed.
 class RowSource final : public Source {
  public:
   explicit RowSource(std::uint64_t samples) : size_(samples) {}
   /// Adds a field with `samples` rows.
-  void add(Dataset::Field field, RowFile rows);
+  void add(Dataset::Field field, RowReader rows);
   /// Adds a field with rows in memory. Throws Error if `rows` has not the size of `samples` rows.
   void add(Dataset::Field field, std::vector<std::byte> rows);
 
   std::uint64_t size() const override { return size_; }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
-  bool is_resident() const override { return std::ranges::all_of(rows_, &RowFile::is_resident); }
+  bool is_resident() const override { return std::ranges::all_of(rows_, &RowReader::is_resident); }
 
  private:
   std::uint64_t size_;
   std::vector<Dataset::Field> fields_;
-  std::vector<RowFile> rows_;
+  std::vector<RowReader> rows_;
 };
+
+/// Reads the rows with these numbers from `file` and writes them, one after another, to `out`. Consecutive rows form
+/// one part of the read. One call requests all parts.
+void read_rows(const InputFile& file, const RowLayout& layout, std::span<const std::uint64_t> rows, std::byte* out);
+
+/// Returns the indices into `rows`, in ascending order of the row numbers.
+std::vector<std::size_t> in_row_order(std::span<const std::uint64_t> rows);
+
+/// Copies the rows with these numbers, one after another, from `all` to `out`.
+void copy_rows(std::span<const std::byte> all, std::size_t row_bytes, std::span<const std::uint64_t> rows, std::byte* out);
+
+/// Copies the samples with these numbers from `all`, a column of the field `field`, to `out`, in this order.
+void copy_samples(const Column& all, const Dataset::Field& field, std::span<const std::uint64_t> samples, Column& out);
+
+/// Reverses the byte order of each value, of `value_bytes` bytes.
+void swap_values(std::span<std::byte> values, std::size_t value_bytes);
 
 }  // namespace trainrt::data

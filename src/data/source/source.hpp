@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,6 +37,13 @@ struct Column {
 /// Returns the number of bytes of one sample of a field of fixed length.
 inline std::size_t sample_bytes(const Dataset::Field& field) {
   return static_cast<std::size_t>(element_count(field.sample_shape)) * size_of(field.dtype);
+}
+
+/// Returns the numbers of `count` consecutive samples, beginning with `first`.
+inline std::vector<std::uint64_t> consecutive(std::uint64_t first, std::uint64_t count) {
+  std::vector<std::uint64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
 }
 
 /// For each of `fields` fields, returns its column in `columns`, or nullptr if the field is not requested.

@@ -1,6 +1,7 @@
 #ifdef TRAINRT_SQLITE
 #include "data/tables/sqlite_connection.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <utility>
@@ -129,6 +130,27 @@ SqliteConnection::SqliteConnection(const std::string& path) {
                             nullptr, nullptr),
                database, what);
   check_sqlite(sqlite3_set_authorizer(database, allow_reading, nullptr), database, what);
+}
+
+std::string SqliteConnection::rowid_of(const std::string& table) const {
+  std::vector<std::string> names;
+  const auto rows = select("SELECT * FROM " + sqlite_name(table));
+  for (int i = 0; i < rows.columns(); ++i) names.push_back(in_lower_case(rows.name_of(i)));
+  for (const auto* name : {"rowid", "_rowid_", "oid"}) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    try {
+      select(fmt::format("SELECT {} FROM {}", name, sqlite_name(table)));
+      return name;
+    } catch (const UsageError&) {
+      break;
+    }
+  }
+  refuse_table(table);
+}
+
+void refuse_table(const std::string& table) {
+  throw UsageError(fmt::format("table: '{}' has no rowids, or is a view: use query = SELECT * FROM {} ORDER BY KEY",
+                               excerpt(table, 60), sqlite_name(excerpt(table, 60))));
 }
 
 std::string in_lower_case(std::string_view text) {

@@ -41,6 +41,9 @@ class SqliteConnection {
   explicit SqliteConnection(const std::string& path);
   /// Throws UsageError if `sql` is not exactly one SELECT.
   SqliteCursor select(std::string_view sql) const { return SqliteCursor(database_.get(), sql); }
+  /// Returns the name of the table's rowid column. SQLite has several names for this column; the result is one that is
+  /// not the name of another column. Throws UsageError if the table has no rowids.
+  std::string rowid_of(const std::string& table) const;
 
  private:
   struct Close {
@@ -49,6 +52,8 @@ class SqliteConnection {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
+/// Throws the UsageError for a table without rowids, or a view.
+[[noreturn]] void refuse_table(const std::string& table);
 /// Returns `text` with its ASCII letters in lower case. SQL ignores the case of these letters in keywords and names.
 std::string in_lower_case(std::string_view text);
 /// Returns `name` as a quoted name in SQL: "na""me".

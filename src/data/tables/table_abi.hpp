@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <trainrt/dataset.hpp>
@@ -27,6 +28,9 @@ struct TableColumn {
   bool is_nullable = false;     ///< values may be missing
   std::string meaning = {};     ///< unit of numbers that encode a time: "days since 1970-01-01"
   std::string unreadable = {};  ///< why the column cannot be read and how to avoid that; "" if it can
+
+  /// The members that a rank needs to read an SQLite database.
+  static auto packed_members(auto& self) { return std::tie(self.name, self.varies); }
 };
 
 /// The memory in which TableReader::read() stores a column's values. A missing value becomes NaN. If the type has no

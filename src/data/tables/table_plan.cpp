@@ -27,22 +27,14 @@ class Planner {
       : table_(table),
         path_(path),
         columns_(words_in(options.text("columns"))),
-        types_(given_types(options.text("types"))) {
-    const auto text = options.text("vector");
-    const auto colon = text.rfind(':');
-    vector_name_ = trim(std::string_view(text).substr(0, colon));
-    if (colon == text.npos) return;
-    const auto type = value_type(trim(std::string_view(text).substr(colon + 1)));
-    if (type.is_text)
-      throw UsageError(fmt::format("vector: '{}' is invalid: the type of a vector must be numeric", excerpt(text, 60)));
-    vector_type_ = type.dtype;
-  }
+        types_(given_types(options.text("types"))),
+        vector_key_(vector_field(options.text("vector"))) {}
 
   TablePlan plan() {
     require_columns();
     for (std::size_t i = 0; i < table_.columns().size(); ++i)
       if (is_chosen(table_.columns()[i])) add(i);
-    if (!vector_name_.empty() && !vector_)
+    if (!vector_key_.name.empty() && !vector_)
       throw UsageError(fmt::format("vector: '{}' has no column of numbers that the key 'types' does not name", path_));
     if (plan_.fields.empty()) throw UsageError(fmt::format("'{}' has no column that can be read", path_));
     require_unique_names();
@@ -52,11 +44,9 @@ class Planner {
 
  private:
   void require_columns() const {
-    std::vector<std::string> names, typed;
+    std::vector<std::string> names;
     for (const auto& column : table_.columns()) names.push_back(column.name);
-    for (const auto& [name, type] : types_) typed.push_back(name);
-    require_known(columns_, names, "columns", path_);
-    require_known(typed, names, "types", path_);
+    require_known(columns_, types_, names, path_);
   }
 
   bool is_chosen(const TableColumn& column) const {
@@ -77,7 +67,7 @@ class Planner {
                             name_of(column.dtype), column.meaning));
     const auto given = types_.find(column.name);
     const bool is_given = given != types_.end();
-    if (!vector_name_.empty() && !is_given && is_single_number(column) && column.meaning.empty())
+    if (!vector_key_.name.empty() && !is_given && is_single_number(column) && column.meaning.empty())
       return add_to_vector(number);
     const auto type = is_given ? type_of(column, given->second) : inferred_type(number);
     plan_.fields.push_back(
@@ -87,11 +77,11 @@ class Planner {
   void add_to_vector(std::size_t number) {
     if (!vector_) {
       vector_ = plan_.fields.size();
-      plan_.fields.push_back({{vector_name_, vector_type_, {0}, false}, {}, false});
+      plan_.fields.push_back({{vector_key_.name, vector_key_.dtype, {0}, false}, {}, false});
     }
     plan_.vector_columns.push_back(table_.columns()[number].name);
     auto& [field, parts, must_be_exact] = plan_.fields[*vector_];
-    parts.push_back({number, size_of(vector_type_) * static_cast<std::size_t>(field.sample_shape[0]++)});
+    parts.push_back({number, size_of(vector_key_.dtype) * static_cast<std::size_t>(field.sample_shape[0]++)});
   }
 
   DType type_of(const TableColumn& column, ValueType given) const {
@@ -125,7 +115,7 @@ class Planner {
     for (const auto& [field, parts, must_be_exact] : plan_.fields)
       if (!names.insert(field.name).second)
         throw UsageError(fmt::format("{}'{}': two of its columns have the name '{}'",
-                                     field.name == vector_name_ ? "vector: " : "", path_, excerpt(field.name, 60)));
+                                     field.name == vector_key_.name ? "vector: " : "", path_, excerpt(field.name, 60)));
   }
 
   std::string in_words(const TableColumn& column) const {
@@ -136,8 +126,7 @@ class Planner {
   const std::string& path_;
   std::vector<std::string> columns_;  // the key
   GivenTypes types_;                  // the key
-  std::string vector_name_;           // the key vector
-  DType vector_type_ = DType::f32;
+  VectorField vector_key_;            // the key `vector`
   TablePlan plan_;
   std::optional<std::size_t> vector_;  // number of the vector among the fields
 };
@@ -168,37 +157,18 @@ TablePlan table_plan(const TableReader& table, const Options& options, const std
 FileContent content_of(const TablePlan& plan) {
   FileContent content;
   content.vector_columns = plan.vector_columns;
-  PackedWriter packed;
-  packed.number(plan.blocks.size());
+  content.index = packed(plan);
   for (const auto rows : plan.blocks) {
-    packed.number(rows);
     content.samples += rows;
     content.together = std::max(content.together, rows);
   }
-  for (const auto& [field, parts, must_be_exact] : plan.fields) {
-    content.fields.push_back(field);
-    packed.number(must_be_exact ? 1 : 0);
-    packed.number(parts.size());
-    for (const auto& part : parts) {
-      packed.number(part.column);
-      packed.number(part.offset);
-    }
-  }
-  content.index = packed.take();
+  for (const auto& planned : plan.fields) content.fields.push_back(planned.field);
   return content;
 }
 
 TablePlan plan_of(const FileContent& content) {
-  TablePlan plan;
-  PackedReader packed(content.index);
-  for (auto count = packed.number(); count > 0; --count) plan.blocks.push_back(packed.number());
-  for (const auto& field : content.fields) {
-    auto& planned = plan.fields.emplace_back(TableField{field, {}, packed.number() != 0});
-    for (auto count = packed.number(); count > 0; --count) {
-      const auto column = packed.number();
-      planned.parts.push_back({column, packed.number()});
-    }
-  }
+  auto plan = unpacked<TablePlan>(content.index);
+  for (std::size_t i = 0; i < plan.fields.size(); ++i) plan.fields[i].field = content.fields.at(i);
   return plan;
 }
 

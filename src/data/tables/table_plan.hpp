@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <trainrt/dataset.hpp>
@@ -17,10 +18,14 @@ struct TableField {
   struct Part {
     std::size_t column = 0;
     std::size_t offset = 0;  ///< offset in bytes in a sample
+    static auto packed_members(auto& self) { return std::tie(self.column, self.offset); }
   };
   Dataset::Field field;
   std::vector<Part> parts;
   bool must_be_exact = false;  ///< the type f64 was inferred, so that an integer that it would round is an error
+
+  /// `field` is not packed, because FileContent contains it.
+  static auto packed_members(auto& self) { return std::tie(self.parts, self.must_be_exact); }
 };
 
 /// The fields that are read from a table, and the number of rows of each block.
@@ -28,6 +33,8 @@ struct TablePlan {
   std::vector<TableField> fields;
   std::vector<std::uint64_t> blocks;
   std::vector<std::string> vector_columns = {};  ///< FileContent::vector_columns; plan_of() leaves it empty
+
+  static auto packed_members(auto& self) { return std::tie(self.fields, self.blocks); }
 };
 
 /// Returns the keys `columns`, `types`, `vector` and `chunk_cache` of table formats.

@@ -29,24 +29,12 @@ EntryKind kind_of_extension(std::string_view extension) {
   return last == "npy" ? EntryKind::array : EntryKind::bytes;
 }
 
-std::vector<std::string> split_at(std::string_view text, char separator) {
-  std::vector<std::string> pieces;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto end = std::min(text.find(separator, at), text.size());
-    pieces.push_back(trim(text.substr(at, end - at)));
-    at = end + 1;
-  }
-  return pieces;
-}
-
 TarField tar_field(const std::string& word) {
   if (word == key_field) return {word, EntryKind::key, {}};
   const auto equals = word.find('=');
   TarField field{trim(word.substr(0, equals)), EntryKind::bytes,
-                 split_at(equals == std::string::npos ? word : word.substr(equals + 1), ';')};
-  const bool has_empty =
-      field.name.empty() || std::ranges::any_of(field.extensions, [](const auto& e) { return e.empty(); });
-  if (has_empty)
+                 words_in(equals == std::string::npos ? word : word.substr(equals + 1), ';')};
+  if (field.name.empty() || field.extensions.empty())
     throw UsageError(fmt::format(
         "fields: '{}' is not a valid field; valid forms: 'EXTENSION', 'NAME=EXTENSION', 'NAME=EXTENSION;EXTENSION', '{}'",
         excerpt(word), key_field));
@@ -226,52 +214,6 @@ TarSamples TarSamples::of(const InputFile& archive, const Options& options) {
   TarCollector collector(archive, options);
   walk_tar(archive, [&](const TarEntry& entry, std::span<const std::byte> first) { collector.take(entry, first); });
   return collector.end();
-}
-
-std::string TarSamples::packed() const {
-  PackedWriter writer;
-  writer.number(fields_.size());
-  for (const auto& field : fields_) {
-    writer.text(field.name);
-    writer.number(static_cast<std::uint64_t>(field.kind));
-    writer.text(join(field.extensions, ";"));
-  }
-  keys_.pack(writer);
-  for (std::size_t i = 0; i < fields_.size(); ++i) {
-    for (const auto label : labels_[i]) writer.integer(label);
-    std::uint64_t end = 0;  // end of the previous entry
-    for (const auto& range : ranges_[i]) {
-      writer.number(range.offset - end);
-      writer.number(range.bytes);
-      end = range.offset + range.bytes;
-    }
-  }
-  return writer.take();
-}
-
-TarSamples TarSamples::unpacked(std::string_view bytes) {
-  PackedReader reader(bytes);
-  TarSamples samples;
-  for (auto count = reader.number(); count > 0; --count) {
-    auto name = reader.text();
-    const auto kind = static_cast<EntryKind>(reader.number());
-    samples.add_field({std::move(name), kind, split_at(reader.text(), ';')});
-  }
-  samples.keys_ = PackedNames::unpacked(reader);
-  for (std::size_t i = 0; i < samples.fields_.size(); ++i) {
-    const auto kind = samples.fields_[i].kind;
-    std::uint64_t end = 0;
-    for (std::uint64_t sample = 0; sample < samples.size() && kind != EntryKind::key; ++sample) {
-      if (kind == EntryKind::label) {
-        samples.labels_[i].push_back(reader.integer());
-        continue;
-      }
-      const auto offset = end + reader.number(), size = reader.number();
-      samples.ranges_[i].push_back({offset, size});
-      end = offset + size;
-    }
-  }
-  return samples;
 }
 
 }  // namespace trainrt::data

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/options.hpp"
@@ -24,12 +24,16 @@ struct TarField {
   std::string name;
   EntryKind kind = EntryKind::bytes;
   std::vector<std::string> extensions;  ///< each sample has an entry with one of them
+
+  static auto packed_members(auto& self) { return std::tie(self.name, self.kind, self.extensions); }
 };
 
 /// The position of an entry's content in the archive.
 struct EntryRange {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
+
+  static auto packed_members(auto& self) { return std::tie(self.offset, self.bytes); }
 };
 
 /// The samples of a tar archive, by the rules of WebDataset. The name of an entry is divided at the first dot after its
@@ -53,9 +57,7 @@ class TarSamples {
   /// leaves out such samples.
   static TarSamples of(const InputFile& archive, const Options& options);
 
-  /// Encode the samples as bytes for other ranks, and decode them.
-  std::string packed() const;
-  static TarSamples unpacked(std::string_view bytes);
+  static auto packed_members(auto& self) { return std::tie(self.fields_, self.keys_, self.labels_, self.ranges_); }
 
  private:
   friend class TarCollector;

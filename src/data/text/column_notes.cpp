@@ -24,11 +24,19 @@ void ColumnNotes::Kind::see(std::string_view value, std::uint64_t row) {
 }
 
 void ColumnNotes::see(Seen kind, std::string_view value, std::uint64_t row) {
+  kinds_ |= static_cast<unsigned>(kind);
   if (kind == Seen::missing) return;
   if (kind == Seen::text) return texts_.see(value, row);
   if (kind == Seen::boolean) return booleans_.see(value, row);
   numbers_.see(value, row);
   if (has_leading_zero(value)) leading_zeros_.see(value, row);
+}
+
+ValueType ColumnNotes::type() const {
+  const auto has = [&](Seen kind) { return (kinds_ & static_cast<unsigned>(kind)) != 0; };
+  if (has(Seen::text) || (has(Seen::boolean) && numbers_.count > 0)) return ValueType::text();
+  if (has(Seen::missing) || has(Seen::real)) return ValueType::number(DType::f64);
+  return ValueType::number(has(Seen::boolean) ? DType::boolean : DType::i64);
 }
 
 std::optional<ColumnNotes::Value> ColumnNotes::odd_value() const {

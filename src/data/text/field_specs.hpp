@@ -21,4 +21,12 @@ std::vector<FieldSpec> field_specs(std::string_view text, std::string_view argum
 /// Returns the index of the field called `name`. Throws UsageError, with the names of all fields, for an unknown name.
 std::size_t find_field(const std::vector<Dataset::Field>& fields, std::string_view name);
 
+/// Throws UsageError unless the field contains one integer per sample, or texts. `what` names the field in the message:
+/// "the key 'id' of dataset 'users'".
+void require_key(const Dataset::Field& field, const std::string& what);
+
+/// Returns a key as bytes. The bytes are equal if and only if the keys are equal. They are the bytes of a text, or an
+/// integer as 64 bits.
+std::string key_of(const TensorView& values, const Dataset::Field& field);
+
 }  // namespace trainrt::data

@@ -38,35 +38,37 @@ ValueType value_type(std::string_view name) {
 
 GivenTypes given_types(std::string_view list) {
   GivenTypes types;
-  for (std::size_t at = 0; at < list.size();) {
-    const auto end = std::min(list.find(',', at), list.size());
-    const auto piece = trim(list.substr(at, end - at));
-    at = end + 1;
-    if (piece.empty()) continue;
-    const auto colon = piece.rfind(':');
-    const auto name = colon == piece.npos ? "" : trim(std::string_view(piece).substr(0, colon));
-    if (name.empty()) throw UsageError(fmt::format("types: '{}' is not of the form COLUMN:TYPE", excerpt(piece, 60)));
-    if (!types.emplace(name, value_type(trim(std::string_view(piece).substr(colon + 1)))).second)
+  for (const auto& item : words_in(list)) {
+    const auto colon = item.rfind(':');
+    const auto name = colon == item.npos ? "" : trim(item.substr(0, colon));
+    if (name.empty()) throw UsageError(fmt::format("types: '{}' is not of the form COLUMN:TYPE", excerpt(item, 60)));
+    if (!types.emplace(name, value_type(trim(item.substr(colon + 1)))).second)
       throw UsageError(fmt::format("types: '{}' is given twice", excerpt(name, 60)));
   }
   return types;
 }
 
-void require_known(std::span<const std::string> asked, std::span<const std::string> names, std::string_view key,
+void require_known(std::span<const std::string> columns, const GivenTypes& types, std::span<const std::string> names,
                    const std::string& path) {
   const std::set<std::string_view> known(names.begin(), names.end());
-  for (const auto& name : asked)
+  const auto require = [&](std::string_view key, const std::string& name) {
     if (!known.contains(name))
       throw UsageError(fmt::format("{}: '{}' has no '{}'{}; it has: {}", key, path, excerpt(name, 60),
                                    did_you_mean(name, names), excerpt(join(names))));
+  };
+  for (const auto& name : columns) require("columns", name);
+  for (const auto& [name, type] : types) require("types", name);
 }
 
-ValueType TypeGuess::type() const {
-  const auto has = [&](Seen kind) { return (seen_ & static_cast<unsigned>(kind)) != 0; };
-  const bool has_numbers = has(Seen::integer) || has(Seen::real);
-  if (has(Seen::text) || (has(Seen::boolean) && has_numbers)) return ValueType::text();
-  if (has(Seen::missing) || has(Seen::real)) return ValueType::number(DType::f64);
-  return ValueType::number(has(Seen::boolean) ? DType::boolean : DType::i64);
+VectorField vector_field(const std::string& text) {
+  const auto colon = text.rfind(':');
+  VectorField field{trim(text.substr(0, colon))};
+  if (colon == text.npos) return field;
+  const auto type = value_type(trim(text.substr(colon + 1)));
+  if (type.is_text)
+    throw UsageError(fmt::format("vector: '{}' is invalid: the type of a vector must be numeric", excerpt(text, 60)));
+  field.dtype = type.dtype;
+  return field;
 }
 
 }  // namespace trainrt::data

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <trainrt/tensor.hpp>
@@ -21,6 +22,7 @@ struct ValueType {
   static ValueType text() { return {}; }
   static ValueType number(DType dtype) { return {dtype, false}; }
   bool operator==(const ValueType&) const = default;
+  static auto packed_members(auto& self) { return std::tie(self.dtype, self.is_text); }
 };
 
 std::string name_of(ValueType type);  ///< returns "i64", "text"
@@ -31,25 +33,21 @@ ValueType value_type(std::string_view name);
 using GivenTypes = std::map<std::string, ValueType>;
 /// Parses the key `types`: "label: i64, name: text". Throws UsageError that quotes the invalid item.
 GivenTypes given_types(std::string_view list);
-/// Throws UsageError if a name in `asked` is not in `names`. `asked` is the value of the key `key`, and `names` are the
-/// columns of the file `path`.
-void require_known(std::span<const std::string> asked, std::span<const std::string> names, std::string_view key,
+/// Throws UsageError if `columns` or `types`, the values of these keys, name a column that is not in `names`, the columns
+/// of the file `path`.
+void require_known(std::span<const std::string> columns, const GivenTypes& types, std::span<const std::string> names,
                    const std::string& path);
+
+/// The value of the key `vector`: a field that combines the columns of single numbers.
+struct VectorField {
+  std::string name;  ///< "" if the key is not set
+  DType dtype = DType::f32;
+};
+/// Parses the key `vector`: "x" or "x: f64". Throws UsageError that quotes a type that is not numeric.
+VectorField vector_field(const std::string& text);
 
 /// The kind of a value in a text file. A type is inferred from the kinds of all values.
 enum class Seen : std::uint8_t { missing = 1, boolean = 2, integer = 4, real = 8, text = 16 };
-
-/// Infers the type of a column from the kinds of its values.
-class TypeGuess {
- public:
-  void see(Seen kind) { seen_ |= static_cast<unsigned>(kind); }
-  /// Returns bool if all values are booleans, and i64 if all are integers. Returns f64 if all are numbers, of which
-  /// some may be missing (NaN). Otherwise returns text.
-  ValueType type() const;
-
- private:
-  unsigned seen_ = 0;
-};
 
 constexpr bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -9,11 +8,9 @@
 
 namespace trainrt::data {
 
-// Functions that parse decimal numbers. The inline functions read the numbers of most tables without a function call.
-// They may access up to eight bytes after the number, so these bytes must be readable.
+// Functions that parse decimal numbers. The inline functions read the real numbers of most tables without a function
+// call. They may access up to eight bytes after the number, so these bytes must be readable.
 
-constexpr std::array<std::uint64_t, 9> powers_of_ten = {1,       10,        100,        1'000,      10'000,
-                                                        100'000, 1'000'000, 10'000'000, 100'000'000};
 constexpr std::array<double, 9> exact_powers = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
 
 /// Returns the number that has the eight given decimal digits. Each byte of `digits` has the value of one digit. The
@@ -31,21 +28,6 @@ inline std::uint64_t eight_bytes(const char* at) {
   std::memcpy(&eight, at, 8);
   if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
   return eight;
-}
-
-/// Reads the decimal digits at `at`, appends them to the number `digits`, and returns the end of the digits. The result is
-/// correct for up to 19 digits in total.
-inline const char* read_digits(const char* at, std::uint64_t& digits) {
-  for (;;) {
-    const auto eight = eight_bytes(at);
-    const auto values = eight - 0x3030303030303030;
-    const auto others = ((eight + 0x4646464646464646) | values) & 0x8080808080808080;  // the lowest set bit is right
-    const auto count = others == 0 ? 8 : std::countr_zero(others) / 8;
-    if (count == 0) return at;
-    digits = digits * powers_of_ten[static_cast<std::size_t>(count)] + eight_digits(values << (64 - 8 * count));
-    at += count;
-    if (count < 8) return at;
-  }
 }
 
 /// Reads the real number in [begin, end) if it has the most common form: at most eight digits and a point, without a
@@ -82,23 +64,6 @@ inline const char* read_real(const char* begin, const char* end, double& value) 
   if (!read_short_real(begin + negative, end, value)) return read_long_real(begin, end, value);
   value = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | std::uint64_t{negative} << 63);  // without a branch
   return end;
-}
-
-/// Reads the decimal integer at `begin` into `value`, and returns the address of the first character after it. Returns
-/// nullptr if there is no integer, or if it does not fit into std::int64_t. Precondition: *end is not a digit.
-inline const char* read_integer(const char* begin, const char* end, std::int64_t& value) {
-  const bool negative = *begin == '-';
-  const char* const first = begin + negative;
-  std::uint64_t digits = 0;
-  const char* const at = read_digits(first, digits);
-  if (at == first) return nullptr;
-  if (at - first > 18) {
-    const auto [stop, code] = std::from_chars(begin, end, value);
-    return code == std::errc() ? stop : nullptr;
-  }
-  const auto sign = std::uint64_t{negative};
-  value = static_cast<std::int64_t>((digits ^ (0 - sign)) + sign);
-  return at;
 }
 
 /// Return the number in `text`. The number may have a sign, and blanks around it. Return nothing if `text` is not a

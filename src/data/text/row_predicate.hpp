@@ -1,18 +1,25 @@
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include <trainrt/dataset.hpp>
 
-#include "data/text/row_expression.hpp"
-
 namespace trainrt::data {
 
-/// A condition on samples. It is an expression in which names have been resolved to fields. Numbers of different types
-/// are compared by their exact values. All comparisons with NaN are false, except `!=`. Texts are compared byte by
-/// byte. Any number of threads may call holds() at the same time.
+/// A condition on samples:
+///
+///   condition  = both {"or" both}        both = one {"and" one}        one = "not" one | "(" condition ")" | comparison
+///   comparison = operand [("==" | "!=" | "<" | "<=" | ">" | ">=") operand]
+///   operand    = number | "text" | 'text' | FIELD | FIELD[INDEX]
+///
+/// A FIELD consists of letters, digits, `_`, `.` and `/`, and does not begin with a digit; other names are written in
+/// backquotes. In a text, `\` quotes the next character. Without a comparison, an operand must be a field of bool.
+///
+/// Numbers of different types are compared by their exact values. All comparisons with NaN are false, except `!=`. Texts
+/// are compared byte by byte.
 class RowPredicate {
  public:
   /// `fields` are the fields of the samples. Throws UsageError, with the position in `text`, for:
@@ -20,23 +27,21 @@ class RowPredicate {
   /// - an unknown field
   /// - a field of several numbers without an index (`x` instead of `x[3]`)
   /// - a comparison of a number with a text
-  RowPredicate(std::string text, const std::vector<Dataset::Field>& fields);
+  /// - more than 64 KiB, or more than 100 nested parentheses
+  RowPredicate(std::string_view text, const std::vector<Dataset::Field>& fields);
 
   /// Returns the numbers of the fields that the condition uses.
   const std::vector<std::size_t>& fields() const { return used_; }
   /// Returns whether a sample meets the condition. `values` are the sample's values of the fields in fields(), in that
-  /// order.
-  bool holds(std::span<const TensorView> values) const { return holds(root_, values); }
+  /// order. Any number of threads may call it at the same time.
+  bool holds(std::span<const TensorView> values) const { return holds_(values); }
 
  private:
-  void bind(RowExpression& node, const std::vector<Dataset::Field>& all);
-  void bind(RowOperand& operand, const std::vector<Dataset::Field>& all);
-  [[noreturn]] void fail(const RowOperand& operand, const std::string& why) const;
-  static bool holds(const RowExpression& node, std::span<const TensorView> values);
-
-  std::string text_;
   std::vector<std::size_t> used_;
-  RowExpression root_;
+  std::function<bool(std::span<const TensorView>)> holds_;
 };
+
+/// Throws UsageError, with the position, for a syntax error in a condition. The fields need not be known.
+void require_condition(std::string_view text);
 
 }  // namespace trainrt::data

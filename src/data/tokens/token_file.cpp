@@ -9,7 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/arrays/npy_header.hpp"
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <trainrt/error.hpp>
-
 namespace trainrt::data {
 
 std::uint64_t WindowForm::windows_in(std::uint64_t document) const {
@@ -36,23 +34,6 @@ std::uint64_t TokenWindows::run_from(std::uint64_t number, std::uint64_t max_win
   if (form_.stride > form_.tokens) return 1;
   const auto& document = document_of(number);
   return std::min(max_windows, document.first_window + form_.windows_in(document.tokens) - number);
-}
-
-void append_length(std::string& lengths, std::uint64_t length) {
-  for (; length >= 0x80; length >>= 7) lengths += static_cast<char>(length | 0x80);
-  lengths += static_cast<char>(length);
-}
-
-std::uint64_t take_length(std::string_view& lengths) {
-  std::uint64_t length = 0;
-  for (int shift = 0; shift < 64; shift += 7) {
-    if (lengths.empty()) break;
-    const auto byte = static_cast<unsigned char>(lengths.front());
-    lengths.remove_prefix(1);
-    length |= std::uint64_t{byte & 0x7FU} << shift;
-    if (byte < 0x80) return length;
-  }
-  throw Error("the index of a token file's documents is damaged");
 }
 
 }  // namespace trainrt::data

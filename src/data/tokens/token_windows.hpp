@@ -1,7 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace trainrt::data {
@@ -47,10 +45,5 @@ class TokenWindows {
   std::uint64_t size_ = 0;
   std::uint64_t tokens_ = 0;
 };
-
-/// Appends the length of a document to `lengths`. A small length takes one or two bytes (LEB128).
-void append_length(std::string& lengths, std::uint64_t length);
-/// Removes the first length from `lengths`, and returns it. Throws Error if the bytes are damaged.
-std::uint64_t take_length(std::string_view& lengths);
 
 }  // namespace trainrt::data

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 namespace trainrt::data {
 
@@ -11,8 +10,22 @@ namespace trainrt::data {
 /// message such as "its compressed data is damaged"; the caller puts the name of the data in front.
 void inflate_all(std::span<const std::byte> in, std::span<std::byte> out);
 
-/// Returns the library that inflate_all() uses: "libdeflate" or "zlib".
-std::string_view inflate_library();
+enum class DeflateForm : std::uint8_t {
+  raw,   ///< RFC 1951: a member of a zip archive
+  gzip,  ///< RFC 1952: one or more members; bytes after the last member are ignored
+};
+
+/// The state of compressed data after inflate_into().
+struct Inflated {
+  std::uint64_t bytes = 0;   ///< number of decompressed bytes, also of those that were not kept
+  bool is_cut = false;       ///< the input ended before the compressed data
+  bool is_complete = false;  ///< the compressed data ended exactly at the end of the input
+};
+
+/// Decompresses `in` with zlib until `max_bytes` bytes were decompressed or the data end, and keeps the first bytes in
+/// `out`. The end of the data must be reached to verify the checksum of gzip. Throws Error, with a message such as "its
+/// compressed data cannot be decompressed", if the data are damaged or a checksum differs.
+Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, DeflateForm form, std::uint64_t max_bytes);
 
 /// Maximum number of bytes to which one byte of Deflate data can expand (zlib's technical details). If a header claims
 /// more, the data are damaged.

@@ -2,13 +2,18 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include <trainrt/error.hpp>
 
 namespace trainrt::data {
 
-/// Encodes integers and texts in few bytes. An integer has seven bits per byte, the lowest bits first (LEB128). A text
-/// is preceded by its length.
+/// Encodes values in few bytes. An integer has seven bits per byte, the lowest bits first (LEB128). A text or a list is
+/// preceded by its length. A struct is encoded member by member, if it has the static function `packed_members(self)`,
+/// which returns std::tie() of its members, or as its functions `pack(PackedWriter&)` and `unpack(PackedReader&)`
+/// determine.
 class PackedWriter {
  public:
   void number(std::uint64_t value) {
@@ -22,6 +27,23 @@ class PackedWriter {
   void text(std::string_view value) {
     number(value.size());
     bytes_ += value;
+  }
+  template <class T>
+  void put(const T& value) {
+    if constexpr (std::is_signed_v<T>)
+      integer(value);
+    else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>)
+      number(static_cast<std::uint64_t>(value));
+    else if constexpr (std::is_same_v<T, std::string>)
+      text(value);
+    else if constexpr (requires { value.pack(*this); })
+      value.pack(*this);
+    else if constexpr (requires { T::packed_members(value); })
+      std::apply([&](const auto&... members) { (put(members), ...); }, T::packed_members(value));
+    else {
+      number(value.size());
+      for (const auto& element : value) put(element);
+    }
   }
   /// Returns all bytes encoded so far. The writer is empty afterwards.
   std::string take() { return std::move(bytes_); }
@@ -49,6 +71,30 @@ class PackedReader {
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
   std::string text() { return std::string(next(number())); }
+  /// Decodes the number of elements of a list. Each element takes at least one byte, so that damaged bytes cannot request
+  /// much memory.
+  std::size_t count() {
+    const auto count = number();
+    if (count > bytes_.size()) throw Error("packed values are damaged: a list is longer than the bytes");
+    return count;
+  }
+  template <class T>
+  void get(T& value) {
+    if constexpr (std::is_signed_v<T>)
+      value = static_cast<T>(integer());
+    else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>)
+      value = static_cast<T>(number());
+    else if constexpr (std::is_same_v<T, std::string>)
+      value = text();
+    else if constexpr (requires { value.unpack(*this); })
+      value.unpack(*this);
+    else if constexpr (requires { T::packed_members(value); })
+      std::apply([&](auto&... members) { (get(members), ...); }, T::packed_members(value));
+    else {
+      value.resize(count());
+      for (auto& element : value) get(element);
+    }
+  }
   std::size_t left() const { return bytes_.size(); }  ///< number of bytes not yet read
 
  private:
@@ -60,5 +106,21 @@ class PackedReader {
   }
   std::string_view bytes_;
 };
+
+/// Encodes one value, such as a struct, as PackedWriter does.
+template <class T>
+std::string packed(const T& value) {
+  PackedWriter writer;
+  writer.put(value);
+  return writer.take();
+}
+
+/// Returns the value that packed() encoded. Throws Error if the bytes are damaged.
+template <class T>
+T unpacked(std::string_view bytes) {
+  T value;
+  PackedReader(bytes).get(value);
+  return value;
+}
 
 }  // namespace trainrt::data

@@ -34,17 +34,15 @@ void PackedNames::pack(PackedWriter& into) const {
   into.text(bytes_);
 }
 
-PackedNames PackedNames::unpacked(PackedReader& from) {
-  PackedNames names;
-  names.size_ = from.number();
-  names.bytes_ = from.text();
-  PackedReader reader(names.bytes_);
-  for (std::size_t i = 0; i < names.size_; ++i) {
-    if (i % group == 0) names.begins_.push_back(names.bytes_.size() - reader.left());
+void PackedNames::unpack(PackedReader& from) {
+  size_ = from.number();
+  bytes_ = from.text();
+  PackedReader reader(bytes_);
+  for (std::size_t i = 0; i < size_; ++i) {
+    if (i % group == 0) begins_.push_back(bytes_.size() - reader.left());
     reader.number();
     reader.text();
   }
-  return names;
 }
 
 }  // namespace trainrt::data

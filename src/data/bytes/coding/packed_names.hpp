@@ -22,8 +22,8 @@ class PackedNames {
   std::string_view bytes() const { return bytes_; }  ///< the encoded names; equal for equal lists
 
   void pack(PackedWriter& into) const;
-  /// Returns the list that pack() wrote. Throws Error if the bytes do not contain such a list.
-  static PackedNames unpacked(PackedReader& from);
+  /// Reads the list that pack() wrote. Throws Error if the bytes do not contain such a list.
+  void unpack(PackedReader& from);
 
  private:
   std::string bytes_;

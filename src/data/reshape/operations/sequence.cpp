@@ -14,7 +14,6 @@
 #include "data/reshape/operation.hpp"
 #include "data/reshape/steps.hpp"
 #include "data/text/field_specs.hpp"
-#include "data/text/key_text.hpp"
 
 namespace trainrt::data {
 

@@ -64,7 +64,7 @@ Step filter_step(const std::string& field, const Dataset::SamplePredicate& keeps
 }
 
 Step where_step(const std::string& condition) {
-  parse_row_expression(condition);  // a syntax error is reported before the fields are known
+  require_condition(condition);  // a syntax error is reported before the fields are known
   return filter_by(fmt::format("the condition '{}'", excerpt(condition, 60)), [condition](const Fields& fields) {
     auto predicate = std::make_shared<const RowPredicate>(condition, fields);
     return Condition{predicate->fields(),

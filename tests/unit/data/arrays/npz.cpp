@@ -91,8 +91,8 @@ TEST_CASE("the key fields chooses and renames arrays; other members may be anyth
   CHECK(gathered<char>(*dataset, 1, {1}) == std::vector<char>{'c', 'd'});
   both_say({{"source", dir / "x.npz"}, {"fields", "x_train, x_test"}}, "x.npz",
            "'x_train' has 3 samples, but 'x_test' has 1");
-  both_say({{"source", dir / "x.npz"}, {"fields", "x"}}, "x.npz", "has no member 'x.npy'");
-  both_say({{"source", dir / "x.npz"}, {"fields", "x=x_train, x=y_train"}}, "x.npz", "as another member does");
+  both_say({{"source", dir / "x.npz"}, {"fields", "x"}}, "x.npz", "has no array 'x'");
+  both_say({{"source", dir / "x.npz"}, {"fields", "x=x_train, x=y_train"}}, "x.npz", "two arrays make the field 'x'");
   both_say({{"source", dir / "x.npz"}}, "x.npz", "'../about.txt' is not an array");
   for (const std::string name : {"a/b.npy", "..\\b.npy", ".npy", "\xff.npy", "x"}) {
     write_zip(dir / "y.npz", {{name, images}});

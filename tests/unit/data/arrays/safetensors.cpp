@@ -44,7 +44,7 @@ TEST_CASE("the key fields chooses and renames tensors with equally many samples"
   const auto dataset = open({{"source", dir / "x.safetensors"}, {"fields", "x=b"}});
   CHECK(dataset->source()->fields()[0].name == "x");
   CHECK(gathered<char>(*dataset, 0, {0, 2}) == std::vector<char>{'c', 'e'});
-  both_say({{"source", dir / "x.safetensors"}, {"fields", "c"}}, "x.safetensors", "has no tensor 'c'");
+  both_say({{"source", dir / "x.safetensors"}, {"fields", "c"}}, "x.safetensors", "has no array 'c'");
 }
 
 TEST_CASE("a safetensors file with a damaged header or overlapping tensors is an error that names the tensor") {
@@ -70,5 +70,5 @@ TEST_CASE("a safetensors file with a damaged header or overlapping tensors is an
           "two tensors have the name 'a'");
   refused(safetensors(R"({"a":[[[[1]]]]})", "abcd"), "not a JSON object of tensors");
   refused(safetensors(R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", "abcd"), "integers of 0 or more");
-  refused(safetensors("{}", ""), "contains no tensors");
+  refused(safetensors("{}", ""), "contains no arrays");
 }

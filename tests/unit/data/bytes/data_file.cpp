@@ -9,7 +9,7 @@
 #include "data/bytes/input_file.hpp"
 #include "data/source/block_source.hpp"
 #include "data/source/concatenated_source.hpp"
-#include "data/source/row_file.hpp"
+#include "data/source/row_source.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;
@@ -87,15 +87,15 @@ TEST_CASE("rows are the same from memory and from the file, in any order") {
   }
   const auto file = std::make_shared<data::InputFile>(data::data_file(path));
   for (const bool keep : {false, true}) {
-    const data::RowFile all(file, {4, rows, row_bytes, 1}, keep);
-    CHECK(all.is_resident() == keep);
+    const auto all = data::rows_in_file(file, {4, rows, row_bytes, 1}, keep);
+    CHECK(all.is_resident == keep);
     const std::vector<std::uint64_t> asked{7, 8, 9, 3, 99, 98, 7};
     std::vector<std::byte> got(asked.size() * row_bytes);
     all.read(asked, got.data());
     for (std::size_t i = 0; i < asked.size(); ++i) CHECK(std::memcmp(got.data() + i * row_bytes, &asked[i], 8) == 0);
   }
-  CHECK_THROWS_WITH(data::RowFile(file, {5, rows, row_bytes, 1}, false), Contains(path) && Contains("truncated"));
-  CHECK_THROWS_AS(data::RowFile(file, {5, rows, row_bytes, 1}, false), UsageError);
+  CHECK_THROWS_WITH(data::rows_in_file(file, {5, rows, row_bytes, 1}, false), Contains(path) && Contains("truncated"));
+  CHECK_THROWS_AS(data::rows_in_file(file, {5, rows, row_bytes, 1}, false), UsageError);
 }
 
 namespace {

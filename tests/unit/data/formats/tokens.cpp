@@ -103,18 +103,6 @@ TEST_CASE("windows are equal to those of a loop over the tokens, for every form"
         }
 }
 
-TEST_CASE("lengths of documents are encoded in few bytes and decoded") {
-  std::string bytes;
-  const std::vector<std::uint64_t> lengths{0, 1, 127, 128, 300, 1 << 20, UINT64_MAX};
-  for (const auto length : lengths) data::append_length(bytes, length);
-  CHECK(bytes.size() == 1 + 1 + 1 + 2 + 2 + 3 + 10);
-  std::string_view left = bytes;
-  for (const auto length : lengths) CHECK(data::take_length(left) == length);
-  CHECK(left.empty());
-  left = "\xff";
-  CHECK_THROWS_WITH(data::take_length(left), Contains("damaged"));
-}
-
 TEST_CASE("tokens of every type are read; .npy files declare their type") {
   Scratch dir;
   const auto first_of = [&](const std::string& name, const std::string& bytes, const Section& more = {}) {

@@ -14,7 +14,7 @@ namespace {
 
 data::H5Index index_of(const std::string& path) {
   const auto listing = data::list_dataset("train", options({{"source", path}}));
-  return data::h5_index_of(listing.entries.front().content.index);
+  return data::unpacked<data::H5Index>(listing.entries.front().content.index);
 }
 
 void overwrite(const std::string& path, std::uint64_t offset, const std::string& bytes) {

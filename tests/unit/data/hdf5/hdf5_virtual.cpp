@@ -40,7 +40,7 @@ void add_virtual(hid_t file, const std::string& name, const std::vector<hsize_t>
 /// Returns the pieces of the first field.
 std::vector<H5Piece> pieces_of(const std::map<std::string, std::string>& section) {
   const auto listing = data::list_dataset("train", options(section));
-  return data::h5_index_of(listing.entries.front().content.index).fields.front().pieces;
+  return data::unpacked<data::H5Index>(listing.entries.front().content.index).fields.front().pieces;
 }
 
 std::vector<H5Piece::Kind> kinds_of(const std::map<std::string, std::string>& section) {

@@ -246,6 +246,15 @@ TEST_CASE("rows that do not fit the table are errors that name the row") {
              Contains("row 2: it is longer") && Contains("not closed"));
 }
 
+TEST_CASE("values in quotes are read with on_error = skip, too") {
+  const Scratch dir;
+  const auto dataset = opened(dir, "a,b\n1,\"x\"\n2,\"y,\nz\"\n3\n", {{"on_error", "skip"}});
+  REQUIRE(dataset->source()->size() == 3);
+  std::vector<data::Column> columns{{1, {}, {}}};
+  dataset->source()->read(std::vector<std::uint64_t>{0, 1}, columns);
+  CHECK(columns[0].ends == std::vector<std::uint64_t>{1, 5});
+}
+
 TEST_CASE("quotes are found at any position within 64 bytes") {
   const Scratch dir;
   for (std::size_t before = 1; before < 140; ++before) {

@@ -64,12 +64,9 @@ TEST_CASE("the index of a file of many spans is small, and finds each record") {
   constexpr std::uint64_t records = 3 * data::RecordIndex::max_entries + 5;
   for (std::uint64_t record = 0; record < records; ++record) index.add({record, 2 * record + 1, 10 * record});
   index.close({records, 2 * records + 1, 10 * records});
-  data::PackedWriter packed;
-  index.pack(packed);
-  const auto bytes = packed.take();
+  const auto bytes = data::packed(index);
   CHECK(bytes.size() < 5 * data::RecordIndex::max_entries);
-  data::PackedReader reader(bytes);
-  const auto again = data::RecordIndex::unpacked(reader);
+  const auto again = data::unpacked<data::RecordIndex>(bytes);
   REQUIRE(again.records() == records);
   int wrong = 0;
   for (std::uint64_t record = 0; record < records; record += 977) {
@@ -79,6 +76,5 @@ TEST_CASE("the index of a file of many spans is small, and finds each record") {
              begin.row != 2 * begin.record + 1;
   }
   CHECK(wrong == 0);
-  data::PackedReader cut(std::string_view(bytes).substr(0, bytes.size() - 1));
-  CHECK_THROWS_WITH(data::RecordIndex::unpacked(cut), Contains("damaged"));
+  CHECK_THROWS_WITH(data::unpacked<data::RecordIndex>(bytes.substr(0, bytes.size() - 1)), Contains("damaged"));
 }

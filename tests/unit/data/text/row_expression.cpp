@@ -1,4 +1,4 @@
-#include "data/text/row_expression.hpp"
+#include "data/text/row_predicate.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,7 +8,6 @@
 #include <trainrt/error.hpp>
 
 #include "data/batches/field_scan.hpp"
-#include "data/text/row_predicate.hpp"
 #include "support/cpp/error_of.hpp"
 
 namespace trainrt::data {
@@ -130,10 +129,8 @@ TEST_CASE("the length and depth of an expression are limited") {
   CHECK(holding(nested(90)) == "101");
   CHECK_THAT(refusal(nested(10000)), Catch::Contains("deep"));
   std::string chain = "flag";
-  for (int i = 0; i < 900; ++i) chain += " or flag";
+  for (int i = 0; i < 5000; ++i) chain += " or flag";
   CHECK(holding(chain) == "101");
-  for (int i = 0; i < 200; ++i) chain += " or flag";
-  CHECK_THAT(refusal(chain), Catch::Contains("more than 1000 conditions"));
   CHECK_THAT(refusal(std::string(70000, ' ')), Catch::Contains("65536"));
 }
 
