@@ -47,6 +47,8 @@ def losses():
         train.save_checkpoint(loss=loss)
 
 
+for name in ("torch", "tensorflow", "horovod"):  # the framework is imported by run()
+    Trainer(backend=name, num_workers=2)
 trainer = Trainer(backend=BackendConfig(), num_workers=2)
 trainer.start()
 heard = Heard()

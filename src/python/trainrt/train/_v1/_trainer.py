@@ -18,7 +18,7 @@ from .._sessions import _current
 from ..backend import BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
 from . import _callbacks
-from ._backends import backend_config
+from ._backends import backend_config, checked_backend
 from ._in_ranks import RankRuns
 from ._iterator import TrainingIterator
 from ._launched import LaunchedRuns
@@ -97,7 +97,7 @@ class Trainer:
 
     def __init__(self, backend: Union[str, BackendConfig] = "torch", num_workers: int = 1, use_gpu: bool = False,
                  resources_per_worker: Optional[dict[str, float]] = None, logdir: Union[str, "os.PathLike[str]", None] = None, max_retries: int = 3):
-        self._backend = backend_config(backend)
+        self._backend = checked_backend(backend)
         self._scaling = ScalingConfig(num_workers=num_workers, use_gpu=use_gpu, resources_per_worker=resources_per_worker)
         self._retries = max_retries
         self._runs = RankRuns(logdir) if _current.is_rank_program() else LaunchedRuns(logdir)
@@ -164,12 +164,12 @@ class Trainer:
         self._result = None
         run_config = RunConfig(**self._runs.location(self._count), failure_config=FailureConfig(self._retries),
                                checkpoint_config=(strategy or CheckpointStrategy()).config())
-        return DataParallelTrainer(train_func, train_loop_config=config, backend_config=self._backend, scaling_config=self._scaling, run_config=run_config,
-                                   datasets=_datasets_of(dataset))
+        return DataParallelTrainer(train_func, train_loop_config=config, backend_config=backend_config(self._backend), scaling_config=self._scaling,
+                                   run_config=run_config, datasets=_datasets_of(dataset))
 
     def to_tune_trainable(self, train_func: Callable, dataset: Any = None) -> TuneTrainable:
         """Returns a trainable for `tune.run()`. Each trial is a run of `train_func` on `num_workers` ranks, with the config of the trial."""
-        return TuneTrainable(train_func, backend_config=self._backend, scaling_config=self._scaling, datasets=_datasets_of(dataset),
+        return TuneTrainable(train_func, backend_config=backend_config(self._backend), scaling_config=self._scaling, datasets=_datasets_of(dataset),
                              run_config=RunConfig(failure_config=FailureConfig(self._retries)))
 
     # ---- results of the last run ----
