@@ -34,12 +34,13 @@ void apply_recorded(const rundir::RunRecord& record, const char* key, int& value
 config::RunSpec spec_of_opened_run(const config::RunSpec& config) try {
   auto spec = config;
   spec.run_dir = rundir::opened_run(config.run_dir);
-  if (spec.run_dir == config.run_dir) return spec;
+  const bool is_run_of_config = spec.run_dir == config.run_dir;
+  if (is_run_of_config && !rundir::has_opened_run(config.run_dir)) return spec;
   // The owner of the directory must be trusted, because its path was read from a file, and this process changes records
   // in it.
   rundir::require_trusted_owner(spec.run_dir, "run.json");
   const auto record = rundir::read_run_record(spec.run_dir);
-  if (!record) return spec;
+  if (!record || (is_run_of_config && !record->opened_by_program)) return spec;
   spec.run.name = record->name;
   const bool is_named_by_program = record->name != config.run.name && !record->name.starts_with(config.run.name + "-");
   if (is_named_by_program) spec.run.continue_with.clear();

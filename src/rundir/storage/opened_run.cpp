@@ -37,6 +37,10 @@ std::string opened_run(const std::string& run_dir_of_config) {
   });
 }
 
+bool has_opened_run(const std::string& run_dir_of_config) {
+  return io::retried([&] { return io::exists(opened_run_file(run_dir_of_config)); });
+}
+
 void forget_opened_run(const std::string& run_dir_of_config) {
   std::error_code ignored;
   const auto file = opened_run_file(run_dir_of_config);

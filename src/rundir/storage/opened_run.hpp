@@ -16,6 +16,8 @@ void record_opened_run(const std::string& run_dir);
 std::string opened_run_file(const std::string& run_dir_of_config);
 /// Returns the directory of the run that the ranks have opened last; `run_dir_of_config` if they have opened no other run.
 std::string opened_run(const std::string& run_dir_of_config);
+/// Returns whether the ranks have opened a run, which may be that of the config, since the file ".opened-NAME" was removed.
+bool has_opened_run(const std::string& run_dir_of_config);
 /// Removes the file ".opened-NAME" that records the opened run. Called after that run has finished.
 void forget_opened_run(const std::string& run_dir_of_config);
 

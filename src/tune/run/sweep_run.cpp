@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -26,6 +27,7 @@ constexpr auto journal_poll_interval = 1s;
 constexpr int max_polls_at_end = 5;
 constexpr auto heartbeat_interval = 5s;
 constexpr auto progress_interval = 60s;
+constexpr auto stop_notice_delay = 2s;  // after a stop, until the trials that still run are reported
 
 /// Limits how often an action is performed.
 class Throttle {
@@ -102,7 +104,9 @@ SweepRun::~SweepRun() = default;
 /// Forwards signals to the groups, and writes heartbeats and progress lines. `stop_file` is the parameter of
 /// run_here(), or "".
 void SweepRun::supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file) {
+  using Clock = std::chrono::steady_clock;
   Throttle others(journal_poll_interval), heartbeat(heartbeat_interval), line(progress_interval);
+  std::optional<Clock::time_point> notice_at;  // when the trials that have not stopped are reported
   bool has_stopped_groups = false;
   std::pair<std::uint64_t, int> printed;  // what the last progress line said
   while (working_ > 0) {
@@ -110,6 +114,11 @@ void SweepRun::supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups,
     if (stopping_ && !std::exchange(has_stopped_groups, true)) {
       for (const auto& group : groups) group->stop();
       if (!stop_file.empty()) io::create_exclusive(stop_file, "");
+      notice_at = Clock::now() + stop_notice_delay;
+    }
+    if (stop_file.empty() && notice_at && Clock::now() >= *notice_at) {
+      notice_at.reset();
+      log::info(fmt::format("stopping: waiting for the next report of {}", counted(working_.load(), "trial")));
     }
     if (heartbeat.has_passed()) {
       for (const auto& group : groups) group->touch_heartbeat();

@@ -22,14 +22,17 @@ from tools.documents import blocks_in  # noqa: E402
 
 SAMPLES = SOURCE / "tests/frameworks/samples"
 PYTHON = "/usr/bin/python3"
-WAYS = {"python3": [], "trainrt": [TRAINRT, "-n", 2, "--"]}
+WAYS = ("python3", "trainrt")
 DEFAULT_LIMIT_S = 90
+BLOCK_LIMIT_S = 240  # on a loaded machine, each process that imports torch takes 20 s
 SAMPLE_COUNT = 254
 RUNS_ALL = os.environ.get("TRAINRT_SAMPLES") == "all" or len(sys.argv) > 2  # words choose the scripts
 SEEDS, EXAMPLES = os.environ.get("SEEDS"), os.environ.get("RAY_EXAMPLES")
 USES_ENVIRONMENTS = os.environ.get("TRAINRT_SAMPLES") == "all"
 REQUIREMENTS = {"torch": ("torch", "deepspeed"), "transformers4": ("transformers4",)}  # of the environments that scripts name
 _VERDICTS = ("works as written", "works after a change", "refused", "the document's own mistake", "not runnable here", "broken")
+_ON_RANKS = ("the same", "refused", "-")  # beginnings of the column for `trainrt -n N`
+_RUN = ("both", "python3", "text", "script", "-")
 # Errors of blocks that need a missing package, definitions of an earlier block, a GPU, or a bucket whose name the replacement of `ray` has changed.
 _UNAVAILABLE = re.compile(r"ModuleNotFoundError: No module named '(?!trainrt)\w+|NameError: name '\w+' is not|ImportError: .* needs .*|sees no GPU|\w+@trainrt-example-data")
 
@@ -51,11 +54,12 @@ def pythons(environment=None):
     return [PYTHON, *map(str, sorted(environments.root().glob("*/bin/python3")))]
 
 
-def start(script, way, python):
+def start(script, way, python, ranks=2):
+    """Starts a script in a folder of its own, with `ranks` ranks if trainrt starts it."""
     folder = scratch(f"{script.stem}-{way}")
     env = {"PYTHONPATH": BUILD / "python", "PATH": f"{Path(python).parent}:{BUILD}:{os.environ['PATH']}", "HOME": folder, "TMPDIR": folder,
            "OMP_NUM_THREADS": 1, "TORCH_EXTENSIONS_DIR": environments.root() / "torch_extensions", "HF_HUB_OFFLINE": 1, "WANDB_MODE": "offline", "TF_CPP_MIN_LOG_LEVEL": 3}
-    return Job([*WAYS[way], python, script], cwd=folder, env=env)
+    return Job([*([TRAINRT, "-n", ranks, "--"] if way == "trainrt" else []), python, script], cwd=folder, env=env)
 
 
 def reason_of_skip(job):
@@ -87,21 +91,23 @@ def works(script):
 
 
 def table():
-    """Returns {sample: (scripts, verdict)} of samples.md."""
-    rows = re.findall(r"(?m)^\| (\d+\.\d+) \| (-|`\S+`(?:, `\S+`)*) \| (.+?) \|$", (SAMPLES / "samples.md").read_text())
+    """Returns {sample: (scripts, verdict of `python3 FILE`, verdict of `trainrt -n N`, run)} of samples.md."""
+    rows = re.findall(r"(?m)^\| (\d+\.\d+) \| (-|`\S+`(?:, `\S+`)*) \| ([^|]+?) \| ([^|]+?) \| ([^|]+?) \|$", (SAMPLES / "samples.md").read_text())
     equal(len({name for name, *_ in rows}), len(rows), "different samples in samples.md")
-    return {name: (re.findall(r"`(\S+)`", scripts), verdict) for name, scripts, verdict in rows}
+    return {name: (re.findall(r"`(\S+)`", scripts), verdict, on_ranks, how) for name, scripts, verdict, on_ranks, how in rows}
 
 
 @test
 def the_table_has_all_samples_and_names_existing_scripts():
     rows = table()
     equal(len(rows), SAMPLE_COUNT, "samples in samples.md")
-    for name, (scripts, verdict) in rows.items():
+    for name, (scripts, verdict, on_ranks, how) in rows.items():
         missing = [script for script in scripts if not (SAMPLES / script).is_file()]
         check(not missing, f"samples.md: sample {name} names {', '.join(missing)}, which does not exist in {SAMPLES}")
         check(verdict.startswith(_VERDICTS), f"samples.md: the verdict of sample {name} is {verdict!r}; it must begin with one of {', '.join(_VERDICTS)}")
-    unnamed = {path.name for path in SAMPLES.glob("*.py")} - {script for scripts, _ in rows.values() for script in scripts}
+        check(on_ranks.startswith(_ON_RANKS), f"samples.md: sample {name} has {on_ranks!r} for `trainrt -n N`; it must begin with one of {', '.join(_ON_RANKS)}")
+        check(how in _RUN, f"samples.md: sample {name} has {how!r} in the column 'run'; values are {', '.join(_RUN)}")
+    unnamed = {path.name for path in SAMPLES.glob("*.py")} - {script for scripts, *_ in rows.values() for script in scripts}
     check(not unnamed, f"samples.md names no sample for {', '.join(sorted(unnamed))}")
 
 
@@ -140,25 +146,33 @@ def is_complete(block):
     return block.is_python and any(name.split(".")[0] == "trainrt" for name in modules) and bool(calls & {"fit", "run"})
 
 
-def block_works(block):
+def rank_count(block):
+    """Returns the largest constant `num_workers=N` in a block, or else 1."""
+    keywords = [node for node in ast.walk(ast.parse(block.script())) if isinstance(node, ast.keyword) and node.arg == "num_workers"]
+    return max([node.value.value for node in keywords if isinstance(node.value, ast.Constant)], default=1)
+
+
+def block_works(block, way):
     script = scratch("sample") / "train.py"
     script.write_text(block.script())
     for python in pythons():
-        job = start(script, "python3", python)
-        job.code = job.wait(DEFAULT_LIMIT_S)
+        job = start(script, way, python, rank_count(block))
+        job.code = job.wait(BLOCK_LIMIT_S)
         reason = _UNAVAILABLE.search(job.out + job.err) if job.code else None
         if not reason:
             break
     if reason:
         skip(f"document.sample {block.name}: {reason[0]}")
-    equal(job.code, 0, f"exit code of sample {block.name} (line {block.line})", job)
+    equal(job.code, 0, f"exit code of sample {block.name} (line {block.line}), started by {way}", job)
 
 
 if SEEDS:
-    _verdicts = {name: verdict for name, (_, verdict) in table().items()}
+    _rows = table()
     for _block in filter(is_complete, blocks_in(SEEDS, EXAMPLES)):
-        if _verdicts.get(_block.name, "").startswith("works as written"):
-            add_test(f"sample_{_block.name}_works_as_written", block_works, _block)
+        _, _verdict, _on_ranks, _ = _rows.get(_block.name, ([], "", "", ""))
+        for _way in WAYS if _on_ranks.startswith("the same") else WAYS[:1]:
+            if _verdict.startswith("works as written"):
+                add_test(f"sample_{_block.name}_works_as_written_{_way}", block_works, _block, _way)
 for _script in sorted(SAMPLES.glob("*.py")):
     if RUNS_ALL or "make test" in settings_of(_script):
         add_test(f"{_script.stem}_works", works, _script)

@@ -7,7 +7,7 @@ from pathlib import Path
 import environments
 from cases import LIMIT_S
 from frameworks import TORCH, Framework
-from harness import FINISHED, TRAINRT, Job, check, check_exit, check_verifies, equal, run_state, scratch
+from harness import FINISHED, TRAINRT, Job, check, check_exit, check_verifies, equal, run, run_state, scratch
 
 CHECKPOINTS = Framework("trainrt_train_torch", "", *TORCH, "torch")
 
@@ -294,7 +294,14 @@ def _same(found, expected, what, job):
     check(not different, f"{what}: {len(different)} of {len(expected)} differ: {different[:6]}", job)
 
 
+def the_import_leaves_out_the_slow_modules_of_torch(_):
+    """DTensor and torch.distributed.checkpoint import sympy, which takes longer than torch."""
+    program = "import sys, trainrt.train.torch; print([name for name in ('torch.distributed.tensor', 'torch.distributed.checkpoint', 'sympy') if name in sys.modules])"
+    job = run(["python3", "-c", program], timeout=LIMIT_S, env=environments.activated(CHECKPOINTS, environments.ready(CHECKPOINTS)))
+    equal((job.code, job.out.strip()), (0, "[]"), "exit code, and imported modules", job)
+
+
 def cases_of_checkpoints():
     """Returns (name, function) for each case."""
     return [("dcp_other_ranks", dcp_saves_and_loads_on_other_ranks), ("mesh_of_two_dimensions", states_over_two_dimensions_of_a_mesh),
-            ("class_FSDP", class_fsdp_continues_with_the_same_bits)]
+            ("class_FSDP", class_fsdp_continues_with_the_same_bits), ("fast_import", the_import_leaves_out_the_slow_modules_of_torch)]

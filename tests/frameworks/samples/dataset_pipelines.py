@@ -1,4 +1,4 @@
-# ways: python3; limit: 60
+# limit: 60
 """The Trainer of Ray Train 1.x with datasets and pipelines: `run(dataset=...)`, `repeat()`, `window()`, `random_shuffle_each_window()`."""
 import trainrt
 from trainrt.train import Trainer

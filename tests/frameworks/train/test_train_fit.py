@@ -679,6 +679,62 @@ def in_a_program_of_trainrt_the_command_line_takes_precedence():
     check("checkpoint.num_to_keep is '5'" in job.err and "requests '2'" in job.err, "the difference is not printed", job)
 
 
+TRAINER_OF_RAY_1 = MAIN + """    trainer = Trainer(BackendConfig(), num_workers={ranks}, max_retries=0{more})
+    for number in range(2):
+        values = trainer.run(lambda: number + 10 * train.world_rank())
+        print("RESULT", json.dumps([values, str(trainer.latest_run_dir)]), flush=True)
+"""
+
+
+def on_two_ranks(text, *words):
+    """Returns the script with this text, and its job on 2 ranks."""
+    script = Script(text)
+    command = [TRAINRT, "-n", 2, "--run.output=all", *words, "--", PYTHON, script.path]
+    return script, script.run(command=command, env={"TRAINRT_STORAGE": script.runs})
+
+
+@test
+def the_trainer_of_ray_train_1_runs_on_the_ranks_of_the_launch():
+    script, job = on_two_ranks(TRAINER_OF_RAY_1.format(ranks=2, more=""))
+    equal(job.code, FINISHED, "exit", job)
+    found = [json.loads(line.split("RESULT ")[1]) for line in job.out.splitlines() if "RESULT" in line]
+    equal(sorted(values for values, _ in found), 2 * [[0, 10]] + 2 * [[1, 11]], "values on both ranks", job)
+    names = {Path(path).name for _, path in found}
+    equal({name.removesuffix("-2") for name in names}, {min(names)}, "names of the runs", job)
+    equal(names, {path.parent.name for path in script.runs.glob("*/run.json")}, "directories of the runs", job)
+
+
+@test
+def the_command_line_names_the_runs_of_the_trainer_of_ray_train_1_without_a_logdir():
+    script, job = on_two_ranks(TRAINER_OF_RAY_1.format(ranks=2, more=""), "--run.name=mine")
+    equal(job.code, FINISHED, "exit", job)
+    equal({path.parent.name for path in script.runs.glob("*/run.json")}, {"mine", "mine-2"}, "runs", job)
+
+
+@test
+def the_trainer_of_ray_train_1_repeats_no_finished_run_of_its_logdir():
+    text = TRAINER_OF_RAY_1.format(ranks=2, more=", logdir='named'")
+    script, job = on_two_ranks(text + text.removeprefix(MAIN))
+    equal({path.parent.name for path in script.runs.glob("named/*/run.json")}, {"run_001", "run_002"}, "runs", job)
+    equal(job.code, FINISHED, "exit", job)
+    equal((job.out.count("RESULT [[0, 10]"), job.out.count("RESULT [[null, null]")), (2, 4), "values of the first and the finished runs", job)
+    check("nothing is trained" in job.err, "the finished runs are not reported", job)
+
+
+@test
+def the_trainer_of_ray_train_1_needs_as_many_ranks_as_the_launch_has():
+    _, job = on_two_ranks(TRAINER_OF_RAY_1.format(ranks=3, more=""))
+    equal(job.code, USAGE, "exit", job)
+    check("num_workers = 3, but 2 ranks were launched: start 3 ranks" in job.err, "the error lacks one of the numbers", job)
+
+
+@test
+def max_retries_of_the_trainer_of_ray_train_1_limits_the_restarts():
+    _, job = on_two_ranks(TRAINER_OF_RAY_1.format(ranks=2, more="").replace("lambda: number", "lambda: 1 // train.world_rank()"))
+    equal(job.code, FAILED, "exit", job)
+    check("given up after 1 failure (failure.max_failures = 0)" in job.err, "the run was restarted", job)
+
+
 @test
 def a_run_opened_before_fit_must_have_the_name_of_the_script():
     script = Script("import trainrt\ntrainrt.context()\n" + FIT)

@@ -314,6 +314,23 @@ def killed_and_stopped_sweep_scripts_continue_without_loss():
         equal(each["metrics"]["loss"], loss_after(9, each["config"]["lr"]), "the last loss", job)
 
 
+@test
+def a_stop_waits_for_the_next_report_of_each_trial_and_a_second_one_kills_the_trials():
+    made = Tuning("tuner(sleeps, {'lr': tune.grid_search([1, 2])}, num_samples=1, max_concurrent_trials=2).fit()", """
+def sleeps(config):
+    open(os.path.join(os.environ["RUNS"], f"begun-{config['lr']}"), "w").close()
+    time.sleep(100)
+""")
+    job = made.start()
+    wait_until(lambda: len(list(made.runs.glob("begun-*"))) == 2, 60, "two objectives", job)
+    job.process.send_signal(signal.SIGTERM)
+    job.wait_for("stopping: waiting for the next report of 2 trials", 30)
+    job.process.send_signal(signal.SIGTERM)
+    equal(job.wait(30), 75, "exit", job)
+    check("was killed by a second signal" in job.err, "the end is not reported", job)
+    wait_until(lambda: not processes_with(f"RUNS={made.runs}"), 10, "the end of the trials", job)
+
+
 def loss_after(steps, lr):
     place = 10.0
     for _ in range(steps):

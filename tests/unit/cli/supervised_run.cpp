@@ -72,6 +72,21 @@ TEST_CASE("the run that the program opens is supervised with its own limits") {
   CHECK(run.spec().run_dir == runs.run_dir());
 }
 
+TEST_CASE("a run of the config that the program opens is supervised with the limits that the program requests") {
+  const RunRecords runs;
+  auto opened = a_run_record("run");
+  opened.spec["failure.max_failures"] = "0";
+  opened.opened_by_program = true;
+  runs.write_run(opened);
+  SupervisedRun run(spec_of(runs));
+  CHECK(run.spec().failure.max_failures == 3);  // the record is that of an earlier start
+  run.begin_start(0);
+  rundir::record_opened_run(runs.run_dir());
+  run.end_start();
+  CHECK(run.spec().run_dir == runs.run_dir());
+  CHECK(run.spec().failure.max_failures == 0);
+}
+
 TEST_CASE("the end of a start does not change the state of a run whose newest attempt is alive") {
   const RunRecords runs;
   runs.write_run(a_run_record("run"));

@@ -14,6 +14,7 @@ from .context import Context
 from .handshake import leave_stops_to_runtime
 
 _context: Context | None = None
+_launch_run_dir = os.environ.get("TRAINRT_RUN_DIR", "")  # a run that opens changes the variable
 
 
 def context() -> Context:
@@ -54,6 +55,12 @@ def is_connected() -> bool:
 def has_context() -> bool:
     """Returns whether context() or open_run() was called."""
     return _context is not None
+
+
+def launch_run_dir() -> str:
+    """Returns the directory of the run that the launch opens by default: STORAGE_PATH/NAME, the same on all ranks. "" if trainrt has not started this
+    program."""
+    return _launch_run_dir
 
 
 def _connect(greet: Callable[[Context], Any]) -> Context:

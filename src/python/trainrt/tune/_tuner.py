@@ -216,6 +216,10 @@ class Tuner:
     def _raise_if_failed(self, end: Any, is_over_budget: bool) -> None:
         if end.interrupted:
             raise KeyboardInterrupt
+        if end.is_killed:
+            reason = f"the sweep '{self._name}' was killed by a second signal; {continue_advice(self._name, self._run_config.name is None)}"
+            _notes.say(reason)
+            raise RunStopped(reason)
         if end.code == _STOPPED and not is_over_budget:
             raise RunStopped(f"the sweep '{self._name}' was stopped and its state is saved; {continue_advice(self._name, self._run_config.name is None)}")
         if end.code == _USAGE or not is_sweep(self._path):

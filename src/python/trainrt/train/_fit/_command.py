@@ -1,6 +1,7 @@
 """LaunchedCommand: the command that `fit()` launches, with its output, signals and exit code."""
 
 import codecs
+import contextlib
 import ctypes
 import os
 import signal
@@ -20,10 +21,11 @@ _SAME_STOP_S = 1.0
 
 
 class CommandEnd:
-    """How a command ended: its exit code, the last lines of its standard error as far as they were read, and whether Ctrl-C was pressed."""
+    """How a command ended: its exit code, the last lines of its standard error as far as they were read, whether Ctrl-C was pressed, and whether a second
+    SIGTERM killed it."""
 
-    def __init__(self, code, last_lines, interrupted):
-        self.code, self.last_lines, self.interrupted = code, last_lines, interrupted
+    def __init__(self, code, last_lines, interrupted, is_killed):
+        self.code, self.last_lines, self.interrupted, self.is_killed = code, last_lines, interrupted, is_killed
 
 
 def stop_signal_of(command):
@@ -46,6 +48,7 @@ class LaunchedCommand:
         self._process: Any = None
         self._interrupts = 0
         self._stopped_at = None  # time of the first SIGTERM
+        self._is_killed = False  # by a second SIGTERM
         self._early = []  # (kill function, signal) of signals that arrived before the process was started
 
     def run(self):
@@ -60,7 +63,7 @@ class LaunchedCommand:
             for number, handler in before.items():
                 signal.signal(number, signal.SIG_DFL if handler is None else handler)
         lines = [each.finish() if each else [] for each in forwarders]
-        return CommandEnd(code, lines[1], self._interrupts > 0)
+        return CommandEnd(code, lines[1], self._interrupts > 0, self._is_killed)
 
     def interrupt(self):
         """At the first call, makes the ranks save and stop; at the second call, kills them. Any thread may call it."""
@@ -69,7 +72,7 @@ class LaunchedCommand:
             print("trainrt: interrupted: the ranks save and stop (interrupt again to kill them)", file=sys.stderr, flush=True)
             self._send(os.kill, self._stop_signal)
         else:
-            self._send(os.killpg, signal.SIGKILL)
+            self._send(_signal_session, signal.SIGKILL)
 
     def ask_to_stop(self):
         """Makes the ranks save and stop. Any thread may call it."""
@@ -95,7 +98,8 @@ class LaunchedCommand:
         if number == signal.SIGINT:
             self.interrupt()
         elif number == signal.SIGTERM and self._is_second_stop():
-            self._send(os.killpg, signal.SIGKILL)
+            self._is_killed = True
+            self._send(_signal_session, signal.SIGKILL)
         else:
             self._send(os.kill, number)
 
@@ -115,6 +119,16 @@ class LaunchedCommand:
             function(self._process.pid, number)
         except ProcessLookupError:
             pass
+
+
+def _signal_session(leader, number):
+    """Sends a signal to all processes of a session: first to the group of its leader, so that it starts no other processes, then to those in other groups,
+    such as the trials of a sweep."""
+    os.killpg(leader, number)
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):  # the process has ended, or belongs to another user
+            if os.getsid(int(entry)) == leader:
+                os.kill(int(entry), number)
 
 
 def _make_parent_death_signal():

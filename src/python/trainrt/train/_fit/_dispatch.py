@@ -13,9 +13,7 @@ def fit(trainer):
     With num_workers=0 the train function runs in this process; in a process that trainrt started, on this rank and all others; elsewhere, on ranks that are
     launched now. Raises RuntimeError in a train function, and while a child process of multiprocessing imports the script.
     """
-    _script.require_own_start("fit()")
-    if _current.is_running():
-        raise RuntimeError("fit() was called inside of a train function, which cannot start another run; call it in the script")
+    require_script("fit()")
     way: ModuleType = _by_launch
     if trainer.scaling_config is not None and trainer.scaling_config.num_workers == 0:
         way = _in_process
@@ -28,3 +26,10 @@ def fit(trainer):
         return way.fit(trainer)
     finally:
         _first_checkpoint.remove_copy(trainer._first_path)
+
+
+def require_script(call):
+    """Raises RuntimeError in a train function, and while a child process of multiprocessing imports the script. `call`: the call that starts a run."""
+    _script.require_own_start(call)
+    if _current.is_running():
+        raise RuntimeError(f"{call} was called inside of a train function, which cannot start another run; call it in the script")

@@ -21,9 +21,13 @@ _fit_count = 0  # number of calls of fit() in this process
 _OPENED_BEFORE = "the run is already open, since trainrt.context(), report() or get_context() was called before fit()"
 
 
-def fit(trainer):
+def fit(trainer, value_of_result=None):
     """Opens the run, runs the train function and closes the run. Returns the Result, on all ranks; if the run has already finished, without
-    running the function. Raises TrainingFailedError. Collective, in the main thread."""
+    running the function. Raises TrainingFailedError. Collective, in the main thread.
+
+    `value_of_result`: function of the session and of the value that the train function returned on this rank; it returns `Result.return_value`, which is not
+    `None`. Collective, before the run closes. Default: the value of rank 0.
+    """
     is_running, closes = _open(trainer)
     runtime = _client.context()
     if not is_running:
@@ -35,7 +39,7 @@ def fit(trainer):
     if runtime.world_rank == 0:
         _trainer_record.write(runtime.run_dir, trainer)
     try:
-        returned = _value_of_rank_zero(session, run_function(trainer, session))
+        returned = (value_of_result or _value_of_rank_zero)(session, run_function(trainer, session))
     except WorkerGroupError as failure:
         report_failure(runtime, failure.__cause__)
         runtime._reported_failure = failure  # if it is not caught, it is not reported again

@@ -14,7 +14,7 @@ from ..errors import RemoteError, RemoteTraceback
 def send_returned(client, rank, value):
     """Sends the value that the train function returned. If it cannot be sent, prints a note."""
     try:
-        data = _pickled(value)
+        data = pickled(value)
     except Exception as error:  # an object's __reduce__ may raise any exception
         _notes.say(f"Result.return_value is None: a {type(value).__name__} of rank {rank} cannot be pickled: {error}")
         return
@@ -25,7 +25,7 @@ def send_failure(client, rank, error, trace):
     """Sends the exception if it can be pickled, and its text and traceback in any case."""
     text = "".join(traceback.format_exception(type(error), error, trace)).strip()
     try:
-        data = _pickled(error)
+        data = pickled(error)
     except Exception:
         data = None
     _send(client, _failure_name(rank), pickle.dumps((data, f"{type(error).__name__}: {error}", text)))
@@ -97,7 +97,7 @@ def _rank_in(name):
     return int(name.split("-")[1])
 
 
-def _pickled(value):
+def pickled(value):
     """Pickles with cloudpickle if it is installed: the value may be of a class of the script."""
     try:
         import cloudpickle

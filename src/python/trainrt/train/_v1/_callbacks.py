@@ -1,4 +1,4 @@
-"""Callbacks of Ray Train 1.x, which run in the script that called `Trainer.run()` and receive the results of all ranks."""
+"""Callbacks of Ray Train 1.x, which receive the results of all ranks: in the script that called `Trainer.run()`, or on rank 0."""
 
 import json
 import os
@@ -67,19 +67,38 @@ class JsonLoggerCallback(TrainingCallback):
             file.write(json.dumps(chosen) + "\n")
 
 
-class ResultWriter(UserCallback):
-    """Runs on rank 0 and sends the results of all ranks to the script: appends a JSON list per report to a file in a folder of the run."""
+class Listeners:
+    """The callbacks of one `Trainer.run()`, and the config of its train function."""
 
-    def __init__(self, path):
-        self._path, self._iteration, self._reported_at, self._total_s = path, 0, time.monotonic(), 0.0
+    def __init__(self, callbacks, config):
+        self._callbacks, self._config = list(callbacks or ()), config or {}
 
-    def __setstate__(self, state):
-        """Starts the time of the first iteration again on rank 0, because the monotonic clocks of two nodes differ."""
-        self.__dict__.update(state, _reported_at=time.monotonic())
+    def start(self, logdir):
+        for callback in self._callbacks:
+            callback.start_training(logdir=logdir, config=self._config)
+
+    def handle(self, results):
+        for callback in self._callbacks:
+            callback.handle_result(results)
+
+    def finish(self, has_failed):
+        for callback in self._callbacks:
+            callback.finish_training(error=has_failed)
+
+
+class ReportCounter(UserCallback):
+    """Adds Ray's metrics to the results of each report, on rank 0. A subclass takes the results by `_take()`."""
+
+    def __init__(self):
+        self._iteration, self._reported_at, self._total_s = 0, 0.0, 0.0  # number of reports, time of the last report, time of all iterations
+
+    def _take(self, results):
+        raise NotImplementedError
 
     def _resume_from(self, checkpoint):
         counters = (checkpoint.get_metadata() if checkpoint is not None else {}).get(COUNTERS) or {}
         self._iteration, self._total_s = counters.get("iteration", 0), counters.get("time_total_s", 0.0)
+        self._reported_at = time.monotonic()
 
     def counters(self):
         """Returns metadata for a checkpoint: the number of reports and their total time, which a restarted run continues."""
@@ -100,13 +119,24 @@ class ResultWriter(UserCallback):
         if os.environ.get(_DETAILED) == "1":
             added["_time_total_s"] = self._total_s
         self._reported_at = now
+        self._take([{**each, **added} for each in metrics])
+
+
+class ResultWriter(ReportCounter):
+    """Sends the results to the script: appends a JSON list per report to a file in a folder of the run."""
+
+    def __init__(self, path):
+        super().__init__()
+        self._path = path
+
+    def _take(self, results):
         with open(self._path, "a", encoding="utf-8") as file:
-            file.write(json.dumps([{**each, **added} for each in metrics]) + "\n")
+            file.write(json.dumps(results) + "\n")
 
 
 def counters_of(callbacks):
-    """Returns the metadata of counters() if one of the callbacks is a ResultWriter, else {}."""
-    return next((each.counters() for each in callbacks if isinstance(each, ResultWriter)), {})
+    """Returns the metadata of counters() if one of the callbacks is a ReportCounter, else {}."""
+    return next((each.counters() for each in callbacks if isinstance(each, ReportCounter)), {})
 
 
 def read_results(path, start):

@@ -1,31 +1,28 @@
 """Trainer of Ray Train 1.x. Each of its runs is a run of a DataParallelTrainer."""
 
 import os
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, NoReturn, Optional, Union
 
-from ..._support import _notes, _plain_tree, _private_folder
-from ..._support._storage import default_storage
+from ..._support import _notes, _plain_tree
 from .._config._checkpoint import CheckpointConfig
 from .._config._failure import FailureConfig
 from .._config._run import RunConfig
 from .._config._scaling import ScalingConfig
-from .._fit._by_launch import LaunchedRun
-from .._fit._run_names import default_name
+from .._fit import _dispatch
 from .._results import _run_directory
-from .._results._checkpoint import Checkpoint
 from .._results._result import Result
 from .._sessions import _current
 from ..backend import BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
 from . import _callbacks
-from ._backends import backend_config
+from ._backends import backend_config, checked_backend
+from ._in_ranks import RankRuns
+from ._iterator import TrainingIterator
+from ._launched import LaunchedRuns
 from ._tune_trainable import TuneTrainable
-
-_POLL_S = 0.02
 
 
 @dataclass
@@ -58,26 +55,28 @@ class CheckpointStrategy:
 
 
 class Trainer:
-    """Trainer of Ray Train 1.x: each `run()` is a run in `logdir/run_001`, `logdir/run_002` and so on. Only in a script that trainrt did not start.
+    """Trainer of Ray Train 1.x: each `run()` is a run in `logdir/run_001`, `logdir/run_002` and so on.
+
+    In a script that trainrt started, all ranks create the Trainer and call its methods, in the same order. The train functions run on these ranks, and
+    callbacks are called on rank 0.
 
     Parameters
     ----------
     backend : {'torch', 'tensorflow', 'horovod'} or BackendConfig, default 'torch'
         Framework of the train functions.
     num_workers : int, default 1
-        Number of ranks.
+        Number of ranks. In a script that trainrt started: the number of launched ranks.
     use_gpu : bool, default False
     resources_per_worker : dict, optional
         As in ScalingConfig.
     logdir : str or path-like, optional
-        Directory of the runs, relative to the default storage path. Default: `train`, with the Slurm job or the date.
+        Directory of the runs, relative to the default storage path. Default: `train`, with the Slurm job or the date. In a script that trainrt started,
+        the default is the storage path, and the runs have the default names of runs.
     max_retries : int, default 3
         How many times a failed run is restarted.
 
     Raises
     ------
-    RuntimeError
-        In a process that trainrt started.
     ValueError
         If an argument is invalid.
 
@@ -88,7 +87,7 @@ class Trainer:
     >>> print(trainer.latest_run_dir)
     None
 
-    In a script that is started by `python3`::
+    In a script::
 
         trainer = Trainer(backend="torch", num_workers=2)
         trainer.start()
@@ -98,15 +97,17 @@ class Trainer:
 
     def __init__(self, backend: Union[str, BackendConfig] = "torch", num_workers: int = 1, use_gpu: bool = False,
                  resources_per_worker: Optional[dict[str, float]] = None, logdir: Union[str, "os.PathLike[str]", None] = None, max_retries: int = 3):
-        if _current.is_rank_program():
-            raise RuntimeError("Trainer of Ray Train 1.x launches its ranks itself; start the script without trainrt: python3 train.py")
-        self._backend = backend_config(backend)
+        self._backend = checked_backend(backend)
         self._scaling = ScalingConfig(num_workers=num_workers, use_gpu=use_gpu, resources_per_worker=resources_per_worker)
         self._retries = max_retries
-        storage = default_storage()
-        self.logdir = Path(os.path.join(storage, os.path.expanduser(os.fspath(logdir or default_name("train", storage)))))
-        self._runs = 0
+        self._runs = RankRuns(logdir) if _current.is_rank_program() else LaunchedRuns(logdir)
+        self._count = 0
         self._result: Optional[Result] = None
+
+    @property
+    def logdir(self) -> Path:
+        """Directory that contains the runs."""
+        return self._runs.logdir
 
     def start(self, initialization_hook: Optional[Callable] = None) -> None:
         """Does nothing: the ranks start in `run()`."""
@@ -142,37 +143,33 @@ class Trainer:
         TrainingFailedError
             If the run fails.
         """
-        iterator = self.run_iterator(train_func, config, dataset, checkpoint, checkpoint_strategy)
-        callbacks, failed = list(callbacks or ()), True
-        for callback in callbacks:
-            callback.start_training(logdir=str(self.latest_run_dir), config=config or {})
-        try:
-            for results in iterator:
-                for callback in callbacks:
-                    callback.handle_result(results)
-            failed = False
-        finally:
-            iterator.close()
-            for callback in callbacks:
-                callback.finish_training(error=failed)
-        return iterator.get_final_results()
+        trainer = self._trainer_of(train_func, config, dataset, checkpoint_strategy)
+        return self._runs.run(trainer, checkpoint, _callbacks.Listeners(callbacks, config))
 
     def run_iterator(self, train_func: Callable, config: Optional[dict[str, Any]] = None, dataset: Any = None, checkpoint: Optional[dict[str, Any]] = None,
-                     checkpoint_strategy: Optional[CheckpointStrategy] = None) -> "TrainingIterator":
-        """Starts a run, with the arguments of `run()`. Returns an iterator over the reports of all ranks."""
-        self._runs += 1
+                     checkpoint_strategy: Optional[CheckpointStrategy] = None) -> TrainingIterator:
+        """Starts a run, with the arguments of `run()`. Returns an iterator over the reports of all ranks. In a script that trainrt started, it returns at
+        the end of the run, and raises the errors of the run."""
+        return self._runs.iterator(self._trainer_of(train_func, config, dataset, checkpoint_strategy), checkpoint)
+
+    def to_worker_group(self, train_cls: type, *args: Any, **kwargs: Any) -> NoReturn:
+        """Raises NotImplementedError: the ranks are not actors."""
+        name = getattr(train_cls, "__name__", "Class")
+        raise NotImplementedError(f"Trainer.to_worker_group({name}): trainrt has no actors. Create the object in a train function, and call its methods there: "
+                                  f"trainer.run(lambda: {name}(...).train())")
+
+    def _trainer_of(self, train_func, config, dataset, strategy):
+        _dispatch.require_script("Trainer.run()")
+        self._count += 1
         self._result = None
-        name = f"run_{self._runs:03d}"
-        run_config = RunConfig(name=name, storage_path=str(self.logdir), failure_config=FailureConfig(self._retries),
-                               checkpoint_config=(checkpoint_strategy or CheckpointStrategy()).config())
-        os.makedirs(self.logdir / name, exist_ok=True)
-        trainer = DataParallelTrainer(train_func, train_loop_config=config, backend_config=self._backend, scaling_config=self._scaling,
-                                      run_config=run_config, datasets=_datasets_of(dataset))
-        return TrainingIterator(trainer, self, checkpoint)
+        run_config = RunConfig(**self._runs.location(self._count), failure_config=FailureConfig(self._retries),
+                               checkpoint_config=(strategy or CheckpointStrategy()).config())
+        return DataParallelTrainer(train_func, train_loop_config=config, backend_config=backend_config(self._backend), scaling_config=self._scaling,
+                                   run_config=run_config, datasets=_datasets_of(dataset))
 
     def to_tune_trainable(self, train_func: Callable, dataset: Any = None) -> TuneTrainable:
         """Returns a trainable for `tune.run()`. Each trial is a run of `train_func` on `num_workers` ranks, with the config of the trial."""
-        return TuneTrainable(train_func, backend_config=self._backend, scaling_config=self._scaling, datasets=_datasets_of(dataset),
+        return TuneTrainable(train_func, backend_config=backend_config(self._backend), scaling_config=self._scaling, datasets=_datasets_of(dataset),
                              run_config=RunConfig(failure_config=FailureConfig(self._retries)))
 
     # ---- results of the last run ----
@@ -180,7 +177,7 @@ class Trainer:
     @property
     def latest_run_dir(self) -> Optional[Path]:
         """Run directory of the last run, or `None` before the first."""
-        return self.logdir / f"run_{self._runs:03d}" if self._runs else None
+        return self._runs.run_dir
 
     @property
     def latest_checkpoint_dir(self) -> Optional[Path]:
@@ -204,90 +201,6 @@ class Trainer:
         if self._result is None and run_dir is not None and _run_directory.run_record(run_dir):
             self._result = Result.from_path(run_dir)
         return self._result
-
-
-class TrainingIterator:
-    """Iterates over the reports of a run. Each item is a list with the metrics of all ranks. Returned by `Trainer.run_iterator()`.
-
-    Examples
-    --------
-    >>> iterator = trainer.run_iterator(train_func)  # doctest: +SKIP
-    >>> for results in iterator:  # doctest: +SKIP
-    ...     print(results[0]["loss"])
-    >>> values = iterator.get_final_results()  # doctest: +SKIP
-    """
-
-    def __init__(self, trainer: DataParallelTrainer, owner: Trainer, first: Optional[dict[str, Any]]):
-        self._rank_count = owner._scaling.min_workers
-        self._folder = _private_folder.make(str(owner.logdir))
-        self._results_path = os.path.join(self._folder, "reports.jsonl")
-        if first is not None:
-            os.mkdir(os.path.join(self._folder, "first"))
-            _plain_tree.save(os.path.join(self._folder, "first"), first)
-            trainer.resume_from_checkpoint = Checkpoint(os.path.join(self._folder, "first"))
-        trainer.run_config.callbacks = [_callbacks.ResultWriter(self._results_path)]
-        self._error: Optional[BaseException] = None
-        self._run, self._position, self._returned = LaunchedRun(trainer), 0, []
-        if self._run.is_finished():
-            _notes.say(f"the run {self._run.run_dir} has finished already; nothing is trained, and the values that the function returned are None. Choose "
-                       f"another Trainer(logdir=...) for new runs")
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
-
-    def _work(self):
-        try:
-            with self._run.exchange() as script:
-                self._run.start(script, {"all_return": True})
-                self._returned = [self._run.returned(script, rank) for rank in range(self._rank_count)]
-        except BaseException as error:  # raised in the thread that iterates
-            self._error = error
-
-    def __iter__(self) -> Iterator[list[dict[str, Any]]]:
-        while True:
-            ended = not self._thread.is_alive()
-            results, self._position = _callbacks.read_results(self._results_path, self._position)
-            yield from results
-            if ended:
-                break
-            self._thread.join(_POLL_S)
-        self.close()
-        if self._error is not None:
-            raise self._error
-
-    def close(self) -> None:
-        """Stops the ranks if they run, and waits until they have exited."""
-        if self._thread.is_alive():
-            self._run.stop()
-            self._thread.join()
-        _private_folder.remove(self._folder)
-
-    def is_finished(self) -> bool:
-        """Returns whether the run has ended."""
-        return not self._thread.is_alive()
-
-    def get_final_results(self, force: bool = False) -> list[Any]:
-        """Returns the values that the function returned, by rank.
-
-        Parameters
-        ----------
-        force : bool, default False
-            Whether to wait for the end of the run.
-
-        Raises
-        ------
-        RuntimeError
-            If the run has not ended, and `force` is False.
-        TrainingFailedError
-            If the run failed.
-        """
-        if force:
-            for _ in self:
-                pass
-        if self._thread.is_alive():
-            raise RuntimeError("get_final_results(): the run has not ended; iterate to its end, or pass force=True")
-        if self._error is not None:
-            raise self._error
-        return self._returned
 
 
 def _datasets_of(dataset):

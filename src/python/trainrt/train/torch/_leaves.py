@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from . import _flat_shards
-
-try:
-    from torch.distributed.tensor import DTensor, Replicate
-    from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
-except ImportError:  # before torch 2.5
-    DTensor = None
 
 
 class Leaf:
@@ -29,7 +24,7 @@ class Leaf:
         self._placement = {"per_rank": True} if per_rank else {"part_of_sum": True} if part_of_sum else {}
         self._box: Any = box
         local = tensor.detach()
-        if DTensor is not None and isinstance(local, DTensor):
+        if _is_dtensor(local):
             local = self._shard(local)
         if local.layout != torch.strided or local.is_quantized or local.device.type == "meta":
             kind = "on the device meta" if local.device.type == "meta" else f"of the layout {local.layout}"
@@ -51,8 +46,9 @@ class Leaf:
             self._given.copy_(self.array)
 
     def _shard(self, tensor: Any) -> torch.Tensor:
+        from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
         local = tensor.to_local()
-        if all(isinstance(each, Replicate) for each in tensor.placements):
+        if all(each.is_replicate() for each in tensor.placements):
             return local
         shape, first = compute_local_shape_and_global_offset(tensor.shape, tensor.device_mesh, tensor.placements)
         if not _is_box(tensor) or tuple(shape) != tuple(local.shape):
@@ -62,10 +58,17 @@ class Leaf:
         return local
 
 
+def _is_dtensor(tensor: Any) -> bool:
+    """Returns whether the tensor is a DTensor. Does not import torch.distributed.tensor, which takes longer than torch itself; torch before 2.5 has no such
+    module."""
+    module = sys.modules.get("torch.distributed.tensor")
+    return module is not None and isinstance(tensor, module.DTensor)
+
+
 def _is_box(tensor: Any) -> bool:
     """Returns whether each rank's shard of a DTensor is one box. The shard may have been sharded by tensor parallelism and then by fully_shard()."""
     for number, each in enumerate(tensor.placements):
-        if not (isinstance(each, Replicate) or each.is_shard() or type(each).__name__ == "_StridedShard"):
+        if not (each.is_replicate() or each.is_shard() or type(each).__name__ == "_StridedShard"):
             return False  # Partial
         if type(each).__name__ == "_StridedShard":
             later = [size for size, other in zip(tensor.device_mesh.shape[number + 1:], tensor.placements[number + 1:])
