@@ -22,6 +22,12 @@ std::string line(std::string_view name, const LibraryVersion& version) {
                         : fmt::format("{} (compiled against {})", version.loaded, version.compiled));
 }
 
+/// Any MPI with MPICH's ABI can be used, and any PMIx, so the version at compile time is not shown.
+std::string line(std::string_view name, const launch::FoundLibrary& found) {
+  return line(name, found.path.empty() ? fmt::format("not available ({})", found.problem)
+                                       : fmt::format("{} ({})", found.version.loaded, found.path));
+}
+
 std::string nccl_text() {
   try {
     return comm::nccl::load()->version_text();

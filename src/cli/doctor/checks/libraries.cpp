@@ -15,6 +15,8 @@ namespace trainrt::cli::doctor::plugins {
 namespace {
 
 constexpr const char* library_advice = "load the library's module on every node, or install the library there";
+constexpr const char* same_modules_advice =
+    "load the same modules on every node (srun passes on the environment of the shell in which it runs)";
 constexpr const char* cuda_advice = "run nvidia-smi there to find the cause; scaling.gpus_per_worker = 0 trains on the CPU";
 
 /// Requires the same version of a library on all ranks; warns if it is not the version that trainrt was compiled with.
@@ -31,17 +33,38 @@ Finding compare_versions(const DoctorRanks& ranks) {
       answers, [&](const Json& answer) { return answer == first ? "" : answer.at("loaded").get<std::string>(); });
   if (!others.empty())
     return error(fmt::format("rank 0 on {}: {}; {}", ranks.host_of_rank(0), loaded, others),
-                 "load the same modules on every node (srun passes on the environment of the shell in which it runs)",
-                 first);
+                 same_modules_advice, first);
   return warning_if(
       compiled == loaded ? "" : fmt::format("{} is loaded, but trainrt was compiled with {}", loaded, compiled),
       "load the module of the compiled version, or build trainrt with the loaded version",
       loaded + ", the version that trainrt was compiled with", first);
 }
 
+/// Requires the same MPI or PMIx library on all ranks, if one is found. Any version is correct.
+Finding compare_found(const DoctorRanks& ranks, launch::FoundLibrary (*find)()) {
+  const auto answers = ranks.ask([&] {
+    const auto mine = find();
+    return Json{{"loaded", mine.version.loaded}, {"path", mine.path}, {"problem", mine.problem}};
+  });
+  const auto& first = answers.values.front();
+  const auto text_of = [](const Json& answer) {
+    const std::string loaded = answer.at("loaded");
+    return loaded.empty() ? "none" : fmt::format("{} ({})", loaded, answer.at("path").get<std::string>());
+  };
+  const auto others =
+      ranks.problems_in(answers, [&](const Json& answer) { return answer == first ? "" : text_of(answer); });
+  if (!others.empty())
+    return error(fmt::format("rank 0 on {}: {}; {}", ranks.host_of_rank(0), text_of(first), others), same_modules_advice,
+                 first);
+  if (first.at("path") == "") return ok("this launch does not need it; " + first.at("problem").get<std::string>(), first);
+  return ok(text_of(first), first);
+}
+
+Finding check_mpi(const DoctorRanks& ranks) { return compare_found(ranks, launch::mpi_version); }
+
 Finding check_pmix(const DoctorRanks& ranks) {
-  auto finding = compare_versions<launch::pmix_version>(ranks);
-  if (finding.grade == Grade::ok)
+  auto finding = compare_found(ranks, launch::pmix_version);
+  if (finding.grade == Grade::ok && finding.figures.at("path") != "")
     finding.text += ranks.world().launcher == "pmix" ? "; this launch used it" : "; this launch did not need it";
   return finding;
 }
@@ -94,7 +117,7 @@ Finding check_nccl(const DoctorRanks& ranks) {
 }
 
 constexpr std::array<Check, 5> library_checks = {{
-    {"mpi", "the MPI library", compare_versions<launch::mpi_version>, library_advice},
+    {"mpi", "the MPI library", check_mpi, library_advice},
     {"pmix", "the PMIx client library", check_pmix, library_advice},
     {"hdf5", "the HDF5 library", compare_versions<io::hdf5_version>, library_advice},
     {"cuda", "the CUDA runtime and the GPUs", check_cuda, cuda_advice},
