@@ -17,7 +17,9 @@ void require_equal_backends(std::span<const std::string> backends) {
 }
 
 bool agree_before_mpi(launch::Launch& launch, std::string_view backend) {
-  if (!launch.can_gather()) return false;
+  const auto& nodes = launch.world().node_of_rank;
+  const bool is_one_node = !nodes.empty() && std::ranges::count(nodes, nodes.front()) == std::ssize(nodes);
+  if (!is_one_node || !launch.can_gather()) return false;
   auto texts = launch.gather((launch::process_has_mpi() ? '1' : '0') + std::string(backend));
   const bool has_mpi = std::ranges::any_of(texts, [](const auto& text) { return text.starts_with('1'); });
   for (auto& text : texts) text.erase(0, 1);

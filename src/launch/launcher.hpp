@@ -35,8 +35,7 @@ class Launch {
   /// Removes the launcher's environment variables, which child processes would inherit. Must be called directly after
   /// MPI_Init, or when the ranks are connected without MPI.
   virtual void after_mpi() {}
-  /// Returns whether the ranks can communicate without MPI: whether all ranks are on one node and the launcher supports
-  /// gather(). The result is the same on all ranks.
+  /// Returns whether the launcher supports gather(). The result is the same on all ranks.
   virtual bool can_gather() const { return false; }
   /// Returns the `text` of every rank, in rank order, exchanged by the launcher and without MPI. The texts may contain any
   /// bytes, and should be short. Requires can_gather(). Must not be called while MPI is initialized. Collective. Throws

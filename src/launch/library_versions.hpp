@@ -9,7 +9,7 @@ namespace trainrt::launch {
 struct FoundLibrary {
   LibraryVersion version;  ///< `loaded` is empty if no library can be used
   std::string path;        ///< the file from which the library was loaded
-  std::string problem;     ///< if no library can be used: the reason, with advice
+  std::string problem;     ///< if no library can be used: the reason
 };
 
 // These functions load the library if necessary. They may be called before MPI_Init and PMIx_Init.

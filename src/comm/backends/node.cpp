@@ -270,9 +270,10 @@ std::unique_ptr<Communicator> open_in_memory(launch::Launch& launch, const CommO
   std::string failure;
   auto board = share_segment(ranks, Board::bytes_for(1), failure);
   if (!failure.empty()) {
-    if (launch::found_mpi().library) return nullptr;
-    throw UsageError(fmt::format("the ranks of a node cannot share memory: {}. They need MPI instead, but {}", failure,
-                                 launch::found_mpi().problem));
+    const auto& found = launch::found_mpi();
+    if (found.library) return nullptr;
+    throw UsageError(fmt::format("the ranks of a node cannot share memory: {}. They need MPI instead, but {}. {}", failure,
+                                 found.problem, found.advice));
   }
   launch.after_mpi();
   NodeRank self{world.rank, world.node_of_rank, options.timeout_seconds};

@@ -47,6 +47,13 @@ std::vector<std::string> loaded_files(std::string_view file_prefix) {
   return found.paths;
 }
 
+/// Returns a short form of `why`, the text of dlerror(3) after an attempt to load `file`: "libmpi.so.12: not found".
+std::string failure_text(const std::string& file, std::string why) {
+  const std::string_view not_found = ": cannot open shared object file: No such file or directory";
+  if (why.ends_with(not_found)) why = why.substr(0, why.size() - not_found.size()) + ": not found";
+  return why.starts_with(file) ? why : file + ": " + why;
+}
+
 }  // namespace
 
 RuntimeLibrary::RuntimeLibrary(void* handle, const char* marker) : handle_(handle) {
@@ -74,7 +81,7 @@ OpenedLibrary open_library(const char* marker, const std::vector<std::string>& f
     void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
       const char* const why = dlerror();
-      result.failures.push_back(why == nullptr ? file + ": no reason given" : why);
+      result.failures.push_back(failure_text(file, why == nullptr ? "no reason given" : why));
     } else if (dlsym(handle, marker) == nullptr) {
       result.failures.push_back(fmt::format("{}: the library has no function {}", file, marker));
     } else {

@@ -31,6 +31,8 @@ class PmixLaunch : public Launch {
     log::set_rank(world_.rank, world_.size);
     mapping_ = client_->process_mapping().value_or("");
     world_.node_of_rank = nodes_from_mapping(mapping_, world_.size);
+    if (world_.node_of_rank.empty() && client_->is_one_node())  // Open MPI's mpiexec gives no mapping
+      world_.node_of_rank.assign(static_cast<std::size_t>(world_.size), 0);
     if (!world_.node_of_rank.empty()) derive_topology(world_);
     try {
       client_->fence("start of the ranks");
@@ -39,7 +41,7 @@ class PmixLaunch : public Launch {
     }
   }
 
-  bool can_gather() const override { return !world_.node_of_rank.empty() && world_.node_count == 1 && bridge_ == nullptr; }
+  bool can_gather() const override { return bridge_ == nullptr; }
 
   std::vector<std::string> gather(const std::string& text) override {
     const auto key = fmt::format("trainrt.gather.{}", gathers_++);

@@ -81,15 +81,21 @@ MpiSearch checked_library(const RuntimeLibrary& library) {
   const auto missing = missing_function(library, mpi.functions);
   mpi.version_text = version_text_of(mpi.functions.Get_library_version);
   const auto problem = problem_of(library, mpi, missing);
-  if (problem.empty()) return {std::move(mpi), {}};
-  return {std::nullopt, fmt::format("the MPI library {} ({}) cannot be used: {}. {}", mpi.path,
-                                    first_line(mpi.version_text), problem, mpi_advice())};
+  if (problem.empty()) return {std::move(mpi), {}, {}};
+  return {std::nullopt,
+          fmt::format("the MPI library {} ({}) cannot be used: {}", mpi.path, first_line(mpi.version_text), problem),
+          mpi_advice()};
 }
 
 MpiSearch search_files(const std::vector<std::string>& files) {
   const auto opened = open_library(marker_of_mpi, files);
   if (opened.library) return checked_library(*opened.library);
-  return {std::nullopt, fmt::format("no MPI library can be loaded: {}. {}", fmt::join(opened.failures, "; "), mpi_advice())};
+  const auto failures = fmt::format("{}", fmt::join(opened.failures, "; "));
+  const bool is_open_mpi = failures.find("libmpi.so.40") != std::string::npos || failures.find("libopen-") != std::string::npos;
+  return {std::nullopt,
+          fmt::format("no MPI library can be loaded: {}{}", failures,
+                      is_open_mpi ? ". This is Open MPI, which does not have the ABI of MPICH" : ""),
+          mpi_advice()};
 }
 
 }  // namespace
@@ -115,7 +121,7 @@ const MpiSearch& found_mpi() {
 
 const MpiFunctions& mpi() {
   const auto& found = found_mpi();
-  if (!found.library) throw UsageError("these ranks communicate over MPI, but " + found.problem);
+  if (!found.library) throw UsageError(fmt::format("these ranks communicate over MPI, but {}. {}", found.problem, found.advice));
   return found.library->functions;
 }
 

@@ -52,7 +52,8 @@ struct MpiLibrary {
 /// The result of a search for an MPI library.
 struct MpiSearch {
   std::optional<MpiLibrary> library;
-  std::string problem;  ///< if `library` is empty: the reason, with advice
+  std::string problem;  ///< if `library` is empty: the reason
+  std::string advice;   ///< if `library` is empty: which libraries can be used, and what works without MPI
 };
 
 /// Searches for an MPI library in this order:

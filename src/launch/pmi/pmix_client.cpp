@@ -149,6 +149,10 @@ int PmixClient::rank() const { return static_cast<int>(the_proc.rank); }
 std::string PmixClient::space() const { return the_proc.nspace; }
 std::optional<std::string> PmixClient::process_mapping() const { return local_text(PMIX_RANK_WILDCARD, PMIX_ANL_MAP); }
 
+bool PmixClient::is_one_node() const {
+  return local_text(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE) == std::to_string(size_);
+}
+
 void PmixClient::put(const std::string& key, const std::string& value) {
   std::string text = value;
   pmix_value_t stored{};

@@ -30,16 +30,16 @@ PmixSearch checked_pmix(const RuntimeLibrary& library) {
   TRAINRT_PMIX_FUNCTIONS(TRAINRT_FIND)
 #undef TRAINRT_FIND
   pmix.version_text = pmix.functions.Get_version();
-  if (missing.empty()) return {std::move(pmix), {}};
-  return {std::nullopt, fmt::format("the PMIx library {} ({}) cannot be used: it has no function {}. {}", pmix.path,
-                                    pmix.version_text, missing, pmix_advice())};
+  if (missing.empty()) return {std::move(pmix), {}, {}};
+  return {std::nullopt,
+          fmt::format("the PMIx library {} ({}) cannot be used: it has no function {}", pmix.path, pmix.version_text, missing),
+          pmix_advice()};
 }
 
 PmixSearch search_pmix_files(const std::vector<std::string>& files) {
   const auto opened = open_library(marker_of_pmix, files);
   if (opened.library) return checked_pmix(*opened.library);
-  return {std::nullopt,
-          fmt::format("no PMIx library can be loaded: {}. {}", fmt::join(opened.failures, "; "), pmix_advice())};
+  return {std::nullopt, fmt::format("no PMIx library can be loaded: {}", fmt::join(opened.failures, "; ")), pmix_advice()};
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ const PmixSearch& found_pmix() {
 
 const PmixFunctions& pmix() {
   const auto& found = found_pmix();
-  if (!found.library) throw UsageError(found.problem);
+  if (!found.library) throw UsageError(found.problem + ". " + found.advice);
   return found.library->functions;
 }
 

@@ -37,7 +37,8 @@ struct PmixLibrary {
 /// The result of a search for a PMIx library.
 struct PmixSearch {
   std::optional<PmixLibrary> library;
-  std::string problem;  ///< if `library` is empty: the reason, with advice
+  std::string problem;  ///< if `library` is empty: the reason
+  std::string advice;   ///< if `library` is empty: what to install, and what works without PMIx
 };
 
 /// Searches for a PMIx library in this order; the first that is found is used:

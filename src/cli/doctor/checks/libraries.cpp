@@ -56,7 +56,7 @@ Finding compare_found(const DoctorRanks& ranks, launch::FoundLibrary (*find)()) 
   if (!others.empty())
     return error(fmt::format("rank 0 on {}: {}; {}", ranks.host_of_rank(0), text_of(first), others), same_modules_advice,
                  first);
-  if (first.at("path") == "") return ok("this launch does not need it; " + first.at("problem").get<std::string>(), first);
+  if (first.at("path") == "") return ok(first.at("problem").get<std::string>() + "; this launch does not need it", first);
   return ok(text_of(first), first);
 }
 
