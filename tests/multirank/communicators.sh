@@ -47,7 +47,7 @@ check 5 node auto 0,1,2,0,1
 # check_in_memory RANKS: the ranks of `trainrt -n` share memory without MPI.
 check_in_memory() {
   local what="the contract of a communicator on $1 ranks of trainrt -n, without MPI"
-  if out=$(cd "$runs" && TRAINRT_MPI_LIBRARY=/does/not/exist timeout 200 "$build/trainrt" -n "$1" --program.has_trainer=true --run.name="n$1" \
+  if out=$(TRAINRT_MPI_LIBRARY=/does/not/exist timeout 200 "$build/trainrt" -n "$1" --program.has_trainer=true --run.name="n$1" \
     --run.storage_path="$runs" -- "$build/tests/communicator_contract" node 2>&1) &&
     [[ $out == *"over node: contract kept"* ]]; then
     echo "ok $what" && passed=$((passed + 1))

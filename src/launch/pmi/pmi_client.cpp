@@ -1,7 +1,7 @@
 #include "launch/pmi/pmi_client.hpp"
 
+#include <array>
 #include <cerrno>
-#include <cstring>
 #include <string_view>
 
 #include <fcntl.h>
@@ -37,19 +37,25 @@ PmiClient::PmiClient(int socket, int rank, int size, double timeout_seconds)
 
 std::string PmiClient::read_line() {
   std::string line;
-  for (char letter = 0; letter != '\n';) {
+  std::array<char, 4096> buffer{};
+  for (;;) {
     pollfd readable{socket_, POLLIN, 0};
     const int ready = poll(&readable, 1, static_cast<int>(timeout_seconds_ * 1000));
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0)
       throw Error(fmt::format("the process that started the ranks did not answer within {} s: check whether it is stopped",
                               timeout_seconds_));
-    const auto got = read(socket_, &letter, 1);  // one byte, so that no byte of a later answer to MPI is taken
+    const auto got = recv(socket_, buffer.data(), buffer.size(), MSG_PEEK);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) throw Error(connection_ended);
-    if (letter != '\n') line += letter;
+    // Only the bytes of this line are taken: a later answer may be for MPI, which may use the socket after this object.
+    const std::string_view seen(buffer.data(), static_cast<std::size_t>(got));
+    const auto end = seen.find('\n');
+    const auto taken = end == std::string_view::npos ? seen.size() : end + 1;
+    if (recv(socket_, buffer.data(), taken, 0) < 0) throw Error(connection_ended);
+    line += seen.substr(0, end);
+    if (end != std::string_view::npos) return line;
   }
-  return line;
 }
 
 std::string PmiClient::request(const std::string& line) {

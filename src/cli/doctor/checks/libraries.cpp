@@ -44,7 +44,10 @@ Finding compare_versions(const DoctorRanks& ranks) {
 Finding compare_found(const DoctorRanks& ranks, launch::FoundLibrary (*find)()) {
   const auto answers = ranks.ask([&] {
     const auto mine = find();
-    return Json{{"loaded", mine.version.loaded}, {"path", mine.path}, {"problem", mine.problem}};
+    return Json{{"compiled", mine.version.compiled},
+                {"loaded", mine.version.loaded},
+                {"path", mine.path},
+                {"problem", mine.problem}};
   });
   const auto& first = answers.values.front();
   const auto text_of = [](const Json& answer) {
