@@ -12,8 +12,8 @@ namespace trainrt::comm {
 void require_equal_backends(std::span<const std::string> backends) {
   for (std::size_t other = 1; other < backends.size(); ++other)
     if (backends[other] != backends[0])
-      throw BackendsDiffer(fmt::format("the ranks request different backends: rank 0 '{}', rank {} '{}'", backends[0], other,
-                                       backends[other]));
+      throw BackendsDiffer(fmt::format("the ranks request different backends: rank 0 '{}', rank {} '{}'", backends[0],
+                                       other, backends[other]));
 }
 
 bool agree_before_mpi(launch::Launch& launch, std::string_view backend) {

@@ -220,14 +220,15 @@ class RankGroup::Impl {
     const auto missing = exchange_.fence(rank);
     if (missing.empty()) return;
     if (record_abort(rank, static_cast<int>(ExitCode::failed)))
-      log::error(missing + " did not reach the start or the end of communication, where other ranks wait: "
-                           "check why its process blocks");
+      log::error(missing +
+                 " did not reach the start or the end of communication, where other ranks wait: "
+                 "check why its process blocks");
     exchange_.wait_until_closed();
   }
 
-  /// Handles a request of rank `rank` to abort, for example by MPI_Abort: the group ends with exit code `code`, or with 70 if `code` is an error number of
-  /// MPI and not an exit code. Blocks until RankExchange::close() is called, because MPI would print an error if it got an
-  /// answer.
+  /// Handles a request of rank `rank` to abort, for example by MPI_Abort: the group ends with exit code `code`, or with 70
+  /// if `code` is an error number of MPI and not an exit code. Blocks until RankExchange::close() is called, because MPI
+  /// would print an error if it got an answer.
   void abort(int rank, int code) {
     constexpr int max_exit_code = 128;
     record_abort(rank, code >= 0 && code < max_exit_code ? code : static_cast<int>(ExitCode::failed));

@@ -13,6 +13,7 @@
 #include "comm/backend.hpp"
 #include "comm/backend_agreement.hpp"
 #include "comm/mpi/leader_exchange.hpp"
+#include "comm/mpi/mpi_collective.hpp"
 #include "comm/mpi/start_mpi.hpp"
 #include "comm/node/node_windows.hpp"
 #include "comm/node/shared_communicator.hpp"
@@ -28,20 +29,6 @@ namespace trainrt::comm::plugins {
 extern const Backend node;
 
 namespace {
-
-/// A collective that MPI performs between all ranks, as a condition for a coroutine: true when the collective is complete.
-class MpiCollective : public Awaited {
- public:
-  MpiCollective(MpiCommunicator& mpi, const Collective& c) : mpi_(mpi), ticket_(mpi.start(c)), waiting_(mpi.roll_call()) {}
-  bool ready() override { return mpi_.test(ticket_); }
-  void sleep(double max_seconds) override { waiting_.sleep(max_seconds); }
-  std::string missing() override { return waiting_.missing(); }
-
- private:
-  MpiCommunicator& mpi_;
-  Communicator::Ticket ticket_;
-  MpiRequests waiting_;
-};
 
 /// A condition that is always true: a coroutine that awaits it waits for all earlier collectives in the queue.
 class QueueTurn : public Awaited {

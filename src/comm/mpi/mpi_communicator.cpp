@@ -100,7 +100,7 @@ void MpiCommunicator::start_maximum(const Maximum& mine) {
   my_maximum_ = mine;
   maximum_requests_ = std::make_unique<MpiRequests>(*roll_call_);
   check_mpi(mpi().Iallreduce(my_maximum_.data(), maximum_.data(), static_cast<int>(maximum_.size()), MPI_INT64_T, MPI_MAX,
-                           maximum_comm_, maximum_requests_->add()));
+                             maximum_comm_, maximum_requests_->add()));
 }
 
 MpiCommunicator::Maximum MpiCommunicator::finish_maximum(std::string_view name) {
@@ -239,8 +239,8 @@ CollectiveTask MpiCommunicator::broadcast_task(Collective c) {
   MpiRequests pieces(*roll_call_);
   for (std::size_t done = 0; done < c.buffer.bytes(); done += MpiLane::max_message_bytes)
     check_mpi(mpi().Ibcast(bytes_of(c.buffer.data) + done,
-                         static_cast<int>(std::min(MpiLane::max_message_bytes, c.buffer.bytes() - done)), MPI_BYTE, c.root,
-                         comm_, pieces.add()));
+                           static_cast<int>(std::min(MpiLane::max_message_bytes, c.buffer.bytes() - done)), MPI_BYTE,
+                           c.root, comm_, pieces.add()));
   co_await pieces;
 }
 

@@ -27,7 +27,9 @@ class KeptSignalHandlers {
   KeptSignalHandlers& operator=(const KeptSignalHandlers&) = delete;
 
  private:
-  struct sigaction& at(int number) { return handlers_[static_cast<std::size_t>(number)]; }
+  struct sigaction& at(int number) {
+    return handlers_[static_cast<std::size_t>(number)];
+  }
   std::array<struct sigaction, last_signal + 1> handlers_{};
 };
 

@@ -26,9 +26,10 @@ constexpr const char* usable_libraries =
     "MPICH 4.0 or newer (Debian: package libmpich12), Intel MPI and Cray MPICH can be used: load the module of one of them";
 
 std::string mpi_advice() {
-  return fmt::format("{}, or set {} to the path of its libmpi.so.12. Without MPI, trainrt runs on one node: with trainrt "
-                     "-n N, or with srun --mpi=pmix on one node",
-                     usable_libraries, mpi_variable);
+  return fmt::format(
+      "{}, or set {} to the path of its libmpi.so.12. Without MPI, trainrt runs on one node: with trainrt "
+      "-n N, or with srun --mpi=pmix on one node",
+      usable_libraries, mpi_variable);
 }
 
 std::string version_text_of(decltype(&::MPI_Get_library_version) get_library_version) {
@@ -44,7 +45,8 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 bool has_standard_abi(const RuntimeLibrary& library) {
   int (*get_abi_version)(int*, int*) = nullptr;
   int major = -1, minor = -1;
-  return library.find(get_abi_version, "MPI_Abi_get_version") && get_abi_version(&major, &minor) == MPI_SUCCESS && major > 0;
+  return library.find(get_abi_version, "MPI_Abi_get_version") && get_abi_version(&major, &minor) == MPI_SUCCESS &&
+         major > 0;
 }
 
 /// Returns the reason why an MPI library does not have MPICH's ABI; "" if it has.
@@ -91,7 +93,8 @@ MpiSearch search_files(const std::vector<std::string>& files) {
   const auto opened = open_library(marker_of_mpi, files);
   if (opened.library) return checked_library(*opened.library);
   const auto failures = fmt::format("{}", fmt::join(opened.failures, "; "));
-  const bool is_open_mpi = failures.find("libmpi.so.40") != std::string::npos || failures.find("libopen-") != std::string::npos;
+  const bool is_open_mpi =
+      failures.find("libmpi.so.40") != std::string::npos || failures.find("libopen-") != std::string::npos;
   return {std::nullopt,
           fmt::format("no MPI library can be loaded: {}{}", failures,
                       is_open_mpi ? ". This is Open MPI, which does not have the ABI of MPICH" : ""),
@@ -121,7 +124,8 @@ const MpiSearch& found_mpi() {
 
 const MpiFunctions& mpi() {
   const auto& found = found_mpi();
-  if (!found.library) throw UsageError(fmt::format("these ranks communicate over MPI, but {}. {}", found.problem, found.advice));
+  if (!found.library)
+    throw UsageError(fmt::format("these ranks communicate over MPI, but {}. {}", found.problem, found.advice));
   return found.library->functions;
 }
 

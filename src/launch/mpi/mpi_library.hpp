@@ -11,28 +11,28 @@ namespace trainrt::launch {
 // works with every MPI that has the binary interface (ABI) of MPICH, in which handles and constants are integers.
 
 /// The functions of MPI that trainrt calls: FUNCTION(Init_thread) is MPI_Init_thread.
-#define TRAINRT_MPI_FUNCTIONS(FUNCTION)                                                                                  \
-  FUNCTION(Abort)                                                                                                        \
-  FUNCTION(Comm_dup)                                                                                                     \
-  FUNCTION(Comm_free)                                                                                                    \
-  FUNCTION(Comm_rank)                                                                                                    \
-  FUNCTION(Comm_set_errhandler)                                                                                          \
-  FUNCTION(Comm_size)                                                                                                    \
-  FUNCTION(Comm_split)                                                                                                   \
-  FUNCTION(Error_string)                                                                                                 \
-  FUNCTION(Finalize)                                                                                                     \
-  FUNCTION(Finalized)                                                                                                    \
-  FUNCTION(Get_library_version)                                                                                          \
-  FUNCTION(Get_version)                                                                                                  \
-  FUNCTION(Iallreduce)                                                                                                   \
-  FUNCTION(Ibarrier)                                                                                                     \
-  FUNCTION(Ibcast)                                                                                                       \
-  FUNCTION(Init_thread)                                                                                                  \
-  FUNCTION(Initialized)                                                                                                  \
-  FUNCTION(Iprobe)                                                                                                       \
-  FUNCTION(Irecv)                                                                                                        \
-  FUNCTION(Isend)                                                                                                        \
-  FUNCTION(Recv)                                                                                                         \
+#define TRAINRT_MPI_FUNCTIONS(FUNCTION) \
+  FUNCTION(Abort)                       \
+  FUNCTION(Comm_dup)                    \
+  FUNCTION(Comm_free)                   \
+  FUNCTION(Comm_rank)                   \
+  FUNCTION(Comm_set_errhandler)         \
+  FUNCTION(Comm_size)                   \
+  FUNCTION(Comm_split)                  \
+  FUNCTION(Error_string)                \
+  FUNCTION(Finalize)                    \
+  FUNCTION(Finalized)                   \
+  FUNCTION(Get_library_version)         \
+  FUNCTION(Get_version)                 \
+  FUNCTION(Iallreduce)                  \
+  FUNCTION(Ibarrier)                    \
+  FUNCTION(Ibcast)                      \
+  FUNCTION(Init_thread)                 \
+  FUNCTION(Initialized)                 \
+  FUNCTION(Iprobe)                      \
+  FUNCTION(Irecv)                       \
+  FUNCTION(Isend)                       \
+  FUNCTION(Recv)                        \
   FUNCTION(Testall)
 
 /// The functions of a loaded MPI library.

@@ -37,7 +37,8 @@ class PmiBridge {
   std::vector<std::string> variables_;  ///< the environment variables that start() has set
 };
 
-/// Returns whether an MPI library needs a PmiBridge under PMIx, because it uses PMI-1: an MPICH that was not configured with
+/// Returns whether an MPI library needs a PmiBridge under PMIx, because it uses PMI-1: an MPICH that was not configured
+/// with
 /// --with-pmix, or an Intel MPI for which the user has named no PMI library. `library_version` is the text of
 /// MPI_Get_library_version().
 bool needs_bridge(const std::string& library_version, const Environment& environment);

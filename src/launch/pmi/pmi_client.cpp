@@ -18,7 +18,8 @@ namespace trainrt::launch {
 namespace {
 
 constexpr const char* connection_ended =
-    "the process that started the ranks has closed its connection to this rank: another rank ended, or did not start in time";
+    "the process that started the ranks has closed its connection to this rank: another rank ended, or did not start in "
+    "time";
 
 /// Returns the value of `key` in an answer such as "cmd=get_result rc=0 value=61"; "" if the answer does not have the key.
 std::string value_in(const std::string& line, const std::string& key) {
@@ -81,7 +82,8 @@ std::vector<std::string> PmiClient::gather(const std::string& text) {
   request("cmd=barrier_in\n");
   std::vector<std::string> texts;
   for (int rank = 0; rank < size_; ++rank)
-    texts.push_back(bytes_of_hex(value_in(request(fmt::format("cmd=get kvsname=trainrt key={}\n", key_of(rank))), "value")));
+    texts.push_back(
+        bytes_of_hex(value_in(request(fmt::format("cmd=get kvsname=trainrt key={}\n", key_of(rank))), "value")));
   return texts;
 }
 

@@ -28,7 +28,8 @@ namespace {
 pmix_proc_t the_proc{};  // namespace and rank of this process in PMIx, which allows one client per process
 
 void check(pmix_status_t status, const std::string& call) {
-  if (status != PMIX_SUCCESS) throw Error(fmt::format("PMIx: {} failed: {} ({})", call, pmix().Error_string(status), status));
+  if (status != PMIX_SUCCESS)
+    throw Error(fmt::format("PMIx: {} failed: {} ({})", call, pmix().Error_string(status), status));
 }
 
 /// Returns the attribute `key` with the value true. It owns no memory.
@@ -149,9 +150,7 @@ int PmixClient::rank() const { return static_cast<int>(the_proc.rank); }
 std::string PmixClient::space() const { return the_proc.nspace; }
 std::optional<std::string> PmixClient::process_mapping() const { return local_text(PMIX_RANK_WILDCARD, PMIX_ANL_MAP); }
 
-bool PmixClient::is_one_node() const {
-  return local_text(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE) == std::to_string(size_);
-}
+bool PmixClient::is_one_node() const { return local_text(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE) == std::to_string(size_); }
 
 void PmixClient::put(const std::string& key, const std::string& value) {
   std::string text = value;

@@ -16,9 +16,10 @@ constexpr const char* marker_of_pmix = "PMIx_Get_version";
 constexpr const char* pmix_variable = "TRAINRT_PMIX_LIBRARY";
 
 std::string pmix_advice() {
-  return fmt::format("Install PMIx 3 or newer (Debian: package libpmix2), load its module, or set {} to the path of "
-                     "libpmix.so.2. Without PMIx, ranks can be started by trainrt -n N, mpiexec or srun --mpi=pmi2",
-                     pmix_variable);
+  return fmt::format(
+      "Install PMIx 3 or newer (Debian: package libpmix2), load its module, or set {} to the path of "
+      "libpmix.so.2. Without PMIx, ranks can be started by trainrt -n N, mpiexec or srun --mpi=pmi2",
+      pmix_variable);
 }
 
 PmixSearch checked_pmix(const RuntimeLibrary& library) {
@@ -31,9 +32,10 @@ PmixSearch checked_pmix(const RuntimeLibrary& library) {
 #undef TRAINRT_FIND
   pmix.version_text = pmix.functions.Get_version();
   if (missing.empty()) return {std::move(pmix), {}, {}};
-  return {std::nullopt,
-          fmt::format("the PMIx library {} ({}) cannot be used: it has no function {}", pmix.path, pmix.version_text, missing),
-          pmix_advice()};
+  return {
+      std::nullopt,
+      fmt::format("the PMIx library {} ({}) cannot be used: it has no function {}", pmix.path, pmix.version_text, missing),
+      pmix_advice()};
 }
 
 PmixSearch search_pmix_files(const std::vector<std::string>& files) {

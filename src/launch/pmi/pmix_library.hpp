@@ -9,15 +9,15 @@ namespace trainrt::launch {
 // trainrt does not link PMIx: it loads libpmix.so.2 when `srun --mpi=pmix` has started the process.
 
 /// The functions of PMIx that trainrt calls: FUNCTION(Init) is PMIx_Init. They exist since PMIx 2.
-#define TRAINRT_PMIX_FUNCTIONS(FUNCTION)                                                                                 \
-  FUNCTION(Abort)                                                                                                        \
-  FUNCTION(Commit)                                                                                                       \
-  FUNCTION(Error_string)                                                                                                 \
-  FUNCTION(Fence_nb)                                                                                                     \
-  FUNCTION(Finalize)                                                                                                     \
-  FUNCTION(Get)                                                                                                          \
-  FUNCTION(Get_version)                                                                                                  \
-  FUNCTION(Init)                                                                                                         \
+#define TRAINRT_PMIX_FUNCTIONS(FUNCTION) \
+  FUNCTION(Abort)                        \
+  FUNCTION(Commit)                       \
+  FUNCTION(Error_string)                 \
+  FUNCTION(Fence_nb)                     \
+  FUNCTION(Finalize)                     \
+  FUNCTION(Get)                          \
+  FUNCTION(Get_version)                  \
+  FUNCTION(Init)                         \
   FUNCTION(Put)
 
 /// The functions of a loaded PMIx library.

@@ -1,8 +1,8 @@
 // Tests of the search for MPI and PMIx libraries, with fakes (support/fakes).
 #include <csignal>
 
-#include <catch2/catch.hpp>
 #include <dlfcn.h>
+#include <catch2/catch.hpp>
 
 #include "launch/mpi/mpi_library.hpp"
 #include "launch/pmi/pmix_library.hpp"
@@ -29,14 +29,14 @@ TEST_CASE("an MPI library that cannot be used is rejected with its file, its ver
   const auto [name, words] = GENERATE(table<std::string, std::string>({
       {"incomplete", "(MPICH Version: 9.8.7) cannot be used: it has no function MPI_Ibcast"},
       {"foreign", "(Open MPI v9.8.7) cannot be used: it does not have the ABI of MPICH"},
-      {"old", "(MPICH Version: 9.8.7) cannot be used: it implements version 3.0 of the MPI standard, and trainrt needs 3.1"},
+      {"old",
+       "(MPICH Version: 9.8.7) cannot be used: it implements version 3.0 of the MPI standard, and trainrt needs 3.1"},
       {"standard_abi", "(MPICH Version: 9.8.7) cannot be used: it has the ABI of the MPI standard 5.0"},
   }));
   const auto found = check_mpi_library(fake_mpi(name));
   CHECK_FALSE(found.library);
   CHECK_THAT(found.problem, Contains(fake_mpi(name)) && Contains(words));
-  CHECK_THAT(found.advice,
-             Contains("package libmpich12") && Contains("TRAINRT_MPI_LIBRARY") && Contains("trainrt -n N"));
+  CHECK_THAT(found.advice, Contains("package libmpich12") && Contains("TRAINRT_MPI_LIBRARY") && Contains("trainrt -n N"));
 }
 
 TEST_CASE("a file that is no MPI library is an error that names it") {
@@ -59,7 +59,8 @@ TEST_CASE("a PMIx library without a function is rejected with its file, its vers
   CHECK_FALSE(found.library);
   CHECK_THAT(found.problem, Contains(file + " (OpenPMIx 1.2.5, a fake) cannot be used: it has no function PMIx_Fence_nb"));
   CHECK_THAT(found.advice, Contains("TRAINRT_PMIX_LIBRARY") && Contains("package libpmix2"));
-  CHECK_THAT(check_pmix_library("/does/not/exist.so").problem, Contains("no PMIx library can be loaded: /does/not/exist.so"));
+  CHECK_THAT(check_pmix_library("/does/not/exist.so").problem,
+             Contains("no PMIx library can be loaded: /does/not/exist.so"));
 }
 
 // Must be the last test of the file: a library cannot be unloaded.

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <thread>
 
-#include <catch2/catch.hpp>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
 #include "launch/pmi/pmi_client.hpp"

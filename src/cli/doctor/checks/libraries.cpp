@@ -32,8 +32,7 @@ Finding compare_versions(const DoctorRanks& ranks) {
   const auto others = ranks.problems_in(
       answers, [&](const Json& answer) { return answer == first ? "" : answer.at("loaded").get<std::string>(); });
   if (!others.empty())
-    return error(fmt::format("rank 0 on {}: {}; {}", ranks.host_of_rank(0), loaded, others),
-                 same_modules_advice, first);
+    return error(fmt::format("rank 0 on {}: {}; {}", ranks.host_of_rank(0), loaded, others), same_modules_advice, first);
   return warning_if(
       compiled == loaded ? "" : fmt::format("{} is loaded, but trainrt was compiled with {}", loaded, compiled),
       "load the module of the compiled version, or build trainrt with the loaded version",
