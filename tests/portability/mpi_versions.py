@@ -29,7 +29,7 @@ class Mpi:
     """An MPI library, its mpiexec, and the environment variables that its module file would set."""
 
     def __init__(self, name, folder):
-        self.name, self.mpiexec, self.env = name, MPIEXEC, {}
+        self.name, self.mpiexec, self.env, self.mpiexec_env = name, MPIEXEC, {}, {}
         if PACKAGES[name] is None:
             return
         root = folder / name.replace(" ", "-")
@@ -42,8 +42,9 @@ class Mpi:
         if name == "impi-rt":
             self.env |= {"LD_LIBRARY_PATH": str(root / "lib"), "FI_PROVIDER_PATH": str(root / "lib"), "I_MPI_ROOT": str(root)}
         if name == "openmpi":
-            self.env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
-                         "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+            self.mpiexec_env = {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                                "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+                                "TRAINRT_PMIX_LIBRARY": str(root / "lib/openmpi/libpmix.so.2")}
 
     def version(self):
         text = subprocess.run([TRAINRT, "--version"], capture_output=True, text=True, check=True, env={**os.environ, **self.env}).stdout
@@ -68,7 +69,7 @@ def results_of(mpi, cluster):
         for launcher in ("mpiexec", "srun --mpi=pmix", "srun --mpi=pmi2"):
             config = linear_config(scratch(), "run", {"epochs": 2, "batch_size": 32}, {"samples": 384, "features": 200})
             start = [mpi.mpiexec, "-n", ranks] if launcher == "mpiexec" else [*launcher.split(), *layout]
-            env = dict(mpi.env) if launcher == "mpiexec" else {**cluster.env, **mpi.env}
+            env = mpi.env | mpi.mpiexec_env if launcher == "mpiexec" else {**cluster.env, **mpi.env}
             found[launcher, ranks] = result_of([*start, TRAINRT, "--config", config], config, env)
             print(f"  {mpi.name}, {launcher}, {ranks} ranks: {found[launcher, ranks]}", flush=True)
     return found

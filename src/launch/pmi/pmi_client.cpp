@@ -1,5 +1,6 @@
 #include "launch/pmi/pmi_client.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string_view>
@@ -21,6 +22,8 @@ constexpr const char* connection_ended =
     "the process that started the ranks has closed its connection to this rank: another rank ended, or did not start in "
     "time";
 
+constexpr double max_poll_ms = 2e9;
+
 /// Returns the value of `key` in an answer such as "cmd=get_result rc=0 value=61"; "" if the answer does not have the key.
 std::string value_in(const std::string& line, const std::string& key) {
   const auto at = (" " + line).find(" " + key + "=");
@@ -41,7 +44,7 @@ std::string PmiClient::read_line() {
   std::array<char, 4096> buffer{};
   for (;;) {
     pollfd readable{socket_, POLLIN, 0};
-    const int ready = poll(&readable, 1, static_cast<int>(timeout_seconds_ * 1000));
+    const int ready = poll(&readable, 1, static_cast<int>(std::min(timeout_seconds_ * 1000, max_poll_ms)));
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0)
       throw Error(fmt::format("the process that started the ranks did not answer within {} s: check whether it is stopped",
