@@ -42,8 +42,8 @@ class Mpi:
         if name == "impi-rt":
             self.env |= {"LD_LIBRARY_PATH": str(root / "lib"), "FI_PROVIDER_PATH": str(root / "lib"), "I_MPI_ROOT": str(root)}
         if name == "openmpi":
-            self.mpiexec_env = {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                                "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+            as_root = [f"{prefix}_ALLOW_RUN_AS_ROOT{suffix}" for prefix in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")]
+            self.mpiexec_env = {**dict.fromkeys(as_root, "1"), "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
                                 "TRAINRT_PMIX_LIBRARY": str(root / "lib/openmpi/libpmix.so.2")}
 
     def version(self):
