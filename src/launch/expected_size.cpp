@@ -40,7 +40,7 @@ void require_expected_size(const Environment& environment, int size, const std::
       "{}={} requests {} ranks, but launcher '{}' connected only {} rank{}: each process would train alone. {}",
       expected->variable, expected->size, expected->size, launcher, size, size == 1 ? "" : "s",
       slurm ? "Start it with `srun --mpi=pmix`, or export SLURM_MPI_TYPE=pmix; `srun --mpi=list` lists the available types."
-            : "Start it with the mpiexec of the MPICH that trainrt is built with (Debian: mpiexec.mpich)."));
+            : "Start it with the mpiexec of MPICH (Debian: mpiexec.mpich) or Intel MPI, or with trainrt -n N."));
 }
 
 void require_expected_size_of_mpi(const Environment& environment, int size) {

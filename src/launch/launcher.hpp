@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/environment.hpp"
 #include "core/plugin.hpp"
@@ -32,8 +33,14 @@ class Launch {
   /// Prepares the environment variables in which MPI finds the launcher. Must be called directly before MPI_Init.
   virtual void before_mpi() {}
   /// Removes the launcher's environment variables, which child processes would inherit. Must be called directly after
-  /// MPI_Init.
+  /// MPI_Init, or when the ranks are connected without MPI.
   virtual void after_mpi() {}
+  /// Returns whether the launcher supports gather(). The result is the same on all ranks.
+  virtual bool can_gather() const { return false; }
+  /// Returns the `text` of every rank, in rank order, exchanged by the launcher and without MPI. The texts may contain any
+  /// bytes, and should be short. Requires can_gather(). Must not be called while MPI is initialized. Collective. Throws
+  /// Error if another rank fails.
+  virtual std::vector<std::string> gather(const std::string& text) { return {text}; }
   /// Returns whether a process that has called MPI_Init may exit without MPI_Finalize; false if the launcher would treat
   /// such an exit as a failure.
   virtual bool may_skip_mpi_finalize() const { return false; }

@@ -5,13 +5,20 @@
 
 namespace trainrt::launch {
 
-// The versions of the MPI and PMIx libraries, as compiled and as loaded. These functions may be called before MPI_Init and
-// PMIx_Init.
+/// The MPI or PMIx library of this process. These libraries are loaded on demand.
+struct FoundLibrary {
+  LibraryVersion version;  ///< `loaded` is empty if no library can be used
+  std::string path;        ///< the file from which the library was loaded
+  std::string problem;     ///< if no library can be used: the reason
+};
 
-LibraryVersion mpi_version();
-LibraryVersion pmix_version();
+// These functions load the library if necessary. They may be called before MPI_Init and PMIx_Init.
 
-/// Returns the text of MPI_Get_library_version(): version and build configuration of the loaded MPI library.
+FoundLibrary mpi_version();
+FoundLibrary pmix_version();
+
+/// Returns the text of MPI_Get_library_version(): version and build configuration of the MPI library. Throws UsageError if
+/// no MPI library can be used.
 std::string mpi_library_text();
 
 }  // namespace trainrt::launch

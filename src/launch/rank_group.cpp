@@ -33,7 +33,7 @@ namespace trainrt::launch {
 
 namespace {
 
-constexpr double grace_s = 3;  ///< seconds between the exit of a rank without MPI_Finalize and the kill of the other ranks
+constexpr double grace_s = 3;  ///< seconds between the early exit of a rank and the kill of the other ranks
 
 /// The key-value store and the barrier that the ranks of a RankGroup share, for their PMI servers. Thread-safe.
 class RankExchange {
@@ -97,6 +97,7 @@ Variables environment_of(int rank, int size, int socket) {
                                                                                       {"MPI_LOCALRANKID", rank},
                                                                                       {"MPI_LOCALNRANKS", size}})
     variables[name] = std::to_string(value);
+  variables[rank_group_variable] = rank_group_name;
   return variables;
 }
 
@@ -219,20 +220,22 @@ class RankGroup::Impl {
     const auto missing = exchange_.fence(rank);
     if (missing.empty()) return;
     if (record_abort(rank, static_cast<int>(ExitCode::failed)))
-      log::error(missing + " did not reach MPI_Init or MPI_Finalize, where other ranks wait: check why its process blocks");
+      log::error(missing +
+                 " did not reach the start or the end of communication, where other ranks wait: "
+                 "check why its process blocks");
     exchange_.wait_until_closed();
   }
 
-  /// Handles an MPI_Abort of rank `rank`: the group ends with exit code `code`, or with 70 if `code` is an error number of
-  /// MPI and not an exit code. Blocks until RankExchange::close() is called, because MPI would print an error if it got an
-  /// answer.
+  /// Handles a request of rank `rank` to abort, for example by MPI_Abort: the group ends with exit code `code`, or with 70
+  /// if `code` is an error number of MPI and not an exit code. Blocks until RankExchange::close() is called, because MPI
+  /// would print an error if it got an answer.
   void abort(int rank, int code) {
     constexpr int max_exit_code = 128;
     record_abort(rank, code >= 0 && code < max_exit_code ? code : static_cast<int>(ExitCode::failed));
     exchange_.wait_until_closed();
   }
 
-  /// Records an MPI_Abort of rank `rank`, or the failure of its barrier. Returns true for the first abort of the group; the
+  /// Records that rank `rank` aborts, or the failure of its barrier. Returns true for the first abort of the group; the
   /// `code` of the first abort becomes the exit code of the group.
   bool record_abort(int rank, int code) {
     auto no_abort = GroupEnd{};

@@ -5,8 +5,12 @@
 
 namespace trainrt::launch {
 
-/// Timeouts for the ranks of a RankGroup in the barriers of MPI_Init and MPI_Finalize. After a timeout the missing ranks
-/// are logged, and the group ends with exit code 70.
+/// The environment variable by which a rank of a RankGroup recognizes that its PMI-1 server is a RankGroup, and its value.
+inline constexpr const char* rank_group_variable = "PMI_SERVER";
+inline constexpr const char* rank_group_name = "trainrt";
+
+/// Timeouts for the ranks of a RankGroup in the barriers at their start and of MPI_Finalize. After a timeout the missing
+/// ranks are logged, and the group ends with exit code 70.
 struct GroupLimits {
   double start_s = 20;    ///< timeout in seconds for the first barrier
   double later_s = 1800;  ///< timeout in seconds for later barriers
@@ -27,13 +31,14 @@ struct GroupInput {
 };
 
 /// A group of ranks on this node: processes of one program, which this process starts. As mpiexec does, this process serves
-/// the PMI-1 protocol to the MPI of each rank. All functions must be called from one thread.
+/// the PMI-1 protocol to each rank: to its PmiClient and to its MPI. All functions must be called from one thread.
 /// - The ranks inherit the standard output and error of this process.
 /// - Each rank has its own process group, so terminal signals reach the ranks only through signal().
 /// - If this process dies, each rank gets SIGTERM (or another stop signal if SIGTERM is ignored), on which a run saves and
 ///   stops.
-/// - If a rank calls MPI_Abort, all ranks are killed at once, and the code of MPI_Abort is the exit code of the group.
-/// - If a rank exits without MPI_Finalize, the other ranks are killed 3 s later.
+/// - If a rank calls MPI_Abort or PmiClient::abort(), all ranks are killed at once, and the code of that call is the exit
+///   code of the group.
+/// - If a rank exits without MPI_Finalize or PmiClient::finalize(), the other ranks are killed 3 s later.
 class RankGroup {
  public:
   /// Starts `size` processes of `command`, of which the first word is the path of the program. Throws Error if a process

@@ -126,7 +126,7 @@ StepView view_of_step(const Environment& environment) {
   view.user = geteuid();
   view.outer_user = user_outside();
   view.server_version = environment.text("PMIX_VERSION").value_or("");
-  view.client_version = pmix_version().loaded;
+  view.client_version = pmix_version().version.loaded;
   return view;
 }
 
@@ -163,7 +163,12 @@ std::vector<StepGap> gaps_in(const StepView& view) {
                     .remedy = fmt::format("bind it, writable, at the same path: --bind {0} (Apptainer), "
                                           "--container-mounts={0}:{0} (pyxis; Enroot's hook 50-slurm-pmi.sh does it)",
                                           view.server_folder)});
-  if (!view.server_version.empty() && major_of(view.server_version) != major_of(view.client_version))
+  if (view.client_version.empty())
+    gaps.push_back(
+        {.problem = "no PMIx library can be loaded",
+         .remedy = "have libpmix.so.2 in the image (Debian: package libpmix2), or set TRAINRT_PMIX_LIBRARY to its path",
+         .is_fatal = true});
+  else if (!view.server_version.empty() && major_of(view.server_version) != major_of(view.client_version))
     gaps.push_back(
         {.problem = fmt::format("the PMIx server has version {}, and the loaded library is {}", view.server_version,
                                 view.client_version),

@@ -44,6 +44,21 @@ check 3 node auto 0,1,0 check
 check 4 node auto 0,0,1,1
 check 5 node auto 0,0,0,1,2
 check 5 node auto 0,1,2,0,1
+# check_in_memory RANKS: the ranks of `trainrt -n` share memory without MPI.
+check_in_memory() {
+  local what="the contract of a communicator on $1 ranks of trainrt -n, without MPI"
+  if out=$(TRAINRT_MPI_LIBRARY=/does/not/exist timeout 200 "$build/trainrt" -n "$1" --program.has_trainer=true --run.name="n$1" \
+    --run.storage_path="$runs" -- "$build/tests/communicator_contract" node 2>&1) &&
+    [[ $out == *"over node: contract kept"* ]]; then
+    echo "ok $what" && passed=$((passed + 1))
+  else
+    echo "FAILED $what: $out" && failed=$((failed + 1))
+  fi
+}
+runs=$(mktemp -d)
+trap 'rm -rf "$runs"' EXIT
+check_in_memory 2
+check_in_memory 5
 # check_listed RANKS BACKEND: a backend of `trainrt list all` keeps the contract, or refuses these ranks with a reason.
 check_listed() {
   local ranks=$1 backend=$2

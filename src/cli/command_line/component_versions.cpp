@@ -22,6 +22,12 @@ std::string line(std::string_view name, const LibraryVersion& version) {
                         : fmt::format("{} (compiled against {})", version.loaded, version.compiled));
 }
 
+/// Any MPI with MPICH's ABI can be used, and any PMIx, so the version at compile time is not shown.
+std::string line(std::string_view name, const launch::FoundLibrary& found) {
+  return line(name, found.path.empty() ? fmt::format("not available ({})", found.problem)
+                                       : fmt::format("{} ({})", found.version.loaded, found.path));
+}
+
 std::string nccl_text() {
   try {
     return comm::nccl::load()->version_text();
@@ -34,10 +40,13 @@ std::string nccl_text() {
 
 std::string component_versions() {
   auto& gpus = device::runtime();
-  return line("MPI", launch::mpi_version()) + line("PMIx", launch::pmix_version()) + line("HDF5", io::hdf5_version()) +
-         line("CUDA", gpus.versions().empty() ? fmt::format("not available ({})", gpus.no_gpu_reason()) : gpus.versions()) +
-         line("NCCL", nccl_text()) +
-         line("Boost", fmt::format("{}.{}.{}", BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100));
+  auto text = line("MPI", launch::mpi_version());  // before PMIx: some MPI libraries bring their own
+  text += line("PMIx", launch::pmix_version());
+  text += line("HDF5", io::hdf5_version());
+  text += line("CUDA", gpus.versions().empty() ? fmt::format("not available ({})", gpus.no_gpu_reason()) : gpus.versions());
+  text += line("NCCL", nccl_text());
+  text += line("Boost", fmt::format("{}.{}.{}", BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100));
+  return text;
 }
 
 }  // namespace trainrt::cli

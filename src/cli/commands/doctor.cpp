@@ -253,6 +253,8 @@ const Command doctor{
     .notes =
         "Start it like the run, with the same srun options. Each line is the result of a check: ok, warning or error, with "
         "advice.\n"
+        "The lines mpi and pmix name the libraries that are loaded; TRAINRT_MPI_LIBRARY and TRAINRT_PMIX_LIBRARY name "
+        "others.\n"
         "Each node writes at most 64 MiB to the folder, for at most 3 s, in files named .trainrt-doctor*. The "
         "files are removed; the next doctor removes those of a killed one.\n"
         "With a program after --, or a config with train.program, it also checks the program's files, its Python and "

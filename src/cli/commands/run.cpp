@@ -157,6 +157,8 @@ const Command run{
         "from standard input (python3 - < train.py) is passed to the programs of all ranks.\n"
         "A run of another user is resumed only with --trust-owner=USER, or if trust_group in section [trust] of "
         "~/.config/trainrt/trainrt.ini or /etc/trainrt/trainrt.ini names a group of that user.\n"
+        "Ranks on several nodes, and ranks of mpiexec or srun --mpi=pmi2, need an MPI library with MPICH's ABI; "
+        "TRAINRT_MPI_LIBRARY names it, by default libmpi.so.12 or libmpich.so.12.\n"
         "Open ports: MPI between nodes; on rank 0, the services for a program that uses MPI, Horovod or XGBoost "
         "(program.env), on 127.0.0.1 if all ranks are on one node; and the ports that the program itself opens.\n",
     .exit_codes = run_exit_codes,

@@ -29,7 +29,8 @@ void note_ignored_signals() {
     if (trainrt::is_signal_ignored(number)) ignored_at_start |= 1U << number;
 }
 
-/// Runs note_ignored_signals() before the initializers of shared libraries, because UCX then installs a handler for SIGHUP.
+/// Runs note_ignored_signals() before the initializers of shared libraries, which may install handlers: a preloaded UCX
+/// handles SIGHUP.
 [[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)() = note_ignored_signals;
 
 /// Continues to ignore the signals that were ignored when this program was started (nohup). SIGCHLD is an exception,

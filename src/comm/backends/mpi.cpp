@@ -5,6 +5,7 @@
 #include <trainrt/error.hpp>
 
 #include "comm/backend.hpp"
+#include "comm/backend_agreement.hpp"
 #include "comm/mpi/mpi_communicator.hpp"
 #include "comm/mpi/start_mpi.hpp"
 
@@ -21,6 +22,7 @@ const Backend mpi{
       return launch.world().size > 1 ? "" : "it requires more than one rank";
     },
     .open = [](launch::Launch& launch, const CommOptions& options) -> std::unique_ptr<Communicator> {
+      agree_before_mpi(launch, mpi.name);
       return start_mpi(launch, options, mpi.name);
     },
     .details = [](const World& world) -> std::string { return world.node_count == world.size ? "one rank per node" : ""; }};

@@ -1,94 +1,34 @@
 // The communication backend "node": the ranks of a node reduce in shared memory, and the first rank of each node exchanges
 // the results with the first ranks of the other nodes over MPI. Sums follow the fixed binary tree over rank numbers. A node
 // computes the sums of the complete subtrees with all ranks on the node, and only these sums are sent: one sum per node
-// for 2^k consecutive ranks per node.
+// for 2^k consecutive ranks per node. If all ranks are on one node, MPI is not needed.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <map>
 
 #include <fmt/format.h>
+#include <trainrt/communicators.hpp>
 #include <trainrt/error.hpp>
 
 #include "comm/backend.hpp"
+#include "comm/backend_agreement.hpp"
 #include "comm/mpi/leader_exchange.hpp"
+#include "comm/mpi/mpi_collective.hpp"
 #include "comm/mpi/start_mpi.hpp"
+#include "comm/node/node_windows.hpp"
 #include "comm/node/shared_communicator.hpp"
 #include "comm/node/shared_segment.hpp"
 #include "comm/reduce.hpp"
 #include "comm/split_ranks.hpp"
-#include "core/files/shared_file.hpp"
 #include "core/output/log.hpp"
 #include "core/rank_zero.hpp"
+#include "launch/mpi/mpi_library.hpp"
 
 namespace trainrt::comm::plugins {
 
 extern const Backend node;
 
 namespace {
-
-/// The shared memory segments ("windows") that allocate() has returned. A window stays mapped until all ranks have released
-/// their part of it, because other ranks may still reduce in its memory.
-class NodeWindows : public Segments {
- public:
-  Memory add(SharedSegment segment) {
-    const auto at = static_cast<std::size_t>(segment.index) * segment.slice;
-    auto* const mine = segment.memory.get() + at;
-    // `given_back` is atomic, because the owner may release the memory on any thread.
-    auto given_back = std::make_shared<std::atomic<bool>>(false);
-    windows_.push_back({segment.memory, mine, segment.slice, given_back});
-    auto end = [given_back, memory = std::move(segment.memory), file = segment.file] { given_back->store(true); };
-    return Memory(mine, FileMemoryEnd{{*segment.file, at, segment.slice}, std::move(end)});
-  }
-
-  /// Unmaps the shared memory segments ("windows") that all ranks have released. Collective.
-  void reclaim(Communicator& communicator) {
-    std::string mine;
-    for (const auto& window : windows_) mine += window.memory == nullptr || window.given_back->load() ? '1' : '0';
-    for (const auto& theirs : communicator.all_gather(mine))
-      for (std::size_t id = 0; id < mine.size(); ++id)
-        if (theirs[id] == '0') mine[id] = '0';
-    for (std::size_t id = 0; id < mine.size(); ++id)
-      if (mine[id] == '1') windows_[id].memory.reset();
-  }
-
-  std::optional<DataLocation> find(const void* data, std::size_t bytes) const override {
-    const auto* at = static_cast<const std::byte*>(data);
-    for (std::uint32_t id = 0; id < windows_.size(); ++id) {
-      const auto& window = windows_[id];
-      if (window.memory == nullptr || window.given_back->load(std::memory_order_relaxed)) continue;
-      if (at >= window.mine && at + bytes <= window.mine + window.slice)
-        return DataLocation{DataLocation::Kind::direct, id, static_cast<std::uint64_t>(at - window.memory.get())};
-    }
-    return std::nullopt;
-  }
-  std::byte* at(const DataLocation& location) const override {
-    return windows_[location.segment].memory.get() + location.offset;
-  }
-
- private:
-  struct NodeWindow {
-    Memory memory;  ///< mapping of the window, from the slice of the node's first rank on; nullptr after it was unmapped
-    std::byte* mine = nullptr;
-    std::size_t slice = 0;
-    std::shared_ptr<std::atomic<bool>> given_back;
-  };
-  std::vector<NodeWindow> windows_;
-};
-
-/// A collective that MPI performs between all ranks, as a condition for a coroutine: true when the collective is complete.
-class MpiCollective : public Awaited {
- public:
-  MpiCollective(MpiCommunicator& mpi, const Collective& c) : mpi_(mpi), ticket_(mpi.start(c)), waiting_(mpi.roll_call()) {}
-  bool ready() override { return mpi_.test(ticket_); }
-  void sleep(double max_seconds) override { waiting_.sleep(max_seconds); }
-  std::string missing() override { return waiting_.missing(); }
-
- private:
-  MpiCommunicator& mpi_;
-  Communicator::Ticket ticket_;
-  MpiRequests waiting_;
-};
 
 /// A condition that is always true: a coroutine that awaits it waits for all earlier collectives in the queue.
 class QueueTurn : public Awaited {
@@ -105,14 +45,25 @@ std::vector<int> ranks_here(std::span<const int> node_of_rank, int rank) {
   return ranks;
 }
 
+/// The rank of this process, the node number of each rank, and the timeout of collectives.
+struct NodeRank {
+  int rank = 0;
+  std::vector<int> node_of_rank;
+  double timeout_seconds = 0;
+
+  std::vector<int> ranks_here() const { return plugins::ranks_here(node_of_rank, rank); }
+};
+
 class NodeCommunicator : public SharedCommunicator {
  public:
-  NodeCommunicator(std::unique_ptr<MpiCommunicator> mpi, std::vector<int> node_of_rank, SharedSegment segment)
-      : SharedCommunicator(Board(segment.memory.get(), segment.index, ranks_here(node_of_rank, mpi->rank())),
-                           ranks_here(node_of_rank, mpi->rank()), mpi->size(), mpi->timeout_seconds()),
+  /// `mpi`: a communicator over the same ranks, or nullptr if all ranks are on one node and communicate without MPI.
+  /// `segment`: memory for the board of the ranks of this node.
+  NodeCommunicator(std::unique_ptr<MpiCommunicator> mpi, NodeRank self, SharedSegment segment)
+      : SharedCommunicator(Board(segment.memory.get(), segment.index, self.ranks_here()), self.ranks_here(),
+                           static_cast<int>(self.node_of_rank.size()), self.timeout_seconds),
         mpi_(std::move(mpi)),
         board_memory_(std::move(segment.memory)),
-        node_of_rank_(std::move(node_of_rank)),
+        node_of_rank_(std::move(self.node_of_rank)),
         nodes_(*std::ranges::max_element(node_of_rank_) + 1) {
     for (const auto& subtree : complete_subtrees(ranks_here(node_of_rank_, rank()), size()))
       sums_at_.push_back(index_of(subtree.first));
@@ -123,7 +74,7 @@ class NodeCommunicator : public SharedCommunicator {
 
   /// The destructor does not wait for other ranks in MPI after a failed collective, because they may have exited.
   ~NodeCommunicator() override {
-    if (!is_broken()) return;
+    if (!is_broken() || !mpi_) return;
     mpi_->abandon();
     if (exchange_) exchange_->abandon();
   }
@@ -131,7 +82,7 @@ class NodeCommunicator : public SharedCommunicator {
   std::string_view name() const override { return "node"; }
   void at_step(std::int64_t step) override {
     SharedCommunicator::at_step(step);
-    mpi_->at_step(step);
+    if (mpi_) mpi_->at_step(step);
   }
 
   void start_maximum(const Maximum& mine) override {
@@ -168,6 +119,9 @@ class NodeCommunicator : public SharedCommunicator {
 
  private:
   bool is_leader() const { return board().self() == 0; }
+  /// The communicator with which the ranks create shared memory.
+  Communicator& plain() { return mpi_ ? static_cast<Communicator&>(*mpi_) : *this; }
+  std::unique_ptr<Communicator> split_in_memory(std::span<const int> members);
   int index_of(int other) const {
     const auto ranks = ranks_here(node_of_rank_, rank());
     return static_cast<int>(std::ranges::find(ranks, other) - ranks.begin());
@@ -239,10 +193,10 @@ CollectiveTask NodeCommunicator::reduce_between_nodes(Collective c) {
 
 Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   if (device != Device::host) return Communicator::allocate(bytes, device);
-  drain();  // the MPI calls below bypass the queue of collectives, and other ranks may wait for collectives in it
-  windows_.reclaim(*mpi_);
+  drain();  // MPI calls bypass the queue of collectives, and other ranks may wait for collectives in it
+  windows_.reclaim(plain());
   std::string failure;
-  auto segment = share_segment(*mpi_, node_of_rank_, bytes, failure);
+  auto segment = share_segment(SegmentRanks::of(plain(), node_of_rank_), bytes, failure);
   if (failure.empty()) return windows_.add(std::move(segment));
   RankZero(rank()).run([&] {
     log::warning(fmt::format("cannot allocate {} bytes per rank in shared memory: {}. Reductions need additional copies.",
@@ -257,16 +211,35 @@ std::unique_ptr<Communicator> node_communicator_over(std::unique_ptr<MpiCommunic
   for (const int node : node_of_rank) ++ranks_on[node];
   if (std::ranges::all_of(ranks_on, [](const auto& entry) { return entry.second == 1; })) return mpi;
   std::string failure;
-  auto board = share_segment(*mpi, node_of_rank, Board::bytes_for(1), failure);
-  if (failure.empty()) return std::make_unique<NodeCommunicator>(std::move(mpi), std::move(node_of_rank), std::move(board));
+  auto board = share_segment(SegmentRanks::of(*mpi, node_of_rank), Board::bytes_for(1), failure);
+  NodeRank self{mpi->rank(), std::move(node_of_rank), mpi->timeout_seconds()};
+  if (failure.empty()) return std::make_unique<NodeCommunicator>(std::move(mpi), std::move(self), std::move(board));
   RankZero(mpi->rank()).run([&] {
     log::warning("the ranks of a node cannot share memory: " + failure + ". They communicate over MPI instead.");
   });
   return mpi;
 }
 
+/// Returns a communicator over `members`, ranks of this node in the order of their new numbers; nullptr if the list is
+/// empty. Collective over all ranks of this communicator, which may pass different lists.
+std::unique_ptr<Communicator> NodeCommunicator::split_in_memory(std::span<const int> members) {
+  constexpr int mine = 1, others = 0;
+  std::vector<int> group_of_rank(static_cast<std::size_t>(size()), others);
+  group_of_rank[static_cast<std::size_t>(rank())] = mine;
+  for (const int member : members) group_of_rank[static_cast<std::size_t>(member)] = mine;
+  std::string failure;
+  auto segment = share_segment(SegmentRanks::of(*this, group_of_rank), Board::bytes_for(1), failure);
+  if (!failure.empty()) throw Error("the ranks of a node cannot share memory: " + failure);
+  if (members.empty()) return nullptr;
+  if (members.size() == 1) return self_communicator();
+  segment.index = static_cast<int>(std::ranges::find(members, rank()) - members.begin());
+  NodeRank self{segment.index, std::vector<int>(members.size(), 0), timeout_seconds()};
+  return std::make_unique<NodeCommunicator>(nullptr, std::move(self), std::move(segment));
+}
+
 std::unique_ptr<Communicator> NodeCommunicator::split(int color, int key) {
   const auto members = ranks_of_color(*this, color, key);
+  if (!mpi_) return split_in_memory(members);
   auto part = mpi_->split_mpi(color, key);
   if (!part) return nullptr;
   std::map<int, int> numbers;  // old node number -> new node number, without gaps, in the order of the new rank numbers
@@ -277,7 +250,26 @@ std::unique_ptr<Communicator> NodeCommunicator::split(int color, int key) {
   return node_communicator_over(std::move(part), std::move(nodes));
 }
 
+/// Returns a communicator of ranks on one node that does not use MPI; nullptr if the ranks cannot share memory. Collective.
+std::unique_ptr<Communicator> open_in_memory(launch::Launch& launch, const CommOptions& options) {
+  const auto& world = launch.world();
+  const SegmentRanks ranks{world.rank, world.node_of_rank, [&](auto text) { return launch.gather(std::string(text)); }};
+  std::string failure;
+  auto board = share_segment(ranks, Board::bytes_for(1), failure);
+  if (!failure.empty()) {
+    const auto& found = launch::found_mpi();
+    if (found.library) return nullptr;
+    throw UsageError(fmt::format("the ranks of a node cannot share memory: {}. They need MPI instead, but {}. {}", failure,
+                                 found.problem, found.advice));
+  }
+  launch.after_mpi();
+  NodeRank self{world.rank, world.node_of_rank, options.timeout_seconds};
+  return std::make_unique<NodeCommunicator>(nullptr, std::move(self), std::move(board));
+}
+
 std::unique_ptr<Communicator> open_node(launch::Launch& launch, const CommOptions& options) {
+  if (agree_before_mpi(launch, node.name))
+    if (auto communicator = open_in_memory(launch, options)) return communicator;
   auto mpi = start_mpi(launch, options, node.name);
   complete_topology(launch.world(), *mpi);
   return node_communicator_over(std::move(mpi), launch.world().node_of_rank);

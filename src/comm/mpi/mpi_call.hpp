@@ -3,10 +3,13 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <mpi.h>
 #include <trainrt/error.hpp>
 
+#include "launch/mpi/mpi_library.hpp"
+
 namespace trainrt::comm {
+
+using launch::mpi;  // the functions of MPI: mpi().Isend is MPI_Isend
 
 /// Throws Error if `code`, the return code of an MPI function, is a failure. The message contains the name of the calling
 /// function and MPI's error text.
@@ -14,7 +17,7 @@ inline void check_mpi(int code, std::source_location where = std::source_locatio
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
-  MPI_Error_string(code, text, &length);
+  mpi().Error_string(code, text, &length);
   throw Error(
       fmt::format("MPI failed in {}: {}", where.function_name(), std::string(text, static_cast<std::size_t>(length))));
 }
@@ -22,14 +25,14 @@ inline void check_mpi(int code, std::source_location where = std::source_locatio
 /// Returns the rank of this process in the communicator `comm`.
 inline int mpi_rank(MPI_Comm comm) {
   int rank = 0;
-  check_mpi(MPI_Comm_rank(comm, &rank));
+  check_mpi(mpi().Comm_rank(comm, &rank));
   return rank;
 }
 
 /// Returns the number of ranks of the communicator `comm`.
 inline int mpi_size(MPI_Comm comm) {
   int size = 0;
-  check_mpi(MPI_Comm_size(comm, &size));
+  check_mpi(mpi().Comm_size(comm, &size));
   return size;
 }
 
@@ -37,8 +40,8 @@ inline int mpi_size(MPI_Comm comm) {
 /// Collective.
 inline MPI_Comm mpi_duplicate(MPI_Comm parent) {
   MPI_Comm comm = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(parent, &comm));
-  check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+  check_mpi(mpi().Comm_dup(parent, &comm));
+  check_mpi(mpi().Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
   return comm;
 }
 

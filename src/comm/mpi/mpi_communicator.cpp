@@ -41,7 +41,7 @@ Share share_of_rank(const Buffer& buffer, int rank, int size) {
 
 bool MpiRequests::ready() {
   int done = 0;
-  check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE));
+  check_mpi(mpi().Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE));
   return done != 0;
 }
 
@@ -67,7 +67,7 @@ MpiCommunicator::MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finali
 MpiCommunicator::~MpiCommunicator() {
   if (std::uncaught_exceptions() > 0 || is_broken() || abandoned_) return;
   int finalized = 0;
-  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;  // the program has finalized MPI
+  if (mpi().Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;  // the program has finalized MPI
   try {
     drain();
     if (maximum_requests_) wait_for(*maximum_requests_, "maximum");
@@ -76,9 +76,9 @@ MpiCommunicator::~MpiCommunicator() {
     return;
   }
   roll_call_->close();
-  MPI_Comm_free(&maximum_comm_);
-  MPI_Comm_free(&comm_);
-  if (finalize_ == Finalize::with_communicator) MPI_Finalize();
+  mpi().Comm_free(&maximum_comm_);
+  mpi().Comm_free(&comm_);
+  if (finalize_ == Finalize::with_communicator) mpi().Finalize();
 }
 
 void MpiCommunicator::at_step(std::int64_t step) {
@@ -89,18 +89,18 @@ void MpiCommunicator::at_step(std::int64_t step) {
 std::unique_ptr<MpiCommunicator> MpiCommunicator::split_mpi(int color, int key) {
   barrier("split");  // barrier() has a timeout, unlike MPI_Comm_split
   MPI_Comm part = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part));
+  check_mpi(mpi().Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part));
   if (part == MPI_COMM_NULL) return nullptr;
   auto communicator = std::make_unique<MpiCommunicator>(part, timeout_seconds(), Finalize::by_program);
-  MPI_Comm_free(&part);
+  mpi().Comm_free(&part);
   return communicator;
 }
 
 void MpiCommunicator::start_maximum(const Maximum& mine) {
   my_maximum_ = mine;
   maximum_requests_ = std::make_unique<MpiRequests>(*roll_call_);
-  check_mpi(MPI_Iallreduce(my_maximum_.data(), maximum_.data(), static_cast<int>(maximum_.size()), MPI_INT64_T, MPI_MAX,
-                           maximum_comm_, maximum_requests_->add()));
+  check_mpi(mpi().Iallreduce(my_maximum_.data(), maximum_.data(), static_cast<int>(maximum_.size()), MPI_INT64_T, MPI_MAX,
+                             maximum_comm_, maximum_requests_->add()));
 }
 
 MpiCommunicator::Maximum MpiCommunicator::finish_maximum(std::string_view name) {
@@ -238,15 +238,15 @@ CollectiveTask MpiCommunicator::all_gather_task(Collective c, int tag) {
 CollectiveTask MpiCommunicator::broadcast_task(Collective c) {
   MpiRequests pieces(*roll_call_);
   for (std::size_t done = 0; done < c.buffer.bytes(); done += MpiLane::max_message_bytes)
-    check_mpi(MPI_Ibcast(bytes_of(c.buffer.data) + done,
-                         static_cast<int>(std::min(MpiLane::max_message_bytes, c.buffer.bytes() - done)), MPI_BYTE, c.root,
-                         comm_, pieces.add()));
+    check_mpi(mpi().Ibcast(bytes_of(c.buffer.data) + done,
+                           static_cast<int>(std::min(MpiLane::max_message_bytes, c.buffer.bytes() - done)), MPI_BYTE,
+                           c.root, comm_, pieces.add()));
   co_await pieces;
 }
 
 CollectiveTask MpiCommunicator::barrier_task(Collective) {
   MpiRequests all(*roll_call_);
-  check_mpi(MPI_Ibarrier(comm_, all.add()));
+  check_mpi(mpi().Ibarrier(comm_, all.add()));
   co_await all;
 }
 

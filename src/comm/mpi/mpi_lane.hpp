@@ -20,13 +20,13 @@ struct MpiLane {
 
   void send(const void* data, std::size_t bytes, MpiRequests& requests) const {
     for (std::size_t done = 0; done < bytes; done += max_message_bytes)
-      check_mpi(MPI_Isend(static_cast<const std::byte*>(data) + done, count(bytes - done), MPI_BYTE, peer, tag, comm,
-                          requests.add()));
+      check_mpi(mpi().Isend(static_cast<const std::byte*>(data) + done, count(bytes - done), MPI_BYTE, peer, tag, comm,
+                            requests.add()));
   }
   void receive(void* data, std::size_t bytes, MpiRequests& requests) const {
     for (std::size_t done = 0; done < bytes; done += max_message_bytes)
-      check_mpi(
-          MPI_Irecv(static_cast<std::byte*>(data) + done, count(bytes - done), MPI_BYTE, peer, tag, comm, requests.add()));
+      check_mpi(mpi().Irecv(static_cast<std::byte*>(data) + done, count(bytes - done), MPI_BYTE, peer, tag, comm,
+                            requests.add()));
   }
 
  private:

@@ -24,17 +24,17 @@ MpiRollCall::MpiRollCall(MPI_Comm parent)
       size_(mpi_size(parent)),
       replies_(static_cast<std::size_t>(size_)) {}
 
-void MpiRollCall::close() { MPI_Comm_free(&comm_); }
+void MpiRollCall::close() { mpi().Comm_free(&comm_); }
 
 void MpiRollCall::note(std::int64_t collective_number, std::int64_t step) { mine_ = {collective_number, step}; }
 
 bool MpiRollCall::take(int tag, Reply& reply, int& from) {
   int found = 0;
   MPI_Status status;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &found, &status));
+  check_mpi(mpi().Iprobe(MPI_ANY_SOURCE, tag, comm_, &found, &status));
   if (found == 0) return false;
   from = status.MPI_SOURCE;
-  check_mpi(MPI_Recv(&reply, sizeof reply, MPI_BYTE, from, tag, comm_, MPI_STATUS_IGNORE));
+  check_mpi(mpi().Recv(&reply, sizeof reply, MPI_BYTE, from, tag, comm_, MPI_STATUS_IGNORE));
   return true;
 }
 
@@ -44,14 +44,14 @@ void MpiRollCall::answer() {
   while (take(question_tag, question, from)) {
     auto& reply = replies_[static_cast<std::size_t>(from)];
     reply = mine_;
-    check_mpi(MPI_Isend(&reply, sizeof reply, MPI_BYTE, from, reply_tag, comm_, &sent_.emplace_back()));
+    check_mpi(mpi().Isend(&reply, sizeof reply, MPI_BYTE, from, reply_tag, comm_, &sent_.emplace_back()));
   }
 }
 
 std::string MpiRollCall::missing() {
   for (int other = 0; other < size_; ++other)
     if (other != rank_)
-      check_mpi(MPI_Isend(&question_, sizeof(Reply) / 2, MPI_BYTE, other, question_tag, comm_, &sent_.emplace_back()));
+      check_mpi(mpi().Isend(&question_, sizeof(Reply) / 2, MPI_BYTE, other, question_tag, comm_, &sent_.emplace_back()));
   std::vector<std::optional<Reply>> heard(static_cast<std::size_t>(size_));
   const auto start = monotonic_seconds();
   for (int left = size_ - 1; left > 0 && monotonic_seconds() - start < max_roll_call_s; sched_yield()) {

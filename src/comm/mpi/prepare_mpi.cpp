@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include <mpi.h>
 #include <trainrt/communicators.hpp>
 #include <trainrt/error.hpp>
 
@@ -32,7 +31,7 @@ MpiPreparation* the_preparation = nullptr;
 bool needs_pmix(const Environment& environment) {
   // PMI_FD or PMI_PORT is set if an mpiexec inside the Slurm job step started this process.
   const bool has_pmi = environment.has("PMI_FD") || environment.has("PMI_PORT");
-  return environment.has("PMIX_NAMESPACE") && !has_pmi && launch::needs_bridge(launch::mpi_library_text());
+  return environment.has("PMIX_NAMESPACE") && !has_pmi && launch::needs_bridge(launch::mpi_library_text(), environment);
 }
 
 /// Returns a World with the rank and the number of ranks that the launcher's environment variables announce.
@@ -55,7 +54,7 @@ void undo_mpi_preparation() {
 
 void prepare_mpi(double timeout_seconds) {
   int initialized = 0;
-  comm::check_mpi(MPI_Initialized(&initialized));
+  comm::check_mpi(launch::mpi().Initialized(&initialized));
   if (initialized != 0) throw UsageError("prepare_mpi: MPI is already initialized: call prepare_mpi() before MPI_Init");
   if (comm::the_preparation != nullptr) return;
   const auto environment = Environment::of_process();

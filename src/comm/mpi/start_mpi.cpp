@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
-#include "comm/comm_error.hpp"
+#include "comm/backend_agreement.hpp"
 #include "comm/mpi/mpi_call.hpp"
 #include "comm/mpi/mpi_transports.hpp"
 #include "core/environment.hpp"
@@ -50,14 +50,14 @@ class StartGuard {
 
 void initialize_mpi(launch::Launch& launch) {
   int initialized = 0;
-  check_mpi(MPI_Initialized(&initialized));
+  check_mpi(mpi().Initialized(&initialized));
   if (initialized != 0)
     throw UsageError("MPI was already initialized by the program: let trainrt initialize it, and use MPI after that");
   const MpiTransports transports(launch.world());
   launch.before_mpi();
   int provided = 0;
   const StartGuard guard(launch);
-  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
+  check_mpi(mpi().Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
   launch.after_mpi();
 }
 
@@ -75,34 +75,30 @@ MpiCommunicator::Finalize finalize_policy(const launch::Launch& launch) {
 std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options, std::string_view backend) {
   initialize_mpi(launch);
   // The error handler of MPI_COMM_WORLD also handles errors that belong to no communicator.
-  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  check_mpi(mpi().Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   const int rank = mpi_rank(MPI_COMM_WORLD), size = mpi_size(MPI_COMM_WORLD);
   const auto& world = launch.world();
   if (size != world.size || rank != world.rank)
     throw UsageError(
         fmt::format("MPI has {} ranks and this process is rank {}, but the launcher '{}' announced rank {} of {}: "
-                    "this MPI library cannot be started by that launcher. "
-                    "Use the mpiexec of the MPI that trainrt was built with, or srun --mpi=pmix",
-                    size, rank, world.launcher, world.rank, world.size));
+                    "the MPI library {} cannot be started by that launcher. "
+                    "Use the mpiexec of that MPI, or srun --mpi=pmix",
+                    size, rank, world.launcher, world.rank, world.size, launch::found_mpi().library->path));
   auto communicator = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, options.timeout_seconds, finalize_policy(launch));
-  const auto chosen = communicator->all_gather(backend);
-  for (std::size_t other = 1; other < chosen.size(); ++other)
-    if (chosen[other] != chosen[0])
-      throw BackendsDiffer(
-          fmt::format("the ranks request different backends: rank 0 '{}', rank {} '{}'", chosen[0], other, chosen[other]));
+  require_equal_backends(communicator->all_gather(backend));
   return communicator;
 }
 
 std::unique_ptr<MpiCommunicator> join_mpi(double timeout_seconds) {
   int initialized = 0;
   int finalized = 0;
-  check_mpi(MPI_Initialized(&initialized));
-  check_mpi(MPI_Finalized(&finalized));
+  check_mpi(mpi().Initialized(&initialized));
+  check_mpi(mpi().Finalized(&finalized));
   if (initialized == 0 || finalized != 0)
     throw UsageError(
         fmt::format("mpi_communicator: MPI {}: call MPI_Init first. "
-                    "If the program has called it, the program was built with another MPI than trainrt",
-                    finalized != 0 ? "has been finalized" : "has not been initialized"));
+                    "If the program has called it, it uses another MPI library than {}",
+                    finalized != 0 ? "has been finalized" : "has not been initialized", launch::found_mpi().library->path));
   undo_mpi_preparation();
   launch::require_expected_size_of_mpi(Environment::of_process(), mpi_size(MPI_COMM_WORLD));
   return std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, timeout_seconds, MpiCommunicator::Finalize::by_program);

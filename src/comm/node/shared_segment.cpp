@@ -96,9 +96,9 @@ std::string attempt(Function&& function) {
 
 /// Gathers the failures of all ranks. Returns the failure of the lowest failed rank, with its rank number and host, or ""
 /// if no rank failed. `mine`: the failure of this rank, or "". Collective.
-std::string first_failure(Communicator& communicator, const std::string& mine) {
-  const auto text_of_rank = mine.empty() ? mine : fmt::format("rank {} ({}): {}", communicator.rank(), host_name(), mine);
-  for (const auto& text : communicator.all_gather(text_of_rank))
+std::string first_failure(const SegmentRanks& ranks, const std::string& mine) {
+  const auto text_of_rank = mine.empty() ? mine : fmt::format("rank {} ({}): {}", ranks.rank, host_name(), mine);
+  for (const auto& text : ranks.gather(text_of_rank))
     if (!text.empty()) return text;
   return {};
 }
@@ -110,10 +110,11 @@ struct NodeRanks {
   std::size_t count = 0;
 };
 
-NodeRanks node_ranks_of(std::size_t self, std::span<const int> node_of_rank) {
+NodeRanks node_ranks_of(const SegmentRanks& ranks) {
+  const auto self = static_cast<std::size_t>(ranks.rank);
   NodeRanks found{.leader = self};
-  for (std::size_t r = 0; r < node_of_rank.size(); ++r) {
-    if (node_of_rank[r] != node_of_rank[self]) continue;
+  for (std::size_t r = 0; r < ranks.node_of.size(); ++r) {
+    if (ranks.node_of[r] != ranks.node_of[self]) continue;
     found.leader = std::min(found.leader, r);
     if (r < self) ++found.index;
     ++found.count;
@@ -131,9 +132,9 @@ struct PageRange {
 std::size_t whole_pages(std::size_t bytes) { return (std::max<std::size_t>(bytes, 1) + page - 1) / page * page; }
 
 /// Creates the shared memory and the file descriptor of `segment`; the caller has set its sizes and its index. Collective.
-SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSegment segment, const PageRange& reserved,
+SharedSegment shared_by(const SegmentRanks& ranks, std::size_t leader, SharedSegment segment, const PageRange& reserved,
                         std::string& failure) {
-  const bool leads = leader == static_cast<std::size_t>(communicator.rank());
+  const bool leads = leader == static_cast<std::size_t>(ranks.rank);
   SegmentAddress address;
   SharedFd fd;
   auto mine = attempt([&] {
@@ -146,7 +147,7 @@ SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSe
     address.process = getpid();
     address.fd = *fd;
   });
-  const auto all = communicator.all_gather(std::string_view(reinterpret_cast<const char*>(&address), sizeof address));
+  const auto all = ranks.gather(std::string_view(reinterpret_cast<const char*>(&address), sizeof address));
   std::memcpy(&address, all[leader].data(), sizeof address);
   if (mine.empty())
     mine = attempt([&] {
@@ -155,35 +156,33 @@ SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSe
       reserve(*fd, reserved.offset, reserved.bytes);
     });
   // first_failure() is collective: when it returns, all ranks have reserved their pages, and no page was accessed.
-  failure = first_failure(communicator, mine);
+  failure = first_failure(ranks, mine);
   if (!failure.empty()) return {};
   mine = attempt([&] { segment.memory = map(*fd, segment.total, reserved.map_flags); });
-  failure = first_failure(communicator, mine);
+  failure = first_failure(ranks, mine);
   segment.file = std::move(fd);
   return failure.empty() ? segment : SharedSegment{};
 }
 
 }  // namespace
 
-SharedSegment share_segment(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
-                            std::string& failure) {
-  const auto here = node_ranks_of(static_cast<std::size_t>(communicator.rank()), node_of_rank);
+SharedSegment share_segment(const SegmentRanks& ranks, std::size_t bytes, std::string& failure) {
+  const auto here = node_ranks_of(ranks);
   SharedSegment segment;
   segment.index = here.index;
   segment.slice = whole_pages(bytes);
   segment.total = segment.slice * here.count;
   // Each rank reserves the pages of its own slice, so that they are in the memory next to the rank's cores.
   const PageRange own{static_cast<std::size_t>(here.index) * segment.slice, segment.slice, MAP_POPULATE};
-  return shared_by(communicator, here.leader, segment, own, failure);
+  return shared_by(ranks, here.leader, segment, own, failure);
 }
 
-SharedSegment share_on_demand(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
-                              std::size_t reserved, std::string& failure) {
-  const auto here = node_ranks_of(static_cast<std::size_t>(communicator.rank()), node_of_rank);
+SharedSegment share_on_demand(const SegmentRanks& ranks, std::size_t bytes, std::size_t reserved, std::string& failure) {
+  const auto here = node_ranks_of(ranks);
   SharedSegment segment;
   segment.index = here.index;
   segment.total = whole_pages(bytes);
-  return shared_by(communicator, here.leader, segment, {0, here.index == 0 ? reserved : 0, 0}, failure);
+  return shared_by(ranks, here.leader, segment, {0, here.index == 0 ? reserved : 0, 0}, failure);
 }
 
 }  // namespace trainrt::comm

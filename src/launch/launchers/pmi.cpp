@@ -1,8 +1,13 @@
 // Launcher plug-in "pmi": ranks that mpiexec (Hydra), `srun --mpi=pmi2` or `trainrt -n` started. MPICH's own PMI client
-// communicates with the launcher; this plug-in only reads the rank and size from the environment.
+// communicates with the launcher; this plug-in only reads the rank and size from the environment. The ranks of `trainrt -n`
+// can also exchange texts without MPI.
 #include <fcntl.h>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
 #include <fmt/format.h>
-#include <mpi.h>
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
@@ -10,7 +15,10 @@
 #include "core/output/terminal.hpp"
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
+#include "launch/mpi/mpi_library.hpp"
+#include "launch/pmi/pmi_client.hpp"
 #include "launch/pmi/pmi_socket.hpp"
+#include "launch/rank_group.hpp"
 
 namespace trainrt::launch::plugins {
 
@@ -24,7 +32,7 @@ void silence_standard_error() {
 
 class PmiLaunch : public Launch {
  public:
-  explicit PmiLaunch(const Environment& environment) {
+  PmiLaunch(const Environment& environment, const LaunchOptions& options) {
     if (!has_pmi_socket(environment))
       throw UsageError(
           fmt::format("PMI_FD={} was set by another launcher: "
@@ -34,28 +42,58 @@ class PmiLaunch : public Launch {
     world_.rank = environment.number("PMI_RANK").value_or(0);
     world_.size = environment.number("PMI_SIZE").value_or(1);
     if (world_.size == 1) world_.node_of_rank = {0};
+    const auto socket = environment.number("PMI_FD");
+    if (!socket || environment.text(rank_group_variable) != rank_group_name) return;
+    client_ = std::make_unique<PmiClient>(*socket, world_.rank, world_.size, options.timeout_seconds + server_delay_s);
+    world_.node_of_rank.assign(static_cast<std::size_t>(world_.size), 0);
+    derive_topology(world_);
   }
+
+  bool can_gather() const override { return client_ != nullptr && !uses_mpi_; }
+  std::vector<std::string> gather(const std::string& text) override { return client_->gather(text); }
+
+  void before_mpi() override { uses_mpi_ = true; }
 
   void after_mpi() override {
     // Child processes must not inherit the PMI variables: a child process that calls MPI would join MPI as this rank, and
     // its MPI_Finalize would end this rank's connection to the launcher.
-    for (const auto* variable : {"PMI_FD", "PMI_PORT", "PMI_RANK", "PMI_SIZE", "PMI_ID"}) unsetenv(variable);
+    for (const auto* variable : {"PMI_FD", "PMI_PORT", "PMI_RANK", "PMI_SIZE", "PMI_ID", rank_group_variable})
+      unsetenv(variable);
   }
 
   void abort(int code) noexcept override {
     OutputCapture::restore_at_exit();
     last_row::restore_at_exit();
     end_within(std::chrono::seconds(10), code);
-    int started = 0;
-    int ended = 0;
-    MPI_Initialized(&started);
-    MPI_Finalized(&ended);
-    if (started != 0 && ended == 0) {
-      silence_standard_error();
-      MPI_Abort(MPI_COMM_WORLD, code);
+    if (uses_mpi_) abort_mpi(code);
+    if (client_ && !uses_mpi_) {
+      client_->abort(code);
+      std::this_thread::sleep_for(std::chrono::seconds(2));  // until this process is killed
     }
     _exit(code);
   }
+
+  /// MPI_Finalize reports the end of a rank to the launcher. Without MPI, this function does.
+  void finalize() override {
+    if (client_ && !uses_mpi_) client_->finalize();
+  }
+
+ private:
+  static constexpr double server_delay_s = 10;  ///< so that the server's timeout, which names missing ranks, comes first
+
+  static void abort_mpi(int code) noexcept {
+    const auto& functions = mpi();
+    int started = 0;
+    int ended = 0;
+    functions.Initialized(&started);
+    functions.Finalized(&ended);
+    if (started == 0 || ended != 0) return;
+    silence_standard_error();
+    functions.Abort(MPI_COMM_WORLD, code);
+  }
+
+  std::unique_ptr<PmiClient> client_;  ///< nullptr if another launcher than `trainrt -n` started the ranks
+  std::atomic<bool> uses_mpi_ = false;
 };
 
 }  // namespace
@@ -68,8 +106,8 @@ const Launcher pmi{.name = "pmi",
                        [](const Environment& environment) {
                          return environment.has("PMI_SIZE") && (environment.has("PMI_FD") || environment.has("PMI_PORT"));
                        },
-                   .open = [](const Environment& environment, const LaunchOptions&) -> std::unique_ptr<Launch> {
-                     return std::make_unique<PmiLaunch>(environment);
+                   .open = [](const Environment& environment, const LaunchOptions& options) -> std::unique_ptr<Launch> {
+                     return std::make_unique<PmiLaunch>(environment, options);
                    }};
 
 }  // namespace trainrt::launch::plugins

@@ -1,7 +1,9 @@
 #pragma once
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "core/environment.hpp"
 #include "launch/pmi/pmi_server.hpp"
 
 namespace trainrt::launch {
@@ -12,15 +14,17 @@ namespace trainrt::launch {
 class PmiBridge {
  public:
   explicit PmiBridge(PmiStore store);
+  /// Ends the service. MPICH 4.2 and newer use it until the process exits, and print an error if it has ended before.
   ~PmiBridge();
   PmiBridge(const PmiBridge&) = delete;
   PmiBridge& operator=(const PmiBridge&) = delete;
 
   /// Starts the PMI-1 server thread of the bridge, and sets the environment variables PMI_FD, PMI_RANK and PMI_SIZE for the
-  /// following MPI_Init.
+  /// following MPI_Init. Also sets MPIR_CVAR_PMI_VERSION, unless the user has set it: MPICH 5 would otherwise refuse to
+  /// choose between PMI_SIZE and PMIX_NAMESPACE.
   void start();
-  /// Removes PMI_FD, PMI_RANK and PMI_SIZE from the environment, because a child process that inherited them would join MPI
-  /// as this rank. Later barriers do not wait (PmiServer::end_start()). Must be called after MPI_Init.
+  /// Removes the variables that start() has set, because a child process that inherited them would join MPI as this rank.
+  /// Later barriers do not wait (PmiServer::end_start()). Must be called after MPI_Init.
   void hide();
 
  private:
@@ -30,10 +34,13 @@ class PmiBridge {
   std::thread thread_;
   /// This process's end of the socket pair that the bridge serves; MPI owns and closes the other end.
   int server_socket_ = -1;
+  std::vector<std::string> variables_;  ///< the environment variables that start() has set
 };
 
-/// Returns whether an MPI library speaks only PMI-1, and so needs a PmiBridge: an MPICH that was not configured with
-/// --with-pmix. `library_version` is the text of MPI_Get_library_version().
-bool needs_bridge(const std::string& library_version);
+/// Returns whether an MPI library needs a PmiBridge under PMIx, because it uses PMI-1: an MPICH that was not configured
+/// with
+/// --with-pmix, or an Intel MPI for which the user has named no PMI library. `library_version` is the text of
+/// MPI_Get_library_version().
+bool needs_bridge(const std::string& library_version, const Environment& environment);
 
 }  // namespace trainrt::launch

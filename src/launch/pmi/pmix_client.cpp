@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -10,13 +11,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <pmix.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
 #include "core/files/guarded_tree.hpp"
 #include "core/text/text.hpp"
+#include "launch/pmi/pmix_library.hpp"
 
 namespace trainrt::launch {
 
@@ -27,7 +28,28 @@ namespace {
 pmix_proc_t the_proc{};  // namespace and rank of this process in PMIx, which allows one client per process
 
 void check(pmix_status_t status, const std::string& call) {
-  if (status != PMIX_SUCCESS) throw Error(fmt::format("PMIx: {} failed: {} ({})", call, PMIx_Error_string(status), status));
+  if (status != PMIX_SUCCESS)
+    throw Error(fmt::format("PMIx: {} failed: {} ({})", call, pmix().Error_string(status), status));
+}
+
+/// Returns the attribute `key` with the value true. It owns no memory.
+pmix_info_t attribute(const char* key) {
+  pmix_info_t info{};
+  std::strncpy(info.key, key, PMIX_MAX_KEYLEN);
+  info.value.type = PMIX_BOOL;
+  info.value.data.flag = true;
+  return info;
+}
+
+/// Frees a value that PMIx_Get() returned, and returns its text if it is a string.
+std::string text_and_free(pmix_value_t* value) {
+  std::string text;
+  if (value->type == PMIX_STRING && value->data.string != nullptr) {
+    text = value->data.string;
+    std::free(value->data.string);
+  }
+  std::free(value);
+  return text;
 }
 
 pmix_proc_t proc_of(pmix_rank_t rank) {
@@ -42,17 +64,14 @@ pmix_proc_t proc_of(pmix_rank_t rank) {
 std::optional<std::string> local_text(pmix_rank_t rank, const char* key) {
   const auto proc = proc_of(rank);
   pmix_value_t* value = nullptr;
-  bool only_local = true;
-  pmix_info_t info;
-  PMIX_INFO_LOAD(&info, PMIX_OPTIONAL, &only_local, PMIX_BOOL);
-  const auto status = PMIx_Get(&proc, key, &info, 1, &value);
-  PMIX_INFO_DESTRUCT(&info);
+  const auto only_local = attribute(PMIX_OPTIONAL);
+  const auto status = pmix().Get(&proc, key, &only_local, 1, &value);
   if (status != PMIX_SUCCESS || value == nullptr) return std::nullopt;
-  std::optional<std::string> text;
-  if (value->type == PMIX_STRING && value->data.string != nullptr) text = value->data.string;
-  if (value->type == PMIX_UINT32) text = std::to_string(value->data.uint32);
-  PMIX_VALUE_RELEASE(value);
-  return text;
+  const auto type = value->type;
+  const auto number = type == PMIX_UINT32 ? std::to_string(value->data.uint32) : "";
+  auto text = text_and_free(value);
+  if (type == PMIX_STRING) return text;
+  return type == PMIX_UINT32 ? std::optional(number) : std::nullopt;
 }
 
 /// The result of a PMIx fence. The waiting thread and the callback of PMIx share ownership, because either may end first.
@@ -117,11 +136,11 @@ std::vector<int> ranks_without_file(const std::string& shared_dir, const std::st
 
 PmixClient::PmixClient(double timeout_seconds, std::string shared_dir)
     : timeout_seconds_(timeout_seconds), shared_dir_(std::move(shared_dir)) {
-  if (const auto status = PMIx_Init(&the_proc, nullptr, 0); status != PMIX_SUCCESS)
+  if (const auto status = pmix().Init(&the_proc, nullptr, 0); status != PMIX_SUCCESS)
     throw Error(
         fmt::format("PMIx: PMIx_Init failed: {} ({}). "
                     "In a container, start `trainrt doctor` in the same way: it lists what the container lacks",
-                    PMIx_Error_string(status), status));
+                    pmix().Error_string(status), status));
   const auto size = local_text(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
   if (!size) throw Error("PMIx: the server does not report the size of the job (PMIX_JOB_SIZE)");
   size_ = std::stoi(*size);
@@ -131,23 +150,23 @@ int PmixClient::rank() const { return static_cast<int>(the_proc.rank); }
 std::string PmixClient::space() const { return the_proc.nspace; }
 std::optional<std::string> PmixClient::process_mapping() const { return local_text(PMIX_RANK_WILDCARD, PMIX_ANL_MAP); }
 
+bool PmixClient::is_one_node() const { return local_text(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE) == std::to_string(size_); }
+
 void PmixClient::put(const std::string& key, const std::string& value) {
-  pmix_value_t stored;
-  PMIX_VALUE_LOAD(&stored, value.c_str(), PMIX_STRING);
-  const auto status = PMIx_Put(PMIX_GLOBAL, key.c_str(), &stored);
-  PMIX_VALUE_DESTRUCT(&stored);
-  check(status, "put " + key);
+  std::string text = value;
+  pmix_value_t stored{};
+  stored.type = PMIX_STRING;
+  stored.data.string = text.data();  // PMIx_Put() copies it
+  check(pmix().Put(PMIX_GLOBAL, key.c_str(), &stored), "put " + key);
 }
 
 void PmixClient::fence(const std::string& purpose) {
-  check(PMIx_Commit(), "commit");
-  bool collect = true;
-  pmix_info_t info;
-  PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+  check(pmix().Commit(), "commit");
+  const auto collect = attribute(PMIX_COLLECT_DATA);
   const auto proc = proc_of(PMIX_RANK_WILDCARD);
   auto result = std::make_shared<FenceResult>();
   auto passed = std::make_unique<SharedFenceResult>(result);
-  check(PMIx_Fence_nb(&proc, 1, &info, 1, on_fence, passed.get()), "fence (" + purpose + ")");
+  check(pmix().Fence_nb(&proc, 1, &collect, 1, on_fence, passed.get()), "fence (" + purpose + ")");
   static_cast<void>(passed.release());  // the callback now owns the pointer
   if (!result->wait_until(in_seconds(timeout_seconds_))) {
     std::vector<std::string> missing;
@@ -160,25 +179,22 @@ void PmixClient::fence(const std::string& purpose) {
                     purpose, is_one ? "" : "s", missing.empty() ? "(unknown)" : join(missing), size_, timeout_seconds_,
                     is_one ? "it" : "they"));
   }
-  PMIX_INFO_DESTRUCT(&info);
   check(result->status, "fence (" + purpose + ")");
 }
 
 std::string PmixClient::get(int rank, const std::string& key) const {
   const auto proc = proc_of(static_cast<pmix_rank_t>(rank));
   pmix_value_t* value = nullptr;
-  check(PMIx_Get(&proc, key.c_str(), nullptr, 0, &value), fmt::format("get {} of rank {}", key, rank));
-  std::string text = value->type == PMIX_STRING ? value->data.string : "";
-  PMIX_VALUE_RELEASE(value);
-  return text;
+  check(pmix().Get(&proc, key.c_str(), nullptr, 0, &value), fmt::format("get {} of rank {}", key, rank));
+  return text_and_free(value);
 }
 
-void PmixClient::abort(int code) noexcept { PMIx_Abort(code, nullptr, nullptr, 0); }
+void PmixClient::abort(int code) noexcept { pmix().Abort(code, nullptr, nullptr, 0); }
 
 void PmixClient::finalize() {
   if (finalized_) return;
   finalized_ = true;
-  check(PMIx_Finalize(nullptr, 0), "PMIx_Finalize");
+  check(pmix().Finalize(nullptr, 0), "PMIx_Finalize");
 }
 
 }  // namespace trainrt::launch

@@ -24,6 +24,8 @@ class PmixClient {
   std::string space() const;  ///< PMIx namespace
   /// Assignment of ranks to nodes (PMIX_ANL_MAP); nullopt if the server does not offer it.
   std::optional<std::string> process_mapping() const;
+  /// Whether the server reports that all ranks are on this node.
+  bool is_one_node() const;
 
   void put(const std::string& key, const std::string& value);
   /// Publishes all values that this rank has put, and blocks until all ranks have called fence(). Collective. Throws Error

@@ -17,8 +17,9 @@ namespace {
 void add_memory(data::NodeShare& share, const std::string& name, const data::UnitLayout& layout, const World& world,
                 Communicator& communicator) {
   std::string obstacle;
-  auto segment = comm::share_on_demand(communicator, world.node_of_rank, data::NodeCache::memory_bytes(layout),
-                                       data::NodeCache::state_bytes(layout), obstacle);
+  auto segment =
+      comm::share_on_demand(comm::SegmentRanks::of(communicator, world.node_of_rank), data::NodeCache::memory_bytes(layout),
+                            data::NodeCache::state_bytes(layout), obstacle);
   if (!obstacle.empty()) {
     log::run_warning(
         fmt::format("[data.{}]: the ranks of a node cannot share memory for its values: {}. "

@@ -97,6 +97,7 @@ def json_holds_every_check_and_its_figures():
     for library in ("mpi", "pmix", "hdf5"):
         figures = checks[library]["figures"]
         check(re.search(r"\d+\.\d+", figures["compiled"]) and re.search(r"\d+\.\d+", figures["loaded"]), f"no version in {figures}", job)
+        check(library == "hdf5" or figures["path"].startswith("/"), f"no file in {figures}", job)
     check_empty(folder)
 
 

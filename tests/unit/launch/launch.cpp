@@ -153,10 +153,13 @@ TEST_CASE("local ranks and node ranks are derived from the nodes of the ranks") 
   CHECK(world.local_size == 2);
 }
 
-TEST_CASE("only an MPICH without PMIx needs the bridge") {
-  CHECK(needs_bridge("MPICH Version: 4.0.2\nMPICH configure: --with-slurm=/usr --with-pm=hydra"));
-  CHECK_FALSE(needs_bridge("MPICH Version: 4.2.0\nMPICH configure: --with-pmix=/usr"));
-  CHECK_FALSE(needs_bridge("Open MPI v4.1.4"));
+TEST_CASE("an MPICH without PMIx and an Intel MPI without a PMI library of the user need the bridge") {
+  CHECK(needs_bridge("MPICH Version: 4.0.2\nMPICH configure: --with-slurm=/usr --with-pm=hydra", Environment()));
+  CHECK_FALSE(needs_bridge("MPICH Version: 4.2.0\nMPICH configure: --with-pmix=/usr", Environment()));
+  const std::string intel = "Intel(R) MPI Library 2021.18.1 for Linux* OS";
+  CHECK(needs_bridge(intel, Environment()));
+  CHECK_FALSE(needs_bridge(intel, environment({{"I_MPI_PMI_LIBRARY", "/usr/lib/libpmi2.so"}})));
+  CHECK_FALSE(needs_bridge("Open MPI v4.1.4", Environment()));
 }
 
 namespace {
@@ -222,7 +225,9 @@ TEST_CASE("a bridge can be destroyed although MPI has not finalized") {
   auto bridge = std::make_unique<PmiBridge>(fake_store(mine));
   bridge->start();
   CHECK(std::getenv("PMI_FD") != nullptr);
+  CHECK(std::getenv("MPIR_CVAR_PMI_VERSION") == std::string("1"));
   bridge->hide();
   CHECK(std::getenv("PMI_FD") == nullptr);
+  CHECK(std::getenv("MPIR_CVAR_PMI_VERSION") == nullptr);
   bridge.reset();  // waits for its thread
 }

@@ -12,6 +12,8 @@ namespace trainrt::cli::doctor::plugins {
 namespace {
 
 constexpr const char* library_advice = "load the library's module on every node, or install the library there";
+constexpr const char* same_modules_advice =
+    "load the same modules on every node (srun passes on the environment of the shell in which it runs)";
 constexpr const char* cuda_advice = "run nvidia-smi there to find the cause; scaling.gpus_per_worker = 0 trains on the CPU";
 
 /// Requires the same version of a library on all ranks; warns if it is not the version that trainrt was compiled with.
@@ -26,17 +28,40 @@ Finding compare_versions(const DoctorRanks& ranks, Json& figures) {
   const auto others = ranks.problems_in(
       answers, [&](const Json& answer) { return answer == figures ? "" : answer.at("loaded").get<std::string>(); });
   if (!others.empty())
-    return error(fmt::format("rank 0 on {}: {}; {}", ranks.hosts().front(), loaded, others),
-                 "load the same modules on every node (srun passes on the environment of the shell in which it runs)");
+    return error(fmt::format("rank 0 on {}: {}; {}", ranks.hosts().front(), loaded, others), same_modules_advice);
   return warning_if(
       compiled == loaded ? "" : fmt::format("{} is loaded, but trainrt was compiled with {}", loaded, compiled),
       "load the module of the compiled version, or build trainrt with the loaded version",
       loaded + ", the version that trainrt was compiled with");
 }
 
+/// Requires the same MPI or PMIx library on all ranks, if one is found. Any version is correct.
+Finding compare_found(const DoctorRanks& ranks, Json& figures, launch::FoundLibrary (*find)()) {
+  const auto answers = ranks.ask([&] {
+    const auto mine = find();
+    return Json{{"compiled", mine.version.compiled},
+                {"loaded", mine.version.loaded},
+                {"path", mine.path},
+                {"problem", mine.problem}};
+  });
+  figures = answers.first();
+  const auto text_of = [](const Json& answer) {
+    const std::string loaded = answer.at("loaded");
+    return loaded.empty() ? "none" : fmt::format("{} ({})", loaded, answer.at("path").get<std::string>());
+  };
+  const auto others =
+      ranks.problems_in(answers, [&](const Json& answer) { return answer == figures ? "" : text_of(answer); });
+  if (!others.empty())
+    return error(fmt::format("rank 0 on {}: {}; {}", ranks.hosts().front(), text_of(figures), others), same_modules_advice);
+  if (figures.at("path") == "") return ok(figures.at("problem").get<std::string>() + "; this launch does not need it");
+  return ok(text_of(figures));
+}
+
+Finding check_mpi(const DoctorRanks& ranks, Json& figures) { return compare_found(ranks, figures, launch::mpi_version); }
+
 Finding check_pmix(const DoctorRanks& ranks, Json& figures) {
-  auto finding = compare_versions<launch::pmix_version>(ranks, figures);
-  if (finding.grade == Grade::ok)
+  auto finding = compare_found(ranks, figures, launch::pmix_version);
+  if (finding.grade == Grade::ok && figures.at("path") != "")
     finding.text += ranks.world().launcher == "pmix" ? "; this launch used it" : "; this launch did not need it";
   return finding;
 }
@@ -85,7 +110,7 @@ Finding check_nccl(const DoctorRanks& ranks, Json& figures) {
 }
 
 constexpr std::array<Check, 5> library_checks = {{
-    {"mpi", "the MPI library", compare_versions<launch::mpi_version>, library_advice},
+    {"mpi", "the MPI library", check_mpi, library_advice},
     {"pmix", "the PMIx client library", check_pmix, library_advice},
     {"hdf5", "the HDF5 library", compare_versions<io::hdf5_version>, library_advice},
     {"cuda", "the CUDA runtime and the GPUs", check_cuda, cuda_advice},

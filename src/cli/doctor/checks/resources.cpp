@@ -122,7 +122,7 @@ Json probe_dev_shm(const DoctorRanks& ranks) {
 
 Finding check_shared_memory(const DoctorRanks& ranks, Json& figures) {
   std::string failure;
-  comm::share_segment(ranks.communicator(), ranks.world().node_of_rank, 1, failure);
+  comm::share_segment(comm::SegmentRanks::of(ranks.communicator(), ranks.world().node_of_rank), 1, failure);
   if (!failure.empty()) throw ProbeFailed(failure);
   const auto answers = ranks.ask_nodes([&] { return probe_dev_shm(ranks); });
   const auto min = std::ranges::min(answers.all<std::uint64_t>("free_bytes"));
