@@ -66,8 +66,6 @@ ALIASES = {
 }
 UNSUPPORTED = {
     "tune": {
-        "PlacementGroupFactory": _RESOURCES,
-        "resource_dict_to_pg_factory": _RESOURCES,
         "ResumeConfig": "Tuner.restore(path, trainable, resume_errored=, restart_errored=) chooses the trials to continue.",
         "register_env": "Create the environment in the train function.",
         "register_input": "Read the data in the train function.",
@@ -101,16 +99,5 @@ UNSUPPORTED = {
     "tune.trainable": {
         "FunctionTrainable": "Pass the function itself to tune.Tuner().",
         "wrap_function": "Pass the function itself to tune.Tuner().",
-    },
-    "tune.utils": {
-        "UtilMonitor": "`trainrt result RUN_DIR` shows the use of CPUs, memory and GPUs.",
-        "diagnose_serialization": "Call fit(): its error names the object that cannot be pickled.",
-        "validate_save_restore": "Stop and restart the run: `trainrt result RUN_DIR` names the checkpoint that it continued from.",
-        "validate_warmstart": _SEARCH,
-        "wait_for_gpu": "Slurm starts a trial when its GPUs are free.",
-        "warn_if_slow": _INTERNAL,
-        "Verbosity": "RunConfig(verbose=2) prints every report.",
-        "set_verbosity": "RunConfig(verbose=2) prints every report.",
-        "has_verbosity": "RunConfig(verbose=2) prints every report.",
     },
 }

@@ -23,6 +23,7 @@ from ._class_trainable import Trainable
 from ._experiment import Experiment
 from ._registry import register_trainable
 from ._reporters import CLIReporter, JupyterNotebookReporter
+from ._resources.placement import PlacementGroupFactory, resource_dict_to_pg_factory
 from ._results import ResultGrid
 from ._run import run, run_experiments
 from ._spaces import (
@@ -50,7 +51,7 @@ from .stopper import Stopper
 
 __getattr__ = names_of(__name__)
 __all__ = ["CLIReporter", "Callback", "Checkpoint", "CheckpointConfig", "Experiment", "ExperimentAnalysis", "FailureConfig",
-           "JupyterNotebookReporter", "Result", "ResultGrid", "RunConfig", "Stopper", "SyncConfig", "Trainable", "TuneConfig",
+           "JupyterNotebookReporter", "PlacementGroupFactory", "Result", "ResultGrid", "RunConfig", "Stopper", "SyncConfig", "Trainable", "TuneConfig",
            "TuneError", "Tuner", "choice", "create_scheduler", "create_searcher", "experiment", "get_checkpoint", "get_context",
            "grid_search", "logger", "lograndint", "loguniform", "qlograndint", "qloguniform", "qrandint", "qrandn", "quniform", "randint",
            "randn", "register_trainable", "report", "run", "run_experiments", "sample_from", "schedulers", "search", "stopper",

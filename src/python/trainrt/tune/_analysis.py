@@ -42,7 +42,7 @@ class ExperimentAnalysis:
     def __init__(self, experiment_checkpoint_path: str | os.PathLike[str], default_metric: str | None = None, default_mode: str | None = None, *,
                  _grid: ResultGrid | None = None) -> None:
         self._grid = _grid or ResultGrid(directory_of(experiment_checkpoint_path), default_metric, default_mode)
-        self.trials = [Trial(trial["trial"], result) for trial, result in zip(self._grid._trials, self._grid)]
+        self.trials = [Trial(trial["trial"], trial_id=trial["trial"], _result=result) for trial, result in zip(self._grid._trials, self._grid)]
 
     def __repr__(self) -> str:
         return f"ExperimentAnalysis({self.experiment_path!r}, {len(self.trials)} trials)"

@@ -14,6 +14,7 @@ from .._support import _executable, _local_files, _notes
 from ..train import Result
 from ..train._results import _auto_metrics, _run_state, _trainer_record
 from ..train.errors import TrainingFailedError
+from ._decisions.searching import suggested, without_unsuggested
 from ._nested_values import merged
 from ._param_space import ParamSpace
 from ._trainable import FunctionTrainer, trial_number
@@ -43,6 +44,9 @@ def config_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> An
         return recorded
     if recorded is not None and (space is None or not space.top_level_keys() - {argument}):
         return {argument: recorded}
+    suggestion = suggested(os.path.dirname(trial["path"]), trial["trial"])
+    if suggestion is not None:
+        return suggestion
     texts = {name[len("loop."):] if name.startswith("loop.") else name: text for name, text in trial["config"].items()}
     config = texts if space is None else space.config(texts, trial_number(trial["trial"]))
     if recorded is not None:
@@ -93,7 +97,7 @@ class ResultGrid:
 
     def __init__(self, path: str, metric: str | None, mode: str | None, space: ParamSpace | None = None, under: Any = None) -> None:
         self.experiment_path, self._metric, self._mode = path, metric, mode
-        self._trials = trials_of(path)
+        self._trials = without_unsuggested(path, trials_of(path))
         self._results = [_result_of(trial, space, under) for trial in self._trials]
 
     @property

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import random
 from collections.abc import Callable
 from typing import Any
 
-from ._nested_values import Path, domains_in, name_of, replaced
+from ._domains import Domain, Float, Function
+from ._nested_values import Path, as_domain, domains_in, name_of, replaced
 
 
-class _Unresolved(Exception):
+class Unresolved(Exception):
     """Raised if a function reads the value of another function that was not called yet."""
 
 
@@ -47,14 +49,33 @@ class _Spec(_Values):
         raise KeyError(key)
 
 
+def spec_of(config: dict[str, Any]) -> Any:
+    """Returns the argument of a function of sample_from() for a config."""
+    return _Spec(config)
+
+
+def function_in(domain: Domain) -> Callable[..., Any] | None:
+    """Returns the function that computes a value of the domain for each trial, or `None` if a searcher chooses the value."""
+    if isinstance(domain, Float) and domain.is_normal:
+        return functools.partial(_drawn, domain.kind, *(domain.arguments() + [None])[:3])
+    return domain.func if isinstance(domain, Function) else None
+
+
+def _drawn(kind: str, mean: float, sd: float, q: float | None) -> float:
+    """Returns a value of the domain `kind`, "randn" or "qrandn"."""
+    del kind  # a part of the recorded name
+    domain = Float(None, None).normal(mean, sd)
+    return (domain if q is None else domain.quantized(q)).sample()
+
+
 def _seen(value: Any) -> Any:
     if _lacks_value(value):
-        raise _Unresolved
+        raise Unresolved
     return _Values(value) if type(value) is dict else value
 
 
 def _lacks_value(value: Any) -> bool:
-    return value is _NO_VALUE_YET or (isinstance(value, (list, tuple)) and any(map(_lacks_value, value)))
+    return value is _NO_VALUE_YET or as_domain(value) is not None or (isinstance(value, (list, tuple)) and any(map(_lacks_value, value)))
 
 
 def with_functions(config: Any, functions: list[tuple[Path, Callable[..., Any]]], trial: int) -> Any:
@@ -71,7 +92,7 @@ def with_functions(config: Any, functions: list[tuple[Path, Callable[..., Any]]]
         for path, function in before:
             try:
                 config = replaced(config, path, _checked(path, _called(function, config)))
-            except _Unresolved:
+            except Unresolved:
                 waiting.append((path, function))
         if len(waiting) == len(before):
             raise ValueError(f"sample_from(): the functions of {', '.join(name_of(path) for path, _ in waiting)} need each other's results")

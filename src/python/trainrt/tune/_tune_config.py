@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from .._support import _notes
-from ._spaces import plain_number
+from ._domains import plain_number
 from .schedulers import TrialScheduler
 from .search import Searcher
 
