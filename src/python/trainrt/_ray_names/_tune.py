@@ -66,11 +66,9 @@ ALIASES = {
 }
 UNSUPPORTED = {
     "tune": {
-        "ResumeConfig": "Tuner.restore(path, trainable, resume_errored=, restart_errored=) chooses the trials to continue.",
         "register_env": "Create the environment in the train function.",
         "register_input": "Read the data in the train function.",
         "CallbackList": _INTERNAL,
-        "ProgressReporter": _REPORTER,
     },
     "tune.resources": {"Resources": _RESOURCES, "json_to_resources": _RESOURCES, "resources_to_json": _RESOURCES},
     "tune.logger": {"AimLoggerCallback": "Log to Aim in the train function, or read the metrics from TensorBoard events."},
@@ -81,11 +79,9 @@ UNSUPPORTED = {
         "DistributeResources": _RESOURCES,
         "DistributeResourcesToTopJob": _RESOURCES,
     },
-    "tune.schedulers.pb2": {"PB2": "Use PopulationBasedTraining."},
     "tune.search": {
         "SearchAlgorithm": _SEARCH,
         "SearchGenerator": _SEARCH,
-        "Repeater": "Train with several seeds in the train function, and report the mean of the metric.",
         "UNDEFINED_METRIC_MODE": _INTERNAL,
         "UNDEFINED_SEARCH_SPACE": _INTERNAL,
         "UNRESOLVED_SEARCH_SPACE": _INTERNAL,
@@ -96,8 +92,4 @@ UNSUPPORTED = {
     "tune.search.hyperopt": {"HyperOptSearch": _SEARCH},
     "tune.search.nevergrad": {"NevergradSearch": _SEARCH},
     "tune.search.zoopt": {"ZOOptSearch": _SEARCH},
-    "tune.trainable": {
-        "FunctionTrainable": "Pass the function itself to tune.Tuner().",
-        "wrap_function": "Pass the function itself to tune.Tuner().",
-    },
 }

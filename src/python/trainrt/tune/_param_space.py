@@ -14,8 +14,8 @@ from typing import Any
 from .._support._value_json import decoded, encoded
 from ..train._config._recorded_values import flat_texts, value_text
 from ._domain_json import from_json
-from ._nested_values import Path, domains_in, leaves, name_of, replaced
 from ._domains import Categorical, Domain
+from ._nested_values import Path, domains_in, leaves, name_of, replaced
 from ._spec import function_in, with_functions
 
 _OTHER = re.compile(r"[^\w/-]")

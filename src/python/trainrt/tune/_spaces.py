@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._domains import Categorical, Domain, Float, Function, Integer, plain_number
+from ._domains import Categorical, Float, Function, Integer, plain_number
 
 DEFAULT_METRIC = "_metric"  # name of a metric that a Tune function returns without a name
 _NOT_GIVEN: Any = object()

@@ -22,9 +22,9 @@ from ..train._sessions._metrics import flat_metrics
 from ..train._sessions._runtime import RuntimeSession
 from ..train.data_parallel_trainer import DataParallelTrainer
 from ._class_trial import class_of, function_of
+from ._domains import Domain
 from ._nested_values import Path, domains_in, name_of
 from ._param_space import ParamSpace
-from ._domains import Domain
 from ._resources.placement import PlacementGroupFactory
 from ._resources.requests import requested_by, scaling_of
 from ._spaces import DEFAULT_METRIC
@@ -201,7 +201,7 @@ class SweepTrainable:
                  sends_events: bool = False, explore: Callable[[dict[str, Any]], Any] | None = None, is_suggested: bool = False) -> None:
         _require_trainable_class(trainable, "Tuner")
         if not isinstance(param_space, dict):
-            raise TypeError(f"Tuner(param_space=...) must be a dict, not a {type(param_space).__name__}")
+            raise ValueError(f"Tuner(param_space=...) must be a dict, not a {type(param_space).__name__}")
         self.trainer = _trainer_with(trainable, run_config, param_space)
         param_space = {} if is_suggested else param_space
         for path, _ in domains_in(self.trainer.train_loop_config):

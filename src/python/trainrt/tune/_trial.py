@@ -127,17 +127,22 @@ class Trial:
 
     @property
     def metric_analysis(self) -> _MetricAnalysis:
-        """{metric: {"max": ..., "min": ..., "avg": ..., "last": ...}} of the numbers that the trial has reported. A call with a metric returns its dict."""
+        """{metric: {"max": ..., "min": ..., "avg": ..., "last": ..., "last-5-avg": ..., "last-10-avg": ...}} of the numbers that the trial has reported.
+        A call with a metric returns its dict."""
         names = dict.fromkeys(name for report in self.result.reports for name in report)
         found = {name: self._numbers(name) for name in names}
-        return _MetricAnalysis({name: {"max": max(values), "min": min(values), "avg": sum(values) / len(values), "last": values[-1]}
-                                for name, values in found.items() if values})
+        return _MetricAnalysis({name: {"max": max(values), "min": min(values), "avg": _mean(values), "last": values[-1], "last-5-avg": _mean(values[-5:]),
+                                       "last-10-avg": _mean(values[-10:])} for name, values in found.items() if values})
 
     def _numbers(self, metric: str) -> list[float]:
         return [report[metric] for report in self.result.reports if isinstance(report.get(metric), (int, float)) and not isinstance(report[metric], bool)]
 
     def __repr__(self) -> str:
         return self.trial_id
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
 
 
 class _MetricAnalysis(dict):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 from typing import Any
 
 from .. import _cluster
@@ -19,7 +17,7 @@ from ..train._fit._run_names import continue_advice, default_name
 from ..train._sessions import _current
 from ..train.errors import ControllerError, RunStopped
 from . import _run_rules
-from ._class_trial import checkpoint_keys
+from ._class_trial import checkpoint_keys, train_function_of
 from ._decisions.choice import Choice
 from ._decisions.scheduling import ScriptScheduler
 from ._decisions.searching import ScriptSearch
@@ -27,13 +25,14 @@ from ._param_space import ParamSpace
 from ._registry import registered
 from ._restoring import directory_of, recorded_space, require_own_programs, require_same
 from ._results import ResultGrid, config_of
-from ._sections import Sections, as_ini, sections_of
+from ._sections import Sections, as_ini, max_concurrent_trials, program_of, sections_of
 from ._sweep_record import is_sweep, read_sweep
 from ._time_budget import TimeBudget
 from ._trainable import SweepTrainable
 from ._trial_events import EventExchange
 from ._tune_config import TuneConfig
 from ._watcher import SweepWatcher
+from .error import TuneError
 
 _STOPPED, _USAGE = 75, 64
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -79,7 +78,9 @@ class Tuner:
         self._choice = Choice(self._tune, param_space)
         self._scheduler, self._search = self._choice.scheduler, self._choice.search
         self._metric, self._mode = self._choice.metric, self._choice.mode
-        trainable = registered(trainable)
+        if trainable is None or trainable == "":
+            raise TuneError("Tuner() needs a trainable: a function of a config, a class that is derived from tune.Trainable, or a Trainer")
+        trainable = train_function_of(registered(trainable))
         given = _run_rules.run_config_of(trainable, run_config)
         if isinstance(given.storage_path, PathInFilesystem):
             raise ValueError(f"Tuner(run_config=RunConfig(storage_filesystem={type(given.storage_filesystem).__name__})): the filesystem of a sweep must be "
@@ -95,6 +96,11 @@ class Tuner:
         self._name = self._run_config.name
         self._restored: Sections | None = None  # the config of the sweep, after restore()
         self._trust_owner: str | None = None  # owners of sweeps that fit() may continue
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "restore":
+            raise AttributeError("Tuner.restore() is a classmethod: call Tuner.restore(path, trainable), which returns a new Tuner")
+        return super().__getattribute__(name)
 
     def fit(self) -> ResultGrid:
         """Runs the trials, and returns their ResultGrid, also if some have failed.
@@ -176,12 +182,12 @@ class Tuner:
         limit = found.pop("failure.max_failures", "0")
         fast = self._run_config.failure_config is not None and bool(self._run_config.failure_config.fail_fast)
         tune = {"num_samples": self._num_samples, "metric": self._metric, "mode": self._mode, "scheduler": self._choice.plugin,
-                "workers": scaling.max_workers, "max_concurrent_trials": self._max_concurrent_trials(scaling),
+                "workers": scaling.max_workers, "max_concurrent_trials": max_concurrent_trials(scaling),
                 "max_failures": min(int(limit), 1000000),
                 "fail_fast": "true" if fast else None, **self._search.settings()}
         if self._tune.max_concurrent_trials:
             tune["max_concurrent_trials"] = self._tune.max_concurrent_trials
-        sections: Sections = {"train": {"program": self._program()}, "tune": {key: str(value) for key, value in tune.items() if value is not None},
+        sections: Sections = {"train": {"program": program_of(self._space)}, "tune": {key: str(value) for key, value in tune.items() if value is not None},
                     "tune.space": self._space.section(), "tune.mutations": self._space.mutations(),
                     f"tune.{self._choice.plugin}": self._scheduler.settings() if self._scheduler.name else {}}
         for key, text in found.items():
@@ -194,20 +200,6 @@ class Tuner:
         """The number of trials of each combination of the values of grids that trainrt knows."""
         given = self._tune.num_samples
         return self._search.total_samples(given, self._choice.space) if self._search.suggests() else given
-
-    def _program(self) -> str:
-        """Returns the command of a rank of a trial."""
-        return " ".join([shlex.quote(sys.executable), "-m", "trainrt.tune._worker", *(f"{name}={{{name}}}" for name in self._space.section())])
-
-    def _max_concurrent_trials(self, scaling: Any) -> int:
-        """Returns 0 in a job, where the number of tasks is the limit; otherwise the number of trials that this machine has CPUs and GPUs for."""
-        if _allocation.can_launch(1):
-            return 0
-        there = _cluster.cluster_resources()
-        fits = there.get("CPU", 1) // (scaling.max_workers * (scaling.num_cpus_per_worker or 1))
-        if scaling.num_gpus_per_worker:
-            fits = min(fits, there.get("GPU", 0) // (scaling.max_workers * scaling.num_gpus_per_worker))
-        return max(1, int(fits))
 
     # ---- run `trainrt tune` ----
 
@@ -291,7 +283,7 @@ class Tuner:
         tuner._trust_owner = trust_owner
         tuner._metric, tuner._mode = texts.get("tune.metric"), texts.get("tune.mode")
         if reason is not None:
-            require_own_programs(path, texts, tuner._program(), reason)
+            require_own_programs(path, texts, program_of(tuner._space), reason)
         if resume_errored:
             texts["tune.max_failures"] = str(int(texts.get("tune.max_failures", 0)) + 1)
         if tuner._trainable.trainer._first_path is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._support._value_json import encoded
 from ._base import Domain, plain_number
+from ._config_view import spec_of
 from ._samplers import BaseSampler, Grid, Uniform
 
 _PLAIN = re.compile(r"[\w.,:+*/\[\] -]{1,40}(?<! )")
@@ -106,8 +107,6 @@ class Function(Domain):
 
     def called(self, config: Any) -> Any:
         """Returns the value for a config. A function that reads `spec.config` gets such an object."""
-        from .._spec import spec_of
-
         return self.func(spec_of(config or {})) if self.pass_config else self.func()
 
     def __repr__(self) -> str:

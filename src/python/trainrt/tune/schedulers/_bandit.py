@@ -107,7 +107,8 @@ class BanditExplore:
         return [point for point, _ in rows], [change for _, change in rows], pending
 
     def _reward(self, report: dict[str, Any]) -> float:
-        return report[self.metric] if self.mode == "max" else -report[self.metric]
+        value = report[self.metric or ""]
+        return value if self.mode == "max" else -value
 
     def _values_of(self, folder: str) -> list[float] | None:
         config, _ = _trainer_record.config_in(_trainer_record.read(folder))

@@ -178,7 +178,8 @@ class MetricScheduler(FIFOScheduler):
 
     def _score(self, result: dict[str, Any]) -> Any:
         """Returns the metric, negated if it is minimized."""
-        return result[self._metric] if self._mode == "max" else -result[self._metric]
+        value = result[self._metric or DEFAULT_METRIC]
+        return value if self._mode == "max" else -value
 
 
 def write_state(path: str, state: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -45,7 +45,7 @@ class BasicVariantGenerator(Searcher):
         self._needs_script = bool(self._points) or constant_grid_search or not has_seed
         self._seed = {} if self._needs_script else seed_setting(random_state)
         self._variants: Iterator[Any] = iter(())
-        self._count = 0  # of suggestions
+        self._made: list[Any] = []
 
     def suggests(self) -> bool:
         return self._needs_script
@@ -54,7 +54,7 @@ class BasicVariantGenerator(Searcher):
         return {**self._seed, **({"max_concurrent_trials": str(self.max_concurrent)} if self.max_concurrent else {})}
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:
-        self._variants, self._count = self._configs(config, spec.get("num_samples", 1)), 0
+        self._variants, self._made = self._configs(config, spec.get("num_samples", 1)), []
         return True
 
     def total_samples(self, num_samples: int, param_space: dict[str, Any]) -> int:
@@ -72,21 +72,14 @@ class BasicVariantGenerator(Searcher):
                 yield config
 
     def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
-        self._count += 1
-        return next(self._variants, Searcher.FINISHED)
+        """Returns the variant with the number at the end of `trial_id`, or the next one if it has none."""
+        found = re.search(r"(\d+)$", trial_id)
+        number = int(found[1]) if found else len(self._made)
+        self._made += itertools.islice(self._variants, max(0, number + 1 - len(self._made)))
+        return self._made[number] if number < len(self._made) else Searcher.FINISHED
 
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
         """Does nothing: the values do not depend on results."""
-
-    def save(self, checkpoint_path: str) -> None:
-        """Writes the number of suggestions, as JSON."""
-        with open(checkpoint_path, "w", encoding="utf-8") as file:
-            json.dump({"count": self._count}, file)
-
-    def restore(self, checkpoint_path: str) -> None:
-        with open(checkpoint_path, encoding="utf-8") as file:
-            for _ in range(json.load(file)["count"]):
-                self.suggest("")
 
 
 def _check_point(point: dict[str, Any], param_space: dict[str, Any]) -> None:

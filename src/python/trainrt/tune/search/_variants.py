@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .._domains import Function
+from .._domains import Categorical, Function
+from .._domains._config_view import Unresolved
 from .._domains._samplers import generator_of
 from .._nested_values import Path, as_domain, domains_in, name_of, replaced
-from .._spec import Unresolved
 
 
 def generate_variants(unresolved_spec: dict[str, Any], constant_grid_search: bool = False, random_state: Any = None) -> Iterator[tuple[dict[Path, Any], Any]]:
@@ -86,7 +86,8 @@ def _config_in(tree: Any) -> Any:
 
 def count_variants(param_space: Any) -> int:
     """Returns the number of combinations of the values of all grids."""
-    return math.prod(len(domain.categories) for _, domain in domains_in(param_space) if domain.is_grid())  # type: ignore[attr-defined]
+    grids = [domain for _, domain in domains_in(param_space) if isinstance(domain, Categorical) and domain.is_grid()]
+    return math.prod([len(grid) for grid in grids])
 
 
 def merged_preset(param_space: Any, preset: Mapping[str, Any]) -> Any:

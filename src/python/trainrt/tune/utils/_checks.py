@@ -83,7 +83,9 @@ def retry_fn(fn: Callable[[], Any], exception_type: Any = Exception, num_retries
 def _attempt(fn: Callable[[], Any], exception_type: Any, has_failed: threading.Event) -> None:
     try:
         fn()
-    except exception_type if isinstance(exception_type, type) else tuple(exception_type) as error:
+    except Exception as error:
+        if not isinstance(error, exception_type if isinstance(exception_type, type) else tuple(exception_type)):
+            raise
         _notes.say(f"retry_fn({getattr(fn, '__name__', fn)}): {type(error).__name__}: {error}")
         has_failed.set()
 

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from ..._nested_values import as_domain, leaves, name_of, replaced
 from ..._domains import Categorical, Domain, Float, Integer
+from ..._nested_values import as_domain, leaves, name_of, replaced
 from ..._spaces import uniform
 from .. import Searcher
 from .._base import seed_setting
