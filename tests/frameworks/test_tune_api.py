@@ -179,7 +179,7 @@ def counts(config):
 @test
 def with_parameters_passes_objects_to_the_function():
     results, job, _ = tuned("""
-print_results(tuner(tune.with_resources(tune.with_parameters(weighs, data=list(range(1000)), offset=1), {"cpu": 1}), num_samples=2, max_concurrent_trials=2,
+print_results(tuner(tune.with_resources(tune.with_parameters(weighs, data=list(range(1000)), offset=1), {"cpu": 1}), num_samples=2,
           search_alg=ConcurrencyLimiter(BasicVariantGenerator(random_state=3), 1)).fit())
 """, "def weighs(config, data, offset):\n    tune.report({'loss': sum(data) + offset, 'threads': int(os.environ['OMP_NUM_THREADS'])})\n")
     equal([(each["metrics"]["loss"], each["metrics"]["threads"]) for each in results], [(499501, 1)] * 2, "reports", job)
