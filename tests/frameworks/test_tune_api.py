@@ -433,7 +433,7 @@ REFUSED = [
     ("Tuner()", "needs a trainable"),
     ("Experiment('x', function, no_such=1)", "no argument 'no_such'"),
     ("schedulers.ASHAScheduler(max_t=1, grace_period=2)", "grace_period must be at most max_t"),
-    ("schedulers.pb2.PB2(hyperparam_bounds={'lr': [1]})", "[low, high]"),
+    ("importlib.import_module('trainrt.tune.schedulers.pb2').PB2(hyperparam_bounds={'lr': [1]})", "[low, high]"),
     ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': 1})", "a function that draws one"),
     ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': lambda config: 1})", "a function with parameters"),
     ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': [1]}, custom_explore_fn=3)", "custom_explore_fn=3"),
@@ -526,7 +526,7 @@ def tune_run_keeps_the_options_of_a_trainers_run_config_that_it_does_not_set():
 
 @test
 def invalid_arguments_are_errors_that_name_valid_ones():
-    names = {**vars(api), "function": function, "Machine": Machine, "DataParallelTrainer": DataParallelTrainer, "ScalingConfig": ScalingConfig}
+    names = {**vars(api), "importlib": importlib, "function": function, "Machine": Machine, "DataParallelTrainer": DataParallelTrainer, "ScalingConfig": ScalingConfig}
     for text, *said in REFUSED:
         try:
             eval(text, names)

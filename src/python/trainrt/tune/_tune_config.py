@@ -86,7 +86,7 @@ class ResumeConfig:
     """
 
     class ResumeType(enum.Enum):
-        """What is done with a trial: it continues, starts again, or keeps its state."""
+        """The action for a trial: it continues, starts again, or keeps its state."""
 
         RESUME = "resume"
         RESTART = "restart"
