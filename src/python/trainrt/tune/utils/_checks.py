@@ -136,6 +136,12 @@ def wait_for_gpu(gpu_id: int | str | None = None, target_util: float = 0.01, ret
         nvidia-smi is missing or fails, the node has no GPU, or the memory was not freed in time.
     ValueError
         The node has no such GPU.
+
+    Examples
+    --------
+    >>> from trainrt.tune.utils import wait_for_gpu
+    >>> wait_for_gpu(0, target_util=0.1)  # doctest: +SKIP
+    True
     """
     del gpu_memory_limit
     found = gpus()

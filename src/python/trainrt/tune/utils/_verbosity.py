@@ -28,7 +28,16 @@ _level = [Verbosity.V3_TRIAL_DETAILS]
 
 
 def set_verbosity(level: int | Verbosity) -> None:
-    """Sets the level that has_verbosity() compares with; `RunConfig(verbose=...)` sets what a sweep prints. Raises ValueError for an unknown level."""
+    """Sets the level that has_verbosity() compares with; `RunConfig(verbose=...)` sets how much a sweep prints. Raises ValueError for an unknown level.
+
+    Examples
+    --------
+    >>> from trainrt.tune.utils.log import Verbosity, has_verbosity, set_verbosity
+    >>> set_verbosity(1)
+    >>> has_verbosity(Verbosity.V2_TRIAL_NORM)
+    False
+    >>> set_verbosity(Verbosity.V3_TRIAL_DETAILS)
+    """
     _level[0] = Verbosity(level) if isinstance(level, int) else level
 
 
