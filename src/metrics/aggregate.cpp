@@ -14,13 +14,16 @@ namespace trainrt::metrics {
 
 namespace {
 
+/// Name of a metric that a function of a sweep returns without a name, as in Ray Tune.
+constexpr std::string_view unnamed_metric = "_metric";
+
 [[noreturn]] void bad_key(const std::string& key, const std::string& why) {
   throw UsageError("report: the metric '" + key + "' " + why);
 }
 
 void check_key(const std::string& key) {
   if (key.empty()) bad_key(key, "has an empty name");
-  if (key.front() == '_') bad_key(key, "starts with '_'; such names are reserved for the runtime");
+  if (key.front() == '_' && key != unnamed_metric) bad_key(key, "starts with '_'; such names are reserved for the runtime");
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   if (std::ranges::any_of(key, is_control)) bad_key(key, "has a control character in its name");
 }

@@ -1,6 +1,7 @@
 #include "tune/decisions/searcher_program.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -45,6 +46,7 @@ std::optional<std::string> value_in(const Json& json, const Domain& domain) {
   const auto number = parse_real(text);
   if (!number || *number < interval.low || *number > interval.high) return std::nullopt;
   if (interval.is_whole && (!parse_integer(text) || *number >= interval.high)) return std::nullopt;
+  if (interval.is_whole && interval.step > 1 && std::fmod(*number, interval.step) != 0) return std::nullopt;
   return text;
 }
 

@@ -15,7 +15,8 @@ namespace {
 
 constexpr double max_exact_integer = 9007199254740992.0;  // 2^53
 constexpr std::string_view calls =
-    "uniform(LOW, HIGH), quniform(LOW, HIGH, STEP), loguniform(LOW, HIGH), randint(LOW, HIGH), lograndint(LOW, HIGH), "
+    "uniform(LOW, HIGH), quniform(LOW, HIGH, STEP), loguniform(LOW, HIGH), qloguniform(LOW, HIGH, STEP), "
+    "randint(LOW, HIGH), qrandint(LOW, HIGH, STEP), lograndint(LOW, HIGH), qlograndint(LOW, HIGH, STEP), "
     "choice(A, B, ...), grid(A, B, ...), sample(X, Y, ...)";
 
 /// Splits at the commas outside of quotes, and removes the quotes.
@@ -51,6 +52,14 @@ double number_in(const std::string& text, bool is_whole) {
   return *number;
 }
 
+/// Returns the interval of the multiples of `step` from `low` to `high`, which is included unless `step` is 1.
+Interval in_steps(Interval made) {
+  made.low = std::ceil(made.low / made.step) * made.step;
+  if (made.step > 1) made.high = std::floor(made.high / made.step) * made.step + 1;
+  if (made.low >= made.high) throw UsageError(fmt::format("no multiple of step = {} is in the interval", made.step));
+  return made;
+}
+
 Domain interval(const std::vector<std::string>& words, Interval made, bool has_step) {
   const std::size_t count = has_step ? 3 : 2;
   if (words.size() != count) throw UsageError(fmt::format("expected {} numbers, got {}", count, words.size()));
@@ -61,7 +70,7 @@ Domain interval(const std::vector<std::string>& words, Interval made, bool has_s
   if (made.is_log && made.low <= 0) throw UsageError(fmt::format("low = {} must be above 0", words[0]));
   if (has_step && !(made.step > 0 && made.step <= made.high - made.low))
     throw UsageError(fmt::format("step = {} must be above 0 and at most high - low", words[2]));
-  return made;
+  return made.is_whole && has_step ? in_steps(made) : made;
 }
 
 Domain choice(std::vector<std::string> words, bool is_grid) {
@@ -80,6 +89,9 @@ const auto& makers() {
       {"uniform", [](const Words& words) { return interval(words, {}, false); }},
       {"quniform", [](const Words& words) { return interval(words, {}, true); }},
       {"loguniform", [](const Words& words) { return interval(words, {.is_log = true}, false); }},
+      {"qloguniform", [](const Words& words) { return interval(words, {.is_log = true}, true); }},
+      {"qrandint", [](const Words& words) { return interval(words, {.is_whole = true}, true); }},
+      {"qlograndint", [](const Words& words) { return interval(words, {.is_log = true, .is_whole = true}, true); }},
       {"randint", [](const Words& words) { return interval(words, {.is_whole = true}, false); }},
       {"lograndint", [](const Words& words) { return interval(words, {.is_log = true, .is_whole = true}, false); }},
       {"choice", [](const Words& words) { return choice(words, false); }},
@@ -133,10 +145,13 @@ const Choice* grid_of(const Domain& domain) {
   return choice != nullptr && choice->is_grid ? choice : nullptr;
 }
 
+/// Returns the step between integers of the interval.
+double whole_step(const Interval& interval) { return std::max(1.0, interval.step); }
+
 double in_interval(const Interval& interval, double unit) {
   const auto between = [unit](double low, double high) { return low + unit * (high - low); };
-  return interval.is_log ? std::exp(between(std::log(interval.low), std::log(interval.high)))
-                         : between(interval.low, interval.high);
+  const auto high = interval.is_whole ? interval.high - 1 + whole_step(interval) : interval.high;
+  return interval.is_log ? std::exp(between(std::log(interval.low), std::log(high))) : between(interval.low, high);
 }
 
 }  // namespace
@@ -170,8 +185,10 @@ std::string value_at(const Domain& domain, double unit) {
 }
 
 std::string value_near(const Interval& interval, double number) {
-  if (interval.is_whole)
-    return fmt::format("{}", static_cast<std::int64_t>(std::clamp(std::floor(number), interval.low, interval.high - 1)));
+  if (interval.is_whole) {
+    const auto below = std::floor(number / whole_step(interval)) * whole_step(interval);
+    return fmt::format("{}", static_cast<std::int64_t>(std::clamp(below, interval.low, interval.high - 1)));
+  }
   const auto value = interval.step > 0 ? std::round(number / interval.step) * interval.step : number;
   return fmt::format("{}", std::clamp(value, interval.low, interval.high));
 }

@@ -179,7 +179,7 @@ def counts(config):
 @test
 def with_parameters_passes_objects_to_the_function():
     results, job, _ = tuned("""
-print_results(tuner(tune.with_resources(tune.with_parameters(weighs, data=list(range(1000)), offset=1), {"cpu": 1}), num_samples=2, max_concurrent_trials=2,
+print_results(tuner(tune.with_resources(tune.with_parameters(weighs, data=list(range(1000)), offset=1), {"cpu": 1}), num_samples=2,
           search_alg=ConcurrencyLimiter(BasicVariantGenerator(random_state=3), 1)).fit())
 """, "def weighs(config, data, offset):\n    tune.report({'loss': sum(data) + offset, 'threads': int(os.environ['OMP_NUM_THREADS'])})\n")
     equal([(each["metrics"]["loss"], each["metrics"]["threads"]) for each in results], [(499501, 1)] * 2, "reports", job)
@@ -429,7 +429,8 @@ REFUSED = [
     ("loguniform(0, 1)", "above 0"),
     ("quniform(0, 1, 2)", "q=2"),
     ("choice([])", "must not be empty"),
-    ("randn(0, 1)", "tune.sample_from"),
+    ("quniform(0, 1, 0.3)", "a multiple of q"),
+    ("qrandint(1, 8, 1.5)", "q=1.5", "integer"),
     ("sample_from(3)", "function"),
     ("randint(1.5, 4)", "1.5", "integer"),
     ("Tuner(function, param_space={'a': {'b': uniform(0, 1)}, 'a/b': 2})", "two values with the name 'a/b'"),
@@ -440,11 +441,19 @@ REFUSED = [
     ("with_parameters(3)", "function"),
     ("with_resources(function, {'gpu': 0.5})", "must be an integer"),
     ("schedulers.PopulationBasedTraining(time_attr='training_iteration')", "hyperparam_mutations"),
-    ("schedulers.PopulationBasedTraining(hyperparam_mutations={'lr': [1]})", "time_attr='training_iteration'"),
+    ("Tuner(function, tune_config=TuneConfig(metric='a', mode='min', scheduler=schedulers.PopulationBasedTraining(hyperparam_mutations={'lr': [1]}))).fit()",
+     "time_attr='training_iteration'"),
+    ("Tuner(function, tune_config=TuneConfig(metric='a', mode='min', scheduler=schedulers.ASHAScheduler(metric='a', mode='min'))).fit()", "the metric 'a'"),
+    ("Tuner(function, tune_config=TuneConfig(scheduler=schedulers.ASHAScheduler())).fit()", "valid `metric` (None)"),
+    ("Tuner(function, tune_config=TuneConfig(max_concurrent_trials=2, search_alg=search.ConcurrencyLimiter(search.HaltonSearch(), 3))).fit()",
+     "max_concurrent=3"),
+    ("Tuner()", "needs a trainable"),
+    ("Experiment('x', function, no_such=1)", "no argument 'no_such'"),
+    ("schedulers.ASHAScheduler(max_t=1, grace_period=2)", "grace_period must be at most max_t"),
+    ("importlib.import_module('trainrt.tune.schedulers.pb2').PB2(hyperparam_bounds={'lr': [1]})", "[low, high]"),
     ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': 1})", "a function that draws one"),
     ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': lambda config: 1})", "a function with parameters"),
     ("schedulers.PopulationBasedTraining('training_iteration', hyperparam_mutations={'lr': [1]}, custom_explore_fn=3)", "custom_explore_fn=3"),
-    ("schedulers.MedianStoppingRule()", "time_attr='training_iteration'"),
     ("create_scheduler('best')", "median_stopping_rule"),
     ("create_searcher('best')", "optuna"),
     ("search.ConcurrencyLimiter(3, 1)", "searcher"),
@@ -534,15 +543,15 @@ def tune_run_keeps_the_options_of_a_trainers_run_config_that_it_does_not_set():
 
 @test
 def invalid_arguments_are_errors_that_name_valid_ones():
-    names = {**vars(api), "function": function, "Machine": Machine, "DataParallelTrainer": DataParallelTrainer, "ScalingConfig": ScalingConfig}
+    names = {**vars(api), "importlib": importlib, "function": function, "Machine": Machine, "DataParallelTrainer": DataParallelTrainer, "ScalingConfig": ScalingConfig}
     for text, *said in REFUSED:
         try:
             eval(text, names)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RuntimeError, AssertionError, api.TuneError) as error:
             for word in said:
                 check(word in str(error), f"the error of {text} lacks {word!r}: {error}")
         else:
-            raise Failed(f"{text} is accepted")
+            check(False, f"{text} is accepted")
 
 
 @test

@@ -138,7 +138,7 @@ def a_class_is_trained_saved_and_restored_without_a_tuner():
     third.restore(saved.checkpoint.path)
     equal((third.iteration, third.count, third.reset({}), os.path.isdir(third.logdir)), (3, 3, False, True), "after restore() from a path")
     check(not list(Path(saved.checkpoint.path).rglob("*.pkl")), "the checkpoint has a pickle")
-    raises(TypeError, "Counter.step() returned a list", of=Counter({"result": [1]}).train)
+    raises(AssertionError, "Counter.step() returned a list", of=Counter({"result": [1]}).train)
     raises(ValueError, "returned the path '/elsewhere'", of=Counter({"saved": "/elsewhere"}).save)
     raises(TypeError, "returned a int", of=Counter({"saved": 3}).save)
     raises(NotImplementedError, "does not define step()", of=api.Trainable().train)

@@ -129,6 +129,7 @@ TEST_CASE("the numbers of a single rank are unchanged") {
 TEST_CASE("invalid keys and weights are errors that name the key") {
   CHECK_THROWS_AS(encode({{"_pid", 1}}), UsageError);
   CHECK_THROWS_WITH(encode({{"_pid", 1}}), Contains("'_pid'") && Contains("reserved for the runtime"));
+  CHECK_NOTHROW(encode({{"_metric", 1}}));  // a number that a function of a sweep returns without a name
   CHECK_THROWS_WITH(encode({{"", 1}}), Contains("empty"));
   CHECK_THROWS_WITH(encode({{"loss", 1}, {"x", 1}, {"loss", "a"}}), Contains("'loss'") && Contains("twice"));
   CHECK_THROWS_WITH(encode({{"a\nb", 1}}), Contains("control"));

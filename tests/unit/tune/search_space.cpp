@@ -48,6 +48,12 @@ TEST_CASE("domains return values between their limits") {
   CHECK(value_at(domain_of("randint(3, 6)"), 0) == "3");
   CHECK(value_at(domain_of("randint(3, 6)"), 0.999) == "5");
   CHECK(value_at(domain_of("lograndint(1, 1000)"), 0.999999) == "999");
+  CHECK(value_at(domain_of("qrandint(-5, 12, 4)"), 0) == "-4");
+  CHECK(value_at(domain_of("qrandint(-5, 12, 4)"), 0.999) == "12");
+  CHECK(value_at(domain_of("qrandint(0, 3, 1)"), 0.999) == "2");
+  CHECK(value_at(domain_of("qlograndint(2, 100, 3)"), 0) == "3");
+  CHECK(value_at(domain_of("qlograndint(2, 100, 3)"), 0.999999) == "99");
+  CHECK(number_at("qloguniform(0.01, 1, 0.01)", 0.5) == Approx(0.1));
   CHECK(value_at(domain_of("choice(sgd, 'a, b', adam)"), 0.5) == "a, b");
   CHECK(value_at(domain_of("0.9"), 0.7) == "0.9");
 }
@@ -57,6 +63,7 @@ TEST_CASE("an invalid domain is an error that names the cause") {
     CHECK_THROWS_WITH(SearchSpace(space({{"lr", text}})), Contains("tune.ini:9") && Contains("lr") && Contains(why));
   };
   says("uniform(2, 1)", "must be below high");
+  says("qrandint(5, 11, 4.5)", "not an integer");
   says("loguniform(0, 1)", "above 0");
   says("uniform(a, 1)", "'a' is not a number");
   says("sample(0.1, a)", "'a' is not a number");

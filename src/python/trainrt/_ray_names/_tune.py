@@ -66,13 +66,9 @@ ALIASES = {
 }
 UNSUPPORTED = {
     "tune": {
-        "PlacementGroupFactory": _RESOURCES,
-        "resource_dict_to_pg_factory": _RESOURCES,
-        "ResumeConfig": "Tuner.restore(path, trainable, resume_errored=, restart_errored=) chooses the trials to continue.",
         "register_env": "Create the environment in the train function.",
         "register_input": "Read the data in the train function.",
         "CallbackList": _INTERNAL,
-        "ProgressReporter": _REPORTER,
     },
     "tune.resources": {"Resources": _RESOURCES, "json_to_resources": _RESOURCES, "resources_to_json": _RESOURCES},
     "tune.logger": {"AimLoggerCallback": "Log to Aim in the train function, or read the metrics from TensorBoard events."},
@@ -83,11 +79,9 @@ UNSUPPORTED = {
         "DistributeResources": _RESOURCES,
         "DistributeResourcesToTopJob": _RESOURCES,
     },
-    "tune.schedulers.pb2": {"PB2": "Use PopulationBasedTraining."},
     "tune.search": {
         "SearchAlgorithm": _SEARCH,
         "SearchGenerator": _SEARCH,
-        "Repeater": "Train with several seeds in the train function, and report the mean of the metric.",
         "UNDEFINED_METRIC_MODE": _INTERNAL,
         "UNDEFINED_SEARCH_SPACE": _INTERNAL,
         "UNRESOLVED_SEARCH_SPACE": _INTERNAL,
@@ -98,19 +92,4 @@ UNSUPPORTED = {
     "tune.search.hyperopt": {"HyperOptSearch": _SEARCH},
     "tune.search.nevergrad": {"NevergradSearch": _SEARCH},
     "tune.search.zoopt": {"ZOOptSearch": _SEARCH},
-    "tune.trainable": {
-        "FunctionTrainable": "Pass the function itself to tune.Tuner().",
-        "wrap_function": "Pass the function itself to tune.Tuner().",
-    },
-    "tune.utils": {
-        "UtilMonitor": "`trainrt result RUN_DIR` shows the use of CPUs, memory and GPUs.",
-        "diagnose_serialization": "Call fit(): its error names the object that cannot be pickled.",
-        "validate_save_restore": "Stop and restart the run: `trainrt result RUN_DIR` names the checkpoint that it continued from.",
-        "validate_warmstart": _SEARCH,
-        "wait_for_gpu": "Slurm starts a trial when its GPUs are free.",
-        "warn_if_slow": _INTERNAL,
-        "Verbosity": "RunConfig(verbose=2) prints every report.",
-        "set_verbosity": "RunConfig(verbose=2) prints every report.",
-        "has_verbosity": "RunConfig(verbose=2) prints every report.",
-    },
 }

@@ -22,7 +22,8 @@ from ._callback import Callback
 from ._class_trainable import Trainable
 from ._experiment import Experiment
 from ._registry import register_trainable
-from ._reporters import CLIReporter, JupyterNotebookReporter
+from ._reporters import CLIReporter, JupyterNotebookReporter, ProgressReporter
+from ._resources.placement import PlacementGroupFactory, resource_dict_to_pg_factory
 from ._results import ResultGrid
 from ._run import run, run_experiments
 from ._spaces import (
@@ -41,7 +42,7 @@ from ._spaces import (
     uniform,
 )
 from ._trainable import with_parameters, with_resources
-from ._tune_config import TuneConfig
+from ._tune_config import ResumeConfig, TuneConfig
 from ._tuner import Tuner
 from .error import TuneError
 from .schedulers import create_scheduler
@@ -50,8 +51,9 @@ from .stopper import Stopper
 
 __getattr__ = names_of(__name__)
 __all__ = ["CLIReporter", "Callback", "Checkpoint", "CheckpointConfig", "Experiment", "ExperimentAnalysis", "FailureConfig",
-           "JupyterNotebookReporter", "Result", "ResultGrid", "RunConfig", "Stopper", "SyncConfig", "Trainable", "TuneConfig",
+           "JupyterNotebookReporter", "PlacementGroupFactory", "ProgressReporter", "Result", "ResultGrid", "ResumeConfig",
+           "RunConfig", "Stopper", "SyncConfig", "Trainable", "TuneConfig",
            "TuneError", "Tuner", "choice", "create_scheduler", "create_searcher", "experiment", "get_checkpoint", "get_context",
            "grid_search", "logger", "lograndint", "loguniform", "qlograndint", "qloguniform", "qrandint", "qrandn", "quniform", "randint",
-           "randn", "register_trainable", "report", "run", "run_experiments", "sample_from", "schedulers", "search", "stopper",
+           "randn", "register_trainable", "report", "resource_dict_to_pg_factory", "run", "run_experiments", "sample_from", "schedulers", "search", "stopper",
            "trainable", "uniform", "utils", "with_parameters", "with_resources"]

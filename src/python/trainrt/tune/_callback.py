@@ -63,10 +63,10 @@ class Callback(UserCallback):
         """Called when a trial has finished."""
 
     def on_trial_recover(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
-        """Not called: on_trial_start() is called again for a trial that is restarted."""
+        """Called before on_trial_start() if the trial is restarted after a failure."""
 
     def on_trial_error(self, iteration: int, trials: list[Trial], trial: Trial, **info: Any) -> None:
-        """Called when a trial has failed and is not restarted; if `max_failures` allows restarts, at the end of the sweep."""
+        """Called within a second after a trial has failed, unless it is restarted."""
 
     def on_experiment_end(self, trials: list[Trial], **info: Any) -> None:
         """Called after the last trial."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 import tempfile
 import time
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .._support import _plain_tree, _this_process
 from ..train import Checkpoint
 from ..train._sessions import _current
+from ._trainable_counters import TrainableCounters, counters_in
+from .utils._monitor import UtilMonitor
 
-_COUNTERS, _VALUES = ".trainable.json", ".trainable_values"  # file with the counters, and folder with a dict, in a checkpoint
-_SUMS = {"timesteps_this_iter": "timesteps_total", "episodes_this_iter": "episodes_total"}
+_VALUES = ".trainable_values"  # folder with a dict, in a checkpoint
 
 
 class TrainingResult(NamedTuple):
@@ -25,7 +24,7 @@ class TrainingResult(NamedTuple):
     metrics: dict[str, Any]
 
 
-class Trainable:
+class Trainable(TrainableCounters):
     """Base class of a trainable. Subclasses define `setup()`, `step()`, `save_checkpoint()` and `load_checkpoint()`.
 
     A trial of a Tuner calls `setup()`, and then `step()` until the result has `done=True`, or a stop criterion or a scheduler ends the trial. A trial that
@@ -70,14 +69,9 @@ class Trainable:
         self._trial_id = session.run_name if session is not None else "default"
         self._logdir: str | None = session.run_dir if session is not None else None
         self._reset_counters()
-        self._last_result: dict[str, Any] | None = None
         self._last_step: dict[str, Any] = {}  # the newest result as step() returned it
         self.setup(copy.deepcopy(self.config), **parameters)
-
-    def _reset_counters(self) -> None:
-        self._iteration = self._iterations_since_restore = 0
-        self._time_total = self._time_since_restore = 0.0
-        self._totals: dict[str, float] = {}
+        self._monitor = UtilMonitor() if self.config.get("log_sys_usage") else None
 
     # ---- methods that subclasses define ----
 
@@ -96,6 +90,19 @@ class Trainable:
     def load_checkpoint(self, checkpoint: Any) -> None:
         """Restores the state from the dict that `save_checkpoint()` returned, or from the directory with its files."""
         raise NotImplementedError(f"{type(self).__name__} does not define load_checkpoint()")
+
+    @classmethod
+    def default_resource_request(cls, config: dict[str, Any]) -> Any:
+        """Returns the resources of a trial with this config, as with_resources() takes them, or `None` for the default ones. All trials of a sweep get the
+        maximum for all configs."""
+        del config
+        return None
+
+    @classmethod
+    def resource_help(cls, config: dict[str, Any]) -> str:
+        """Returns a description of the resources that the class needs."""
+        del config
+        return ""
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
         """Applies another config without `setup()`. Returns whether that is possible. Trials do not call it: each has processes of its own."""
@@ -120,31 +127,36 @@ class Trainable:
 
         Raises
         ------
-        TypeError
+        AssertionError
             If `step()` does not return a dict.
         """
         begin_s = time.monotonic()
         returned = self.step()
         if not isinstance(returned, dict):
-            raise TypeError(f"{type(self).__name__}.step() returned a {type(returned).__name__}; it must return a dict of metrics")
+            raise AssertionError(f"{type(self).__name__}.step() returned a {type(returned).__name__}; it must return a dict of metrics")
         self._last_step = dict(returned)
         given_s = returned.get("time_this_iter_s")
         seconds = time.monotonic() - begin_s if given_s is None else given_s
-        self._iteration += 1
-        self._iterations_since_restore += 1
-        self._time_total += seconds
-        self._time_since_restore += seconds
-        for name, total in _SUMS.items():
-            if returned.get(name) is not None:
-                self._totals[total] = self._totals.get(total, 0) + returned[name]
-        now = time.time()
-        result = {"done": False, "training_iteration": self._iteration, "timestamp": int(now), **self._totals, **returned, "trial_id": self.trial_id,
-                  "date": time.strftime("%Y-%m-%d_%H-%M-%S", time.localtime(now)), "time_this_iter_s": seconds, "time_total_s": self._time_total,
-                  "time_since_restore": self._time_since_restore, "iterations_since_restore": self._iterations_since_restore, "config": self.config,
-                  **_this_process.facts()}
+        self._count(returned, seconds)
+        result = {**returned, "done": returned.get("done", False),
+                  **{name: returned.get(name, value) for name, value in {**self._totals, "training_iteration": self._iteration}.items()},
+                  **self.get_auto_filled_metrics(time_this_iter=seconds, timestamp=returned.get("timestamp"))}
+        if self._monitor is not None:
+            result.update(self._monitor.get_data())
         self.log_result(result)
         self._last_result = result
         return result
+
+    def train_buffered(self, buffer_time_s: float, max_buffer_length: int = 1000) -> list[dict[str, Any]]:
+        """Calls `train()` for `buffer_time_s` seconds, at least once and at most `max_buffer_length` times, and until a result is done or asks for a
+        checkpoint. Returns the results."""
+        results: list[dict[str, Any]] = []
+        end_s = time.monotonic() + buffer_time_s
+        while not results or (time.monotonic() < end_s and len(results) < max_buffer_length):
+            results.append(self.train())
+            if results[-1].get("done") or results[-1].get("should_checkpoint"):
+                break
+        return results
 
     def save(self, checkpoint_dir: str | None = None) -> TrainingResult:
         """Saves a checkpoint into a directory, by default a new temporary one. Returns (checkpoint, metrics), which `restore()` accepts.
@@ -164,9 +176,7 @@ class Trainable:
             _plain_tree.save(os.path.join(folder, _VALUES), returned)
         elif returned is not None:
             self._check_path(returned, folder)
-        counters = {"iteration": self._iteration, "time_total_s": self._time_total, "totals": self._totals}
-        with open(os.path.join(folder, _COUNTERS), "w", encoding="utf-8") as file:
-            json.dump(counters, file)
+        self._write_counters(folder)
         return TrainingResult(Checkpoint(folder), dict(self._last_result or {}))
 
     def _check_path(self, returned: Any, folder: str) -> None:
@@ -184,11 +194,9 @@ class Trainable:
         checkpoint = given if isinstance(given, Checkpoint) else Checkpoint(os.fspath(given))
         with checkpoint.as_directory() as folder:
             values = os.path.join(folder, _VALUES)
-            counters = _counters_in(os.path.join(folder, _COUNTERS))
+            counters = counters_in(folder)
             self.load_checkpoint(_plain_tree.load(values) if os.path.isdir(values) else folder)
-        self._reset_counters()
-        self._iteration, self._time_total = counters.get("iteration", 0), counters.get("time_total_s", 0.0)
-        self._totals = dict(counters.get("totals") or {})
+        self._set_counters(counters)
 
     def reset(self, new_config: dict[str, Any], storage: Any = None) -> bool:
         """Applies another config by `reset_config()`, and sets the counters to zero. Returns whether `reset_config()` did."""
@@ -205,6 +213,8 @@ class Trainable:
 
     def stop(self) -> None:
         """Calls `cleanup()`."""
+        if self._monitor is not None:
+            self._monitor.stop()
         self.cleanup()
 
     def get_config(self) -> dict[str, Any]:
@@ -230,17 +240,18 @@ class Trainable:
         return self._trial_id
 
     @property
+    def trial_resources(self) -> Any:
+        """Always `None`: Slurm allocates the resources."""
+        return None
+
+    def get_current_ip_pid(self) -> tuple[str, int]:
+        """Returns the IP address of this node and the ID of this process."""
+        facts = _this_process.facts()
+        return facts["node_ip"], facts["pid"]
+
+    @property
     def logdir(self) -> str:
         """Directory of the trial; outside of a Tuner, a temporary directory."""
         if self._logdir is None:
             self._logdir = tempfile.mkdtemp(prefix="trainable_log_")
         return self._logdir
-
-
-def _counters_in(path: str) -> Mapping[str, Any]:
-    """Returns the counters of a checkpoint; {} if save() has not written it."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except FileNotFoundError:
-        return {}

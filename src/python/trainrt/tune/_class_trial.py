@@ -25,6 +25,12 @@ def class_of(trainable: Any) -> type[Trainable] | None:
     return trainable if isinstance(trainable, type) and issubclass(trainable, Trainable) else None
 
 
+def train_function_of(trainable: Any) -> Any:
+    """Returns the function of a class of wrap_function(); returns other trainables unchanged."""
+    function = trainable.__dict__.get("_train_function") if isinstance(trainable, type) else None
+    return trainable if function is None else function.__func__
+
+
 def function_of(trainable: Callable[..., Trainable]) -> Callable[..., Any]:
     """Returns the train function of a Trainable class."""
     return functools.partial(run_class, trainable=trainable)
@@ -33,13 +39,17 @@ def function_of(trainable: Callable[..., Trainable]) -> Callable[..., Any]:
 def checkpoint_keys(trainable: Any, config: Any, scheduler: str) -> dict[str, str]:
     """Returns the keys by which run_class() saves checkpoints. With schedulers that pause, clone or stop trials at any report, the trial saves at each step
     if it needs a checkpoint there. `config`: a CheckpointConfig or `None`. Raises ValueError if a function gets rules that only a class follows."""
-    frequency, at_end = (config.checkpoint_frequency or 0, bool(config.checkpoint_at_end)) if config is not None else (0, False)
-    if class_of(trainable) is None:
+    frequency, at_end = (config.checkpoint_frequency or 0, config.checkpoint_at_end) if config is not None else (0, None)
+    made = class_of(trainable)
+    if at_end is None:
+        at_end = made is not None and made.save_checkpoint is not Trainable.save_checkpoint
+    if made is None:
         if (frequency or at_end) and not isinstance(trainable, DataParallelTrainer):
             raise ValueError(f"CheckpointConfig(checkpoint_frequency={frequency}, checkpoint_at_end={at_end}) has no effect on a function; call "
                              f"tune.report(metrics, checkpoint=...) in the function at the reports that need a checkpoint")
         return {}
-    if frequency == 0 and (scheduler in _SAVING_SCHEDULERS or (at_end and scheduler != "fifo")):
+    is_asked = config is not None and bool(config.checkpoint_at_end)
+    if frequency == 0 and (scheduler in _SAVING_SCHEDULERS or (is_asked and scheduler != "fifo")):
         frequency = 1
     return {f"loop.{_FREQUENCY}": str(frequency), f"loop.{_AT_END}": str(at_end).lower()} if frequency or at_end else {}
 

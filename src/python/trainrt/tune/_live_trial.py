@@ -23,9 +23,11 @@ class LiveTrial(Trial):
     """
 
     def __init__(self, trial_id: str, path: str, config: dict[str, Any]) -> None:
-        super().__init__(trial_id, Result._of_run(path, [], [], config=config, state="running"))
+        super().__init__(trial_id, trial_id=trial_id, _result=Result._of_run(path, [], [], config=config, state="running"))
         self.iteration = 0  # of the newest result
+        self.starts = 0  # in this start of the script
         self.has_ended = False
+        self.has_failed = False  # its last start failed
         self.is_stopped = False  # a stopper has ended the trial
         self.saved_iteration = 0  # of the newest checkpoint that callbacks were notified of
         self._total_s = 0.0

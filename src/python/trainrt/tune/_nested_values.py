@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ._spaces import Categorical, Domain
+from ._domains import Categorical, Domain
 
 Path = tuple  # keys of dicts and indices of lists that lead from the root to a value
 

@@ -14,9 +14,9 @@ from typing import Any
 from .._support._value_json import decoded, encoded
 from ..train._config._recorded_values import flat_texts, value_text
 from ._domain_json import from_json
+from ._domains import Categorical, Domain
 from ._nested_values import Path, domains_in, leaves, name_of, replaced
-from ._spaces import Categorical, Domain, Function
-from ._spec import with_functions
+from ._spec import function_in, with_functions
 
 _OTHER = re.compile(r"[^\w/-]")
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/-]*")
@@ -122,8 +122,9 @@ class ParamSpace:
                 value = replaced(value, place[len(path):], None)
             self._fixed.append((path, value))
         for place, domain in inner:
-            if isinstance(domain, Function):
-                self._functions.append((place, domain.function))
+            function = function_in(domain)
+            if function is not None:
+                self._functions.append((place, function))
             else:
                 self._add(place, domain)
 
@@ -144,8 +145,9 @@ class ParamSpace:
             if isinstance(domain, Categorical) and domain.kind == "grid":
                 raise ValueError(f"param_space: '{name_of(path)}' has a grid_search in its values, which would multiply all trials; use "
                                  f"tune.choice() there, or move the grid to the top level")
-            if isinstance(domain, Function):
-                functions.append((place, domain.function))
+            function = function_in(domain)
+            if function is not None:
+                functions.append((place, function))
             else:
                 slots.append((place, self._add((*path, index, *place), domain)))
             value = replaced(value, place, None)

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import subprocess
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from .._support import _executable, _local_files, _notes
 from ..train import Result
 from ..train._results import _auto_metrics, _run_state, _trainer_record
 from ..train.errors import TrainingFailedError
+from ._decisions.searching import suggested, without_unsuggested
 from ._nested_values import merged
 from ._param_space import ParamSpace
 from ._trainable import FunctionTrainer, trial_number
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 
 _PROGRAM = re.compile(r"^the program of rank \d+ on \S+ \(train\.program, process \d+\) (?:failed: )?")  # before the error of a rank
+
+_SCOPES = {"last": 1, "all": 0, "avg": 0, "last-5-avg": 5, "last-10-avg": 10}  # number of the last reports that are compared; 0: all
 
 
 def trials_of(path: str) -> list[dict[str, Any]]:
@@ -43,6 +47,9 @@ def config_of(trial: dict[str, Any], space: ParamSpace | None, under: Any) -> An
         return recorded
     if recorded is not None and (space is None or not space.top_level_keys() - {argument}):
         return {argument: recorded}
+    suggestion = suggested(os.path.dirname(trial["path"]), trial["trial"])
+    if suggestion is not None:
+        return suggestion
     texts = {name[len("loop."):] if name.startswith("loop.") else name: text for name, text in trial["config"].items()}
     config = texts if space is None else space.config(texts, trial_number(trial["trial"]))
     if recorded is not None:
@@ -91,9 +98,9 @@ class ResultGrid:
     (2, 0, {'x': 2})
     """
 
-    def __init__(self, path: str, metric: str | None, mode: str | None, space: ParamSpace | None = None, under: Any = None) -> None:
+    def __init__(self, path: str, metric: str | None = None, mode: str | None = None, space: ParamSpace | None = None, under: Any = None) -> None:
         self.experiment_path, self._metric, self._mode = path, metric, mode
-        self._trials = trials_of(path)
+        self._trials = without_unsuggested(path, trials_of(path))
         self._results = [_result_of(trial, space, under) for trial in self._trials]
 
     @property
@@ -111,7 +118,8 @@ class ResultGrid:
         return iter(self._results)
 
     def __repr__(self) -> str:
-        return f"ResultGrid({self.experiment_path!r}, {len(self)} trials, {self.num_errors} errors)"
+        results = ",\n".join(textwrap.indent(repr(result), "  ") for result in self)
+        return f"ResultGrid<[\n{results}\n]>"
 
     @property
     def errors(self) -> list[Exception]:
@@ -135,8 +143,8 @@ class ResultGrid:
         ----------
         metric, mode : str, optional
             Default: those of the TuneConfig. Not needed for the result of a single trial.
-        scope : {"last", "all", "avg"}
-            Compares the last report, the best report, or the mean of the reports of each trial.
+        scope : {"last", "all", "avg", "last-5-avg", "last-10-avg"}
+            Compares the last report, the best report, or the mean of the reports, or of the last 5 or 10 reports, of each trial.
         filter_nan_and_inf : bool
             False also compares infinities. NaN is always ignored. A note reports ignored values.
 
@@ -145,11 +153,11 @@ class ResultGrid:
         RuntimeError
             No trial has reported the metric as a number.
         """
-        if len(self) == 1 and metric is None and self._metric is None:
+        if len(self) == 1:
             return self._results[0]
         metric, mode = self._required("get_best_result()", metric, mode)
-        if scope not in ("last", "all", "avg"):
-            raise ValueError(f"get_best_result(scope={scope!r}): it must be 'last', 'all' or 'avg'")
+        if scope not in _SCOPES:
+            raise ValueError(f"get_best_result(scope={scope!r}): it must be one of {', '.join(_SCOPES)}")
         sign = 1 if mode == "max" else -1
         scores = [(_score(result, metric, sign, scope, filter_nan_and_inf), result) for result in self._results]
         scored = [(sign * score, result) for score, result in scores if score is not None]
@@ -188,7 +196,11 @@ class ResultGrid:
 
     def get_dataframe(self, filter_metric: str | None = None, filter_mode: str | None = None) -> pandas.DataFrame:
         """Returns a pandas.DataFrame with one row per trial: the values of its config as config/NAME, and its last report, or its best by
-        `filter_metric`, where NaN is ignored. Raises ImportError without pandas."""
+        `filter_metric`, where NaN is ignored. Raises ImportError without pandas, and ValueError for an invalid mode, or a mode without a metric."""
+        if filter_mode not in (None, "min", "max"):
+            raise ValueError(f"mode={filter_mode!r}: it must be 'min' or 'max'")
+        if filter_mode is not None and filter_metric is None:
+            raise ValueError(f"mode={filter_mode!r} needs a metric, too")
         try:
             import pandas
         except ImportError:
@@ -211,12 +223,12 @@ def _score(result: Result, metric: str, sign: int, scope: str, filters: bool) ->
     numbers = [number for number in numbers if (math.isfinite(number) if filters else not math.isnan(number))]
     if not numbers:
         return None
-    score = sum(numbers) / len(numbers) if scope == "avg" else (max if sign > 0 else min)(numbers)
+    score = sum(numbers) / len(numbers) if scope.endswith("avg") else (max if sign > 0 else min)(numbers)
     return None if math.isnan(score) else score  # the mean of inf and -inf
 
 
 def _reports_of(result: Result, scope: str) -> list[dict[str, Any]]:
-    return result.reports[-1:] if scope == "last" else result.reports
+    return result.reports[-_SCOPES[scope]:] if _SCOPES[scope] else result.reports
 
 
 def _is_number(value: Any) -> bool:

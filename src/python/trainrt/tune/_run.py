@@ -83,11 +83,13 @@ def run(run_or_experiment: Any, *, name: str | None = None, metric: str | None =
         raise TypeError(f"tune.run() has no argument {unknown[0]!r}")
     for name_of_argument in (each for each, value in without_effect.items() if value):
         _notes.say(f"tune.run({name_of_argument}=...) has no effect")
+    if config is not None and not isinstance(config, dict):
+        raise ValueError(f"tune.run(config={config!r}): it must be a dict")
     if resume not in _RESUMES:
         raise ValueError(f"tune.run(resume={resume!r}) is not supported: Tuner.restore(path, trainable, resume_errored=True).fit() retries failed trials")
     storage = storage_path if storage_path is not None else local_dir
     given_config = RunConfig(name=name, storage_path=None if storage is None else os.fspath(storage), stop=stop, callbacks=callbacks, verbose=verbose,
-                             checkpoint_config=checkpoint_config or _checkpoints(keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq,
+                             checkpoint_config=_without_default(checkpoint_config) or _checkpoints(keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq,
                                                                                  checkpoint_at_end),
                              failure_config=_failures(run_or_experiment, max_failures, fail_fast))
     run_config = _merged(getattr(run_or_experiment, "run_config", None), given_config)
@@ -96,7 +98,7 @@ def run(run_or_experiment: Any, *, name: str | None = None, metric: str | None =
     grid = Tuner(_trainable(run_or_experiment, resources_per_trial), param_space=config, tune_config=tune_config, run_config=run_config).fit()
     if grid.num_errors and raise_on_failed_trial:
         raise TuneError(f"{grid.num_errors} of {len(grid)} trials failed: {grid.errors[0]}")
-    return ExperimentAnalysis(grid.experiment_path, metric, mode, _grid=grid)
+    return ExperimentAnalysis(grid.experiment_path, default_metric=metric, default_mode=mode, _grid=grid)
 
 
 def _trainable(given: Any, resources: Any) -> Any:
@@ -114,10 +116,15 @@ def _made(given: Any, create: Callable[..., Any]) -> Any:
 
 def _checkpoints(kept: int | None, score: str | None, frequency: int, at_end: bool | None) -> CheckpointConfig | None:
     if kept is None and score is None and not frequency and not at_end:
-        return None
+        return CheckpointConfig(checkpoint_at_end=False)
     order = "min" if score is not None and score.startswith("min-") else "max"
     return CheckpointConfig(num_to_keep=kept, checkpoint_score_attribute=score.removeprefix("min-") if score else None, checkpoint_score_order=order,
-                            checkpoint_frequency=frequency, checkpoint_at_end=at_end)
+                            checkpoint_frequency=frequency, checkpoint_at_end=bool(at_end))
+
+
+def _without_default(given: CheckpointConfig | None) -> CheckpointConfig | None:
+    """Returns the CheckpointConfig, in which checkpoint_at_end=None is False, and not the default of a Tuner."""
+    return given if given is None or given.checkpoint_at_end is not None else replace(given, checkpoint_at_end=False)
 
 
 def _merged(own: RunConfig | None, given: RunConfig) -> RunConfig:

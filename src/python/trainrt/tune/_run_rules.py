@@ -22,7 +22,7 @@ def run_config_of(trainable: Any, given: RunConfig | None) -> RunConfig:
 def divided(run_config: RunConfig) -> tuple[RunConfig, Stopper | None, list[Callback]]:
     """Returns the RunConfig of the trials, the stopper or `None`, and the callbacks of Ray Tune, which the RunConfig of the trials lacks. TrialSession
     applies the rule `done`. Raises ValueError for another type of `stop`."""
-    stopper, rules = _stop_of(run_config.stop)
+    stopper, rules = stop_of(run_config.stop)
     callbacks = [each for each in run_config.callbacks or () if isinstance(each, Callback)]
     made = copy.copy(run_config)
     made.stop = rules
@@ -30,7 +30,7 @@ def divided(run_config: RunConfig) -> tuple[RunConfig, Stopper | None, list[Call
     return made, stopper, callbacks
 
 
-def _stop_of(stop: Any) -> tuple[Stopper | None, dict[str, Any] | None]:
+def stop_of(stop: Any) -> tuple[Stopper | None, dict[str, Any] | None]:
     """Returns the stopper and the limits {metric: value} of RunConfig(stop=stop)."""
     if isinstance(stop, (list, tuple)) and all(isinstance(each, Stopper) for each in stop):
         return CombinedStopper(*stop), None

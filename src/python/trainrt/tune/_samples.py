@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._spaces import Categorical, Domain, plain_number
+from ._domains import Categorical, Domain, plain_number
 
 _DRAWS = 64
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from typing import Any
+
+from .. import _cluster
 from ..train._config import _paths
+from ..train._fit import _allocation
+from ._param_space import ParamSpace
 
 Sections = dict[str, dict[str, str]]
 
@@ -32,3 +39,19 @@ def as_ini(sections: Sections) -> str:
         if keys:
             lines += [f"[{section}]", *(f"{key} = {_paths.escaped(f'{section}.{key}', text)}" for key, text in keys.items()), ""]
     return "\n".join(lines)
+
+
+def program_of(space: ParamSpace) -> str:
+    """Returns the command of a rank of a trial."""
+    return " ".join([shlex.quote(sys.executable), "-m", "trainrt.tune._worker", *(f"{name}={{{name}}}" for name in space.section())])
+
+
+def max_concurrent_trials(scaling: Any) -> int:
+    """Returns 0 in a job, where the number of tasks is the limit; otherwise the number of trials that this machine has CPUs and GPUs for."""
+    if _allocation.can_launch(1):
+        return 0
+    there = _cluster.cluster_resources()
+    fits = there.get("CPU", 1) // (scaling.max_workers * (scaling.num_cpus_per_worker or 1))
+    if scaling.num_gpus_per_worker:
+        fits = min(fits, there.get("GPU", 0) // (scaling.max_workers * scaling.num_gpus_per_worker))
+    return max(1, int(fits))

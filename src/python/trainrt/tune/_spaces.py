@@ -1,144 +1,60 @@
-"""Domains that the values of trials are drawn from, by Ray Tune's names."""
+"""Functions that make domains, from which the values of trials are drawn, by Ray Tune's names."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from .._support._value_json import encoded
+from ._domains import Categorical, Float, Function, Integer, plain_number
 
-_PLAIN = re.compile(r"[\w.,:+*/\[\] -]{1,40}(?<! )")
-
-
-class Domain:
-    """Base class of the domains."""
-
-    is_search_domain = True  # read by modules that must not import this one
-
-    def text(self) -> str:
-        """Returns the domain as the text of a key of [tune.space]."""
-        raise NotImplementedError
-
-    def value(self, text: str) -> Any:
-        """Returns the value that `text`, from the record of a trial, represents."""
-        raise NotImplementedError
-
-    def json(self) -> dict[str, Any]:
-        """Returns the domain as JSON, which from_json() reads. Raises TypeError if JSON cannot represent its values."""
-        raise TypeError(f"{type(self).__name__} cannot be represented as JSON")
-
-    def __repr__(self) -> str:
-        """Returns the text of the domain, which is the same in every process."""
-        return f"tune.{self.text()}"
+DEFAULT_METRIC = "_metric"  # name of a metric that a Tune function returns without a name
+_NOT_GIVEN: Any = object()
 
 
-def plain_number(value: Any) -> Any:
-    """Returns a NumPy scalar as a Python number; returns other values unchanged."""
-    return value.item() if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0 else value
-
-
-def _checked(name: str, lower: Any, upper: Any, above: float = -math.inf) -> tuple[Any, Any]:
-    """Returns (lower, upper) as Python numbers. Raises ValueError unless `above` < lower < upper."""
+def _checked(name: str, lower: Any, upper: Any) -> tuple[Any, Any]:
+    """Returns (lower, upper) as Python numbers. Raises ValueError unless both are numbers and `lower` <= `upper`."""
     lower, upper = plain_number(lower), plain_number(upper)
     for which, number in (("lower", lower), ("upper", upper)):
         if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
             raise ValueError(f"tune.{name}({which}={number!r}): it must be a number")
-    if lower >= upper:
+    if lower > upper:
         raise ValueError(f"tune.{name}({lower!r}, {upper!r}): lower must be below upper")
-    if lower <= above:
-        raise ValueError(f"tune.{name}({lower!r}, {upper!r}): lower must be above {above:g}")
+    if "log" in name and lower <= 0:
+        raise ValueError(f"tune.{name}({lower!r}, {upper!r}): lower must be above 0")
     return lower, upper
 
 
-def _number(value: Any) -> str:
-    return repr(float(value)) if isinstance(value, float) else str(value)
+def _integers(name: str, lower: Any, upper: Any) -> tuple[int, int]:
+    lower, upper = _checked(name, lower, upper)
+    for number in (lower, upper):
+        if number != int(number):
+            raise ValueError(f"tune.{name}({lower!r}, {upper!r}): {number!r} must be an integer")
+    if lower == upper:
+        raise ValueError(f"tune.{name}({lower!r}, {upper!r}): lower must be below upper")
+    return int(lower), int(upper)
 
 
-class Float(Domain):
-    """Real numbers from `lower` to `upper`; multiples of `q` if it is given."""
-
-    def __init__(self, kind: str, lower: float, upper: float, q: float | None = None) -> None:
-        lower, upper = _checked(kind, lower, upper, 0 if kind == "loguniform" else -math.inf)
-        q = plain_number(q)
-        if q is not None and not 0 < q <= upper - lower:
-            raise ValueError(f"tune.{kind}(q={q!r}): it must be above 0, and at most upper - lower")
-        self.kind, self.lower, self.upper, self.q = kind, lower, upper, q
-
-    def text(self) -> str:
-        step = "" if self.q is None else f", {_number(self.q)}"
-        return f"{self.kind}({_number(self.lower)}, {_number(self.upper)}{step})"
-
-    def value(self, text: str) -> float:
-        return float(text)
-
-    def json(self) -> dict[str, Any]:
-        return {"tune": self.kind, "args": [self.lower, self.upper, *([] if self.q is None else [self.q])]}
+def _step(name: str, q: Any, lower: Any, upper: Any) -> Any:
+    q = plain_number(q)
+    if isinstance(q, bool) or not isinstance(q, (int, float)) or not 0 < q <= upper - lower:
+        raise ValueError(f"tune.{name}(q={q!r}): it must be above 0, and at most upper - lower")
+    return q
 
 
-class Integer(Domain):
-    """Integers from `lower` to `upper` - 1."""
-
-    def __init__(self, kind: str, lower: int, upper: int) -> None:
-        lower, upper = _checked(kind, lower, upper, 0 if kind == "lograndint" else -math.inf)
-        for number in (lower, upper):
-            if number != int(number):
-                raise ValueError(f"tune.{kind}({lower!r}, {upper!r}): {number!r} must be an integer")
-        self.kind, self.lower, self.upper = kind, int(lower), int(upper)
-
-    def text(self) -> str:
-        return f"{self.kind}({self.lower}, {self.upper})"
-
-    def value(self, text: str) -> int:
-        return int(text)
-
-    def json(self) -> dict[str, Any]:
-        return {"tune": self.kind, "args": [self.lower, self.upper]}
+def _whole_step(name: str, q: Any, lower: int, upper: int) -> int:
+    q = _step(name, q, lower, upper)
+    if q != int(q):
+        raise ValueError(f"tune.{name}(q={q!r}): it must be an integer")
+    if -(-lower // int(q)) > upper // int(q):
+        raise ValueError(f"tune.{name}({lower!r}, {upper!r}, q={q!r}): the domain has no multiple of q")
+    return int(q)
 
 
-class Categorical(Domain):
-    """A list of values of any type. `kind` is 'choice', or 'grid', which uses each value. `texts` are different names of the values; default: from
-    their repr()."""
-
-    def __init__(self, values: Sequence[Any], kind: str = "choice", texts: list[str] | None = None) -> None:
-        self.values, self.kind = list(values), kind
-        if not self.values:
-            raise ValueError(f"tune.{'grid_search' if kind == 'grid' else kind}([]): the list must not be empty")
-        self.texts = texts or _texts_of(self.values)
-
-    def text(self) -> str:
-        return f"{self.kind}({', '.join(map(_quoted, self.texts))})"
-
-    def value(self, text: str) -> Any:
-        return self.values[self.texts.index(text)]
-
-    def json(self, instead: Mapping[int, Any] | None = None) -> dict[str, Any]:
-        """Returns the domain as JSON, as Domain.json() does. `instead`, {index: value}, replaces values that are recorded separately."""
-        replaced = instead or {}
-        values = [replaced[index] if index in replaced else value for index, value in enumerate(self.values)]
-        return {"tune": self.kind, "values": encoded(values), "texts": self.texts}
-
-
-class Function(Domain):
-    """A function that computes a value from the other values of a trial. The searcher does not choose this value."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-
-    def __repr__(self) -> str:
-        return f"tune.sample_from({getattr(self.function, '__qualname__', type(self.function).__name__)})"
-
-
-def _texts_of(values: list[Any]) -> list[str]:
-    """Returns a short text for each value, for the table of trials; all are different."""
-    texts = [value if isinstance(value, str) else repr(plain_number(value)) for value in values]
-    plain = [text if _PLAIN.fullmatch(text) else f"value{number}" for number, text in enumerate(texts)]
-    return plain if len(set(plain)) == len(plain) else [f"value{number}" for number in range(len(values))]
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"'
+def _warn_of_base(name: str, base: Any) -> None:
+    if base is not _NOT_GIVEN:
+        warnings.warn(f"tune.{name}(base={base!r}) is deprecated and has no effect on the distribution; leave it out", DeprecationWarning, stacklevel=3)
 
 
 def uniform(lower: float, upper: float) -> Float:
@@ -150,11 +66,11 @@ def uniform(lower: float, upper: float) -> Float:
     >>> tune.uniform(0, 0.5)
     tune.uniform(0, 0.5)
     """
-    return Float("uniform", lower, upper)
+    return Float(*_checked("uniform", lower, upper)).uniform()
 
 
 def quniform(lower: float, upper: float, q: float) -> Float:
-    """Returns the domain of the multiples of `q` from `lower` to `upper`.
+    """Returns the domain of the multiples of `q` from `lower` to `upper`. Raises ValueError if a bound is not a multiple.
 
     Examples
     --------
@@ -162,11 +78,12 @@ def quniform(lower: float, upper: float, q: float) -> Float:
     >>> tune.quniform(0, 1, 0.25)
     tune.quniform(0, 1, 0.25)
     """
-    return Float("quniform", lower, upper, q)
+    lower, upper = _checked("quniform", lower, upper)
+    return Float(lower, upper).uniform().quantized(_step("quniform", q, lower, upper))
 
 
-def loguniform(lower: float, upper: float, base: float = 10) -> Float:
-    """Returns the domain of real numbers from `lower` to `upper` with equally likely logarithms. `base` has no effect on the distribution.
+def loguniform(lower: float, upper: float, base: Any = _NOT_GIVEN) -> Float:
+    """Returns the domain of real numbers from `lower` to `upper` with equally likely logarithms. `base` has no effect, and is deprecated.
 
     Examples
     --------
@@ -174,8 +91,22 @@ def loguniform(lower: float, upper: float, base: float = 10) -> Float:
     >>> tune.loguniform(1e-4, 1e-1)
     tune.loguniform(0.0001, 0.1)
     """
-    del base
-    return Float("loguniform", lower, upper)
+    _warn_of_base("loguniform", base)
+    return Float(*_checked("loguniform", lower, upper)).loguniform()
+
+
+def qloguniform(lower: float, upper: float, q: float, base: Any = _NOT_GIVEN) -> Float:
+    """Returns the domain of the multiples of `q` from `lower` to `upper`, with equally likely logarithms before they are rounded.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> tune.qloguniform(0.01, 1, 0.01)
+    tune.qloguniform(0.01, 1, 0.01)
+    """
+    _warn_of_base("qloguniform", base)
+    lower, upper = _checked("qloguniform", lower, upper)
+    return Float(lower, upper).loguniform().quantized(_step("qloguniform", q, lower, upper))
 
 
 def randint(lower: int, upper: int) -> Integer:
@@ -187,11 +118,24 @@ def randint(lower: int, upper: int) -> Integer:
     >>> tune.randint(1, 8)
     tune.randint(1, 8)
     """
-    return Integer("randint", lower, upper)
+    return Integer(*_integers("randint", lower, upper)).uniform()
 
 
-def lograndint(lower: int, upper: int, base: float = 10) -> Integer:
-    """Returns the domain of the integers from `lower` to `upper` - 1 with equally likely logarithms. `base` has no effect.
+def qrandint(lower: int, upper: int, q: int = 1) -> Integer:
+    """Returns the domain of the multiples of `q` from `lower` to `upper`, all equally likely. With q=1, `upper` is not in the domain.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> tune.qrandint(0, 10, 2)
+    tune.qrandint(0, 10, 2)
+    """
+    lower, upper = _integers("qrandint", lower, upper)
+    return Integer(lower, upper).uniform().quantized(_whole_step("qrandint", q, lower, upper))
+
+
+def lograndint(lower: int, upper: int, base: Any = _NOT_GIVEN) -> Integer:
+    """Returns the domain of the integers from `lower` to `upper` - 1 with equally likely logarithms. `base` has no effect, and is deprecated.
 
     Examples
     --------
@@ -199,8 +143,46 @@ def lograndint(lower: int, upper: int, base: float = 10) -> Integer:
     >>> tune.lograndint(16, 1025)
     tune.lograndint(16, 1025)
     """
-    del base
-    return Integer("lograndint", lower, upper)
+    _warn_of_base("lograndint", base)
+    return Integer(*_integers("lograndint", lower, upper)).loguniform()
+
+
+def qlograndint(lower: int, upper: int, q: int, base: Any = _NOT_GIVEN) -> Integer:
+    """Returns the domain of the multiples of `q` from `lower` to `upper`, with equally likely logarithms. With q=1, `upper` is not in the domain.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> tune.qlograndint(16, 1024, 16)
+    tune.qlograndint(16, 1024, 16)
+    """
+    _warn_of_base("qlograndint", base)
+    lower, upper = _integers("qlograndint", lower, upper)
+    return Integer(lower, upper).loguniform().quantized(_whole_step("qlograndint", q, lower, upper))
+
+
+def randn(mean: float = 0.0, sd: float = 1.0) -> Float:
+    """Returns the domain of real numbers with a normal distribution. Searchers do not choose its values: they are drawn for each trial.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> tune.randn(1, 0.5)
+    tune.randn(1, 0.5)
+    """
+    return Float(None, None).normal(mean, sd)
+
+
+def qrandn(mean: float, sd: float, q: float) -> Float:
+    """Returns the domain of the multiples of `q` with a normal distribution, as randn().
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> tune.qrandn(1, 0.5, 0.1)
+    tune.qrandn(1, 0.5, 0.1)
+    """
+    return Float(None, None).normal(mean, sd).quantized(q)
 
 
 def choice(categories: Sequence[Any]) -> Categorical:
@@ -212,7 +194,7 @@ def choice(categories: Sequence[Any]) -> Categorical:
     >>> tune.choice(["relu", "tanh"])
     tune.choice("relu", "tanh")
     """
-    return Categorical(categories)
+    return Categorical(categories).uniform()
 
 
 def grid_search(values: Sequence[Any]) -> dict[str, list[Any]]:
@@ -238,21 +220,4 @@ def sample_from(func: Callable[..., Any]) -> Function:
     >>> tune.sample_from(width)
     tune.sample_from(width)
     """
-    if not callable(func):
-        raise ValueError(f"tune.sample_from({func!r}): it must be a function")
     return Function(func)
-
-
-def _unsupported(name: str, instead: str) -> Callable[..., NoReturn]:
-    def refuse(*_given: Any, **_named: Any) -> NoReturn:
-        raise ValueError(f"tune.{name}() is not supported: use {instead}")
-    refuse.__name__ = name
-    refuse.__doc__ = f"Not supported: always raises ValueError. Use {instead}."
-    return refuse
-
-
-randn = _unsupported("randn", "tune.uniform(low, high), or tune.sample_from(function)")
-qrandn = _unsupported("qrandn", "tune.quniform(low, high, q), or tune.sample_from(function)")
-qloguniform = _unsupported("qloguniform", "tune.loguniform(low, high), rounded in the train function")
-qrandint = _unsupported("qrandint", "tune.quniform(low, high, q)")
-qlograndint = _unsupported("qlograndint", "tune.lograndint(low, high), rounded in the train function")

@@ -11,7 +11,7 @@ from .._support import _notes
 class TimeBudget:
     """Stops the sweep after `seconds`; `None`: never."""
 
-    def __init__(self, seconds: float | None, processes: Any) -> None:
+    def __init__(self, seconds: Any, processes: Any) -> None:
         self.is_over = False
         self._processes = processes
         self._timer: threading.Timer | None = None

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
+import numbers
+import os
 import re
 import time
 import zlib
@@ -19,16 +22,25 @@ from ..train._sessions._metrics import flat_metrics
 from ..train._sessions._runtime import RuntimeSession
 from ..train.data_parallel_trainer import DataParallelTrainer
 from ._class_trial import class_of, function_of
+from ._domains import Domain
 from ._nested_values import Path, domains_in, name_of
 from ._param_space import ParamSpace
-from ._spaces import Domain
+from ._resources.placement import PlacementGroupFactory
+from ._resources.requests import requested_by, scaling_of
+from ._spaces import DEFAULT_METRIC
 from ._spec import seed
 from ._trainer_arguments import NAMES, TrainerArguments
 from ._trial_events import TrialEvents
+from .schedulers._bandit import BanditExplore
 
 
-def with_parameters(trainable: Callable[..., Any], **parameters: Any) -> Callable[..., Any]:
+def with_parameters(trainable: Callable[..., Any], **kwargs: Any) -> Callable[..., Any]:
     """Returns the function, or the Trainable class, with additional arguments of the function, or of `setup()`. They are sent to the trials.
+
+    Raises
+    ------
+    ValueError
+        `trainable` is neither a function nor a class that is derived from tune.Trainable.
 
     Examples
     --------
@@ -38,20 +50,24 @@ def with_parameters(trainable: Callable[..., Any], **parameters: Any) -> Callabl
     >>> tune.with_parameters(train, data=[1, 2])({"x": 3})
     9
     """
-    if isinstance(trainable, DataParallelTrainer) or not callable(trainable):
-        raise TypeError(f"tune.with_parameters({trainable!r}): it must be a function or a Trainable class")
-    _require_trainable_class(trainable, "tune.with_parameters")
-    return functools.partial(trainable, **parameters)
+    _require_function_or_class(trainable, "tune.with_parameters")
+    return _named(functools.partial(trainable, **kwargs), trainable)
 
 
-def with_resources(trainable: Callable[..., Any], resources: dict[str, float] | ScalingConfig) -> Callable[..., Any]:
+def with_resources(trainable: Callable[..., Any], resources: Any) -> Callable[..., Any]:
     """Returns the function, or the Trainable class, with the resources of one trial.
 
     Parameters
     ----------
     trainable : function or Trainable class
-    resources : dict or ScalingConfig
-        {"cpu": 2, "gpu": 1}, or a ScalingConfig; its workers are the ranks of the trial.
+    resources : dict, PlacementGroupFactory, ScalingConfig or function
+        {"cpu": 2, "gpu": 1}, a PlacementGroupFactory, whose bundles are added, or a ScalingConfig, whose workers are the ranks of the trial. A function of
+        the config of a trial returns one of these; all trials get the maximum for all configs.
+
+    Raises
+    ------
+    ValueError
+        The trainable or the resources have another type, or the resources contain a fraction of a GPU.
 
     Examples
     --------
@@ -60,12 +76,26 @@ def with_resources(trainable: Callable[..., Any], resources: dict[str, float] | 
     ...     tune.report({"loss": config["x"]})
     >>> tuner = tune.Tuner(tune.with_resources(train, {"cpu": 2}), param_space={"x": tune.uniform(0, 1)})
     """
-    if isinstance(trainable, DataParallelTrainer):
-        raise TypeError("tune.with_resources() takes a function; a Trainer has a scaling_config")
-    _require_trainable_class(trainable, "tune.with_resources")
-    made: Any = functools.partial(trainable)
-    made._trainrt_scaling = _scaling_of(resources)
+    _require_function_or_class(trainable, "tune.with_resources")
+    made: Any = _named(functools.partial(trainable), trainable)
+    made._resources = resources
+    if not callable(resources) or isinstance(resources, PlacementGroupFactory):
+        scaling_of(resources)
     return made
+
+
+def _named(made: Any, trainable: Any) -> Any:
+    """Returns `made` with the name of `trainable`."""
+    made.__name__ = getattr(trainable, "__name__", "tune_with_parameters")
+    return made
+
+
+def _require_function_or_class(trainable: Any, call: str) -> None:
+    if isinstance(trainable, DataParallelTrainer):
+        raise ValueError(f"{call}({type(trainable).__name__}): it must be a function or a Trainable class; a Trainer has a train_loop_config and a "
+                         f"scaling_config")
+    if not callable(trainable) or (isinstance(trainable, type) and class_of(trainable) is None):
+        raise ValueError(f"{call}({trainable!r}): it must be a function of a config, or a class that is derived from tune.Trainable")
 
 
 def _require_trainable_class(trainable: Any, call: str) -> None:
@@ -74,20 +104,8 @@ def _require_trainable_class(trainable: Any, call: str) -> None:
         raise TypeError(f"{call}({trainable.__name__}): it must be a function of a config, a Trainer, or a class that is derived from tune.Trainable")
 
 
-def _scaling_of(resources: Any) -> ScalingConfig:
-    if isinstance(resources, ScalingConfig):
-        return resources
-    if not isinstance(resources, dict):
-        raise TypeError(f"tune.with_resources(resources={resources!r}): it must be a dict such as {{'cpu': 2, 'gpu': 1}}, or a ScalingConfig")
-    given = {name.upper(): amount for name, amount in resources.items()}
-    if given.get("GPU", 0) != int(given.get("GPU", 0)):
-        raise ValueError(f"tune.with_resources(gpu={given['GPU']}): it must be an integer")
-    return ScalingConfig(num_workers=1, use_gpu=bool(given.get("GPU")),
-                         resources_per_worker={name: amount for name, amount in given.items() if amount})
-
-
 class FunctionTrainer(DataParallelTrainer):
-    """The Trainer of a function. A dict that the function returns is its last report, as in Ray Tune."""
+    """The Trainer of a function. A dict or a number that the function returns or yields is a report, as in Ray Tune."""
 
     config_argument = ""
 
@@ -96,9 +114,24 @@ class FunctionTrainer(DataParallelTrainer):
 
     def call_train_function(self) -> Any:
         returned = super().call_train_function()
-        if isinstance(returned, dict):
-            _current.session().report(flat_metrics(returned))
+        if inspect.isgenerator(returned):
+            for value in returned:
+                _report_output(value)
+        else:
+            _report_output(returned)
         return returned
+
+
+def _report_output(value: Any) -> None:
+    """Reports a dict, or a number as the metric "_metric". Raises ValueError for another value, unless it is false or `None`."""
+    if value is None or value is False or (isinstance(value, dict) and not value):
+        return
+    if isinstance(value, dict):
+        _current.session().report(flat_metrics(value))
+    elif isinstance(value, numbers.Number):
+        _current.session().report({DEFAULT_METRIC: value})
+    else:
+        raise ValueError(f"the Tune function returned a {type(value).__name__}; it must return or yield metrics, a dict, or one number")
 
 
 class TrialSession(RuntimeSession):
@@ -160,14 +193,17 @@ class SweepTrainable:
         Whether the trials send their reports to the script.
     explore : function, optional
         The scheduler's function that adjusts the config of a clone.
+    is_suggested : bool
+        Whether a searcher in the script suggests the config of each trial.
     """
 
     def __init__(self, trainable: Any, param_space: dict[str, Any], mutated: Mapping[Path, Domain], run_config: Any,
-                 sends_events: bool = False, explore: Callable[[dict[str, Any]], Any] | None = None) -> None:
+                 sends_events: bool = False, explore: Callable[[dict[str, Any]], Any] | None = None, is_suggested: bool = False) -> None:
         _require_trainable_class(trainable, "Tuner")
         if not isinstance(param_space, dict):
-            raise TypeError(f"Tuner(param_space=...) must be a dict, not a {type(param_space).__name__}")
-        self.trainer = _trainer_with(trainable, run_config)
+            raise ValueError(f"Tuner(param_space=...) must be a dict, not a {type(param_space).__name__}")
+        self.trainer = _trainer_with(trainable, run_config, param_space)
+        param_space = {} if is_suggested else param_space
         for path, _ in domains_in(self.trainer.train_loop_config):
             raise ValueError(f"Tuner(a Trainer): its train_loop_config has a domain at '{name_of(path)}'; move it to "
                              f"Tuner(param_space={{'{self.trainer.config_argument}': ...}})")
@@ -176,7 +212,7 @@ class SweepTrainable:
             self._arguments = TrainerArguments(self.trainer, param_space, mutated)
             self.trainer, param_space = self._arguments.trainer, self._arguments.param_space
         self.space = ParamSpace(param_space, mutated, NAMES if self._arguments else {})
-        self._sends_events, self._explore = sends_events, explore
+        self._sends_events, self._explore, self.is_suggested = sends_events, explore, is_suggested
 
     def for_ranks(self, folder: str) -> SweepTrainable:
         """Returns a copy for the ranks of the trials: `_store_keys.without_filesystem()` of the Trainer, and a temporary `resume_from_checkpoint` is copied
@@ -206,23 +242,26 @@ class SweepTrainable:
             events.started(texts, is_restored=bool(_run_directory.with_directories(runtime.run_dir)))
         return session
 
-    def trainer_of(self, texts: Mapping[str, str], run_name: str, world_size: int) -> DataParallelTrainer:
-        """Returns the Trainer of the trial `run_name`. `texts`: the values of the trial, {name: text}."""
-        config = self.space.config(texts, trial_number(run_name))
+    def trainer_of(self, texts: Mapping[str, str], run_dir: str, world_size: int, suggestion: dict[str, Any] | None = None) -> DataParallelTrainer:
+        """Returns the Trainer of the trial in `run_dir`. `texts`: the values of the trial, {name: text}. `suggestion`: the config that a searcher in the script
+        has suggested."""
+        run_name = os.path.basename(run_dir)
+        config = self.space.config(texts, trial_number(run_name)) if suggestion is None else suggestion
         if self._explore is not None and generation_of(run_name) > 1:
             datasets = config.get("datasets", {}).values() if self._arguments is not None else ()
-            config = explored(config, self._explore, run_name, datasets)
+            explore = self._explore.at(run_dir) if isinstance(self._explore, BanditExplore) else self._explore
+            config = explored(config, explore, run_name, datasets)
         if self._arguments is not None:
             return self._arguments.trainer_of(config, world_size)
         self.trainer.train_loop_config = config
         return self.trainer
 
 
-def _trainer_with(trainable: Any, run_config: Any) -> DataParallelTrainer:
+def _trainer_with(trainable: Any, run_config: Any, param_space: dict[str, Any]) -> DataParallelTrainer:
     """Returns the Trainer of the trials, with the RunConfig of the sweep."""
     if not isinstance(trainable, DataParallelTrainer):
         function = trainable if class_of(trainable) is None else function_of(trainable)
-        return FunctionTrainer(function, scaling_config=getattr(trainable, "_trainrt_scaling", None), run_config=run_config)
+        return FunctionTrainer(function, scaling_config=requested_by(trainable, param_space), run_config=run_config)
     trainer = copy.copy(trainable)
     trainer.run_config = run_config
     return trainer

@@ -12,8 +12,8 @@ from ..train import ScalingConfig
 from ..train._config import _assignment
 from ..train._config._datasets import checked
 from ..train.data_parallel_trainer import DataParallelTrainer
+from ._domains import Categorical, Domain, Integer
 from ._nested_values import Path, as_domain, domains_in, merged, name_of
-from ._spaces import Categorical, Domain, Integer
 
 if TYPE_CHECKING:
     from ..data import Dataset

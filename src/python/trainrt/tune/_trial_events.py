@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._support._exchange import Exchange
 from .._support._exchange_client import ExchangeClient
+from .._support._value_json import decoded
 
 _EVENT = "trial event "  # before the JSON of an event, in the name of a value
+_MAX_WAIT_S = 86400  # for a suggestion
 
 
 class EventExchange(Exchange):
@@ -20,17 +23,18 @@ class EventExchange(Exchange):
     hosts : sequence of str
         As of Exchange.
     on_event : function
-        Is called with each event, a dict, in threads. Returns the answer. Must not raise.
+        Is called with each event, a dict, in threads. Returns the answer: a bool, or JSON. Must not raise.
     """
 
-    def __init__(self, hosts: Sequence[str], on_event: Callable[[dict[str, Any]], bool]) -> None:
+    def __init__(self, hosts: Sequence[str], on_event: Callable[[dict[str, Any]], bool | bytes]) -> None:
         self._on_event = on_event
         super().__init__(hosts)
 
     def get(self, name: str) -> bytes | None:
         if not name.startswith(_EVENT):
             return super().get(name)
-        return b"1" if self._on_event(json.loads(name[len(_EVENT):])) else b"0"
+        answer = self._on_event(json.loads(name[len(_EVENT):]))
+        return answer if isinstance(answer, bytes) else b"1" if answer else b"0"
 
 
 class TrialEvents:
@@ -51,5 +55,20 @@ class TrialEvents:
         """Sends that the newest report has committed a checkpoint."""
         self._send(kind="saved")
 
+    def suggestion(self, stop_point: Callable[[], None]) -> dict[str, Any]:
+        """Returns the config that the searcher in the script suggests. Waits at most a day for it, and calls `stop_point()` every half second, which ends the
+        trial if the sweep stops. Raises TimeoutError."""
+        end_s = time.monotonic() + _MAX_WAIT_S
+        while time.monotonic() < end_s:
+            answer = self._ask(kind="suggest")
+            if answer is not None and answer.startswith(b"{"):
+                return decoded(json.loads(answer))
+            stop_point()
+            time.sleep(0.5)
+        raise TimeoutError(f"the searcher of the Tuner has suggested no values for {self._trial} within {_MAX_WAIT_S} s")
+
     def _send(self, **event: Any) -> bool:
-        return self._script.get(_EVENT + json.dumps({"trial": self._trial, **event})) == b"1"
+        return self._ask(**event) == b"1"
+
+    def _ask(self, **event: Any) -> bytes | None:
+        return self._script.get(_EVENT + json.dumps({"trial": self._trial, **event}))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 from typing import Any
 
 from .. import _cluster
@@ -19,20 +17,22 @@ from ..train._fit._run_names import continue_advice, default_name
 from ..train._sessions import _current
 from ..train.errors import ControllerError, RunStopped
 from . import _restored_sweep, _run_rules
-from ._class_trial import checkpoint_keys
+from ._class_trial import checkpoint_keys, train_function_of
+from ._decisions.choice import Choice
+from ._decisions.scheduling import ScriptScheduler
+from ._decisions.searching import ScriptSearch
 from ._param_space import ParamSpace
 from ._registry import registered
 from ._restoring import require_own_programs, require_same, require_space
 from ._results import ResultGrid, config_of
-from ._sections import Sections, as_ini, sections_of
+from ._sections import Sections, as_ini, max_concurrent_trials, program_of, sections_of
 from ._sweep_record import is_sweep
 from ._time_budget import TimeBudget
 from ._trainable import SweepTrainable
 from ._trial_events import EventExchange
 from ._tune_config import TuneConfig
 from ._watcher import SweepWatcher
-from .schedulers import FIFOScheduler
-from .search import BasicVariantGenerator
+from .error import TuneError
 
 _STOPPED, _USAGE = 75, 64
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -75,26 +75,33 @@ class Tuner:
             if value is not None and not isinstance(value, kind):
                 raise TypeError(f"Tuner({name}={value!r}): it must be a {kind.__name__}")
         self._tune = tune_config or TuneConfig()
-        self._scheduler = self._tune.scheduler or FIFOScheduler()
-        self._search = self._tune.search_alg or BasicVariantGenerator()
-        self._metric = self._tune.metric or self._scheduler.metric or self._search.metric
-        self._mode = self._tune.mode or self._scheduler.mode or self._search.mode
-        trainable = registered(trainable)
+        self._choice = Choice(self._tune, param_space)
+        self._scheduler, self._search = self._choice.scheduler, self._choice.search
+        self._metric, self._mode = self._choice.metric, self._choice.mode
+        if trainable is None or trainable == "":
+            raise TuneError("Tuner() needs a trainable: a function of a config, a class that is derived from tune.Trainable, or a Trainer")
+        trainable = train_function_of(registered(trainable))
         given = _run_rules.run_config_of(trainable, run_config)
         if isinstance(given.storage_path, PathInFilesystem):
             raise ValueError(f"Tuner(run_config=RunConfig(storage_filesystem={type(given.storage_filesystem).__name__})): the filesystem of a sweep must be "
                              f"for S3 (s3, s3a), Google Cloud Storage (gs, gcs) or local files")
         self._run_config, self._stopper, self._callbacks = _run_rules.divided(given)
-        space = self._search.with_own_space({} if param_space is None else param_space)
-        sends_events = self._stopper is not None or bool(self._callbacks)
-        self._trainable = SweepTrainable(trainable, space, self._scheduler.mutations(), self._run_config, sends_events, self._scheduler.explore)
-        self._checkpoint_keys = checkpoint_keys(trainable, given.checkpoint_config, self._scheduler.name)
+        decides = self._search.suggests() or not self._scheduler.name
+        self._trainable = SweepTrainable(trainable, self._choice.space, self._scheduler.mutations() if self._scheduler.name else {}, self._run_config,
+                                         sends_events=self._stopper is not None or bool(self._callbacks) or decides, explore=self._scheduler.explore,
+                                         is_suggested=self._search.suggests())
+        self._checkpoint_keys = checkpoint_keys(trainable, given.checkpoint_config, self._choice.plugin)
         self._search.check_domains(self._space.domains())
         self._storage = default_storage() if is_object_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
         self._name = self._run_config.name
         self._restored: Sections | None = None  # the config of the sweep, after restore()
         self._is_older = False  # restore() found newer checkpoints in the store than in the directory of the sweep
         self._trust_owner: str | None = None  # owners of sweeps that fit() may continue
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "restore":
+            raise AttributeError("Tuner.restore() is a classmethod: call Tuner.restore(path, trainable), which returns a new Tuner")
+        return super().__getattribute__(name)
 
     def fit(self) -> ResultGrid:
         """Runs the trials, and returns their ResultGrid, also if some have failed.
@@ -109,6 +116,7 @@ class Tuner:
             Any exception of a stopper or a callback.
         """
         _check_caller()
+        self._choice.check()
         constant = self._space.constant_list()
         if constant is not None:
             _notes.say(f"param_space has no values to search: every trial gets the complete list {constant[0]}={constant[1]!r:.60}. For one trial per item, "
@@ -123,7 +131,7 @@ class Tuner:
             config = os.path.join(folder, "sweep.ini")
             with open(config, "w", encoding="utf-8") as file:
                 file.write(as_ini(self._restored or self._sections()))
-            watcher = SweepWatcher(self._path, self._stopper, self._callbacks, lambda trial: config_of(trial, self._space, self._trainable.under))
+            watcher = self._watcher()
             with EventExchange(_allocation.hosts_of_exchange(1), watcher.on_event) as exchange:
                 _store_keys.offer(self._run_config, exchange)
                 _pickling.send(self._trainable.for_ranks(folder), exchange, {})
@@ -151,6 +159,20 @@ class Tuner:
     def _path(self) -> str:
         return os.path.join(self._storage, self._name or "")
 
+    def _watcher(self) -> SweepWatcher:
+        watcher = SweepWatcher(self._path, self._stopper, self._callbacks, lambda trial: config_of(trial, self._space, self._trainable.under),
+                               self._max_failures)
+        if self._search.suggests():
+            watcher.search = ScriptSearch(self._search, self._choice.space, self._path)
+        if not self._scheduler.name:
+            watcher.scheduler = ScriptScheduler(self._scheduler, watcher.trials)
+        return watcher
+
+    @property
+    def _max_failures(self) -> int:
+        failures = self._run_config.failure_config
+        return 0 if failures is None or failures.max_failures is None else failures.max_failures
+
     # ---- the config of the sweep ----
 
     def _sections(self) -> Sections:
@@ -163,33 +185,25 @@ class Tuner:
             found.pop(key, None)
         limit = found.pop("failure.max_failures", "0")
         fast = self._run_config.failure_config is not None and bool(self._run_config.failure_config.fail_fast)
-        tune = {"num_samples": self._tune.num_samples, "metric": self._metric, "mode": self._mode, "scheduler": self._scheduler.name,
-                "workers": scaling.max_workers, "max_concurrent_trials": self._max_concurrent_trials(scaling),
+        tune = {"num_samples": self._num_samples, "metric": self._metric, "mode": self._mode, "scheduler": self._choice.plugin,
+                "workers": scaling.max_workers, "max_concurrent_trials": max_concurrent_trials(scaling),
                 "max_failures": min(int(limit), 1000000),
                 "fail_fast": "true" if fast else None, **self._search.settings()}
         if self._tune.max_concurrent_trials:
             tune["max_concurrent_trials"] = self._tune.max_concurrent_trials
-        sections: Sections = {"train": {"program": self._program()}, "tune": {key: str(value) for key, value in tune.items() if value is not None},
+        sections: Sections = {"train": {"program": program_of(self._space)}, "tune": {key: str(value) for key, value in tune.items() if value is not None},
                     "tune.space": self._space.section(), "tune.mutations": self._space.mutations(),
-                    f"tune.{self._scheduler.name}": self._scheduler.settings()}
+                    f"tune.{self._choice.plugin}": self._scheduler.settings() if self._scheduler.name else {}}
         for key, text in found.items():
             section, name = key.rsplit(".", 1)
             sections.setdefault(section, {})[name] = text
         return sections
 
-    def _program(self) -> str:
-        """Returns the command of a rank of a trial."""
-        return " ".join([shlex.quote(sys.executable), "-m", "trainrt.tune._worker", *(f"{name}={{{name}}}" for name in self._space.section())])
-
-    def _max_concurrent_trials(self, scaling: Any) -> int:
-        """Returns 0 in a job, where the number of tasks is the limit; otherwise the number of trials that this machine has CPUs and GPUs for."""
-        if _allocation.can_launch(1):
-            return 0
-        there = _cluster.cluster_resources()
-        fits = there.get("CPU", 1) // (scaling.max_workers * (scaling.num_cpus_per_worker or 1))
-        if scaling.num_gpus_per_worker:
-            fits = min(fits, there.get("GPU", 0) // (scaling.max_workers * scaling.num_gpus_per_worker))
-        return max(1, int(fits))
+    @property
+    def _num_samples(self) -> int:
+        """The number of trials of each combination of the values of grids that trainrt knows."""
+        given = self._tune.num_samples
+        return self._search.total_samples(given, self._choice.space) if self._search.suggests() else given
 
     # ---- run `trainrt tune` ----
 
@@ -206,7 +220,7 @@ class Tuner:
         command = [_executable.trainrt(), "tune", "--config", config, *_settings.trust_arguments(self._trust_owner)]
         processes = _command.LaunchedCommand(command, environment, _command.stop_signal_of(command), _store_keys.of(self._run_config))
         budget = TimeBudget(self._tune.time_budget_s, processes)
-        watcher.begin(processes, self._tune.num_samples, self._tune.num_samples * self._space.num_grid_points())
+        watcher.begin(processes, self._tune.num_samples, self._num_samples * self._space.num_grid_points())
         try:
             return processes.run(), budget.is_over or watcher.stops_sweep
         finally:
@@ -279,7 +293,7 @@ class Tuner:
         tuner._trust_owner = trust_owner
         tuner._metric, tuner._mode = texts.get("tune.metric"), texts.get("tune.mode")
         if reason is not None:
-            require_own_programs(sweep.given, texts, tuner._program(), reason)
+            require_own_programs(sweep.given, texts, program_of(tuner._space), reason)
         texts.update(sweep.mirror)
         tuner._is_older = sweep.is_older
         if resume_errored:

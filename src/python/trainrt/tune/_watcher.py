@@ -11,6 +11,8 @@ from .._support import _notes
 from ..train import Result
 from ..train._results import _run_state
 from ._callback import Callback
+from ._decisions.scheduling import ScriptScheduler
+from ._decisions.searching import ScriptSearch
 from ._live_trial import LiveTrial
 from ._results import trials_of
 from ._sweep_record import is_sweep
@@ -30,10 +32,18 @@ class SweepWatcher:
     callbacks : sequence of Callback
     config_of : function
         Returns the config of a trial: config_of({"trial": name, "path": directory, "config": {name: text}}).
+    max_failures : int
+        How many times a failed trial is restarted.
+
+    `search` and `scheduler` are `None`, or set before begin() to objects that decide in the script.
     """
 
-    def __init__(self, path: str, stopper: Stopper | None, callbacks: Sequence[Callback], config_of: Callable[[dict[str, Any]], Any]) -> None:
+    def __init__(self, path: str, stopper: Stopper | None, callbacks: Sequence[Callback], config_of: Callable[[dict[str, Any]], Any],
+                 max_failures: int = 0) -> None:
         self._path, self._stopper, self._callbacks, self._config_of = path, stopper, callbacks, config_of
+        self._max_failures = max_failures
+        self.search: ScriptSearch | None = None
+        self.scheduler: ScriptScheduler | None = None
         self._trials: dict[str, LiveTrial] = {}
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -41,6 +51,10 @@ class SweepWatcher:
         self._count = 0  # of results
         self._error: Exception | None = None
         self.stops_sweep = False
+
+    def trials(self) -> list[Any]:
+        """Returns the trials that have started, in this start of the script."""
+        return list(self._trials.values())
 
     # ---- called by the Tuner ----
 
@@ -50,7 +64,7 @@ class SweepWatcher:
         if self._stopper is not None and not isinstance(self._stopper, FunctionStopper) and is_sweep(self._path):
             self._replay_finished()
         self._call("setup", stop=self._stopper, num_samples=num_samples, total_num_samples=total)
-        if self._callbacks or self._stopper is not None:
+        if self._callbacks or self._stopper is not None or self._decides:
             threading.Thread(target=self._poll, daemon=True).start()
 
     def end(self) -> None:
@@ -65,17 +79,23 @@ class SweepWatcher:
         if self._error is not None:
             raise self._error
 
-    def on_event(self, event: dict[str, Any]) -> bool:
-        """Processes an event of a trial. Returns whether the trial ends. Any thread may call it."""
+    def on_event(self, event: dict[str, Any]) -> bool | bytes:
+        """Processes an event of a trial. Returns whether the trial ends, or the config that it asks for, as JSON. Any thread may call it."""
         with self._lock:
             if self._error is not None or self._ended.is_set():
                 return False
-            return bool(self._guarded(self._on_event, event))
+            return self._guarded(self._on_event, event) or False
+
+    @property
+    def _decides(self) -> bool:
+        return self.search is not None or self.scheduler is not None
 
     # ---- events ----
 
-    def _on_event(self, event: dict[str, Any]) -> bool:
+    def _on_event(self, event: dict[str, Any]) -> bool | bytes:
         trial = self._trials.get(event["trial"])
+        if event["kind"] == "suggest":
+            return self._suggestion(event["trial"])
         if event["kind"] == "start":
             self._on_start(event)
         elif trial is not None and event["kind"] == "saved":
@@ -90,12 +110,28 @@ class SweepWatcher:
         if name not in self._trials:
             self._trials[name] = LiveTrial(name, path, self._config_of({"trial": name, "path": path, "config": event["texts"]}) or {})
         trial = self._trials[name]
-        trial.has_ended = False
+        if trial.starts > 0 and trial.has_failed:
+            self._call("on_trial_recover", trial=trial)
+        trial.starts += 1
+        trial.has_ended = trial.has_failed = False
         trial.set_state(_run_state.RUNNING)
+        if self.scheduler is not None:
+            self.scheduler.on_start(trial)
         self._call("on_trial_start", trial=trial)
         if event["is_restored"]:
             self._notify_unsent_save(trial)
             self._call("on_trial_restore", trial=trial)
+
+    def _suggestion(self, trial_id: str) -> bytes | bool:
+        """Returns the config of a trial as JSON, or False if the searcher has none. Trials that have ended are passed to the searcher first."""
+        assert self.search is not None
+        self._look()
+        found = self.search.suggestion(trial_id)
+        if self.search.has_finished and found is None and not self.stops_sweep:
+            self.stops_sweep = True
+            _notes.say("the searcher has no further values: the sweep ends after the trials that run")
+            self._processes.ask_to_stop()
+        return found or False
 
     def _on_result(self, trial: LiveTrial, event: dict[str, Any]) -> bool:
         """Passes on a result that is new in this start of the script. A trial that was restarted may repeat results."""
@@ -109,6 +145,10 @@ class SweepWatcher:
             trial.is_stopped = bool(self._stopper(trial.trial_id, result))
             self._check_sweep()
         result["done"] = result["done"] in (True, 1) or trial.is_stopped or self.stops_sweep
+        if self.scheduler is not None and self.scheduler.ends(trial, result):
+            result["done"] = trial.is_stopped = True
+        if self.search is not None:
+            self.search.on_result(trial.trial_id, result)
         trial.add(result)
         self._count += 1
         self._call("on_trial_result", trial=trial, result=result)
@@ -126,6 +166,8 @@ class SweepWatcher:
         for report in reports:
             if self._stopper is not None:
                 self._stopper(trial.trial_id, report)
+            if self.scheduler is not None:
+                self.scheduler.ends(trial, report)
             trial.add(report)
 
     def _replay_finished(self) -> None:
@@ -151,30 +193,52 @@ class SweepWatcher:
     def _look(self) -> None:
         if self._stopper is not None and not isinstance(self._stopper, FunctionStopper):
             self._check_sweep()
-        for trial in self._trials.values() if self._callbacks else ():
-            if not trial.has_ended and trial.recorded_state() == _run_state.FINISHED:
+        for trial in self._trials.values() if self._callbacks or self._decides else ():
+            if trial.has_ended:
+                continue
+            state = trial.recorded_state()
+            if state == _run_state.FINISHED:
                 self._complete(trial)
+            elif state == _run_state.FAILED:
+                trial.has_failed = True
+                if trial.starts > self._max_failures:
+                    self._fail(trial)
 
     def _end_trials(self) -> None:
-        states = {each["trial"]: each["state"] for each in trials_of(self._path)} if self._callbacks and is_sweep(self._path) else {}
+        needs_states = (self._callbacks or self._decides) and is_sweep(self._path)
+        states = {each["trial"]: each["state"] for each in trials_of(self._path)} if needs_states else {}
         for trial in self._trials.values():
             state = states.get(trial.trial_id)
-            if not trial.has_ended and state == _run_state.FINISHED:
+            if trial.has_ended:
+                continue
+            if state == _run_state.FINISHED:
                 self._complete(trial)
-            elif not trial.has_ended and state == _run_state.FAILED:
-                trial.has_ended = True
-                trial.set_state(_run_state.FAILED, Result.from_path(trial.path).error)
-                self._call("on_trial_error", trial=trial)
-            elif not trial.has_ended and state is not None:
+            elif state == _run_state.FAILED:
+                self._fail(trial)
+            elif state is not None:
                 trial.set_state(state)
         for callback in self._callbacks:
             callback.on_experiment_end(trials=list(self._trials.values()))
+
+    def _fail(self, trial: LiveTrial) -> None:
+        """Calls the methods for a trial that has failed and is not restarted."""
+        trial.has_ended = True
+        trial.set_state(_run_state.FAILED, Result.from_path(trial.path).error)
+        self._pass_end(trial, error=True)
+        self._call("on_trial_error", trial=trial)
+
+    def _pass_end(self, trial: LiveTrial, error: bool) -> None:
+        if self.scheduler is not None:
+            self.scheduler.on_end(trial, error)
+        if self.search is not None:
+            self.search.on_end(trial.trial_id, trial.last_result, error)
 
     def _complete(self, trial: LiveTrial) -> None:
         """Calls the methods for a trial that has finished."""
         trial.has_ended = True
         trial.set_state(_run_state.FINISHED)
         self._notify_unsent_save(trial)
+        self._pass_end(trial, error=False)
         self._call("on_trial_complete", trial=trial)
 
     def _notify_unsent_save(self, trial: LiveTrial) -> None:

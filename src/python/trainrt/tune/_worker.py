@@ -14,6 +14,7 @@ from ..train._fit import _from_script, _in_rank, _store_keys
 from ..train._results import _run_directory, _trainer_record
 from ..train.errors import WorkerGroupError
 from ._param_space import write_space
+from ._trial_events import TrialEvents
 
 
 def main() -> None:
@@ -33,7 +34,8 @@ def main() -> None:
 
 def _run(script: ExchangeClient, texts: dict[str, str], runtime: _client.Context) -> None:
     trainable, _ = _from_script.received(script, runtime)
-    trainer = trainable.trainer_of(texts, runtime.run_name, runtime.world_size)
+    suggestion = _suggestion(script, runtime) if trainable.is_suggested else None
+    trainer = trainable.trainer_of(texts, runtime.run_dir, runtime.world_size, suggestion)
     if runtime.world_rank == 0:
         _trainer_record.write(runtime.run_dir, trainer)
         write_space(os.path.dirname(runtime.run_dir), trainable.space)
@@ -44,6 +46,12 @@ def _run(script: ExchangeClient, texts: dict[str, str], runtime: _client.Context
     _in_rank.run_function(trainer, session)
     if donor is not None:
         session.take_reports()
+
+
+def _suggestion(script: ExchangeClient, runtime: _client.Context) -> dict[str, Any]:
+    """Returns the config that the searcher in the script suggests. All ranks of a trial get the same."""
+    stop_point = runtime.stop_point if runtime.world_size == 1 else lambda: None  # collective: ranks may ask a different number of times
+    return TrialEvents(script, runtime.run_name).suggestion(stop_point)
 
 
 def _donor_of(run_dir: str) -> Checkpoint | None:

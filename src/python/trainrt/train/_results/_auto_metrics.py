@@ -14,7 +14,12 @@ NAMES = frozenset(("config", "date", "done", "episodes_total", "experiment_id", 
 
 def is_added(name):
     """Returns whether `name` is a metric that trainrt adds to reports."""
-    return name.startswith("_") or name in NAMES
+    return is_of_runtime(name) or name in NAMES
+
+
+def is_of_runtime(name):
+    """Returns whether the runtime adds the metric. "_metric" is a number that a Tune function has returned without a name."""
+    return name.startswith("_") and name != "_metric"
 
 
 def completed(reports, run_id, config, is_finished, attempts=(), worker=None, checkpointed=()):
@@ -37,7 +42,7 @@ def completed(reports, run_id, config, is_finished, attempts=(), worker=None, ch
                  "timestamp": report.get(_TIME), "date": _date(report.get(_TIME)),
                  "warmup_time": ((attempt or {}).get("timing") or {}).get("startup_s")}
         added = {name: value for name, value in added.items() if name not in report}
-        found.append(ReportedMetrics({**report, **added}, [*added, *(name for name in report if name.startswith("_"))]))
+        found.append(ReportedMetrics({**report, **added}, [*added, *filter(is_of_runtime, report)]))
     return found
 
 

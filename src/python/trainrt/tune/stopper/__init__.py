@@ -69,6 +69,14 @@ class FunctionStopper(NoopStopper):
             raise ValueError(f"FunctionStopper({function!r}): it must be a function of (trial_id, result)")
         self._function = function
 
+    @classmethod
+    def is_valid_function(cls, fn: Any) -> bool:
+        """Returns whether `fn` is a function, and no Stopper. Raises ValueError if it has a method stop_all() and is no Stopper."""
+        is_function = callable(fn) and not isinstance(fn, Stopper)
+        if is_function and hasattr(fn, "stop_all"):
+            raise ValueError(f"stop={fn!r} has a method stop_all(): its class must be derived from trainrt.tune.Stopper")
+        return is_function
+
     def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
         return bool(self._function(trial_id, result))
 
@@ -142,7 +150,7 @@ class TrialPlateauStopper(NoopStopper):
 
     def __init__(self, metric: str, std: float = 0.01, num_results: int = 4, grace_period: int = 4, metric_threshold: float | None = None,
                  mode: str | None = None) -> None:
-        if metric_threshold is not None and mode not in ("min", "max"):
+        if metric_threshold and mode not in ("min", "max"):
             raise ValueError(f"TrialPlateauStopper(metric_threshold={metric_threshold!r}, mode={mode!r}): mode must be 'min' or 'max'")
         self._metric, self._std, self._num_results, self._grace_period = metric, std, num_results, grace_period
         self._threshold, self._mode = metric_threshold, mode
@@ -219,15 +227,19 @@ class TimeoutStopper(NoopStopper):
 
     def __init__(self, timeout: float | datetime.timedelta) -> None:
         seconds = timeout.total_seconds() if isinstance(timeout, datetime.timedelta) else timeout
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        if not isinstance(seconds, (int, float)):
             raise ValueError(f"TimeoutStopper({timeout!r}): it must be a number of seconds or a datetime.timedelta")
-        self._timeout_s = seconds
-        self._began_s: float | None = None
+        self._timeout_s = self._left_s = seconds
+        self._checked_s: float | None = None  # time of the last call of stop_all()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_checked_s": None}  # the time between two starts does not count
 
     def stop_all(self) -> bool:
         now = time.monotonic()
-        self._began_s = now if self._began_s is None else self._began_s
-        if now - self._began_s < self._timeout_s:
+        self._left_s -= now - self._checked_s if self._checked_s is not None else 0
+        self._checked_s = now
+        if self._left_s > 0:
             return False
         _notes.say(f"TimeoutStopper: {self._timeout_s:g} s have elapsed")
         return True

@@ -1,13 +1,15 @@
-"""Functions of ray.tune.utils for nested dicts."""
+"""Functions of ray.tune.utils: nested dicts, checks of trainables and searchers, the use of the node."""
 
 from __future__ import annotations
 
-import copy
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..._ray_names import names_of
+from ._checks import diagnose_serialization, retry_fn, validate_warmstart, wait_for_gpu, warn_if_slow
+from ._dicts import deep_update, flatten_dict, merge_dicts, unflatten_dict, unflatten_list_dict, unflattened_lookup
+from ._monitor import UtilMonitor
+from ._save_restore import validate_save_restore
+from ._verbosity import Verbosity, has_verbosity, set_verbosity
 
 
 def date_str() -> str:
@@ -22,105 +24,7 @@ def date_str() -> str:
     return time.strftime("%Y-%m-%d_%H-%M-%S")
 
 
-def flatten_dict(dt: dict[str, Any], delimiter: str = "/", prevent_delimiter: bool = False, flatten_list: bool = False) -> dict[str, Any]:
-    """Returns a dict without nested dicts: the key of a value is its path. Empty dicts are left out.
-
-    Parameters
-    ----------
-    dt : dict
-    delimiter : str
-    prevent_delimiter : bool
-        Whether a key that contains `delimiter` raises ValueError.
-    flatten_list : bool
-        Whether elements of lists become values with their index in the path.
-
-    Examples
-    --------
-    >>> from trainrt.tune.utils import flatten_dict
-    >>> flatten_dict({"a": {"b": 1, "c": {"d": 2}}})
-    {'a/b': 1, 'a/c/d': 2}
-    """
-    found: dict[str, Any] = {}
-    for key, value in dt.items():
-        if prevent_delimiter and delimiter in str(key):
-            raise ValueError(f"flatten_dict(): the key {key!r} contains {delimiter!r}; choose another delimiter")
-        inner = dict(enumerate(value)) if flatten_list and isinstance(value, list) else value
-        if isinstance(inner, dict):
-            found.update({f"{key}{delimiter}{name}": each for name, each in flatten_dict(inner, delimiter, prevent_delimiter, flatten_list).items()})
-        else:
-            found[key] = value
-    return found
-
-
-def unflattened_lookup(flat_key: str, lookup: Any, delimiter: str = "/", **kwargs: Any) -> Any:
-    """Returns the value at the path `flat_key` of nested dicts and lists; `default=` if a key is missing, else raises KeyError.
-
-    Examples
-    --------
-    >>> from trainrt.tune.utils import unflattened_lookup
-    >>> unflattened_lookup("a/0/b", {"a": [{"b": 1}]})
-    1
-    """
-    if flat_key in lookup:
-        return lookup[flat_key]
-    found = lookup
-    for key in flat_key.split(delimiter):
-        try:
-            if not isinstance(found, (Mapping, Sequence)):
-                raise KeyError(flat_key)
-            found = found[key] if isinstance(found, Mapping) else found[int(key)]
-        except KeyError:
-            if "default" in kwargs:
-                return kwargs["default"]
-            raise
-    return found
-
-
-def merge_dicts(d1: dict[Any, Any], d2: dict[Any, Any]) -> dict[Any, Any]:
-    """Returns a copy of `d1` with the values of `d2`. Nested dicts are merged.
-
-    Examples
-    --------
-    >>> from trainrt.tune.utils import merge_dicts
-    >>> merge_dicts({"a": {"b": 1}}, {"a": {"c": 2}})
-    {'a': {'b': 1, 'c': 2}}
-    """
-    return deep_update(copy.deepcopy(d1), d2, new_keys_allowed=True)
-
-
-def deep_update(original: dict[Any, Any], new_dict: dict[Any, Any], new_keys_allowed: bool = False, allow_new_subkey_list: Sequence[str] | None = None,
-                override_all_if_type_changes: Sequence[str] | None = None, override_all_key_list: Sequence[str] | None = None) -> dict[Any, Any]:
-    """Merges `new_dict` into `original`, and returns `original`.
-
-    Parameters
-    ----------
-    new_keys_allowed : bool
-        False: a key that `original` lacks raises ValueError.
-    allow_new_subkey_list : list of str, optional
-        Keys of dicts that may get new keys.
-    override_all_if_type_changes : list of str, optional
-        Keys of dicts that are replaced if their entry `type` changes.
-    override_all_key_list : list of str, optional
-        Keys of dicts that are replaced.
-
-    Examples
-    --------
-    >>> from trainrt.tune.utils import deep_update
-    >>> deep_update({"a": {"b": 1}}, {"a": {"b": 2}})
-    {'a': {'b': 2}}
-    """
-    subkeys, by_type, replaced = allow_new_subkey_list or (), override_all_if_type_changes or (), override_all_key_list or ()
-    for key, value in new_dict.items():
-        if key not in original and not new_keys_allowed:
-            raise ValueError(f"deep_update(): unknown key {key!r}; known keys are {', '.join(map(str, original)) or 'none'}")
-        before = original.get(key)
-        has_other_type = key in by_type and isinstance(value, dict) and "type" in value and value["type"] != (before or {}).get("type")
-        if isinstance(before, dict) and isinstance(value, dict) and key not in replaced and not has_other_type:
-            deep_update(before, value, key in subkeys or new_keys_allowed, override_all_if_type_changes=by_type, override_all_key_list=replaced)
-        else:
-            original[key] = value
-    return original
-
-
 __getattr__ = names_of(__name__)
-__all__ = ["date_str", "deep_update", "flatten_dict", "merge_dicts", "unflattened_lookup"]
+__all__ = ["UtilMonitor", "Verbosity", "date_str", "deep_update", "diagnose_serialization", "flatten_dict", "has_verbosity", "merge_dicts", "retry_fn",
+           "set_verbosity", "unflatten_dict", "unflatten_list_dict", "unflattened_lookup", "validate_save_restore", "validate_warmstart",
+           "wait_for_gpu", "warn_if_slow"]

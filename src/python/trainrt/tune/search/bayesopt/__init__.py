@@ -9,9 +9,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from ..._domains import Categorical, Domain, Float, Integer
 from ..._nested_values import as_domain, leaves, name_of, replaced
-from ..._spaces import Categorical, Domain, Float, Integer, uniform
-from .. import Searcher, seed_setting
+from ..._spaces import uniform
+from .. import Searcher
+from .._base import seed_setting
 
 _KINDS = {"ucb": {"kappa"}, "ei": {"xi"}, "poi": {"xi"}}  # acquisition functions, with their arguments
 
@@ -56,11 +58,18 @@ class BayesOptSearch(Searcher):
             raise ImportError("BayesOptSearch needs bayesian-optimization (pip install bayesian-optimization)")
         if isinstance(random_search_steps, bool) or not isinstance(random_search_steps, int) or random_search_steps < 0:
             raise ValueError(f"BayesOptSearch(random_search_steps={random_search_steps!r}): it must be an integer, 0 or more")
-        self.metric, self.mode = metric, mode
+        super().__init__(metric=metric, mode=mode)
         self._space = {name: _domain_of(name, value) for name, value in (space or {}).items()}
         self._options = {"points": [_flat_numbers(point) for point in points_to_evaluate or ()], "random_search_steps": random_search_steps,
                          **_acquisition_of(utility_kwargs or {})}
         self._seed = seed_setting(random_state)
+
+    def suggests(self) -> bool:
+        return False
+
+    def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:
+        self._metric, self._mode = metric or self._metric, mode or self._mode
+        return True
 
     def settings(self) -> dict[str, str]:
         command = [sys.executable, "-m", "trainrt.tune.search.bayesopt", json.dumps(self._options, separators=(",", ":"))]

@@ -18,8 +18,11 @@ def _distribution(domain: dict[str, Any], optuna: Any) -> Any:
     if domain["type"] == "choice":
         return kinds.CategoricalDistribution(domain["values"])
     if domain["type"] == "whole":
-        return kinds.IntDistribution(int(domain["low"]), int(domain["high"]) - 1, log=domain["log"])
-    return kinds.FloatDistribution(domain["low"], domain["high"], log=domain["log"], step=domain["step"] or None)
+        step = max(1, int(domain["step"]))
+        has_log = domain["log"] and step == 1  # Optuna has no logarithmic distribution with steps
+        return kinds.IntDistribution(int(domain["low"]), int(domain["high"]) - 1, log=has_log, step=step)
+    has_log = domain["log"] and not domain["step"]
+    return kinds.FloatDistribution(domain["low"], domain["high"], log=has_log, step=domain["step"] or None)
 
 
 def main() -> None:

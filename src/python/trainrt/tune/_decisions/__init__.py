@@ -1,0 +1,1 @@
+"""Searchers and schedulers that decide in the script of a Tuner."""

@@ -1,0 +1,223 @@
+"""Asynchronous successive halving, and the median stopping rule."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from typing import Any
+
+from ._base import MetricScheduler, TrialScheduler, read_state, write_state
+
+
+class AsyncHyperBandScheduler(MetricScheduler):
+    """Asynchronous successive halving (ASHA): continues the best of the trials that have reached a rung.
+
+    Parameters
+    ----------
+    time_attr : str
+        Metric that is the time of a trial. With "training_iteration", the number of reports, the processes of the trials decide; with another one, the
+        script.
+    metric, mode : str, optional
+        As of TuneConfig.
+    max_t : int
+        Maximum time of a trial.
+    grace_period : int
+        Minimum time before a trial may stop.
+    reduction_factor : float
+        One of `reduction_factor` trials continues at each rung.
+    brackets : int
+        Number of brackets, each with another first rung.
+    stop_last_trials : bool
+        Whether trials end at `max_t`.
+
+    Raises
+    ------
+    AssertionError
+        For an invalid argument.
+
+    Examples
+    --------
+    >>> from trainrt.tune.schedulers import ASHAScheduler
+    >>> ASHAScheduler(max_t=10).settings()["max_t"]
+    '10'
+    """
+
+    def __init__(self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None, max_t: int = 100,
+                 grace_period: int = 1, reduction_factor: float = 4, brackets: int = 1, stop_last_trials: bool = True) -> None:
+        assert max_t > 0, f"ASHAScheduler(max_t={max_t!r}): it must be above 0"
+        assert grace_period > 0, f"ASHAScheduler(grace_period={grace_period!r}): it must be above 0"
+        assert max_t >= grace_period, f"ASHAScheduler(grace_period={grace_period!r}, max_t={max_t!r}): grace_period must be at most max_t"
+        assert reduction_factor > 1, f"ASHAScheduler(reduction_factor={reduction_factor!r}): it must be above 1"
+        assert brackets > 0, f"ASHAScheduler(brackets={brackets!r}): it must be above 0"
+        is_native = stop_last_trials and reduction_factor >= 1.5 and max_t == int(max_t) and grace_period == int(grace_period)
+        super().__init__("asha" if is_native else "", time_attr, metric, mode)
+        self._settings = {"max_t": max_t, "grace_period": grace_period, "reduction_factor": reduction_factor, "brackets": brackets}
+        self._max_t, self._stop_last_trials = max_t, stop_last_trials
+        self._brackets = [_Bracket(grace_period, max_t, reduction_factor, number, stop_last_trials) for number in range(brackets)]
+        self._bracket_of: dict[str, int] = {}
+        self._num_stopped = 0
+
+    def settings(self) -> dict[str, str]:
+        return {key: str(value) for key, value in self._settings.items()}
+
+    def on_trial_add(self, tune_controller: Any, trial: Any) -> None:
+        super().on_trial_add(tune_controller, trial)
+        weights = [math.exp(len(bracket.rungs)) for bracket in self._brackets]
+        self._bracket_of[trial.trial_id] = random.choices(range(len(weights)), weights)[0]
+
+    def on_trial_result(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> str:
+        if self._time_attr not in result or self._metric not in result:
+            return TrialScheduler.CONTINUE
+        if result[self._time_attr] >= self._max_t and self._stop_last_trials:
+            action = TrialScheduler.STOP
+        else:
+            action = self._decision(trial, result)
+        self._num_stopped += action == TrialScheduler.STOP
+        return action
+
+    def _decision(self, trial: Any, result: dict[str, Any]) -> str:
+        bracket = self._brackets[self._bracket_of[trial.trial_id]]
+        return bracket.on_result(trial.trial_id, result[self._time_attr], self._score(result))
+
+    def on_trial_complete(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> None:
+        if self._time_attr in result and self._metric in result:
+            self._decision(trial, result)
+            self.on_trial_remove(tune_controller, trial)
+
+    def on_trial_remove(self, tune_controller: Any, trial: Any) -> None:
+        del self._bracket_of[trial.trial_id]
+
+    def debug_string(self) -> str:
+        return "\n".join([f"Using AsyncHyperBand: num_stopped={self._num_stopped}", *(bracket.debug_str() for bracket in self._brackets)])
+
+    def save(self, checkpoint_path: str) -> None:
+        """Writes the results of the rungs, as JSON."""
+        write_state(checkpoint_path, {"num_stopped": self._num_stopped, "bracket_of": self._bracket_of, "metric": self._metric, "mode": self._mode,
+                                      "recorded": [[recorded for _, recorded in bracket.rungs] for bracket in self._brackets]})
+
+    def restore(self, checkpoint_path: str) -> None:
+        state = read_state(checkpoint_path)
+        self._num_stopped, self._bracket_of = state["num_stopped"], state["bracket_of"]
+        self._metric, self._mode = state["metric"], state["mode"]
+        for bracket, recorded in zip(self._brackets, state["recorded"]):
+            bracket.rungs = [(milestone, scores) for (milestone, _), scores in zip(bracket.rungs, recorded)]
+
+
+ASHAScheduler = AsyncHyperBandScheduler
+
+
+class _Bracket:
+    """The rungs of a bracket, the last one first: [(time, {trial_id: score})]."""
+
+    def __init__(self, min_t: float, max_t: float, reduction_factor: float, number: int, stop_last_trials: bool) -> None:
+        self._factor, self._stop_last_trials = reduction_factor, stop_last_trials
+        count = int(math.log(max_t / min_t) / math.log(reduction_factor) - number + 1)
+        self.rungs: list[tuple[float, dict[str, float]]] = [(min_t * reduction_factor ** (k + number), {}) for k in reversed(range(count))]
+
+    def cutoff(self, recorded: dict[str, float]) -> float | None:
+        """Returns the score that a trial must reach, or `None` if no trial has reached the rung."""
+        scores = sorted(score for score in recorded.values() if not math.isnan(score))
+        if not scores:
+            return math.nan if recorded else None
+        at = (1 - 1 / self._factor) * (len(scores) - 1)
+        low, high = scores[math.floor(at)], scores[math.ceil(at)]
+        return low + (high - low) * (at - math.floor(at))
+
+    def on_result(self, trial_id: str, time: float, score: float) -> str:
+        """Returns the decision at the highest rung that the trial has reached and not yet been recorded at."""
+        for milestone, recorded in self.rungs:
+            if time >= milestone and trial_id in recorded and not self._stop_last_trials:
+                break
+            if time < milestone or trial_id in recorded:
+                continue
+            cutoff = self.cutoff(recorded)
+            recorded[trial_id] = score
+            return TrialScheduler.STOP if cutoff is not None and score < cutoff else TrialScheduler.CONTINUE
+        return TrialScheduler.CONTINUE
+
+    def debug_str(self) -> str:
+        return "Bracket: " + " | ".join(f"Iter {milestone:.3f}: {self.cutoff(recorded)}" for milestone, recorded in self.rungs)
+
+
+class MedianStoppingRule(MetricScheduler):
+    """Stops a trial if its best report is worse than the median of the means of the other trials.
+
+    Parameters
+    ----------
+    time_attr : str
+        Metric that is the time of a trial. With "training_iteration", the number of reports, the processes of the trials decide; with another one, the
+        script.
+    metric, mode : str, optional
+        As of TuneConfig.
+    grace_period : float
+        Minimum time before a trial may stop.
+    min_samples_required : int
+        Minimum number of other trials.
+    min_time_slice : float
+        Time between two pauses of a trial that cannot be compared yet. Only with `time_attr="training_iteration"` it must be 0.
+    hard_stop : bool
+        False: a trial is paused instead, and continues later.
+
+    Raises
+    ------
+    AssertionError
+        For an invalid mode.
+
+    Examples
+    --------
+    >>> from trainrt.tune.schedulers import MedianStoppingRule
+    >>> MedianStoppingRule(time_attr="training_iteration", grace_period=5).settings()
+    {'grace_period': '5', 'min_samples_required': '3'}
+    """
+
+    def __init__(self, time_attr: str = "time_total_s", metric: str | None = None, mode: str | None = None, grace_period: float = 60.0,
+                 min_samples_required: int = 3, min_time_slice: float = 0, hard_stop: bool = True) -> None:
+        super().__init__("median" if hard_stop and not min_time_slice else "", time_attr, metric, mode)
+        self._grace_period, self._min_samples_required = grace_period, min_samples_required
+        self._min_time_slice, self._hard_stop = min_time_slice, hard_stop
+        self._stopped: set[Any] = set()
+        self._last_pause: dict[Any, float] = {}
+        self._results: dict[Any, list[dict[str, Any]]] = {}
+
+    def settings(self) -> dict[str, str]:
+        return {"grace_period": str(int(self._grace_period)), "min_samples_required": str(self._min_samples_required)}
+
+    def on_trial_result(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> str:
+        if self._time_attr not in result or self._metric not in result or trial in self._stopped:
+            return TrialScheduler.CONTINUE
+        time = result[self._time_attr]
+        self._results.setdefault(trial, []).append(result)
+        if time < self._grace_period:
+            return TrialScheduler.CONTINUE
+        means = [mean for mean in (self._running_mean(other, time) for other in self._beyond(time) if other is not trial) if math.isfinite(mean)]
+        if len(means) < self._min_samples_required:
+            return self._without_samples(tune_controller, trial, time)
+        if self._best(trial) >= statistics.median(means):
+            return TrialScheduler.CONTINUE
+        self._stopped.add(trial)
+        return TrialScheduler.STOP if self._hard_stop else TrialScheduler.PAUSE
+
+    def _without_samples(self, tune_controller: Any, trial: Any, time: float) -> str:
+        if time - self._last_pause.get(trial, -math.inf) <= self._min_time_slice:
+            return TrialScheduler.CONTINUE
+        if not any(each.status in ("PENDING", "PAUSED") for each in tune_controller.get_live_trials()):
+            return TrialScheduler.CONTINUE
+        self._last_pause[trial] = time
+        return TrialScheduler.PAUSE
+
+    def on_trial_complete(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> None:
+        self._results.setdefault(trial, []).append(result)
+
+    def _beyond(self, time: float) -> list[Any]:
+        return [trial for trial, results in self._results.items() if results[-1].get(self._time_attr, -math.inf) >= time]
+
+    def _running_mean(self, trial: Any, time: float) -> float:
+        scores = [self._score(each) for each in self._results[trial] if self._grace_period <= each[self._time_attr] <= time]
+        return sum(scores) / len(scores) if scores else math.nan
+
+    def _best(self, trial: Any) -> float:
+        return max(self._score(each) for each in self._results[trial])
+
+    def debug_string(self) -> str:
+        return f"Using MedianStoppingRule: num_stopped={len(self._stopped)}."
