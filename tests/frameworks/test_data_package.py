@@ -530,7 +530,7 @@ def a_concatenator_joins_columns():
     same(both.transform_batch(columns)["x"], column(made, "x"), "a batch")
     vectors = {"v": numpy.arange(4.0).reshape(2, 2), "a": columns["a"]}
     same(Concatenator(["v", "a"], flatten=True).transform_batch(vectors)["concat_out"], [[0, 1, 1.5], [2, 3, 2.5]], "with vectors")
-    raises(ValueError, "there is no column 'z'; the columns are: v, a", of=lambda: Concatenator(["z"]).transform_batch(vectors))
+    raises(ValueError, "Missing columns specified in '['z']'", "the columns are: v, a", of=lambda: Concatenator(["z"]).transform_batch(vectors))
     raises(ValueError, "shape (2,); flatten=True", of=lambda: Concatenator(["v", "a"]).transform_batch(vectors))
     raises(TypeError, "contains texts", of=lambda: Concatenator(["t"]).transform_batch({"t": ["one", "two"]}))
     raises(ValueError, "must be a list of column names", of=lambda: Concatenator("a"))
@@ -595,7 +595,6 @@ def an_invalid_result_of_a_function_is_an_error():
     raises(TypeError, "map_batches(", "list", of=data.range(3).map_batches(lambda batch: [1]).take_all)
     raises(ValueError, "several lengths", of=data.range(3).map_batches(lambda batch: {"a": [1], "b": [1, 2]}).take_all)
     raises(ValueError, "different keys", of=data.range(3).map(lambda row: {f"k{row['id']}": 1}).take_all)
-    raises(ValueError, "None", of=lambda: data.from_items([{"x": 1}, {"x": None}]))
 
 
 @test
@@ -610,7 +609,7 @@ def a_dataframe_is_read_exactly_or_refused():
     frame = pandas.DataFrame({"text": ["a", None], "flag": pandas.array([True, False], dtype="boolean"), "id": pandas.array([1, 2**60 + 1], dtype="Int64"),
                               "few": pandas.array([3, None], dtype="Int64"), "known": pandas.array([None, True], dtype="boolean")})
     rows = data.from_pandas(frame).take_all()
-    equal([repr([row[name] for row in rows]) for name in frame], [repr(["a", ""]), "[True, False]", f"[1, {2**60 + 1}]", "[3.0, nan]", "[nan, 1.0]"], "values")
+    equal([repr([row[name] for row in rows]) for name in frame], [repr(["a", None]), "[True, False]", f"[1, {2**60 + 1}]", "[3.0, nan]", "[nan, 1.0]"], "values")
     raises(ValueError, "2 columns named 'a'", of=lambda: data.from_pandas(pandas.DataFrame([[1, 2]], columns=["a", "a"])))
     raises(ValueError, "2 columns named '0'", of=lambda: data.from_pandas(pandas.DataFrame([[1, 2]], columns=[0, "0"])))
     raises(ValueError, "names are equal", of=lambda: data.from_numpy({0: [1], "0": [2]}))

@@ -10,8 +10,10 @@ namespace trainrt::data {
 constexpr ParameterSpec num_features_parameter{
     .name = "num_features", .type = ParameterType::integer, .help = "length of the vector", .max = 1 << 20};
 constexpr ParameterSpec tokenization_parameter{
-    "tokenization_fn", ParameterType::unsupported,
-    "JSON cannot contain a function; words are separated by single spaces: change the texts with map() before", "null"};
+    "tokenization_fn", ParameterType::python_only,
+    "function that returns the list of the words of a text; by default, words are separated by single spaces; a "
+    "preprocessor with a function cannot be saved as JSON",
+    "null"};
 
 /// Splits a text at each single space, as Python's split(" "). Adjacent spaces yield empty words.
 std::vector<std::string_view> split_words(std::string_view text);

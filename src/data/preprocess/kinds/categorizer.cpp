@@ -8,7 +8,8 @@ class Categorizer final : public Numbering {
  public:
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
-      {"dtypes", ParameterType::unsupported, "fit() finds the categories", "null"},
+      {"dtypes", ParameterType::python_only,
+       "pandas.CategoricalDtype of columns by name; fit() finds the categories of the other columns", "null"},
       output_columns_parameter};
   using Numbering::Numbering;
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Union
 
 from . import _files, _write
 from ._columns import concatenated
+from ._epochs import SamplesHere
 from ._integers import checked_integer
 from ._iterator import DataIterator
 from ._numpy import numpy
+from ._operations import formatted
 from ._parts import DatasetParts, Reshape, numbers_of
 from ._schema import Schema
 from ._sources import MemorySource, local_folder
@@ -95,14 +97,18 @@ class ReadMethods(DatasetParts):
 
     def to_pandas(self, limit: int | None = None) -> pandas.DataFrame:
         """Returns the samples as a DataFrame. Raises ValueError if there are more than `limit`."""
-        import pandas
-        rows = self.take_all(limit)
-        return pandas.DataFrame(rows, columns=None if rows else self.columns())
+        if limit is not None and self.count() > limit:
+            raise ValueError(f"the dataset has more than the given limit of {limit} rows: {self.count()}. Use `limit=None` to convert all rows")
+        return formatted(self._columns_at_once(), "pandas")
+
+    def _columns_at_once(self) -> dict[str, Any]:
+        """Returns all samples after all operations as {name: array}."""
+        batches = [{name: column.copy() for name, column in batch.items()} for batch in self._local()._batches(BATCH_OF_SCANS, "uneven", None)]
+        return concatenated(batches) if batches else self._empty_batch()
 
     def materialize(self) -> MaterializedDataset:
         """Reads all samples, applies the operations once, and returns a MaterializedDataset of the results in memory."""
-        batches = [{name: column.copy() for name, column in batch.items()} for batch in self._local_batches(BATCH_OF_SCANS)]
-        return self._in_memory(concatenated(batches) if batches else self._empty_batch())
+        return self._in_memory(self._columns_at_once())
 
     def stats(self) -> str:
         """Returns repr() of the dataset."""
@@ -148,6 +154,13 @@ class ReadMethods(DatasetParts):
 
     def _in_memory(self, columns: dict[str, Any]) -> MaterializedDataset:
         return self._new(source=MemorySource(columns), materialized=True)  # type: ignore[return-value]
+
+    def _samples_here(self) -> SamplesHere | None:
+        """Returns the samples if only this process can use them, and no key of [data.NAME] changes them, else `None`."""
+        columns = None if self._reshape.keys or set(self._keys) - {"shuffle", "shuffle_seed"} else self._source.columns_here()
+        if columns is None:
+            return None
+        return SamplesHere(columns, self._row_numbers(), int(self._keys.get("shuffle_seed", 0)) if "shuffle" in self._keys else None)
 
     def _count_all(self) -> int:
         return self._local().count()

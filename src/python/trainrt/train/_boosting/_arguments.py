@@ -2,8 +2,6 @@
 
 import functools
 
-from ._tables import categories_of
-
 
 def is_older_form(trainer, function, older):
     """Returns whether the trainer was given the arguments of the older form. Raises ValueError if it was given both forms, or an incomplete one.
@@ -52,9 +50,8 @@ def set_older_arguments(trainer, values):
     own = {name: value for name, value in values.items() if name in function.keywords}
     others = {name: value for name, value in values.items() if name not in own}
     frequency, at_end = checkpoint_rules(trainer.run_config)
-    kept = {name: value for name, value in function.keywords.items() if name != "categories"}
     trainer.train_loop_per_worker = functools.partial(function.func, **{
-        **kept, **categories_of(trainer.datasets), **own, "names": names_of(trainer.datasets), "frequency": frequency, "at_end": at_end,
+        **function.keywords, **own, "names": names_of(trainer.datasets), "frequency": frequency, "at_end": at_end,
         "arguments": {**function.keywords["arguments"], **others}})
 
 

@@ -6,7 +6,7 @@ from typing import Any, Callable, Optional
 
 from .._boosting._arguments import checkpoint_rules, is_older_form, names_of, notes_of_form, require_train_dataset, set_older_arguments
 from .._boosting._rounds import mixed_seed, segments
-from .._boosting._tables import categories_of, features_of, table_of
+from .._boosting._tables import features_of, table_of
 from .._config._data import DataConfig
 from .._config._run import RunConfig
 from .._config._scaling import ScalingConfig
@@ -107,8 +107,7 @@ class LightGBMTrainer(DataParallelTrainer):
             frequency, at_end = checkpoint_rules(run_config)
             function = functools.partial(
                 _boost, label_column=label_column, num_boost_round=100 if num_boost_round is None else num_boost_round,
-                names=names_of(datasets), frequency=frequency, at_end=at_end, dataset_params=dataset_params or {}, arguments=arguments,
-                **categories_of(datasets))
+                names=names_of(datasets), frequency=frequency, at_end=at_end, dataset_params=dataset_params or {}, arguments=arguments)
             train_loop_config, self.config_argument = params, "params"
             self._own_form = {name: value for name, value in older.items() if name != "params" and value is not None}
         super().__init__(function, train_loop_config=train_loop_config, backend_config=lightgbm_config or LightGBMConfig(),
@@ -127,7 +126,7 @@ class LightGBMTrainer(DataParallelTrainer):
         return RayTrainReportCallback.get_model(checkpoint)
 
 
-def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dataset_params, arguments, categories=None):
+def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dataset_params, arguments):
     """Train function of the older form. `config`: parameters of lightgbm.train(); `names`: datasets, 'train' first."""
     found = _report.get_checkpoint()
     model = RayTrainReportCallback.get_model(found) if found is not None else None
@@ -135,7 +134,7 @@ def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, d
     rows = {}
     for name in names:
         columns, labels = table_of(name, label_column)
-        values, features = features_of(columns, name, categories)
+        values, features = features_of(columns, name)
         if not len(values):
             raise ValueError(f"rank {get_context().get_world_rank()} has no row of the dataset '{name}', and LightGBM needs rows on each rank; use fewer "
                              f"ranks")

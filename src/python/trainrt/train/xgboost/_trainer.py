@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 
 from .._boosting._arguments import checkpoint_rules, is_older_form, names_of, notes_of_form, require_train_dataset, set_older_arguments
 from .._boosting._rounds import mixed_seed, segments
-from .._boosting._tables import categories_of, features_of, table_of
+from .._boosting._tables import features_of, table_of
 from .._config._data import DataConfig
 from .._config._run import RunConfig
 from .._config._scaling import ScalingConfig
@@ -110,8 +110,7 @@ class XGBoostTrainer(DataParallelTrainer):
             frequency, at_end = checkpoint_rules(run_config)
             function = functools.partial(
                 _boost, label_column=label_column, num_boost_round=10 if num_boost_round is None else num_boost_round,
-                names=names_of(datasets), frequency=frequency, at_end=at_end, dmatrix_params=dmatrix_params or {}, arguments=arguments,
-                **categories_of(datasets))
+                names=names_of(datasets), frequency=frequency, at_end=at_end, dmatrix_params=dmatrix_params or {}, arguments=arguments)
             train_loop_config, self.config_argument = params, "params"
             self._own_form = {name: value for name, value in older.items() if name != "params" and value is not None}
         super().__init__(function, train_loop_config=train_loop_config, backend_config=xgboost_config or XGBoostConfig(),
@@ -145,14 +144,14 @@ def _communicator_arguments():
             "dmlc_task_id": os.environ["DMLC_TASK_ID"]}
 
 
-def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dmatrix_params, arguments, categories=None):
+def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dmatrix_params, arguments):
     """Train function of the older form. `config`: parameters of xgboost.train(); `names`: datasets, 'train' first."""
     found = _report.get_checkpoint()
     model = RayTrainReportCallback.get_model(found) if found is not None else None
     done = model.num_boosted_rounds() if model is not None else 0
-    if categories:
+    rows = {name: _rows_of(name, label_column, dmatrix_params.get(name, {})) for name in names}
+    if "c" in (rows["train"].feature_types or ()):
         config = {"tree_method": "hist", **config}  # before XGBoost 2.0, the default does not support categories
-    rows = {name: _rows_of(name, label_column, categories, dmatrix_params.get(name, {})) for name in names}
     callbacks = [*arguments.get("callbacks", ())]
     if not any(isinstance(each, RayTrainReportCallback) for each in callbacks):
         callbacks.append(RayTrainReportCallback(frequency=frequency, checkpoint_at_end=at_end))
@@ -172,7 +171,7 @@ def _as_restored(model):
     return restored
 
 
-def _rows_of(name, label_column, categories, more):
+def _rows_of(name, label_column, more):
     columns, labels = table_of(name, label_column)
-    values, names = features_of(columns, name, categories)
+    values, names = features_of(columns, name)
     return xgboost.DMatrix(values, label=labels, feature_names=names, **{**({"enable_categorical": True} if names is None else {}), **more})
