@@ -29,6 +29,8 @@ def range(n: int, **ray: Any) -> Dataset:
     [{'id': 0}, {'id': 1}, {'id': 2}]
     """
     del ray
+    if int(n) == 0:
+        return _of_columns({"id": numpy.empty(0, "i8")}, "range")
     return Dataset(FileSource(format="range", samples=int(n)))
 
 

@@ -43,8 +43,9 @@ class ReadMethods(DatasetParts):
             first = self._empty_batch()
         return Schema(first) if first else None
 
-    def columns(self) -> list[str] | None:
+    def columns(self, fetch_if_missing: bool = True) -> list[str] | None:
         """Returns the names of the columns, or `None` if the names are unknown, for example for from_items([])."""
+        del fetch_if_missing
         schema = self.schema()
         return None if schema is None else schema.names
 
@@ -56,14 +57,15 @@ class ReadMethods(DatasetParts):
         """Returns all samples as a list of dicts. Raises ValueError if there are more than `limit`."""
         rows = self.take((limit or self.count()) + 1)
         if limit is not None and len(rows) > limit:
-            raise ValueError(f"take_all(limit={limit}): the dataset has {self.count()} samples; take({limit}) returns the first {limit}")
+            raise ValueError(f"The dataset has more than the given limit of {limit} records. take_all(limit={limit}): it has {self.count()} samples; "
+                             f"take({limit}) returns the first {limit}")
         return rows
 
     def take_batch(self, batch_size: int = 20, *, batch_format: str | None = "default") -> Any:
-        """Returns the first batch that iter_batches() would return. Raises ValueError if the dataset is empty."""
+        """Returns the first `batch_size` samples as one batch, or fewer if there are fewer. Raises ValueError if the dataset is empty."""
         for batch in self.iter_batches(batch_size=batch_size, batch_format=batch_format):
             return batch
-        raise ValueError("take_batch(): the dataset is empty")
+        raise ValueError("The dataset is empty. take_batch() needs at least one sample")
 
     def show(self, limit: int = 20) -> None:
         """Prints the first `limit` samples."""
@@ -95,10 +97,22 @@ class ReadMethods(DatasetParts):
         """Returns an iterable over batches, {name: tensor}. The arguments are those of DataIterator.iter_torch_batches()."""
         return self._local().iter_torch_batches(**arguments)
 
+    def iter_tf_batches(self, **arguments: Any) -> Iterable[Any]:
+        """Returns an iterable over batches, {name: tf.Tensor}. The arguments are those of DataIterator.iter_tf_batches()."""
+        return self._local().iter_tf_batches(**arguments)
+
+    def to_tf(self, feature_columns: Any, label_columns: Any, **arguments: Any) -> Any:
+        """Returns a tf.data.Dataset of batches (features, labels). The arguments are those of DataIterator.to_tf()."""
+        return self._local().to_tf(feature_columns, label_columns, **arguments)
+
+    def num_blocks(self) -> int:
+        """Returns 1, since samples are not stored in blocks."""
+        return 1
+
     def to_pandas(self, limit: int | None = None) -> pandas.DataFrame:
         """Returns the samples as a DataFrame. Raises ValueError if there are more than `limit`."""
         if limit is not None and self.count() > limit:
-            raise ValueError(f"the dataset has more than the given limit of {limit} rows: {self.count()}. Use `limit=None` to convert all rows")
+            raise ValueError(f"the dataset has more than the given limit of {limit} rows: {self.count()}. to_pandas(limit=None) converts all rows")
         return formatted(self._columns_at_once(), "pandas")
 
     def _columns_at_once(self) -> dict[str, Any]:

@@ -182,7 +182,7 @@ class Tuner:
         if _allocation.can_launch(1):
             return 0
         there = _cluster.cluster_resources()
-        fits = there.get("CPU", 1) // (scaling.max_workers * (scaling.num_cpus_per_worker or 1))
+        fits = there.get("CPU", 1) // (scaling.max_workers * (scaling.requested_cpus or 1))
         if scaling.num_gpus_per_worker:
             fits = min(fits, there.get("GPU", 0) // (scaling.max_workers * scaling.num_gpus_per_worker))
         return max(1, int(fits))
@@ -194,7 +194,7 @@ class Tuner:
         environment = {**os.environ, **_cluster.env_vars(), **exchange.variables()}
         environment["TRAINRT_TUNER_TITLE"] = f"the Tuner in {os.path.basename(_script.of_this_process()['path'] or 'this program')}"
         environment["PYTHONPATH"] = os.pathsep.join([_PACKAGES, *filter(None, [environment.get("PYTHONPATH")])])
-        cpus = self._trainable.scaling.num_cpus_per_worker
+        cpus = self._trainable.scaling.requested_cpus
         if cpus:
             environment.setdefault("OMP_NUM_THREADS", str(max(1, int(cpus))))
             if _allocation.can_launch(1):

@@ -1,6 +1,7 @@
 """`fit()`: decides where the train function runs."""
 
 from ..._support import _script
+from .._config._logging import apply_level
 from .._sessions import _current
 from . import _by_launch, _first_checkpoint, _in_process, _in_rank, _restored_run
 
@@ -14,6 +15,7 @@ def fit(trainer):
     _script.require_own_start("fit()")
     if _current.is_running():
         raise RuntimeError("fit() was called inside of a train function, which cannot start another run; call it in the script")
+    apply_level(trainer.run_config)
     way = _by_launch
     if trainer.scaling_config is not None and trainer.scaling_config.num_workers == 0:
         way = _in_process
