@@ -2,8 +2,8 @@
 //
 //   python_preprocessors OUTPUT_PY ARITHMETIC_PY...
 //
-// The files ARITHMETIC_PY are the modules with the NumPy code, one class for each preprocessor. A preprocessor without such a
-// class can be fitted and saved in Python, but not applied.
+// The files ARITHMETIC_PY are the modules with the NumPy code, one class for each preprocessor. A preprocessor without such
+// a class can be fitted and saved in Python, but not applied.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -190,8 +190,7 @@ int main(int argc, char** argv) {
   std::vector<Arithmetic> modules;
   for (int number = 2; number < argc; ++number) {
     std::ifstream file(argv[number]);
-    modules.push_back(
-        {std::filesystem::path(argv[number]).stem().string(), {std::istreambuf_iterator<char>(file), {}}});
+    modules.push_back({std::filesystem::path(argv[number]).stem().string(), {std::istreambuf_iterator<char>(file), {}}});
     if (modules.back().text.empty()) {
       std::cerr << "python_preprocessors: cannot read '" << argv[number] << "'\n";
       return 1;

@@ -11,14 +11,14 @@ namespace {
 
 class RobustScaler final : public Scaling {
  public:
-  static constexpr ParameterSpec parameters[] = {columns_parameter,
-                                                 {"quantile_range", ParameterType::numbers,
-                                                  "the low and the high quantile, from 0 to 1; "
-                                                  "numbers are divided by the difference of these quantiles",
-                                                  "[0.25, 0.75]"},
-                                                 output_columns_parameter,
-                                                 {"quantile_precision", ParameterType::python_only,
-                                                  "has no effect: quantiles are exact", "800"}};
+  static constexpr ParameterSpec parameters[] = {
+      columns_parameter,
+      {"quantile_range", ParameterType::numbers,
+       "the low and the high quantile, from 0 to 1; "
+       "numbers are divided by the difference of these quantiles",
+       "[0.25, 0.75]"},
+      output_columns_parameter,
+      {"quantile_precision", ParameterType::python_only, "has no effect: quantiles are exact", "800"}};
 
   explicit RobustScaler(const Parameters& given)
       : Scaling(given), range_(given.get<std::vector<double>>("quantile_range")) {

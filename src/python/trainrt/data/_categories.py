@@ -18,10 +18,10 @@ class Categories(NamedTuple):
 class Categorical(numpy.ndarray):
     """An array of one axis that knows its Categories. Missing values are `None` or NaN. Parts of the array have the same Categories."""
 
-    known: Categories | None = None
+    known: Categories = Categories([])
 
     def __array_finalize__(self, source: Any) -> None:
-        self.known = getattr(source, "known", None)
+        self.known = getattr(source, "known", Categories([]))
 
     @staticmethod
     def of(values: Any, known: Categories) -> Any:
@@ -46,7 +46,6 @@ class Categorical(numpy.ndarray):
     def to_pandas(self) -> Any:
         """Returns the column as a pandas.Categorical. Values that are no category become missing values."""
         import pandas
-        assert self.known is not None
         if self.known.are_codes:
             return pandas.Categorical.from_codes(numpy.asarray(self), self.known.values, self.known.ordered)
         return pandas.Categorical(numpy.asarray(self), self.known.values, self.known.ordered)
@@ -64,7 +63,7 @@ def _values_of(series: Any) -> Any:
 
 def categories_in(columns: dict[str, Any]) -> dict[str, Categories]:
     """Returns {name: Categories} of the columns, {name: array}, that have them."""
-    return {name: column.known for name, column in columns.items() if isinstance(column, Categorical) and column.known is not None}
+    return {name: column.known for name, column in columns.items() if isinstance(column, Categorical)}
 
 
 def with_categories(batch: dict[str, Any], categories: dict[str, Categories]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ _NARROWER = {"u2": "i4", "u4": "i8", "u8": "i8", "g": "f8"}  # {type that the ru
 
 def columns_of(batch, origin, did="returned", has_missing=False):
     """Returns {name: array} for `batch`, a dict of arrays or lists, or a DataFrame. Messages begin with `origin` and `did` ('returned' or 'was given').
-    `has_missing`: whether missing values of a DataFrame are expected, so that no note reports them. Raises TypeError for a batch of another type, ValueError for columns of different lengths."""
+    `has_missing`: whether missing values of a DataFrame are expected, so that no note reports them. Raises TypeError for a batch of another type,
+    ValueError for columns of different lengths."""
     if hasattr(batch, "to_dict") and hasattr(batch, "columns"):
         from ._frames import columns_of_frame
         batch = columns_of_frame(batch, f"the DataFrame that {origin} {did}", has_missing)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Callable, NamedTuple
 
 from ._numpy import numpy
+from ._operations import Operation, applied
 from ._shared_batches import Link
 
 
@@ -38,13 +39,14 @@ class SamplesHere:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def batches(self, size: int, epoch: int, drops_last: bool, has_draws: bool) -> Iterator[tuple[dict[str, Any], list[int]]]:
-        """Yields the batches of an epoch, as new arrays, and one random number per sample if `has_draws`."""
+    def applied(self, operations: Sequence[Operation], size: int, epoch: int, drops_last: bool) -> Iterator[dict[str, Any]]:
+        """Yields the batches of an epoch after all operations, as new arrays."""
         rows = self._rows
         if self._seed is not None:
             rows = numpy.random.default_rng([self._seed, epoch]).permutation(rows)
+        has_draws = any(operation.is_random for operation in operations)
         draws = numpy.random.default_rng(epoch).integers(1 << 63, size=len(self)).tolist() if has_draws else []
         for first in range(0, len(rows), size):
             chosen = rows[first:first + size]
             if len(chosen) == size or not drops_last:
-                yield {name: column[chosen] for name, column in self.columns.items()}, draws[first:first + size]
+                yield applied(operations, {name: column[chosen] for name, column in self.columns.items()}, draws[first:first + size])

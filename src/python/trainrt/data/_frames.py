@@ -9,8 +9,8 @@ _MAX_EXACT = 2**53  # a float can represent all integers up to 2**53
 
 def columns_of_frame(frame, origin, keeps_missing):
     """Returns {name: array} of a DataFrame. `origin` names the DataFrame in messages. If `keeps_missing` is True, missing values are not converted.
-    If False, missing numbers become NaN and missing strings `None`. A categorical column becomes a Categorical. Raises ValueError if two columns have the same name, or an integer in a
-    column with missing values would be rounded."""
+    If False, missing numbers become NaN and missing strings `None`. A categorical column becomes a Categorical. Raises
+    ValueError if two columns have the same name, or an integer in a column with missing values would be rounded."""
     names = [str(name) for name in frame.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _server
-from ._columns import concatenated, require_one_shape, rows_of
 from ._categories import Categories, with_categories
-from ._epochs import Epochs, Place, SamplesHere
+from ._columns import concatenated, require_one_shape, rows_of
+from ._epochs import Epochs, Place
 from ._map_workers import MapWorkers
 from ._numpy import numpy
 from ._operations import Operation, applied, checked_format, formatted
@@ -88,13 +88,8 @@ class DataIterator:
     def _link(self) -> Link | None:
         return self._place.link
 
-    @property
-    def _name(self) -> str | None:
-        return self._place.name
-
-    @property
-    def _empty_columns(self) -> dict[str, Any] | None:
-        return self._place.empty_columns
+    _name = property(lambda self: self._place.name)
+    _empty_columns = property(lambda self: self._place.empty_columns)
 
     def iter_batches(self, *, batch_size: int | None = 256, prefetch_batches: int = 1, batch_format: str | None = "default",
                      drop_last: bool = False, local_shuffle_buffer_size: int | None = None, local_shuffle_seed: int | None = None,
@@ -151,7 +146,9 @@ class DataIterator:
         if epoch is None and self._epochs is not None:
             epoch = next(self._epochs)
         if self._place.here is not None:
-            yield from self._batches_here(self._place.here, batch_size, remainder, epoch or 0)
+            self.epoch = epoch or 0
+            if self.end_epoch is None or self.epoch < self.end_epoch:
+                yield from self._place.here.applied(self._operations, batch_size, self.epoch, remainder == "drop")
             return
         workers = self._map_workers()
         assert self._link is not None and self._name is not None
@@ -168,13 +165,6 @@ class DataIterator:
                 del batch  # its memory may be reused
         if at_end is not None:
             at_end(self.count())
-
-    def _batches_here(self, samples: SamplesHere, batch_size: int, remainder: str, epoch: int) -> Iterator[dict[str, Any]]:
-        self.epoch = epoch
-        if self.end_epoch is None or epoch < self.end_epoch:
-            has_draws = any(operation.is_random for operation in self._operations)
-            for batch, draws in samples.batches(batch_size, epoch, remainder == "drop", has_draws):
-                yield applied(self._operations, batch, draws)
 
     def _applied_here(self, walk: Walk) -> Iterator[dict[str, Any]]:
         for batch, draws in walk:

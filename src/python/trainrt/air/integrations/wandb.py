@@ -122,7 +122,8 @@ class WandbLoggerCallback(SinkCallback):
     def program_options(self) -> dict[str, Any]:
         key_file = os.path.abspath(os.path.expanduser(self.api_key_file)) if self.api_key_file else None
         return {"project": self.project or os.environ.get("WANDB_PROJECT_NAME"), "group": self.group or os.environ.get("WANDB_GROUP_NAME"),
-                "api_key_file": key_file, "excludes": self.excludes, "log_config": self.log_config, "upload_checkpoints": self.upload_checkpoints, "init": self.kwargs}
+                "api_key_file": key_file, "excludes": self.excludes, "log_config": self.log_config, "upload_checkpoints": self.upload_checkpoints,
+                "init": self.kwargs}
 
 
 def _key_of(api_key: str | None, api_key_file: str | None) -> str | None:

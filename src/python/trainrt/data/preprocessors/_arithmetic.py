@@ -213,7 +213,8 @@ class Binning(Columnwise):
         if self.parameters["duplicates"] == "drop":
             edges = edges[numpy.append(True, edges[1:] != edges[:-1])]
         if edges.ndim != 1 or len(edges) < 2 or not (numpy.diff(edges) > 0).all():
-            raise ValueError(f"{self._kind}: bins must increase monotonically: the edges must be two or more strictly increasing numbers; duplicates='drop' removes equal ones")
+            raise ValueError(f"{self._kind}: bins must increase monotonically: the edges must be two or more strictly increasing numbers; "
+                             f"duplicates='drop' removes equal ones")
         return edges
 
     def _bins_of(self, name):

@@ -1,7 +1,7 @@
 """Checks the arguments of preprocessors against the rows of the C++ table of preprocessors."""
 
 import math
-from typing import NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from .._integers import checked_integer
 from .._numpy import numpy
@@ -26,8 +26,7 @@ def simple_split_tokenizer(value):
     return value.split(" ")
 
 
-simple_split_tokenizer.is_default = True
-_DEFAULTS = {"max_categories": dict, "tokenization_fn": lambda: simple_split_tokenizer}  # values that attributes have in place of `None`
+_DEFAULTS: dict[str, Callable[[], Any]] = {"max_categories": dict, "tokenization_fn": lambda: simple_split_tokenizer}  # attributes in place of `None`
 
 
 def shown_parameters(parameters, given):

@@ -91,7 +91,7 @@ class Preprocessor:
         if status != Preprocessor.FitStatus.NOT_FITTED:
             warnings.warn("`fit` has already been called on the preprocessor (or at least one contained preprocessors if this is a chain). All previously "
                           "fitted state will be overwritten!", stacklevel=2)
-        self._fit(ds)
+        getattr(self, "_fit")(ds)  # noqa: B009
         self._fitted = True
         return self
 
@@ -120,7 +120,8 @@ class Preprocessor:
         if type(self).transform_columns is not Preprocessor.transform_columns:
             return self.transform_columns(columns_of(data, f"{type(self).__name__}.transform_batch()", "was given", has_missing=True))
         if not isinstance(data, (dict, numpy.ndarray)) and not _is_frame(data):
-            raise ValueError(f"{type(self).__name__}.transform_batch() was given a {type(data).__name__}; it must be a DataFrame, an array, or a dict of arrays")
+            raise ValueError(f"{type(self).__name__}.transform_batch() was given a {type(data).__name__}; it must be a DataFrame, an array, or a dict of "
+                             f"arrays")
         return self._transformed_by_user(data)
 
     def _require_fitted(self, method, rest=""):

@@ -8,7 +8,7 @@ from .._categories import plain
 from .._columns import NotStorableError, columns_of
 from .._operations import formatted
 from ._fit import columns_here, stats_learned_from
-from ._parameters import checked_parameters, shown_parameters
+from ._parameters import checked_parameters, shown_parameters, simple_split_tokenizer
 from ._preprocessor import KINDS, VERSION, Preprocessor
 
 
@@ -93,7 +93,7 @@ class RuntimePreprocessor(Preprocessor):
     def _is_python_only(self):
         """Return whether an argument is a Python object that neither JSON nor the runtime can hold."""
         values = [self._given[each.name] for each in self._parameters if each.type == "python_only"]
-        return any((callable(value) and not getattr(value, "is_default", False)) or (isinstance(value, dict) and value) for value in values)
+        return any((callable(value) and value is not simple_split_tokenizer) or (isinstance(value, dict) and value) for value in values)
 
     def fit_status(self):
         if not self._is_fittable:

@@ -78,7 +78,8 @@ class ScalingConfig:
             if len(count) != 2 or not all(map(_is_integer, count)):
                 raise ValueError(f"ScalingConfig(num_workers) must be an int or a tuple of two ints. It is {count!r}; an elastic run takes (min, max)")
             if count[0] < 0:
-                raise ValueError(f"Invalid ScalingConfig(num_workers={count!r}): Number of workers cannot be negative. It takes (min, max) with 1 <= min <= max")
+                raise ValueError(f"Invalid ScalingConfig(num_workers={count!r}): Number of workers cannot be negative. It takes (min, max) with "
+                                 f"1 <= min <= max")
             if count[0] > count[1]:
                 raise ValueError(f"Invalid ScalingConfig(num_workers={count!r}): min_workers={count[0]} must be <= max_workers={count[1]}")
             if count[0] < 1:
