@@ -72,7 +72,7 @@ Kind config_sections() {
 }
 
 std::string facts_of_parameter(const data::ParameterSpec& spec) {
-  if (spec.type == data::ParameterType::unsupported) return "not supported";
+  if (spec.type == data::ParameterType::python_only) return fmt::format("in Python only; default: {}", spec.default_value);
   const auto valid = data::valid_values(spec);
   if (spec.default_value.empty()) return valid + "; required";
   if (spec.default_value.starts_with('='))

@@ -55,7 +55,9 @@ class Binning final : public Columnwise {
   void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const override {
     const auto& numbers = static_cast<const NumberStatistic&>(computed);
     if (numbers.count() == 0)
-      throw UsageError(fmt::format("column '{}' has only NaN; bins need at least one number", columns()[at]));
+      throw UsageError(
+          fmt::format("Column {} has no values to bin. Check the data used to fit the discretizer: the column has only NaN",
+                      columns()[at]));
     stats[columns()[at]] = edges_between(numbers.min(), numbers.max(), bins_[at]);
   }
 

@@ -15,7 +15,10 @@ constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& b
           {"include_lowest", ParameterType::flag, "whether the first bin also includes the lowest edge", "false"},
           {"duplicates", ParameterType::choice, "action for equal edges: raise (an error) or drop (keep one of them)",
            "\"raise\"", "raise, drop"},
-          {"dtypes", ParameterType::unsupported, "bin numbers are i64", "null"},
+          {"dtypes", ParameterType::python_only,
+           "types of the bins of a DataFrame by column: a pandas.CategoricalDtype, whose categories name the bins, or an "
+           "integer type",
+           "null"},
           output_columns_parameter};
 }
 

@@ -136,7 +136,9 @@ void CategoryStatistic::add(const Table::Column& column) {
     const bool is_missing = value == nullptr || (of_ == Of::non_missing && *value == Category(std::string()));
     if (!is_missing) return count(*value, 1);
     if (of_ != Of::non_missing)
-      throw UsageError("it has missing values (NaN), which cannot be categories; fill them with SimpleImputer first");
+      throw UsageError(
+          "Unable to fit column because it contains null values (NaN). Consider imputing missing values first, "
+          "with SimpleImputer");
   });
 }
 

@@ -86,8 +86,8 @@ Json converted(const ParameterSpec& spec, const Json& value) {
       return numbers_from(spec.name, value);
     case ParameterType::integer:
       return integer_from(spec.name, value, spec.max);
-    case ParameterType::unsupported:
-      throw UsageError(fmt::format("the parameter {} is not supported: {}", spec.name, spec.help));
+    case ParameterType::python_only:
+      throw UsageError(fmt::format("the parameter {} can be set in Python only: {}", spec.name, spec.help));
     default:
       return value;
   }
@@ -96,7 +96,7 @@ Json converted(const ParameterSpec& spec, const Json& value) {
 void require_known(std::span<const ParameterSpec> specs, const Json& given) {
   std::vector<std::string> known;
   for (const auto& spec : specs)
-    if (spec.type != ParameterType::unsupported) known.emplace_back(spec.name);
+    if (spec.type != ParameterType::python_only) known.emplace_back(spec.name);
   for (const auto& [key, value] : given.items())
     if (std::none_of(specs.begin(), specs.end(), [&key = key](const auto& spec) { return spec.name == key; }))
       throw UsageError(fmt::format("unknown parameter '{}'{}; the valid ones are: {}", excerpt(key, 60),
@@ -148,7 +148,7 @@ Parameters::Parameters(std::span<const ParameterSpec> specs, const Json& given) 
     const std::string name(spec.name);
     const auto found = given.find(name);
     const auto is_given = found != given.end() && !found->is_null();
-    if (!is_given && spec.type == ParameterType::unsupported) continue;
+    if (!is_given && spec.type == ParameterType::python_only) continue;
     if (is_given)
       values_[name] = converted(spec, *found);
     else if (spec.default_value.empty())

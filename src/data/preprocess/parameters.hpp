@@ -26,7 +26,7 @@ enum class ParameterType : std::uint8_t {
   category_limits,     ///< an object {column: integer from 1 on}
   scalar,              ///< a number, a string or a bool
   element_type,        ///< the name of a type of numbers, as in "f32"
-  unsupported          ///< an argument of Ray's class that is an error if it is given; `help` states the reason
+  python_only          ///< an argument that only the Python class has, since JSON cannot contain its values
 };
 
 /// The declaration of a parameter. Parsing, error messages, the output of `trainrt list` and the Python class are derived
@@ -45,6 +45,7 @@ struct ParameterSpec {
   bool is_keyword_only = false;  ///< in Python: this parameter and those after it must be given by name
   bool is_ignored = false;       ///< has no effect; Python classes accept it and do not write it to JSON
   bool is_later = false;         ///< was added later; without a value, JSON lacks it, so that earlier versions can read it
+  std::string_view python_default = {};  ///< default of the Python class as JSON, if it differs from `default_value`
 };
 
 constexpr ParameterSpec columns_parameter{"columns", ParameterType::names, "names of the columns to transform"};
@@ -54,8 +55,10 @@ constexpr ParameterSpec output_columns_parameter{
 constexpr ParameterSpec num_features_parameter{
     .name = "num_features", .type = ParameterType::integer, .help = "length of the vector", .max = 1 << 20};
 constexpr ParameterSpec tokenization_parameter{
-    "tokenization_fn", ParameterType::unsupported,
-    "JSON cannot contain a function; words are separated by single spaces: change the texts with map() before", "null"};
+    "tokenization_fn", ParameterType::python_only,
+    "function that returns the list of the words of a text; by default, words are separated by single spaces; a "
+    "preprocessor with a function cannot be saved as JSON",
+    "null"};
 
 /// Declares a parameter that was added later. See ParameterSpec::is_later.
 constexpr ParameterSpec later(ParameterSpec spec) {

@@ -116,7 +116,7 @@ def env_vars() -> dict[str, str]:
 
 def check_fits(scaling: Any) -> None:
     """Raises ValueError if the ranks of a ScalingConfig need more than the limits of init()."""
-    each = {"num_cpus": scaling.num_cpus_per_worker or 1, "num_gpus": scaling.num_gpus_per_worker}
+    each = {"num_cpus": scaling.requested_cpus or 1, "num_gpus": scaling.num_gpus_per_worker}
     for name, limit in _limits.items():
         wanted = scaling.max_workers * each[name]
         if wanted > limit:

@@ -29,7 +29,8 @@ def once(config):
         train.report({"loss": 0.5, "private": 1}, checkpoint=Checkpoint.from_directory(folder) if rank() == 0 else None)
 """
 CALLBACKS = IMPORTS + MAIN + """    trainer(once, config=CONFIG, run={"callbacks": [
-        WandbLoggerCallback(project="It's a $HOME; #1", excludes=["private", "model/secret"], api_key="key of W&B", upload_checkpoints=True, tags=["a b"]),
+        WandbLoggerCallback(project="It's a $HOME; #1", excludes=["private", "model/secret"], api_key="key of W&B", upload_checkpoints=True, tags=["a b"],
+                            log_config=True),
         MLflowLoggerCallback("http://tracker", experiment_name="e", tags={"k": 1}, save_artifact=True),
         CometLoggerCallback(tags=["t"], save_checkpoints=True, api_key="comet", project_name="p", log_code=True)]}).fit()
 """
@@ -81,6 +82,7 @@ def callbacks_send_reports_config_and_checkpoints_to_the_trackers():
     equal(found["wandb", "config"], [([{"lr": 0.1, "model": {"width": 8}}], {})], "config", job)
     metrics, step = found["wandb", "log"][0][0]
     equal((metrics["loss"], "private" in metrics, step), (0.5, False, 1), "report in W&B", job)
+    equal({name: value for name, value in metrics.items() if name.startswith("config/")}, {"config/lr": 0.1, "config/model/width": 8}, "log_config", job)
     equal(found["wandb", "artifact"], [(["checkpoint_run", ["model"], {"training_iteration": 1}], {})], "checkpoint in W&B", job)
     equal(found["mlflow", "client"], [(["http://tracker", None], {})], "server of MLflow", job)
     (experiment, name, tags), _ = found["mlflow", "create_run"][0]

@@ -46,7 +46,7 @@ REFUSED = [
     ("ScalingConfig(num_workers=-1)", "Invalid ScalingConfig(num_workers=-1)", "0 to run in this process"),
     ("ScalingConfig(num_workers='2')", "ScalingConfig(num_workers) must be an int or a tuple of two ints", "'2'"),
     ("ScalingConfig(num_workers=True)", "must be an int", "True"),
-    ("ScalingConfig(num_workers=(4, 2))", "(4, 2)", "min <= max"),
+    ("ScalingConfig(num_workers=(4, 2))", "(4, 2)", "<= max_workers=2"),
     ("ScalingConfig(num_workers=(0, 2))", "(0, 2)"),
     ("ScalingConfig(num_workers=(1, 2, 3))", "(1, 2, 3)"),
     ("ScalingConfig(use_gpu=True, resources_per_worker={'GPU': 0})", "`use_gpu` is True but `GPU` is set to 0 in `resources_per_worker`"),
@@ -54,12 +54,12 @@ REFUSED = [
     ("ScalingConfig(resources_per_worker={'CPU': -1})", "'CPU'", "-1"),
     ("ScalingConfig(resources_per_worker=4)", "dict"),
     ("ScalingConfig(use_tpu=True)", "TPU"),
-    ("CheckpointConfig(num_to_keep=0)", "Received invalid num_to_keep: 0", "to keep all"),
+    ("CheckpointConfig(num_to_keep=0)", "Received invalid num_to_keep: 0. Must be None or an integer >= 1.", "keeps all checkpoints"),
     ("CheckpointConfig(num_to_keep=-2)", "Received invalid num_to_keep: -2"),
-    ("CheckpointConfig(checkpoint_score_order='best')", "Received invalid checkpoint_score_order: 'best'", "'max' or 'min'"),
+    ("CheckpointConfig(checkpoint_score_order='best')", "Received invalid checkpoint_score_order: best. Must be 'max' or 'min'."),
     ("CheckpointConfig(checkpoint_frequency=-1)", "checkpoint_frequency=-1"),
     ("FailureConfig(max_failures=-2)", "max_failures=-2", "-1 for no limit"),
-    ("FailureConfig(fail_fast='now')", "fail_fast must be one of {bool, 'raise'}", "'now'"),
+    ("FailureConfig(fail_fast='now')", "fail_fast must be one of {bool, 'raise'}. Got now."),
     ("FailureConfig(max_failures=1, fail_fast=True)", "max_failures must be 0 if fail_fast=True", "max_failures=1"),
     ("RunConfig(name='a/b')", "'a/b'", "must be a file name"),
     ("RunConfig(name='.a')", "'.a'"),
@@ -75,13 +75,19 @@ REFUSED = [
     ("RunConfig(storage_filesystem=StandInForS3fs(), storage_path='s3://b/x?region=eu')", "the filesystem object sets them"),
     ("RunConfig(storage_filesystem=type('S3FileSystem', (), {'type_name': 's3'})())", "storage_path is missing"),
     ("RunConfig(local_dir='x')", "storage_path='x'"),
-    ("RunConfig(callbacks=[object()])", "UserCallback"),
+    ("RunConfig(callbacks=[object()])", "All callbacks must be instances of `trainrt.train.UserCallback`"),
+    ("ScalingConfig(num_workers='x')", "ScalingConfig(num_workers) must be an int or a tuple of two ints.", "(min, max)"),
+    ("ScalingConfig(num_workers=(3, 1))", "Invalid ScalingConfig(num_workers=(3, 1)): min_workers=3 must be <= max_workers=1"),
+    ("ScalingConfig(num_workers=2, label_selector=[{}])", "If `label_selector` is a list, it must be the same length"),
+    ("ScalingConfig(elastic_resize_monitor_interval_s=-1)", "ScalingConfig(elastic_resize_monitor_interval_s) must be non-negative."),
+    ("Result().get_best_checkpoint('a', 'up')", "Unsupported mode: up. Please choose from [min, max]!"),
+    ("DataParallelTrainer(print, dataset_config=3)", "`dataset_config`"),
     ("Checkpoint('hdfs://host/x')", "hdfs://host/x", "s3://"),
     ("RunConfig(failure_config={})", "Invalid `FailureConfig` type: <class 'dict'>", "failure_config"),
     ("RunConfig(checkpoint_config=2)", "Invalid `CheckpointConfig` type: <class 'int'>", "checkpoint_config"),
     ("LoggingConfig('loud')", "Invalid log_level: 'loud'", "WARNING"),
     ("DataParallelTrainer(print, scaling_config={'num_workers': 2})", "`scaling_config` should be an instance of `ScalingConfig`", "dict"),
-    ("DataParallelTrainer(print, run_config='x')", "`run_config` should be an instance of `RunConfig`"),
+    ("DataParallelTrainer(print, run_config='x')", "`run_config` should be an instance of `trainrt.train.RunConfig`"),
     ("DataParallelTrainer(print, resume_from_checkpoint='x')", "`resume_from_checkpoint` should be an instance of `Checkpoint`"),
     ("DataParallelTrainer(lambda a, b: None)", "train_loop_per_worker should take in 0 or 1 required arguments, but it accepts 2", "a, b"),
     ("DataParallelTrainer(print, datasets=['x'])", "`datasets` should be a dict mapping from a string to", "list"),
@@ -304,7 +310,8 @@ def a_run_in_this_process_keeps_its_newest_checkpoint_with_its_metrics():
 def the_defaults_are_ray_trains():
     defaults = {ScalingConfig: {"num_workers": 1, "use_gpu": False, "resources_per_worker": None, "placement_strategy": "PACK", "accelerator_type": None},
                 CheckpointConfig: {"num_to_keep": None, "checkpoint_score_attribute": None, "checkpoint_score_order": "max", "checkpoint_frequency": 0},
-                FailureConfig: {"max_failures": 0, "fail_fast": False}, RunConfig: {"name": None, "storage_path": None, "callbacks": None},
+                FailureConfig: {"max_failures": 0, "fail_fast": False}, RunConfig: {"name": None, "storage_path": None, "callbacks": [], "worker_runtime_env": {}, "failure_config": FailureConfig(),
+                            "checkpoint_config": CheckpointConfig(), "logging_config": LoggingConfig()},
                 SyncConfig: {"sync_period": 300, "sync_timeout": 1800, "sync_artifacts": False}}
     for kind, expected in defaults.items():
         found = {field.name: getattr(kind(), field.name) for field in dataclasses.fields(kind)}
@@ -318,6 +325,63 @@ def resources_of_a_worker_are_counted_as_in_ray_train():
     equal(ScalingConfig(use_gpu=True, resources_per_worker={"GPU": 0.5}).num_gpus_per_worker, 0.5, "shared GPUs")
     equal(ScalingConfig(resources_per_worker={"CPU": 4, "memory": 10, "x": 0}).additional_resources_per_worker, {"memory": 10}, "others")
     equal(ScalingConfig(num_workers=(2, 8)).total_resources, {"CPU": 8}, "total")
+    equal(ScalingConfig(num_workers=2, use_gpu=True, accelerator_type="H").total_resources, {"GPU": 2, "accelerator_type:H": 0.002}, "total of GPUs")
+    equal((ScalingConfig().num_cpus_per_worker, ScalingConfig(use_gpu=True).num_cpus_per_worker, ScalingConfig().requested_cpus), (1, 0, None), "CPUs")
+    bundles = ScalingConfig(num_workers=2, resources_per_worker={"CPU": 3}).as_placement_group_factory()
+    equal((bundles.bundles, bundles.head_bundle_is_empty, bundles.strategy), ([{"CPU": 3.0}] * 2, True, "PACK"), "bundles")
+    again = ScalingConfig.from_placement_group_factory(bundles)
+    equal((again.num_workers, again.resources_per_worker), (2, {"CPU": 3.0}), "from bundles")
+
+
+@test
+def configs_of_ray_air_have_its_repr_resources_and_comparison():
+    from trainrt import air
+    equal(repr([air.ScalingConfig(num_workers=2), air.FailureConfig(), air.CheckpointConfig(num_to_keep=1)]),
+          "[ScalingConfig(num_workers=2), FailureConfig(), CheckpointConfig(num_to_keep=1)]", "repr() without defaults")
+    equal(air.ScalingConfig(num_workers=2).total_resources, {"CPU": 3}, "resources with those of the trainer")
+    equal(air.ScalingConfig(num_workers=2, trainer_resources={"CPU": 0}).as_placement_group_factory().bundles, [{"CPU": 1.0}] * 2, "bundles without a trainer")
+    equal((air.ScalingConfig() == air.ScalingConfig(resources_per_worker={"CPU": 1}), air.ScalingConfig() == air.ScalingConfig(num_workers=2)), (True, False), "==")
+    check(isinstance(air.RunConfig(), RunConfig) and isinstance(air.ScalingConfig(), ScalingConfig), "the configs of ray.air are no configs of trainrt.train")
+    raises(DeprecationWarning, "_checkpoint_keep_all_ranks", of=lambda: air.CheckpointConfig(_checkpoint_keep_all_ranks=True))
+    raises(ValueError, "Cannot initialize a ResourceRequest with zero bundles", of=lambda: air.ResourceRequest([]))
+
+
+@test
+def an_option_that_was_not_given_has_rays_default_and_leaves_the_key_to_the_launch():
+    import copy
+    run_config = copy.copy(RunConfig())
+    equal((_settings.settings(run=run_config), run_config.failure_config.max_failures), ({}, 0), "settings of a default RunConfig")
+    run_config.failure_config.max_failures = 2
+    run_config.checkpoint_config.num_to_keep = 3
+    equal(_settings.settings(run=run_config), {"failure.max_failures": "2", "checkpoint.num_to_keep": "3"}, "changed defaults")
+    equal(_settings.settings(run=RunConfig(failure_config=FailureConfig())), {"failure.max_failures": "0"}, "a given FailureConfig")
+
+
+@test
+def a_logging_config_above_info_hides_notes_and_progress():
+    sinks = _settings.settings(run=RunConfig(logging_config=LoggingConfig("warning")))["metrics.sinks"]
+    equal(sinks, "csv, hdf5, tensorboard", "sinks")
+    equal(_settings.settings(run=RunConfig(logging_config=LoggingConfig("ERROR"), verbose=2)), {"metrics.progress": "all"}, "sinks with verbose")
+    text = """
+import sys
+from trainrt.train import DataParallelTrainer, LoggingConfig, RunConfig, ScalingConfig
+from trainrt._support import _notes
+DataParallelTrainer(lambda: _notes.say("a note"), scaling_config=ScalingConfig(num_workers=0), run_config=RunConfig(logging_config=LoggingConfig(sys.argv[1]))).fit()
+"""
+    for level, expected in (("INFO", True), ("WARNING", False)):
+        job = run([PYTHON, "-c", text, level], env={"PYTHONPATH": BUILD / "python"})
+        equal("a note" in job.err, expected, f"note with {level}", job)
+
+
+@test
+def failures_have_rays_words_and_survive_pickle():
+    import pickle
+    from trainrt.train import ControllerError, WorkerGroupError
+    group, controller = WorkerGroupError("rank 0 failed", {0: ValueError("x")}), ControllerError(ValueError("no nodes"), exit_code=64)
+    equal((str(group), str(controller)), ("Training failed due to worker errors:\nrank 0 failed", "Training failed due to controller error:\nno nodes"), "texts")
+    again = pickle.loads(pickle.dumps(group)), pickle.loads(pickle.dumps(controller))
+    equal((str(again[0]), repr(again[0].worker_failures), str(again[1]), again[1].exit_code), (str(group), "{0: ValueError('x')}", str(controller), 64), "copies")
+    equal(repr(controller.controller_failure), "ValueError('no nodes')", "failure")
     equal((ScalingConfig(num_workers=[2, 8]).min_workers, ScalingConfig(num_workers=3).max_workers), (2, 3), "workers")
 
 
@@ -534,7 +598,7 @@ def a_result_is_read_from_a_run_directory():
     equal([metrics["loss"] for _, metrics in result.best_checkpoints], [1.5, 0.5, 0.5, 1.5], "checkpoints, oldest first without a score")
     equal((Path(result.get_best_checkpoint("loss", "min").path) / "model").read_text(), "checkpoint_000001", "the best")
     raises(RuntimeError, "'accuracy'", "loss", of=lambda: result.get_best_checkpoint("accuracy", "max"))
-    raises(ValueError, "mode='most'", of=lambda: result.get_best_checkpoint("loss", "most"))
+    raises(ValueError, "Unsupported mode: most", of=lambda: result.get_best_checkpoint("loss", "most"))
 
 
 @test
@@ -618,7 +682,7 @@ def restore_uses_options_of_a_record_only_with_a_valid_code_and_never_its_enviro
     folder = recorded_run(LimitTrainer(print, LimitConfig(7), train_loop_config={"x": 1}, run_config=RunConfig(failure_config=FailureConfig(max_failures=9), verbose=2)))
     _notes.say = notes.append
     try:
-        for is_signed, expected in ((True, (None, 9, 2, 7)), (False, (None, 3, None, 1))):
+        for is_signed, expected in ((True, ({}, 9, 2, 7)), (False, ({}, 3, None, 1))):
             changed_record(folder, is_signed, worker_runtime_env={"env_vars": {"LD_PRELOAD": f"/evil-{is_signed}.so"}})
             found = LimitTrainer.restore(folder, print)
             run_config = found.run_config
@@ -1046,9 +1110,26 @@ def modules_of_ray_train_exist_under_their_names():
     equal(trainrt.train.base_trainer.TrainingFailedError, TrainingFailedError, "TrainingFailedError")
     equal(trainrt.train.context.TrainContext, TrainContext, "TrainContext")
     check(issubclass(DataParallelTrainer, trainrt.train.trainer.BaseTrainer), "the Trainers' base")
-    equal(trainrt.air.config.ScalingConfig, ScalingConfig, "ScalingConfig")
+    check(issubclass(trainrt.air.config.ScalingConfig, ScalingConfig), "ScalingConfig")
     equal(trainrt.air.session.report, train.report, "report")
     equal(trainrt.air.session.get_world_size(), 1, "world size")
+
+
+@test
+def batches_are_converted_between_frames_and_arrays_as_in_ray_air():
+    try:
+        import numpy
+        import pandas
+    except ImportError:
+        skip("pandas is not installed")
+    from trainrt.data.util import data_batch_conversion as conversion
+    frame = conversion._convert_batch_type_to_pandas({"x": numpy.arange(2), "v": numpy.ones((2, 3))})
+    equal((frame["x"].tolist(), frame["v"][0].tolist()), ([0, 1], [1, 1, 1]), "a frame")
+    equal(list(conversion._convert_batch_type_to_pandas(numpy.arange(2))), ["__value__"], "the column of an array")
+    equal(conversion._convert_pandas_to_batch_type(pandas.DataFrame({"x": [1]}), conversion.BatchFormat.NUMPY).tolist(), [1], "one column is an array")
+    equal(sorted(conversion._convert_batch_type_to_numpy(frame)), ["v", "x"], "several columns are a dict")
+    raises(ValueError, "must be of type np.ndarray", "for key x", of=lambda: conversion._convert_batch_type_to_numpy({"x": [1]}))
+    raises(ValueError, "Received data of type", of=lambda: conversion._convert_batch_type_to_pandas([1]))
 
 
 @test

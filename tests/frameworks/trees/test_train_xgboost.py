@@ -9,6 +9,7 @@ from runs.boosting import *  # noqa: E402,F403
 sys.path.insert(0, str(BUILD / "python"))
 os.environ.pop("TRAINRT_FD", None)
 from trainrt import data, train  # noqa: E402
+from trainrt.data.preprocessors import Categorizer  # noqa: E402
 from trainrt.train._results import _auto_metrics, _trainer_record  # noqa: E402
 from trainrt.train.xgboost import RayTrainReportCallback, XGBoostConfig, XGBoostTrainer  # noqa: E402
 
@@ -68,12 +69,15 @@ def categorical_columns_of_a_frame_are_categorical_features():
     import pandas
     city = pandas.Categorical(["a", "b", None, "c"] * 20, categories=["c", "b", "a"])
     frame = pandas.DataFrame({"x": [0.0] * 80, "city": city, "y": [1.0, 2.0, 3.0, 1.0] * 20})
-    trainer = XGBoostTrainer(params={"eta": 1, "lambda": 0}, num_boost_round=1, label_column="y", datasets={"train": data.from_pandas(frame).random_shuffle()},
-                             scaling_config=train.ScalingConfig(num_workers=0))
-    model = XGBoostTrainer.get_model(trainer.fit().checkpoint)
-    equal((model.feature_names, model.feature_types), (["x", "city"], ["float", "c"]), "features")
-    tree = json.loads(bytes(model.save_raw("json")))["learner"]["gradient_booster"]["model"]["trees"][0]
-    check(tree["categories_nodes"], f"the tree does not split by categories: {tree}")
+    plain = data.from_pandas(frame.assign(city=[str(each) for each in city]))
+    for dataset in (data.from_pandas(frame).random_shuffle(), data.from_pandas(frame).materialize(), data.from_pandas(frame).rename_columns({"x": "x"}),
+                    Categorizer(["city"]).fit_transform(plain), data.from_pandas(frame).map_batches(lambda batch: batch, batch_format="pandas")):
+        trainer = XGBoostTrainer(params={"eta": 1, "lambda": 0}, num_boost_round=1, label_column="y", datasets={"train": dataset},
+                                 scaling_config=train.ScalingConfig(num_workers=0))
+        model = XGBoostTrainer.get_model(trainer.fit().checkpoint)
+        equal((model.feature_names, model.feature_types), (["x", "city"], ["float", "c"]), f"features of {dataset!r}")
+        tree = json.loads(bytes(model.save_raw("json")))["learner"]["gradient_booster"]["model"]["trees"][0]
+        check(tree["categories_nodes"], f"the tree does not split by categories: {tree}")
 
 
 @test

@@ -4,7 +4,8 @@ namespace trainrt::data::plugins {
 
 constexpr ParameterSpec categorizer_parameters[] = {
     columns_parameter,
-    {"dtypes", ParameterType::unsupported, "fit() finds the categories", "null"},
+    {"dtypes", ParameterType::python_only,
+     "pandas.CategoricalDtype of columns by name; fit() finds the categories of the other columns", "null"},
     output_columns_parameter};
 
 extern const PreprocessorKind categorizer{

@@ -56,7 +56,8 @@ class Concatenator final : public Combining {
        .type = ParameterType::flag,
        .help = "has no effect: a missing column is always an error",
        .default_value = "true",
-       .is_ignored = true},
+       .is_ignored = true,
+       .python_default = "false"},
       {"flatten", ParameterType::flag, "accept columns of arrays and use all their numbers", "false"},
       keyword_only(
           later({"exclude", ParameterType::names, "names of columns to leave unchanged; the data may lack them", "null"})),

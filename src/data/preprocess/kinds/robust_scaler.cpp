@@ -1,3 +1,5 @@
+#include <limits>
+
 #include <trainrt/error.hpp>
 
 #include "data/preprocess/columnwise.hpp"
@@ -9,12 +11,14 @@ namespace {
 
 class RobustScaler final : public Scaling {
  public:
-  static constexpr ParameterSpec parameters[] = {columns_parameter,
-                                                 {"quantile_range", ParameterType::numbers,
-                                                  "the low and the high quantile, from 0 to 1; "
-                                                  "numbers are divided by the difference of these quantiles",
-                                                  "[0.25, 0.75]"},
-                                                 output_columns_parameter};
+  static constexpr ParameterSpec parameters[] = {
+      columns_parameter,
+      {"quantile_range", ParameterType::numbers,
+       "the low and the high quantile, from 0 to 1; "
+       "numbers are divided by the difference of these quantiles",
+       "[0.25, 0.75]"},
+      output_columns_parameter,
+      {"quantile_precision", ParameterType::python_only, "has no effect: quantiles are exact", "800"}};
 
   explicit RobustScaler(const Parameters& given)
       : Scaling(given), range_(given.get<std::vector<double>>("quantile_range")) {
@@ -33,7 +37,8 @@ class RobustScaler final : public Scaling {
     stats[stat_key("high_quantile", columns()[at])] = json_number(values[2]);
   }
   Scale scale(const ColumnStats& stats) const override {
-    return {stats.number("median"), stats.number("high_quantile") - stats.number("low_quantile")};
+    const auto range = stats.number("high_quantile") - stats.number("low_quantile");
+    return {stats.number("median"), range == 0 ? std::numeric_limits<double>::infinity() : range};
   }
   std::vector<double> range_;
 };
@@ -44,7 +49,7 @@ extern const PreprocessorKind robust_scaler{
     .name = "RobustScaler",
     .help =
         "subtract the median and divide by the range between two quantiles, which outliers change little: "
-        "(x - median) / (high - low)",
+        "(x - median) / (high - low); 0 if both quantiles are equal",
     .stats = "low_quantile(COLUMN), median(COLUMN), high_quantile(COLUMN)",
     .parameters = RobustScaler::parameters,
     .make = make_preprocessing<RobustScaler>};

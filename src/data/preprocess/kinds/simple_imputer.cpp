@@ -74,7 +74,9 @@ class SimpleImputer final : public Columnwise {
     const auto fill = fill_of(at, from);
     const bool fills_texts = std::holds_alternative<std::string>(fill);
     if (!fills_texts && std::isnan(as_double(fill)))
-      throw UsageError(fmt::format("column '{}' has no fill value: all values in fit() were missing", columns()[at]));
+      throw UsageError(fmt::format(
+          "Column {} has no fill value. Check the data used to fit the SimpleImputer: all its values were missing",
+          columns()[at]));
     if (fills_texts != is_text(from))
       throw UsageError(fmt::format("column '{}' contains {}, but the fill value is {}", from.name,
                                    is_text(from) ? "texts" : "numbers", quoted(fill)));

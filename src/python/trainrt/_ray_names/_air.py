@@ -6,14 +6,12 @@ _BATCHES = "Batches are dicts of NumPy arrays; iter_batches(batch_format=\"panda
 HOMES = {
     "air.checkpoint": "train",
     "air.result": "train",
+    "data.util.data_batch_conversion": "air.util.data_batch_conversion",
 }
-ALIASES: dict = {}
+ALIASES = {f"{path}.ResourceRequest": "air.ResourceRequest" for path in ("air.execution", "air.execution.resources", "air.execution.resources.request")}
 UNSUPPORTED = {
-    "air": {"AcquiredResources": _RESOURCES, "DataBatchType": _BATCHES, "ResourceRequest": _RESOURCES},
-    "air.execution": {name: _RESOURCES for name in ("AcquiredResources", "FixedResourceManager", "PlacementGroupResourceManager", "ResourceManager",
-                                                    "ResourceRequest")},
+    "air": {"AcquiredResources": _RESOURCES, "DataBatchType": _BATCHES},
+    "air.execution": {name: _RESOURCES for name in ("AcquiredResources", "FixedResourceManager", "PlacementGroupResourceManager", "ResourceManager")},
     "air.execution.resources": {name: _RESOURCES for name in ("AcquiredResources", "FixedResourceManager", "PlacementGroupResourceManager",
-                                                              "ResourceManager", "ResourceRequest")},
-    "air.util.data_batch_conversion": {"BatchFormat": _BATCHES, "BlockFormat": _BATCHES, "convert_batch_type_to_pandas": _BATCHES,
-                                       "convert_pandas_to_batch_type": _BATCHES},
+                                                              "ResourceManager")},
 }

@@ -13,6 +13,9 @@ HOMES = {
     "data.read_api": "data",
     "data.preprocessor": "data.preprocessors",
     "data.datasource": "data",
+    "data.grouped_data": "data",
+    "data.preprocessors.version_support": "data.preprocessors",
+    "data.preprocessors.utils": "data.preprocessors._parameters",
 }
 ALIASES = {
     "data.DatasetContext": "data.DataContext",

@@ -16,6 +16,7 @@ in the data. Requires NumPy.
 """
 
 from .._ray_names import names_of
+from ._combined import GroupedData
 from ._context import DataContext, ExecutionOptions, ExecutionResources, NodeIdStr
 from ._dataset import Dataset, DatasetPipeline, MaterializedDataset
 from ._from_memory import from_huggingface, from_items, from_numpy, from_pandas, from_torch, range, range_tensor
@@ -24,7 +25,7 @@ from ._read import read_csv, read_hdf5, read_idx, read_json, read_numpy, read_pa
 from ._read_images import read_images, read_webdataset
 from ._schema import Schema
 
-__all__ = ["DataContext", "DataIterator", "Dataset", "DatasetPipeline", "ExecutionOptions", "ExecutionResources", "MaterializedDataset", "NodeIdStr",
-           "Schema", "from_huggingface", "from_items", "from_numpy", "from_pandas", "from_torch", "range", "range_tensor", "read_csv", "read_hdf5",
-           "read_idx", "read_images", "read_json", "read_numpy", "read_parquet", "read_sql", "read_text", "read_tokens", "read_webdataset"]
+__all__ = ["DataContext", "DataIterator", "Dataset", "DatasetPipeline", "ExecutionOptions", "ExecutionResources", "GroupedData", "MaterializedDataset",
+           "NodeIdStr", "Schema", "from_huggingface", "from_items", "from_numpy", "from_pandas", "from_torch", "range", "range_tensor", "read_csv",
+           "read_hdf5", "read_idx", "read_images", "read_json", "read_numpy", "read_parquet", "read_sql", "read_text", "read_tokens", "read_webdataset"]
 __getattr__ = names_of(__name__)

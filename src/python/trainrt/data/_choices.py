@@ -98,9 +98,11 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
     def split_at_indices(self, indices: Sequence[int]) -> list[Dataset]:
         """Returns len(indices) + 1 datasets of consecutive samples. Dataset i ends before sample indices[i]; the last dataset has all remaining
         samples. Raises ValueError if the indices are not ascending."""
+        if not len(indices):
+            raise ValueError("indices must be at least of length 1. split_at_indices() takes the numbers of the first samples of parts")
         ends: list[Any] = [0, *indices, None]
         if any(a > b for a, b in zip(ends, ends[1:-1])):
-            raise ValueError(f"split_at_indices({list(indices)}): the indices must be ascending")
+            raise ValueError(f"indices must be sorted. split_at_indices({list(indices)}): they must be ascending, from 0 on")
         return [self._part(first, end) for first, end in zip(ends, ends[1:])]
 
     def split(self, n: int, *, equal: bool = False, locality_hints: Any = None) -> list[Dataset]:
@@ -108,7 +110,7 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         Raises ValueError if `n` is below 1."""
         del locality_hints
         if n < 1:
-            raise ValueError(f"split({n}): it must be 1 or more")
+            raise ValueError(f"The number of splits {n} is not positive. split() takes 1 or more")
         each, more = divmod(self.count(), n)
         ends = list(itertools.accumulate(each + (number < more and not equal) for number in range(n)))
         return [self._part(first, end) for first, end in zip([0, *ends], ends)]
@@ -117,7 +119,9 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         """Returns one dataset per fraction in `proportions`, and a last dataset with the remaining samples. Raises ValueError unless all fractions
         are above 0 and the sum of the fractions is below 1."""
         if not proportions or any(each <= 0 for each in proportions) or sum(proportions) >= 1:
-            raise ValueError(f"split_proportionately({list(proportions)}): each must be above 0, and their sum below 1")
+            first = ("proportions must be at least of length 1" if not proportions else "proportions must sum to less than 1" if sum(proportions) >= 1 else
+                     "proportions must be bigger than 0")
+            raise ValueError(f"{first}. split_proportionately({list(proportions)}): each must be above 0, and their sum below 1")
         count = self.count()
         return self.split_at_indices([int(count * sum(proportions[:number + 1])) for number in range(len(proportions))])
 
@@ -141,10 +145,16 @@ class ChoiceMethods(ReshapeMethods, ReadMethods):
         """
         if stratify is not None:
             raise ValueError("train_test_split(stratify=...) is not supported: choose the samples by filter()")
+        if isinstance(test_size, bool) or not isinstance(test_size, (int, float)):
+            raise TypeError(f"`test_size` must be int or float got {type(test_size)}.")
+        if isinstance(test_size, float) and not 0 < test_size < 1:
+            raise ValueError(f"If `test_size` is a float, it must be bigger than 0 and smaller than 1. Got {test_size}.")
         count = self.count()
         size = int(count * test_size) if isinstance(test_size, float) else test_size
         if not 0 < size < count:
-            raise ValueError(f"train_test_split({test_size}): {size} of {count} samples would be in the test dataset; each dataset needs at least "
+            first = (f"If `test_size` is an int, it must be bigger than 0 and smaller than the size of the dataset ({count}). Got {test_size}. "
+                     if not isinstance(test_size, float) else "")
+            raise ValueError(f"{first}train_test_split({test_size}): {size} of {count} samples would be in the test dataset; each dataset needs at least "
                              f"one sample")
         chosen = self._unshuffled()._with(rows=_shuffled(self._rows_in_order(), 0 if seed is None else seed)) if shuffle else self
         train, test = (self._with(rows=part._rows) for part in chosen.split_at_indices([count - size]))

@@ -8,11 +8,12 @@ from typing import Any, Callable
 
 from ._changes import ChangeMethods
 from ._choices import ChoiceMethods
+from ._combined import CombineMethods
 from ._iterator import DataIterator
 from ._pipeline import PipelineIterator
 
 
-class Dataset(ChangeMethods, ChoiceMethods):
+class Dataset(ChangeMethods, ChoiceMethods, CombineMethods):
     """An immutable dataset of samples with named columns, as read_*() and from_*() return. Each operation returns a new Dataset.
 
     To train on a Dataset, pass ``datasets={"train": dataset}`` to a Trainer. Methods that need samples read the samples in this process, and raise

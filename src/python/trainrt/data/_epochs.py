@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Callable, NamedTuple
 
+from ._numpy import numpy
+from ._operations import Operation, applied
 from ._shared_batches import Link
 
 
@@ -20,7 +22,31 @@ class Epochs:
 
 class Place(NamedTuple):
     """Where a DataIterator reads: the dataset `name` of the reader at `link`. For a dataset without samples, both are `None`, and `empty_columns`,
-    {name: array}, are its columns before its operations."""
+    {name: array}, are its columns before its operations. For samples that only this process can use, both are `None`, and `here` has them."""
     link: Link | None
     name: str | None
     empty_columns: dict[str, Any] | None = None
+    here: SamplesHere | None = None
+
+
+class SamplesHere:
+    """Samples in the memory of this process, {name: array}, in the order of `rows`. `shuffle_seed`: a seed if each epoch shuffles the samples."""
+
+    def __init__(self, columns: dict[str, Any], rows: Any = None, shuffle_seed: int | None = None) -> None:
+        count = len(next(iter(columns.values()), ()))
+        self.columns, self._rows, self._seed = columns, numpy.arange(count) if rows is None else numpy.asarray(rows, "i8"), shuffle_seed
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def applied(self, operations: Sequence[Operation], size: int, epoch: int, drops_last: bool) -> Iterator[dict[str, Any]]:
+        """Yields the batches of an epoch after all operations, as new arrays."""
+        rows = self._rows
+        if self._seed is not None:
+            rows = numpy.random.default_rng([self._seed, epoch]).permutation(rows)
+        has_draws = any(operation.is_random for operation in operations)
+        draws = numpy.random.default_rng(epoch).integers(1 << 63, size=len(self)).tolist() if has_draws else []
+        for first in range(0, len(rows), size):
+            chosen = rows[first:first + size]
+            if len(chosen) == size or not drops_last:
+                yield applied(operations, {name: column[chosen] for name, column in self.columns.items()}, draws[first:first + size])

@@ -1,6 +1,7 @@
 """Converts pandas DataFrames into columns. Values of unsupported types are converted to the nearest supported type, and a note reports the conversion."""
 
 from .._support import _notes
+from ._categories import Categorical
 from ._numpy import numpy
 
 _MAX_EXACT = 2**53  # a float can represent all integers up to 2**53
@@ -8,17 +9,21 @@ _MAX_EXACT = 2**53  # a float can represent all integers up to 2**53
 
 def columns_of_frame(frame, origin, keeps_missing):
     """Returns {name: array} of a DataFrame. `origin` names the DataFrame in messages. If `keeps_missing` is True, missing values are not converted.
-    If False, missing numbers become NaN and missing strings empty strings. Raises ValueError if two columns have the same name, or an integer in a
-    column with missing values would be rounded."""
+    If False, missing numbers become NaN and missing strings `None`. A categorical column becomes a Categorical. Raises
+    ValueError if two columns have the same name, or an integer in a column with missing values would be rounded."""
     names = [str(name) for name in frame.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(f"{origin} has {names.count(repeated[0])} columns named '{repeated[0]}' (names are compared as texts): rename them, or "
                          f"remove some: df.loc[:, ~df.columns.duplicated()]")
     series = [frame.iloc[:, number] for number in range(len(names))]
-    if keeps_missing:
-        return {name: each.to_numpy() for name, each in zip(names, series)}
-    return {name: _without_missing(each, f"column '{name}' of {origin}") for name, each in zip(names, series)}
+    return {name: _column_of(each, f"column '{name}' of {origin}", keeps_missing) for name, each in zip(names, series)}
+
+
+def _column_of(series, origin, keeps_missing):
+    if str(series.dtype) == "category":
+        return Categorical.of_series(series)
+    return series.to_numpy() if keeps_missing else _without_missing(series, origin)
 
 
 def _without_missing(series, origin):
@@ -34,8 +39,7 @@ def _without_missing(series, origin):
         _notes.say(f"{origin} has no value: it becomes a column of NaN")
         return numpy.full(len(values), numpy.nan)
     if all(isinstance(each, str) for each in present):
-        _notes.say(f"{origin} has {count} missing texts: they become empty texts")
-        return numpy.where(is_missing, "", values)
+        return numpy.where(is_missing, None, values)
     if not all(isinstance(each, (bool, int, float, numpy.bool_, numpy.number)) for each in present):
         return values
     if all(isinstance(each, (bool, numpy.bool_)) for each in present):

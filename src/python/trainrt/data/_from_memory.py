@@ -29,6 +29,8 @@ def range(n: int, **ray: Any) -> Dataset:
     [{'id': 0}, {'id': 1}, {'id': 2}]
     """
     del ray
+    if int(n) == 0:
+        return _of_columns({"id": numpy.empty(0, "i8")}, "range")
     return Dataset(FileSource(format="range", samples=int(n)))
 
 
@@ -102,9 +104,9 @@ def from_numpy(ndarrays: Any, **ray: Any) -> MaterializedDataset:
 def from_pandas(dfs: pandas.DataFrame | Sequence[pandas.DataFrame], **ray: Any) -> MaterializedDataset:
     """Returns a dataset of the rows of a DataFrame, or of several DataFrames one after another.
 
-    Categorical columns are stored as their values. XGBoostTrainer and LightGBMTrainer with `params` use them as categorical features.
-    Missing strings become empty strings. A column of integers or bools with missing values becomes a column of floats with NaN. Notes report
-    missing strings and bools.
+    Categorical columns keep their categories: XGBoostTrainer and LightGBMTrainer with `params` use them as categorical features. A column of
+    integers or bools with missing values becomes a column of floats with NaN; a note reports missing bools. Missing strings are `None` in this
+    process, and empty strings in a train function, with a note.
 
     Raises
     ------
@@ -123,9 +125,7 @@ def from_pandas(dfs: pandas.DataFrame | Sequence[pandas.DataFrame], **ray: Any) 
     if isinstance(dfs, (list, tuple)):
         import pandas
         frame = pandas.concat(dfs, ignore_index=True)
-    columns = columns_of(frame, "from_pandas", "was given")
-    found = {str(name): frame[name].cat.categories.tolist() for name in getattr(frame, "columns", ()) if str(frame[name].dtype) == "category"}
-    return MaterializedDataset(MemorySource(columns, found))
+    return _of_columns(frame, "from_pandas")
 
 
 def from_torch(dataset: Any, **ray: Any) -> MaterializedDataset:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _server
+from ._categories import Categories, with_categories
 from ._columns import concatenated, require_one_shape, rows_of
 from ._epochs import Epochs, Place
 from ._map_workers import MapWorkers
@@ -54,6 +55,7 @@ class DataIterator:
         self._operations: Sequence[Operation] = dataset._operations if dataset is not None else ()
         self._workers: MapWorkers | None = None  # processes that apply the operations; started at the first batch
         self._encoding = dataset._encoding if dataset is not None else "utf-8"
+        self._categories: dict[str, Categories] = getattr(dataset._source, "categories", {}) if dataset is not None else {}
         self._in_memory = in_memory
 
     @classmethod
@@ -65,6 +67,9 @@ class DataIterator:
             columns = opened._empty_columns()
             if columns is not None:
                 return Place(None, None, columns)
+            here = opened._samples_here()
+            if here is not None:
+                return Place(None, None, None, here)
             server = _server.server()
             return Place(server.link, opened._open_at(server))
 
@@ -83,13 +88,8 @@ class DataIterator:
     def _link(self) -> Link | None:
         return self._place.link
 
-    @property
-    def _name(self) -> str | None:
-        return self._place.name
-
-    @property
-    def _empty_columns(self) -> dict[str, Any] | None:
-        return self._place.empty_columns
+    _name = property(lambda self: self._place.name)
+    _empty_columns = property(lambda self: self._place.empty_columns)
 
     def iter_batches(self, *, batch_size: int | None = 256, prefetch_batches: int = 1, batch_format: str | None = "default",
                      drop_last: bool = False, local_shuffle_buffer_size: int | None = None, local_shuffle_seed: int | None = None,
@@ -127,7 +127,8 @@ class DataIterator:
                              "cost")
         size, batch_format = self._checked_size(batch_size), checked_format(batch_format)
         at_end = self.at_padding if remainder is None and not drop_last else None
-        return Epochs(lambda: self._batches(size, batch_format, remainder or ("drop" if drop_last else "pad"), epoch, at_end))
+        rest = remainder or ("drop" if drop_last else "pad")
+        return Epochs(lambda: map(lambda batch: formatted(batch, batch_format), self._batches(size, rest, epoch, at_end)))
 
     def _checked_size(self, batch_size: int | None) -> int:
         if batch_size is None:
@@ -136,14 +137,19 @@ class DataIterator:
             raise ValueError(f"batch_size={batch_size!r}: it must be an integer, 1 or more")
         return batch_size
 
-    def _batches(self, batch_size: int, batch_format: str, remainder: str, epoch: int | None,
-                 at_end: Callable[[int], Any] | None = None) -> Iterator[Any]:
+    def _batches(self, batch_size: int, remainder: str, epoch: int | None, at_end: Callable[[int], Any] | None = None) -> Iterator[dict[str, Any]]:
+        """Yields batches, {name: array}, after all operations. Columns of categories are Categorical."""
         if self._empty_columns is not None:
             return
         if self._before is not None:
             self._before()
         if epoch is None and self._epochs is not None:
             epoch = next(self._epochs)
+        if self._place.here is not None:
+            self.epoch = epoch or 0
+            if self.end_epoch is None or self.epoch < self.end_epoch:
+                yield from self._place.here.applied(self._operations, batch_size, self.epoch, remainder == "drop")
+            return
         workers = self._map_workers()
         assert self._link is not None and self._name is not None
         walk = Walk(self._link, self._name, batch_size, remainder, epoch, encoding=self._encoding, is_ahead=workers is not None,
@@ -155,14 +161,14 @@ class DataIterator:
         batches = self._applied_here(walk) if workers is None else walk.counted(workers.apply(iter(walk)))
         with walk:
             for batch in batches:
-                yield formatted(batch, batch_format)
+                yield batch
                 del batch  # its memory may be reused
         if at_end is not None:
             at_end(self.count())
 
     def _applied_here(self, walk: Walk) -> Iterator[dict[str, Any]]:
         for batch, draws in walk:
-            batch = applied(self._operations, batch, draws)
+            batch = applied(self._operations, with_categories(batch, self._categories), draws)
             yield batch
             del batch
 
@@ -260,6 +266,8 @@ class DataIterator:
         """Returns the number of samples of the dataset, over all ranks."""
         if self._empty_columns is not None:
             return 0
+        if self._place.here is not None:
+            return len(self._place.here)
         assert self._link is not None and self._name is not None
         return self._link.fields(self._name)[1]
 
@@ -269,7 +277,7 @@ class DataIterator:
 
     def _empty_batch(self) -> dict[str, Any]:
         """Returns a batch with 0 samples, with the columns after all operations. Reads no samples and does not change the position."""
-        columns = self._empty_columns
+        columns = self._empty_columns if self._place.here is None else {name: column[:0] for name, column in self._place.here.columns.items()}
         if columns is None:
             assert self._link is not None and self._name is not None
             fields, _ = self._link.fields(self._name)
@@ -283,7 +291,7 @@ class DataIterator:
 
     def columns_at_once(self) -> dict[str, Any]:
         """Returns all samples of this rank as {name: array}, in the order of epoch 0. If this rank has no samples, the arrays are empty."""
-        batches = DataIterator.iter_batches(self, batch_size=_LARGE_BATCH, remainder="uneven", epoch=0)
+        batches = DataIterator._batches(self, _LARGE_BATCH, "uneven", 0)
         found = [{name: column.copy() for name, column in batch.items()} for batch in batches]
         return concatenated(found) if found else self._empty_batch()
 

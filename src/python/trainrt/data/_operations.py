@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ._arguments import names_of
+from ._categories import Categorical, plain
 from ._columns import columns_of, rows_of, stacked
 from ._numpy import numpy
 
@@ -132,9 +133,15 @@ def formatted(batch: Batch, batch_format: str) -> Any:
     """Returns the batch as a DataFrame if `batch_format` is 'pandas', else unchanged. In a DataFrame, an array of several axes becomes a column of
     arrays."""
     if batch_format != "pandas":
-        return batch
+        return plain(batch)
     import pandas
-    return pandas.DataFrame({name: column if column.ndim == 1 else list(column) for name, column in batch.items()})
+    return pandas.DataFrame({name: _series_values(column) for name, column in batch.items()})
+
+
+def _series_values(column: Any) -> Any:
+    if isinstance(column, Categorical):
+        return column.to_pandas()
+    return column if column.ndim == 1 else list(column)
 
 
 def keeps(call: Call) -> Callable[[Batch], Any]:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Union
 
 from . import _files, _write
 from ._columns import concatenated
+from ._epochs import SamplesHere
 from ._integers import checked_integer
 from ._iterator import DataIterator
 from ._numpy import numpy
+from ._operations import formatted
 from ._parts import DatasetParts, Reshape, numbers_of
 from ._schema import Schema
 from ._sources import MemorySource, local_folder
@@ -41,8 +43,9 @@ class ReadMethods(DatasetParts):
             first = self._empty_batch()
         return Schema(first) if first else None
 
-    def columns(self) -> list[str] | None:
+    def columns(self, fetch_if_missing: bool = True) -> list[str] | None:
         """Returns the names of the columns, or `None` if the names are unknown, for example for from_items([])."""
+        del fetch_if_missing
         schema = self.schema()
         return None if schema is None else schema.names
 
@@ -54,14 +57,15 @@ class ReadMethods(DatasetParts):
         """Returns all samples as a list of dicts. Raises ValueError if there are more than `limit`."""
         rows = self.take((limit or self.count()) + 1)
         if limit is not None and len(rows) > limit:
-            raise ValueError(f"take_all(limit={limit}): the dataset has {self.count()} samples; take({limit}) returns the first {limit}")
+            raise ValueError(f"The dataset has more than the given limit of {limit} records. take_all(limit={limit}): it has {self.count()} samples; "
+                             f"take({limit}) returns the first {limit}")
         return rows
 
     def take_batch(self, batch_size: int = 20, *, batch_format: str | None = "default") -> Any:
-        """Returns the first batch that iter_batches() would return. Raises ValueError if the dataset is empty."""
+        """Returns the first `batch_size` samples as one batch, or fewer if there are fewer. Raises ValueError if the dataset is empty."""
         for batch in self.iter_batches(batch_size=batch_size, batch_format=batch_format):
             return batch
-        raise ValueError("take_batch(): the dataset is empty")
+        raise ValueError("The dataset is empty. take_batch() needs at least one sample")
 
     def show(self, limit: int = 20) -> None:
         """Prints the first `limit` samples."""
@@ -93,16 +97,32 @@ class ReadMethods(DatasetParts):
         """Returns an iterable over batches, {name: tensor}. The arguments are those of DataIterator.iter_torch_batches()."""
         return self._local().iter_torch_batches(**arguments)
 
+    def iter_tf_batches(self, **arguments: Any) -> Iterable[Any]:
+        """Returns an iterable over batches, {name: tf.Tensor}. The arguments are those of DataIterator.iter_tf_batches()."""
+        return self._local().iter_tf_batches(**arguments)
+
+    def to_tf(self, feature_columns: Any, label_columns: Any, **arguments: Any) -> Any:
+        """Returns a tf.data.Dataset of batches (features, labels). The arguments are those of DataIterator.to_tf()."""
+        return self._local().to_tf(feature_columns, label_columns, **arguments)
+
+    def num_blocks(self) -> int:
+        """Returns 1, since samples are not stored in blocks."""
+        return 1
+
     def to_pandas(self, limit: int | None = None) -> pandas.DataFrame:
         """Returns the samples as a DataFrame. Raises ValueError if there are more than `limit`."""
-        import pandas
-        rows = self.take_all(limit)
-        return pandas.DataFrame(rows, columns=None if rows else self.columns())
+        if limit is not None and self.count() > limit:
+            raise ValueError(f"the dataset has more than the given limit of {limit} rows: {self.count()}. to_pandas(limit=None) converts all rows")
+        return formatted(self._columns_at_once(), "pandas")
+
+    def _columns_at_once(self) -> dict[str, Any]:
+        """Returns all samples after all operations as {name: array}."""
+        batches = [{name: column.copy() for name, column in batch.items()} for batch in self._local()._batches(BATCH_OF_SCANS, "uneven", None)]
+        return concatenated(batches) if batches else self._empty_batch()
 
     def materialize(self) -> MaterializedDataset:
         """Reads all samples, applies the operations once, and returns a MaterializedDataset of the results in memory."""
-        batches = [{name: column.copy() for name, column in batch.items()} for batch in self._local_batches(BATCH_OF_SCANS)]
-        return self._in_memory(concatenated(batches) if batches else self._empty_batch())
+        return self._in_memory(self._columns_at_once())
 
     def stats(self) -> str:
         """Returns repr() of the dataset."""
@@ -148,6 +168,13 @@ class ReadMethods(DatasetParts):
 
     def _in_memory(self, columns: dict[str, Any]) -> MaterializedDataset:
         return self._new(source=MemorySource(columns), materialized=True)  # type: ignore[return-value]
+
+    def _samples_here(self) -> SamplesHere | None:
+        """Returns the samples if only this process can use them, and no key of [data.NAME] changes them, else `None`."""
+        columns = None if self._reshape.keys or set(self._keys) - {"shuffle", "shuffle_seed"} else self._source.columns_here()
+        if columns is None:
+            return None
+        return SamplesHere(columns, self._row_numbers(), int(self._keys.get("shuffle_seed", 0)) if "shuffle" in self._keys else None)
 
     def _count_all(self) -> int:
         return self._local().count()

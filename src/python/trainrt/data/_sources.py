@@ -11,8 +11,11 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._support import _store_url
+from .._support import _notes, _store_url
 from . import _files
+from ._categories import Categories, categories_in
+from ._columns import is_storable, require_storable
+from ._numpy import numpy
 
 
 class FileSource:
@@ -31,6 +34,10 @@ class FileSource:
         """Returns `None`, since files may have samples."""
         return None
 
+    def columns_here(self) -> dict[str, Any] | None:
+        """Returns `None`, since the runtime reads files."""
+        return None
+
     def __repr__(self) -> str:
         return ", ".join(f"{key}={text}" for key, text in self._keys.items())
 
@@ -41,11 +48,11 @@ class MemorySource:
 
     reading = None  # not needed: file names depend on the content
 
-    categories: dict[str, list[Any]] = {}  # of the categorical columns of a DataFrame; only their values are stored
+    categories: dict[str, Categories] = {}  # of the categorical columns; files contain only their values
 
-    def __init__(self, columns: dict[str, Any] | None, categories: dict[str, list[Any]] | None = None) -> None:
+    def __init__(self, columns: dict[str, Any] | None) -> None:
         self._columns = columns
-        self.categories = categories or {}
+        self.categories = categories_in(columns or {})
         self._keys: dict[str, dict[str, str]] = {}  # {folder: keys}
 
     def empty_columns(self) -> dict[str, Any] | None:
@@ -62,8 +69,13 @@ class MemorySource:
         if not self._columns or not len(next(iter(self._columns.values()))):
             raise ValueError("the dataset has no samples")
         if folder not in self._keys:
-            self._keys[folder] = _files.put_columns(folder, self._columns)
+            self._keys[folder] = _files.put_columns(folder, {name: _as_stored(name, column) for name, column in self._columns.items()})
         return dict(self._keys[folder])
+
+    def columns_here(self) -> dict[str, Any] | None:
+        """Returns the columns, {name: array}, if only this process can use one of them, such as strings with missing values, else `None`."""
+        columns = self._columns or {}
+        return None if all(is_storable(column) for column in columns.values()) else columns
 
     def __repr__(self) -> str:
         return "in memory: " + ", ".join(self._columns or ["written into a file"])
@@ -89,12 +101,28 @@ class MadeSource(MemorySource):
         self._compute()
         return super().empty_columns()
 
+    def columns_here(self) -> dict[str, Any] | None:
+        self._compute()
+        return super().columns_here()
+
     def _compute(self) -> None:
         if self._make is not None:
             self._columns, self._make = self._make(), None
+            self.categories = categories_in(self._columns or {})
 
     def __repr__(self) -> str:
         return self._words
+
+
+def _as_stored(name: str, column: Any) -> Any:
+    """Returns the column as it is written into a file. Missing strings become empty strings, with a note. Raises NotStorableError for a column
+    that the runtime cannot store."""
+    count = sum(each is None for each in column) if column.dtype == object else 0
+    if count and all(each is None or isinstance(each, str) for each in column):
+        _notes.say(f"column '{name}' has {count} missing texts: they become empty texts in a train function")
+        column = numpy.where(numpy.array([each is None for each in column]), "", column)
+    require_storable(name, column)
+    return column
 
 
 def paths_of(paths: str | os.PathLike | Sequence[str | os.PathLike]) -> str:

@@ -100,7 +100,7 @@ def _arrow_array(values):
     """Returns a column as an Arrow array. A column of arrays becomes an Arrow array of fixed-size lists."""
     import pyarrow
     if values.dtype == object:
-        return pyarrow.array([each if isinstance(each, str) else numpy.asarray(each) for each in values])
+        return pyarrow.array([each if each is None or isinstance(each, (str, list)) else numpy.asarray(each) for each in values])
     found = pyarrow.array(numpy.ascontiguousarray(values).reshape(-1))
     for extent in reversed(values.shape[1:]):
         found = pyarrow.FixedSizeListArray.from_arrays(found, extent)
@@ -123,11 +123,11 @@ class _Csv:
 
 
 def _csv_values(name, values):
-    if values.ndim > 1 or (values.dtype == object and not all(isinstance(each, str) for each in values)):
+    if values.ndim > 1 or (values.dtype == object and not all(each is None or isinstance(each, str) for each in values)):
         raise ValueError(f"write_csv(): the samples of '{name}' are arrays: use write_parquet(), or select_columns() for the other columns")
     if values.dtype.kind == "f":
         return ["" if each != each else repr(each) for each in values.astype("f8").tolist()]
-    return values.tolist()
+    return ["" if each is None else each for each in values.tolist()]
 
 
 class _Npy:

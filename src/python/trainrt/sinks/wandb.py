@@ -42,6 +42,9 @@ class WandbTracker:
     def log(self, iteration: int, metrics: dict[str, Any], time: float | None) -> None:
         if self._awaits_config:
             self._log_config()
+        if self._options.get("log_config"):
+            config = _program.without(_program.config_of(self._begin.run_dir), self._excludes)
+            metrics = {**metrics, **_program.flat(config, "config/")}
         kept = {name: value for name, value in metrics.items() if not _program.is_excluded(name, self._excludes)}
         self.run.log({**kept, **({"_timestamp": time} if time else {})}, step=iteration)
         self._upload()

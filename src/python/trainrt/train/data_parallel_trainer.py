@@ -84,7 +84,7 @@ class DataParallelTrainer:
         self.train_loop_config = train_loop_config
         self.backend_config = checked("backend_config", backend_config, BackendConfig) or BackendConfig()
         self.scaling_config = checked_scaling(scaling_config)
-        self.dataset_config = checked("dataset_config", dataset_config, DataConfig)
+        self.dataset_config = checked("dataset_config", dataset_config, DataConfig, ValueError)
         self.run_config = checked("run_config", run_config, RunConfig, ValueError)
         self.metadata = checked("metadata", metadata, dict) or {}
         self.resume_from_checkpoint = checked("resume_from_checkpoint", resume_from_checkpoint, Checkpoint, ValueError)

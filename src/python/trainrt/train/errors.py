@@ -1,6 +1,6 @@
 """Exceptions that `fit()` raises when a run fails or is stopped."""
 
-from typing import Optional
+from typing import Optional, Union
 
 
 class TrainingFailedError(RuntimeError):
@@ -36,23 +36,52 @@ class TrainingFailedError(RuntimeError):
 class WorkerGroupError(TrainingFailedError):
     """The train function failed on the ranks of `worker_failures`.
 
+    Parameters
+    ----------
+    error_message : str
+        Which rank failed, and why. The text of the exception begins with "Training failed due to worker errors:".
+    worker_failures, exit_code
+        As in TrainingFailedError.
+
     Examples
     --------
-    >>> from trainrt.train import TrainingFailedError, WorkerGroupError
-    >>> issubclass(WorkerGroupError, TrainingFailedError)
-    True
+    >>> from trainrt.train import WorkerGroupError
+    >>> WorkerGroupError("rank 0 failed", {0: ValueError("loss is NaN")}).worker_failures
+    {0: ValueError('loss is NaN')}
     """
+
+    def __init__(self, error_message: str, worker_failures: Optional[dict[int, BaseException]] = None, exit_code: int = 70):
+        super().__init__(f"Training failed due to worker errors:\n{error_message}", worker_failures, exit_code)
+        self._error_message = error_message
+
+    def __reduce__(self):
+        return type(self), (self._error_message, self.worker_failures, self.exit_code)
 
 
 class ControllerError(TrainingFailedError):
     """The run could not start, or failed outside the train function.
 
+    Parameters
+    ----------
+    controller_failure : Exception or str
+        The failure, or its text. The text of this exception begins with "Training failed due to controller error:".
+    worker_failures, exit_code
+        As in TrainingFailedError.
+
     Examples
     --------
     >>> from trainrt.train import ControllerError
-    >>> ControllerError("the run could not start", exit_code=64).exit_code
-    64
+    >>> ControllerError(ValueError("the run could not start"), exit_code=64).controller_failure
+    ValueError('the run could not start')
     """
+
+    def __init__(self, controller_failure: Union[BaseException, str], worker_failures: Optional[dict[int, BaseException]] = None, exit_code: int = 70):
+        super().__init__(f"Training failed due to controller error:\n{controller_failure}", worker_failures, exit_code)
+        self.controller_failure = controller_failure if isinstance(controller_failure, BaseException) else RuntimeError(controller_failure)
+        self.with_traceback(self.controller_failure.__traceback__)
+
+    def __reduce__(self):
+        return type(self), (self.controller_failure, self.worker_failures, self.exit_code)
 
 
 class RunStopped(SystemExit):

@@ -51,7 +51,7 @@ def max_concurrent_trials(scaling: Any) -> int:
     if _allocation.can_launch(1):
         return 0
     there = _cluster.cluster_resources()
-    fits = there.get("CPU", 1) // (scaling.max_workers * (scaling.num_cpus_per_worker or 1))
+    fits = there.get("CPU", 1) // (scaling.max_workers * (scaling.requested_cpus or 1))
     if scaling.num_gpus_per_worker:
         fits = min(fits, there.get("GPU", 0) // (scaling.max_workers * scaling.num_gpus_per_worker))
     return max(1, int(fits))

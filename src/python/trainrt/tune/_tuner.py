@@ -212,7 +212,7 @@ class Tuner:
         environment = {**os.environ, **_cluster.env_vars(), **exchange.variables()}
         environment["TRAINRT_TUNER_TITLE"] = f"the Tuner in {os.path.basename(_script.of_this_process()['path'] or 'this program')}"
         environment["PYTHONPATH"] = os.pathsep.join([_PACKAGES, *filter(None, [environment.get("PYTHONPATH")])])
-        cpus = self._trainable.scaling.num_cpus_per_worker
+        cpus = self._trainable.scaling.requested_cpus
         if cpus:
             environment.setdefault("OMP_NUM_THREADS", str(max(1, int(cpus))))
             if _allocation.can_launch(1):

@@ -290,7 +290,8 @@ TEST_CASE("unsuitable data or parameters are a usage error that names preprocess
   refuses(fit("OrdinalEncoder(columns: x), SimpleImputer(columns: x; strategy: constant; fill_value: a)"),
           "fill value is 'a'");
   const auto missing = dataset(dir, "x,y\nnan,1\nnan,2\n");
-  refuses([&] { Preprocessor("OneHotEncoder(columns: x)").fit(Dataset(missing)); }, "column 'x': it has missing values");
+  refuses([&] { Preprocessor("OneHotEncoder(columns: x)").fit(Dataset(missing)); },
+          "column 'x': Unable to fit column because it contains null values");
   refuses([&] { Preprocessor("SimpleImputer(columns: x)").fit(Dataset(missing)); }, "no fill value");
   refuses([&] { Preprocessor("UniformKBinsDiscretizer(columns: x; bins: 3)").fit(Dataset(missing)); }, "has only NaN");
 }

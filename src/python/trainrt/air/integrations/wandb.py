@@ -81,7 +81,8 @@ class WandbLoggerCallback(SinkCallback):
     excludes : list of str, optional
         Metrics and values of the config that are not logged.
     log_config : bool, default False
-        Without effect: the config of the train function is constant, and always logged.
+        Also log the config of the train function with each report, as metrics `config/NAME`, for configs that change during the training. The config
+        of the run always has it.
     upload_checkpoints : bool, default False
         Upload checkpoints as artifacts. `save_checkpoints` is its deprecated name.
     upload_timeout : int, default 120
@@ -121,7 +122,8 @@ class WandbLoggerCallback(SinkCallback):
     def program_options(self) -> dict[str, Any]:
         key_file = os.path.abspath(os.path.expanduser(self.api_key_file)) if self.api_key_file else None
         return {"project": self.project or os.environ.get("WANDB_PROJECT_NAME"), "group": self.group or os.environ.get("WANDB_GROUP_NAME"),
-                "api_key_file": key_file, "excludes": self.excludes, "upload_checkpoints": self.upload_checkpoints, "init": self.kwargs}
+                "api_key_file": key_file, "excludes": self.excludes, "log_config": self.log_config, "upload_checkpoints": self.upload_checkpoints,
+                "init": self.kwargs}
 
 
 def _key_of(api_key: str | None, api_key_file: str | None) -> str | None:

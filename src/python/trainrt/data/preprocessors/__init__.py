@@ -9,7 +9,8 @@
 The build generates the module _generated from the C++ table of preprocessors (src/data/preprocess/kinds).
 """
 
-from ._preprocessor import Chain, Preprocessor, PreprocessorNotFittedException, Tokenizer
+from ._chain import Chain, Tokenizer
+from ._preprocessor import Preprocessor, PreprocessorNotFittedException, UnknownPreprocessorError
 from ._torchvision import TorchVisionPreprocessor
 
 try:
@@ -21,4 +22,4 @@ except ModuleNotFoundError as error:
     raise ImportError("the module trainrt.data.preprocessors._generated does not exist in this folder: it is written by the build. Use the package "
                       "in build/python after `make`, an installation, or the wheel of `make wheel`") from None
 
-__all__ = ["Chain", "Preprocessor", "PreprocessorNotFittedException", "Tokenizer", "TorchVisionPreprocessor", *_generated_names]
+__all__ = ["Chain", "Preprocessor", "PreprocessorNotFittedException", "Tokenizer", "TorchVisionPreprocessor", "UnknownPreprocessorError", *_generated_names]

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 
 from .. import _files
+from .._columns import require_storable
 from .._iterator import DataIterator
 from .._numpy import numpy
 
@@ -31,7 +32,7 @@ def _fitted(ds, description, columns):
         raise TypeError(f"fit() takes a dataset of trainrt.data or a shard of one, not {type(ds).__name__}")
     from .. import _server
     server = _server.server()
-    if not ds._operations and ds._encoding == "utf-8":
+    if not ds._operations and ds._encoding == "utf-8" and ds._samples_here() is None:
         return _ask(server.link, ds._open_at(server, lambda keys: _read_as_needed(keys, description)), description)
     folder = tempfile.mkdtemp(prefix="trainrt_fit_")
     try:
@@ -60,9 +61,33 @@ def _written(ds, columns, folder):
     for batch in ds._local().iter_batches(batch_size=_SAMPLES_PER_FILE, remainder="uneven"):
         for name in columns or ():
             if name not in batch:
-                raise ValueError(f"there is no column '{name}'; the columns are: {', '.join(batch)}")
-        parts.add(batch if columns is None else {name: batch[name] for name in columns})
+                raise ValueError(f"You specified the column '{name}', but there's no such column in the dataset. The dataset has columns: {list(batch)}")
+        chosen = batch if columns is None else {name: batch[name] for name in columns}
+        for name, column in chosen.items():
+            require_storable(name, column)
+        parts.add(chosen)
     return parts.keys()
+
+
+def columns_here(ds, names):
+    """Returns all samples of the columns `names` of the Dataset `ds` as {name: array}. Raises TypeError for a shard, since other ranks have the rest."""
+    if not hasattr(ds, "_columns_at_once"):
+        raise TypeError(f"fit() of this preprocessor takes a dataset of trainrt.data, not {type(ds).__name__}: fit it before you pass the dataset to the "
+                        f"Trainer")
+    columns = ds._columns_at_once()
+    for name in names:
+        if name not in columns:
+            raise ValueError(f"Column '{name}' does not exist in DataFrame, which has columns: {list(columns)}")
+    if not len(next(iter(columns.values()), ())):
+        raise ValueError("the dataset has no samples")
+    return {name: columns[name] for name in names}
+
+
+def first_sample(ds):
+    """Returns the first sample of the Dataset `ds` as {name: array}; {} for a shard, and for a dataset without samples."""
+    if not hasattr(ds, "_columns_at_once"):
+        return {}
+    return next(iter(ds._local()._batches(1, "uneven", None)), {})
 
 
 class _Parts:

@@ -1,7 +1,7 @@
 """Checks the arguments of preprocessors against the rows of the C++ table of preprocessors."""
 
 import math
-from typing import NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from .._integers import checked_integer
 from .._numpy import numpy
@@ -19,7 +19,27 @@ class Parameter(NamedTuple):
     maximum: int = 0
     is_ignored: bool = False  # whether the argument has no effect and is not saved in JSON
     is_later: bool = False  # whether JSON lacks the argument if it is `None`, so that earlier versions can read the JSON
-    reason: str = ""  # reason why the argument is not supported
+
+
+def simple_split_tokenizer(value):
+    """Returns the words of a text, which are separated by single spaces."""
+    return value.split(" ")
+
+
+_DEFAULTS: dict[str, Callable[[], Any]] = {"max_categories": dict, "tokenization_fn": lambda: simple_split_tokenizer}  # attributes in place of `None`
+
+
+def shown_parameters(parameters, given):
+    """Return {name: value} of the arguments as the attributes of a preprocessor have them: with the values of the caller and Ray's defaults."""
+    shown: dict = {}
+    for each in parameters:
+        value = given[each.name]
+        if value is None and each.same_as:
+            value = shown[each.same_as]
+        elif value is None and each.name in _DEFAULTS:
+            value = _DEFAULTS[each.name]()
+        shown[each.name] = tuple(value) if each.type == "numbers" and isinstance(value, list) else value
+    return shown
 
 
 def checked_parameters(of, parameters, given):
@@ -34,19 +54,28 @@ def checked_parameters(of, parameters, given):
         else:
             made[each.name] = _checked(of, each, value)
         if each.same_as and _count(made[each.name]) != _count(made[each.same_as]):
-            raise ValueError(f"{of}: {each.name} has {_count(made[each.name])} names, but there are {_count(made[each.same_as])} columns")
+            raise ValueError(f"Invalid output_columns: Got len(columns) != len(output_columns). The length of columns and output_columns must match. {of}: "
+                             f"{each.name} has {_count(made[each.name])} names, but there are {_count(made[each.same_as])} columns")
     return {each.name: made[each.name] for each in parameters
-            if not each.is_ignored and each.type != "unsupported" and not (each.is_later and made[each.name] is None)}
+            if not each.is_ignored and each.type != "python_only" and not (each.is_later and made[each.name] is None)}
+
+
+def checked_bins(bins):
+    """Return whether `bins` is an integer, a dict of integers, or a string of a config file that is an integer."""
+    several = bins.values() if isinstance(bins, dict) else [bins]
+    return all((isinstance(each, int) and not isinstance(each, bool)) or hasattr(each, "__index__") or (isinstance(each, str) and each.strip().isdigit())
+               for each in several)
 
 
 def _checked(of, parameter, value):
-    if parameter.type == "unsupported":
-        raise ValueError(f"{of}({parameter.name}=...) is not supported: {parameter.reason}")
+    if parameter.type == "python_only":
+        return value
     convert, valid = _TYPES[parameter.type]
     try:
         return convert(parameter, value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{of}({parameter.name}={value!r}) is invalid: it must be "
+        unknown = f"{parameter.name.title()} {value} is not supported. Supported values are: {', '.join(map(repr, parameter.choices))}. "
+        raise ValueError(f"{unknown if parameter.choices else ''}{of}({parameter.name}={value!r}) is invalid: it must be "
                          f"{valid.format(choices=', '.join(map(repr, parameter.choices)), maximum=parameter.maximum)}") from None
 
 

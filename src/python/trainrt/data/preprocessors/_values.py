@@ -29,3 +29,15 @@ def numbers_of(of, name, column):
 def as_real(values, column):
     """Return f64 `values`, rounded to f32 if the input `column` is f32."""
     return values.astype("f4") if column.dtype == "f4" else values
+
+
+def element(value):
+    """Return a value as a key of a dict: lists and arrays as tuples."""
+    if isinstance(value, numpy.ndarray):
+        value = value.tolist()
+    return tuple(value) if isinstance(value, list) else value
+
+
+def edges_of(bins):
+    """Return the edges of a pandas.IntervalIndex as a list, and other bins unchanged."""
+    return [bins[0].left, *(each.right for each in bins)] if hasattr(bins, "is_overlapping") else bins

@@ -15,23 +15,15 @@ def table_of(name, label_column):
     return columns, columns.pop(label_column)
 
 
-def categories_of(datasets):
-    """Returns {"categories": {column: categories}} of the categorical columns of the DataFrame from which the dataset 'train' was made; {} without any."""
-    found = getattr(getattr((datasets or {}).get("train"), "_source", None), "categories", None)
-    return {"categories": dict(found)} if found else {}
-
-
-def features_of(columns, name, categories):
-    """Returns the features and their names, as matrix_of() does; if a column is categorical, a DataFrame and `None`. All ranks use the same codes.
-
-    `categories`: {column: categories}, or `None`."""
-    if not categories or not categories.keys() & columns.keys():
+def features_of(columns, name):
+    """Returns the features and their names, as matrix_of() does; if a column has categories, a DataFrame and `None`. All ranks use the same codes."""
+    if not any(hasattr(values, "to_pandas") for values in columns.values()):
         return matrix_of(columns, name)
     import pandas
     parts = []
     for column, values in columns.items():
-        if column in categories:
-            parts.append(pandas.DataFrame({column: pandas.Categorical(values, categories[column])}))
+        if hasattr(values, "to_pandas"):  # a column of categories
+            parts.append(pandas.DataFrame({column: values.to_pandas()}))
         else:
             matrix, names = matrix_of({column: values}, name)
             parts.append(pandas.DataFrame(matrix, columns=names))

@@ -5,7 +5,6 @@ from typing import Any, Callable, Optional
 
 from .._config._run import RunConfig
 from ..data_parallel_trainer import DataParallelTrainer
-from ._tables import categories_of
 
 
 class BoostingTrainer(DataParallelTrainer):
@@ -26,7 +25,7 @@ class BoostingTrainer(DataParallelTrainer):
     ----------
     boost : callable
         Train function of the older form. Its config is `params`. Its arguments are those of the older form, `names` (datasets, 'train' first), `frequency`
-        (rounds per checkpoint, 0: no checkpoints), `at_end` (whether the last round saves a checkpoint), `arguments`, and `categories`, if any.
+        (rounds per checkpoint, 0: no checkpoints), `at_end` (whether the last round saves a checkpoint), and `arguments`.
     older_defaults : dict
         Default values of arguments of the older form.
 
@@ -61,9 +60,8 @@ class BoostingTrainer(DataParallelTrainer):
         function = self.train_loop_per_worker
         own = {name: value for name, value in values.items() if name in function.keywords}
         others = {name: value for name, value in values.items() if name not in own}
-        kept = {name: value for name, value in function.keywords.items() if name != "categories"}
         self.train_loop_per_worker = functools.partial(function.func, **{
-            **kept, **own, **_from_settings(self.datasets, self.run_config), "arguments": {**function.keywords["arguments"], **others}})
+            **function.keywords, **own, **_from_settings(self.datasets, self.run_config), "arguments": {**function.keywords["arguments"], **others}})
 
     def notes(self):
         """Returns the notes on arguments without effect. In the older form, the frequency of a CheckpointConfig has an effect."""
@@ -87,5 +85,4 @@ def _from_settings(datasets, run_config):
     """Returns the arguments of the older form's train function that follow from the datasets and from the CheckpointConfig."""
     config = getattr(run_config, "checkpoint_config", None)
     frequency, at_end = (config.checkpoint_frequency, config.checkpoint_at_end) if config is not None else (0, None)
-    return {"names": sorted(datasets or {}, key="train".__ne__), "frequency": frequency or 0, "at_end": True if at_end is None else bool(at_end),
-            **categories_of(datasets)}
+    return {"names": sorted(datasets or {}, key="train".__ne__), "frequency": frequency or 0, "at_end": True if at_end is None else bool(at_end)}

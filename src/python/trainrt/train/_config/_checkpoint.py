@@ -42,10 +42,11 @@ class CheckpointConfig:
 
     def __post_init__(self):
         if self.num_to_keep is not None and (not isinstance(self.num_to_keep, int) or self.num_to_keep <= 0):
-            raise ValueError(f"Received invalid num_to_keep: {self.num_to_keep!r}. CheckpointConfig(num_to_keep=...) must be None to keep all, "
-                             f"or an integer >= 1")
+            raise ValueError(f"Received invalid num_to_keep: {self.num_to_keep!r}. Must be None or an integer >= 1. CheckpointConfig(num_to_keep=None) "
+                             f"keeps all checkpoints")
         if self.checkpoint_score_order not in ("max", "min"):
-            raise ValueError(f"Received invalid checkpoint_score_order: {self.checkpoint_score_order!r}. CheckpointConfig(checkpoint_score_order=...) must be "
-                             f"'max' or 'min'")
+            raise ValueError(f"Received invalid checkpoint_score_order: {self.checkpoint_score_order}. Must be 'max' or 'min'. It is an argument of "
+                             f"CheckpointConfig")
         if self.checkpoint_frequency is not None and self.checkpoint_frequency < 0:
-            raise ValueError(f"CheckpointConfig(checkpoint_frequency={self.checkpoint_frequency!r}): it must be 0 or more")
+            raise ValueError(f"checkpoint_frequency must be >=0, got {self.checkpoint_frequency}: CheckpointConfig(checkpoint_frequency="
+                             f"{self.checkpoint_frequency!r})")

@@ -36,7 +36,7 @@ def merged_run_config(given, record, run_texts):
     else:
         found = {name: _decoded_option(name, value) for name, value in recorded.items()}
     return replace(given, **{each.name: found[each.name] for each in fields(RunConfig)
-                             if each.name not in _NOT_FROM_RECORD + _SECRET and getattr(given, each.name) == each.default and found.get(each.name) is not None})
+                             if each.name not in _NOT_FROM_RECORD + _SECRET and given.given(each.name) == each.default and found.get(each.name) is not None})
 
 
 def without_options(record):
@@ -85,14 +85,14 @@ def with_recorded_backend(config, record):
 def missing_arguments(record, given, run_config):
     """Returns texts that name arguments of the run which the record cannot hold. Omits arguments that are in `given` or in `run_config`."""
     texts = record.get("not_recorded")
-    names = {*given, *(f"run_config=RunConfig({each.name}" for each in fields(RunConfig) if getattr(run_config, each.name) != each.default)}
+    names = {*given, *(f"run_config=RunConfig({each.name}" for each in fields(RunConfig) if run_config.given(each.name) != each.default)}
     return [text for text in texts if text.rpartition("=...")[0] not in names] if isinstance(texts, list) else []
 
 
 def _run_fields(run, missing):
     found = {}
     for each in fields(RunConfig):
-        value = getattr(run, each.name)
+        value = run.given(each.name)
         if each.name in _NOT_FROM_RECORD or value == each.default:
             continue
         try:

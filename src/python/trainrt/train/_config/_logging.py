@@ -3,13 +3,15 @@
 import logging
 from dataclasses import dataclass
 
+from ..._support import _notes
+
 
 @dataclass
 class LoggingConfig:
-    """Level of Ray's logger `ray.train`, for `RunConfig(logging_config=...)`.
+    """Level of the logger `trainrt.train`, for `RunConfig(logging_config=...)`.
 
-    trainrt prints its messages on standard error, and has no levels: the argument changes nothing, with a note. Errors, warnings and progress are always
-    in the logs of the run directory.
+    A level above INFO hides the notes of trainrt.train and the progress of the run, unless RunConfig(verbose=...) is set. Errors and warnings are always
+    printed, and the logs of the run directory always have everything.
 
     Parameters
     ----------
@@ -31,6 +33,21 @@ class LoggingConfig:
     log_level: str = "INFO"
 
     def __post_init__(self):
-        if not isinstance(self.log_level, str) or not isinstance(logging.getLevelName(self.log_level.upper()), int):
-            raise ValueError(f"Invalid log_level: {self.log_level!r}. Must be one of: CRITICAL, ERROR, WARNING, INFO, DEBUG, NOTSET")
+        valid = logging._nameToLevel
+        if not isinstance(self.log_level, str) or self.log_level.upper() not in valid:
+            raise ValueError(f"Invalid log_level: {self.log_level!r}. Must be one of: {', '.join(map(repr, sorted(valid)))}.")
         self.log_level = self.log_level.upper()
+
+    def hides_notes(self) -> bool:
+        """Returns whether the level is above INFO."""
+        return logging._nameToLevel[self.log_level] > logging.INFO
+
+    def apply(self) -> None:
+        """Sets the level of the logger in this process."""
+        logging.getLogger(_notes.LOGGER).setLevel(self.log_level)
+
+
+def apply_level(run_config):
+    """Sets the level of the logger in this process to that of the RunConfig, if it has one."""
+    if run_config is not None and run_config.given("logging_config") is not None:
+        run_config.logging_config.apply()

@@ -31,8 +31,10 @@ class RunConfig:
     failure_config : FailureConfig, optional
     checkpoint_config : CheckpointConfig, optional
     sync_config : SyncConfig, optional
-    progress_reporter, log_to_file, logging_config
+    progress_reporter, log_to_file
         Have no effect except a note.
+    logging_config : LoggingConfig, optional
+        A level above INFO hides notes and progress.
     verbose : int, optional
         2 prints every report.
     stop : dict, optional
@@ -84,10 +86,28 @@ class RunConfig:
                            ("logging_config", LoggingConfig)):
             value = getattr(self, name)
             if value is not None and not isinstance(value, kind):
-                raise ValueError(f"Invalid `{kind.__name__}` type: {type(value)}. RunConfig({name}={value!r}) must be a trainrt.train.{kind.__name__}")
+                raise ValueError(f"Invalid `{kind.__name__}` type: {type(value)}. Use `trainrt.train.{kind.__name__}` instead of {value!r} in "
+                                 f"RunConfig({name}=...)")
         for callback in self.callbacks or ():
             if not isinstance(callback, UserCallback):
-                raise ValueError(f"RunConfig(callbacks=[{callback!r}]): it must be a list of trainrt.train.UserCallback")
+                raise ValueError(f"All callbacks must be instances of `trainrt.train.UserCallback`. RunConfig(callbacks=...) has {callback!r}")
+        self._set_defaults()
+
+    def _set_defaults(self):
+        """Sets Ray's defaults of options that were not given. given() does not return them."""
+        for name, kind in (("failure_config", FailureConfig), ("checkpoint_config", CheckpointConfig), ("logging_config", LoggingConfig)):
+            if getattr(self, name) is None:
+                value = kind()
+                value._is_default = True
+                setattr(self, name, value)
+        self.callbacks = [] if self.callbacks is None else self.callbacks
+        self.worker_runtime_env = {} if self.worker_runtime_env is None else self.worker_runtime_env
+
+    def given(self, name):
+        """Returns the option `name`, or its default in the class if it was not given and not changed since: then the launch or the config file decides."""
+        value = getattr(self, name)
+        is_default = getattr(value, "_is_default", False) and value == type(value)()
+        return None if is_default or (name in ("callbacks", "worker_runtime_env") and not value) else value
 
 
 def _is_valid_name(name):

@@ -36,18 +36,20 @@ def _scaling_settings(scaling):
 def _run_settings(run):
     path = None if isinstance(run.storage_path, PathInFilesystem) else run.storage_path
     found = {"run.name": run.name, "checkpoint.mirror" if is_object_store(path) else "run.storage_path": path}
-    if run.checkpoint_config is not None:
-        found.update(_checkpoint_settings(run.checkpoint_config))
-    if run.failure_config is not None:
+    found.update(_checkpoint_settings(run.checkpoint_config))
+    if run.given("failure_config") is not None:
         limit = run.failure_config.max_failures
         found["failure.max_failures"] = NO_LIMIT if limit < 0 else limit
     if run.verbose:
         found["metrics.progress"] = "all" if run.verbose >= 2 else "auto"
-    return {**found, **_stop_settings(run.stop), **_sink_settings(run.callbacks)}
+    is_quiet = run.logging_config.hides_notes() and not run.verbose
+    return {**found, **_stop_settings(run.stop), **_sink_settings(run.callbacks, is_quiet)}
 
 
-def _sink_settings(callbacks):
-    """Returns the keys of the callbacks for trackers, which add sinks to the default ones. Raises ValueError for two callbacks of one tracker."""
+def _sink_settings(callbacks, is_quiet):
+    """Returns the keys of the callbacks for trackers, which add sinks to the default ones. `is_quiet`: without the sink that prints the progress.
+    Raises ValueError for two callbacks of one tracker."""
+    defaults = ["csv", "hdf5", *([] if is_quiet else ["progress"]), "tensorboard"]
     found, names = {}, []
     for callback in callbacks or ():
         if isinstance(callback, SinkCallback):
@@ -55,7 +57,7 @@ def _sink_settings(callbacks):
                 raise ValueError(f"RunConfig(callbacks=...): there are two {type(callback).__name__}; a run has one per tracker")
             names.append(callback.sink)
             found.update(callback.settings())
-    return {**found, "metrics.sinks": ", ".join([DEFAULTS["metrics.sinks"], *names])} if names else {}
+    return {**found, "metrics.sinks": ", ".join([*defaults, *names])} if names or is_quiet else {}
 
 
 def _checkpoint_settings(config):
@@ -91,10 +93,10 @@ def _scaling_notes(scaling):
         yield f"ScalingConfig(placement_strategy={scaling.placement_strategy!r}) changes nothing: Slurm places the ranks (srun --distribution)"
     if scaling.accelerator_type is not None:
         yield f"ScalingConfig(accelerator_type={scaling.accelerator_type!r}) changes nothing: request such nodes from Slurm (--constraint, --gres)"
-    others = sorted(scaling.additional_resources_per_worker)
+    others = sorted(name for name in scaling.additional_resources_per_worker if not name.startswith("accelerator_type:"))
     if others:
         yield f"ScalingConfig(resources_per_worker=...): {', '.join(others)} changes nothing: request it from Slurm (--mem-per-cpu, --gres)"
-    if scaling.elastic_resize_monitor_interval_s is not None:
+    if scaling.elastic_resize_monitor_interval_s != 60:
         yield "ScalingConfig(elastic_resize_monitor_interval_s=...) changes nothing: the number of ranks changes only when a job starts"
     if scaling.label_selector or scaling.bundle_label_selector:
         yield "ScalingConfig(label_selector=...) changes nothing: request such nodes from Slurm (--constraint)"
@@ -103,8 +105,6 @@ def _scaling_notes(scaling):
 def _run_notes(run):
     if run.sync_config is not None and not run.sync_config.sync_artifacts:
         yield "RunConfig(sync_config=...) changes nothing without sync_artifacts=True: the ranks write into the run directory"
-    if run.logging_config is not None:
-        yield "RunConfig(logging_config=...) changes nothing: messages of trainrt have no levels"
     if run.progress_reporter is not None:
         yield "RunConfig(progress_reporter=...) changes nothing: trainrt prints the progress (verbose=2 prints every report)"
     if run.log_to_file:
@@ -112,10 +112,13 @@ def _run_notes(run):
     if set(run.worker_runtime_env or ()) - {"env_vars"}:
         yield "RunConfig(worker_runtime_env=...): keys other than env_vars change nothing; the ranks use the environment of the script"
     checkpoints, failures = run.checkpoint_config, run.failure_config
-    if checkpoints is not None and (checkpoints.checkpoint_frequency or checkpoints.checkpoint_at_end is not None):
+    if checkpoints.checkpoint_frequency or checkpoints.checkpoint_at_end is not None:
         yield "CheckpointConfig: checkpoint_frequency and checkpoint_at_end change nothing: the train function reports its checkpoints"
-    if failures is not None and failures.fail_fast:
+    if failures.fail_fast:
         yield "FailureConfig(fail_fast=...) changes nothing: the first failure of a rank always stops the other ranks"
-    if failures is not None and (failures.controller_failure_limit != -1 or failures.max_preemption_failures != -1):
+    if failures.controller_failure_limit != -1 or failures.max_preemption_failures != -1:
         yield ("FailureConfig: controller_failure_limit and max_preemption_failures change nothing: preemption is not counted, and the key "
                "failure.max_requeues limits requeues")
+    if failures.relax_collectives_on_preemption or failures.preemption_grace_s:
+        yield ("FailureConfig: relax_collectives_on_preemption and preemption_grace_s change nothing: a preemption signal stops all ranks at the same "
+               "step")

@@ -8,7 +8,8 @@ from ._scaling import ScalingConfig
 def checked(name, value, kind, error=TypeError):
     """Returns the value if it is `None` or a `kind`. Otherwise, raises `error`, of the class that Ray Train raises."""
     if value is not None and not isinstance(value, kind):
-        raise error(f"`{name}` should be an instance of `{kind.__name__}`, found {type(value)} with value `{value!r}`")
+        path = "trainrt.train." if name == "run_config" else ""  # as in Ray's message
+        raise error(f"`{name}` should be an instance of `{path}{kind.__name__}`, found {type(value)} with value `{value!r}`.")
     return value
 
 

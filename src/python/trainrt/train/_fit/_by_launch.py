@@ -93,7 +93,7 @@ class LaunchedRun:
 
     def _environment(self, exchange, is_srun):
         environment = {**os.environ, **_cluster.env_vars(), **exchange.variables(), "TRAINRT_FIT_TITLE": self.trainer.title()}
-        cpus = self.scaling.num_cpus_per_worker
+        cpus = self.scaling.requested_cpus
         if cpus:
             environment.setdefault("OMP_NUM_THREADS", str(max(1, int(cpus))))
         return _allocation.environment_of_srun(environment) if is_srun else environment
@@ -164,6 +164,6 @@ def _launcher(scaling):
     if isinstance(scaling.num_workers, tuple):
         ranks = max(scaling.min_workers, min(ranks, _allocation.task_count() or ranks))
     words = ["srun", "--kill-on-bad-exit=0", "--wait=20", "--immediate=300", f"--ntasks={ranks}"]
-    if scaling.num_cpus_per_worker:
-        words.append(f"--cpus-per-task={max(1, int(scaling.num_cpus_per_worker))}")
+    if scaling.requested_cpus:
+        words.append(f"--cpus-per-task={max(1, int(scaling.requested_cpus))}")
     return [*words, *os.environ.get("TRAINRT_SRUN_ARGS", "").split(), program]

@@ -3,6 +3,7 @@
 from types import ModuleType
 
 from ..._support import _script
+from .._config._logging import apply_level
 from .._sessions import _current
 from . import _by_launch, _first_checkpoint, _in_process, _in_rank, _restored_run
 
@@ -14,6 +15,7 @@ def fit(trainer):
     launched now. Raises RuntimeError in a train function, and while a child process of multiprocessing imports the script.
     """
     require_script("fit()")
+    apply_level(trainer.run_config)
     way: ModuleType = _by_launch
     if trainer.scaling_config is not None and trainer.scaling_config.num_workers == 0:
         way = _in_process

@@ -74,7 +74,7 @@ def run_function(trainer, session):
             raise
         except Exception as error:
             if session.runtime._has_ended:  # the runtime already knows the cause: another rank failed, or the runtime did
-                raise ControllerError(str(error)) from error
+                raise ControllerError(error) from error
             for callback in session.spec.callbacks:
                 callback.after_exception(session.run_context(), {session.world_rank: error})
             raise WorkerGroupError(f"the train function failed on rank {session.world_rank}: {type(error).__name__}: {error}",

@@ -5,6 +5,7 @@ import os
 from ... import _client
 from ..._support import _call_place
 from ..._support._exchange_client import ExchangeClient
+from .._config._logging import apply_level
 from .._results import _trainer_record
 from .._sessions._runtime import RuntimeSession
 from ..errors import WorkerGroupError
@@ -28,6 +29,7 @@ def main():
 
 def _run(script, runtime):
     trainer, options = _from_script.received(script, runtime)
+    apply_level(trainer.run_config)
     if runtime.world_rank == 0:
         _trainer_record.write(runtime.run_dir, trainer)
     returned = _in_rank.run_function(trainer, RuntimeSession(runtime, trainer.train_spec()))

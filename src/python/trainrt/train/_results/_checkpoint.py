@@ -90,7 +90,7 @@ class Checkpoint:
         --------
         >>> from trainrt.train import Checkpoint
         >>> Checkpoint.from_directory("/tmp/model")
-        Checkpoint(path=/tmp/model)
+        Checkpoint(filesystem=local, path=/tmp/model)
         """
         return cls(path)
 
@@ -273,7 +273,7 @@ class Checkpoint:
         return self.path if self._remote is not None else os.path.realpath(self.path)
 
     def __repr__(self) -> str:
-        return f"Checkpoint(path={self.path})"
+        return f"Checkpoint(filesystem={self.path.partition('://')[0] if '://' in self.path else 'local'}, path={self.path})"
 
     def __fspath__(self) -> str:
         raise TypeError("You cannot use `Checkpoint` objects directly as paths. Use checkpoint.path, or `with checkpoint.as_directory() as path:`")

@@ -118,7 +118,8 @@ class Result:
         """Returns the Result of the run at `path`, a directory or URL. `run_dir` has its records."""
         record, is_remote = _run_directory.run_record(run_dir), path != run_dir
         if record is None:
-            raise RuntimeError(f"Result.from_path({path!r}): this is not a run directory, which has a run.json written by trainrt"
+            missing = f"Experiment folder {path} doesn't exist. " if not is_remote and not os.path.exists(path) else ""
+            raise RuntimeError(f"{missing}Result.from_path({path!r}): this is not a run directory, which has a run.json written by trainrt"
                                f"{_run_directory.similar_run(run_dir) if not is_remote else ''}")
         config = _config_of(run_dir, record)
         reports = _completed_reports(run_dir, record, config)
@@ -224,11 +225,13 @@ class Result:
             If no checkpoint was reported with this metric as a number.
         """
         if mode not in ("max", "min"):
-            raise ValueError(f"get_best_checkpoint(mode={mode!r}): it must be 'max' or 'min'")
+            raise ValueError(f"Unsupported mode: {mode}. Please choose from [min, max]! It is an argument of get_best_checkpoint()")
         scored = [(metrics[metric], checkpoint) for checkpoint, metrics in self._checkpoints if _kept.is_score(metrics.get(metric))]
         if not scored:
             names = sorted({name for _, metrics in self._checkpoints for name in metrics if not _auto_metrics.is_added(name)})
-            raise RuntimeError(f"get_best_checkpoint({metric!r}): no checkpoint was reported with this metric as a number; their metrics are: "
+            first = (f"Invalid metric name {metric}! You may choose from the following metrics: {', '.join(names)}." if self._checkpoints else
+                     "No checkpoint exists in the trial directory!")
+            raise RuntimeError(f"{first} get_best_checkpoint({metric!r}): no checkpoint was reported with this metric as a number; their metrics are: "
                                f"{', '.join(names) or '(no metrics)'}")
         ignored = sum(_kept.is_nan(metrics.get(metric)) for _, metrics in self._checkpoints)
         if ignored:
@@ -250,7 +253,7 @@ class Result:
 
     def __repr__(self) -> str:
         shown = {name: value for name, value in self.metrics.items() if not _auto_metrics.is_added(name)}
-        return f"Result(metrics={shown}, path={self.path!r}, checkpoint={self.checkpoint}, error={self.error!r})"
+        return f"Result(metrics={shown}, checkpoint={self.checkpoint}, error={self.error!r}, path={self.path!r})"
 
 
 def _completed_reports(path, record, config):

@@ -95,7 +95,7 @@ class TrainContext:
         """Returns the number of CPUs and GPUs of all workers together, as {'CPU': 8, 'GPU': 2}."""
         session = _current.session()
         scaling = session.spec.scaling_config
-        cpus = scaling.num_cpus_per_worker if scaling is not None else None
+        cpus = scaling.requested_cpus if scaling is not None else None
         gpus = scaling.num_gpus_per_worker if scaling is not None else len(session.gpus)
         each = {"CPU": cpus or 1, "GPU": gpus}
         return {name: amount * session.world_size for name, amount in each.items() if amount}

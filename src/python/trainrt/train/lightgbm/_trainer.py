@@ -43,7 +43,7 @@ class _LightGBMBackend(Backend):
         _network.end()
 
 
-def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dataset_params, arguments, categories=None):
+def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dataset_params, arguments):
     """Train function of the older form. `config`: parameters of lightgbm.train(); `names`: datasets, 'train' first."""
     found = _report.get_checkpoint()
     model = RayTrainReportCallback.get_model(found) if found is not None else None

@@ -14,7 +14,7 @@ class LightningCheckpoint(Checkpoint):
     --------
     >>> from trainrt.train.lightning import LightningCheckpoint
     >>> LightningCheckpoint.from_directory("/tmp/model")
-    Checkpoint(path=/tmp/model)
+    Checkpoint(filesystem=local, path=/tmp/model)
     """
 
     def get_model(self, model_class: Any, **arguments: Any) -> Any:

@@ -62,14 +62,14 @@ def _communicator_arguments():
             "dmlc_task_id": os.environ["DMLC_TASK_ID"]}
 
 
-def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dmatrix_params, arguments, categories=None):
+def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dmatrix_params, arguments):
     """Train function of the older form. `config`: parameters of xgboost.train(); `names`: datasets, 'train' first."""
     found = _report.get_checkpoint()
     model = RayTrainReportCallback.get_model(found) if found is not None else None
     done = model.num_boosted_rounds() if model is not None else 0
-    if categories:
+    rows = {name: _rows_of(name, label_column, dmatrix_params.get(name, {})) for name in names}
+    if "c" in (rows["train"].feature_types or ()):
         config = {"tree_method": "hist", **config}  # before XGBoost 2.0, the default does not support categories
-    rows = {name: _rows_of(name, label_column, categories, dmatrix_params.get(name, {})) for name in names}
     callbacks = [*arguments.get("callbacks", ())]
     if not any(isinstance(each, RayTrainReportCallback) for each in callbacks):
         callbacks.append(RayTrainReportCallback(frequency=frequency, checkpoint_at_end=at_end))
@@ -89,9 +89,9 @@ def _as_restored(model):
     return restored
 
 
-def _rows_of(name, label_column, categories, more):
+def _rows_of(name, label_column, more):
     columns, labels = table_of(name, label_column)
-    values, names = features_of(columns, name, categories)
+    values, names = features_of(columns, name)
     return xgboost.DMatrix(values, label=labels, feature_names=names, **{**({"enable_categorical": True} if names is None else {}), **more})
 
 

@@ -15,7 +15,7 @@ class TransformersCheckpoint(Checkpoint):
     --------
     >>> from trainrt.train.huggingface import TransformersCheckpoint
     >>> TransformersCheckpoint.from_directory("/tmp/model")
-    Checkpoint(path=/tmp/model)
+    Checkpoint(filesystem=local, path=/tmp/model)
     """
 
     @classmethod

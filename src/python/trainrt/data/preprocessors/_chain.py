@@ -1,0 +1,123 @@
+"""Chain, a sequence of preprocessors, and Tokenizer, which exists in Python only."""
+
+from .._columns import NotStorableError
+from .._numpy import numpy
+from ._fit import stages_learned_from
+from ._parameters import Parameter
+from ._preprocessor import VERSION, Preprocessor, taken
+from ._runtime import RuntimePreprocessor
+
+
+class Chain(RuntimePreprocessor):
+    """A sequence of preprocessors, like Ray Data's Chain. Each preprocessor is fitted to the output of the preceding preprocessors.
+
+    Args:
+        preprocessors: one preprocessor or several.
+    """
+
+    _parameters = ()
+
+    def __init__(self, *preprocessors):
+        if not preprocessors or not all(isinstance(each, Preprocessor) for each in preprocessors):
+            raise ValueError(f"Chain{preprocessors!r}: the arguments must be preprocessors, at least one")
+        super().__init__()
+        self.preprocessors = preprocessors
+
+    def fit_status(self):
+        status, found = Preprocessor.FitStatus, [each.fit_status() for each in self.preprocessors]
+        found = [each for each in found if each != status.NOT_FITTABLE]
+        if not found:
+            return status.NOT_FITTABLE
+        if all(each == status.FITTED for each in found):
+            return status.FITTED
+        return status.NOT_FITTED if all(each == status.NOT_FITTED for each in found) else status.PARTIALLY_FITTED
+
+    def _fit(self, ds):
+        stages = self._stages()
+        if all(isinstance(each, RuntimePreprocessor) and not each._is_python_only() for each in stages):
+            try:
+                learned = stages_learned_from(ds, self._unfitted(), self.needed_columns())
+                for each, stats in zip(stages, learned):
+                    each._check_fit()
+                    if each.needs_fit:
+                        each._take_stats(stats)
+                return
+            except NotStorableError:
+                pass  # the stages are fitted one after another, and some of them in this process
+        for each in self.preprocessors:
+            ds = each.fit(ds).transform(ds)
+
+    def _stages(self):
+        return [stage for each in self.preprocessors for stage in (each._stages() if isinstance(each, Chain) else [each])]
+
+    def needed_columns(self):
+        return None  # all columns: a preprocessor may use the output of another preprocessor
+
+    def transform_columns(self, columns):
+        for each in self.preprocessors:
+            columns = each.transform_columns(columns)
+        return columns
+
+    @property
+    def stats_(self):
+        return {key: value for each in self.preprocessors for key, value in getattr(each, "stats_", {}).items()}
+
+    def get_input_columns(self):
+        return self.preprocessors[0].get_input_columns()
+
+    def get_output_columns(self):
+        return self.preprocessors[-1].get_output_columns()
+
+    def _described(self, part):
+        for each in self.preprocessors:
+            if not isinstance(each, RuntimePreprocessor):
+                raise TypeError(f"a Chain with the class {type(each).__name__}, which is not of trainrt, cannot be saved as JSON")
+        return {"preprocessor": "Chain", "version": VERSION, "parameters": {"preprocessors": [part(each) for each in self.preprocessors]}}
+
+    def _unfitted(self):
+        return self._described(lambda each: each._unfitted() if isinstance(each, Chain) else each._description())
+
+    def to_dict(self):
+        return self._described(lambda each: each.to_dict())
+
+    @classmethod
+    def _from(cls, parameters, stats):
+        stages = parameters.get("preprocessors")
+        if not isinstance(stages, list):
+            raise ValueError("Chain: \"preprocessors\" must be a list")
+        return cls(*map(Preprocessor.from_dict, stages))
+
+    def __repr__(self):
+        return f"Chain({', '.join(map(repr, self.preprocessors))})"
+
+
+class Tokenizer(RuntimePreprocessor):
+    """Replaces each text by the list of its words. Only this class has it: JSON, config files and C++ do not. For token ids, make token files once with
+    jobs/python/token_files.py.
+
+    Args:
+        columns: names of the columns to transform.
+        tokenization_fn: function that returns the list of the words of a text; by default, words are separated by single spaces.
+        output_columns: names of the new columns, one for each of `columns`; by default, each replaces its column.
+    """
+
+    _parameters = (Parameter("columns", "names"), Parameter("tokenization_fn", "python_only", is_optional=True),
+                   Parameter("output_columns", "names", is_optional=True, same_as="columns"))
+
+    def __init__(self, columns, tokenization_fn=None, *, output_columns=None):
+        super().__init__(columns=columns, tokenization_fn=tokenization_fn, output_columns=output_columns)
+
+    def _is_python_only(self):
+        return True
+
+    def transform_columns(self, columns):
+        made = {}
+        for name, output in zip(self.columns, self.parameters["output_columns"]):
+            made[output] = numpy.empty(len(columns[name]) if name in columns else 0, object)
+            for row, text in enumerate(taken("Tokenizer", name, columns)):
+                made[output][row] = None if text is None else self.tokenization_fn(text)
+        return {**columns, **made}
+
+    @classmethod
+    def _from(cls, parameters, stats):
+        raise ValueError("the preprocessor Tokenizer was removed from JSON: make token files once with jobs/python/token_files.py (Hugging Face tokenizers)")
