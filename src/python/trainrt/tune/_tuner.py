@@ -9,7 +9,7 @@ from .. import _cluster
 from .._support import _executable, _notes, _pickling, _private_folder, _script
 from .._support._exchange import Exchange
 from .._support._storage import default_storage
-from ..train import RunConfig
+from ..train import FailureConfig, RunConfig
 from ..train._config import _paths, _settings
 from ..train._config._storage import PathInFilesystem, is_object_store, location
 from ..train._fit import _allocation, _command, _first_checkpoint, _store_keys
@@ -94,6 +94,7 @@ class Tuner:
         self._search.check_domains(self._space.domains())
         self._storage = default_storage() if is_object_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
         self._name = self._run_config.name
+        self._failures = self._run_config.failure_config or FailureConfig()
         self._restored: Sections | None = None  # the config of the sweep, after restore()
         self._is_older = False  # restore() found newer checkpoints in the store than in the directory of the sweep
         self._trust_owner: str | None = None  # owners of sweeps that fit() may continue
@@ -115,7 +116,9 @@ class Tuner:
         Exception
             Any exception of a stopper or a callback.
         """
-        _check_caller()
+        _script.require_own_start("Tuner.fit()")
+        if _current.is_running() or _current.is_rank_program():
+            raise RuntimeError("Tuner.fit() starts its trials itself: start the script without trainrt and srun (python3 tune.py)")
         self._choice.check()
         constant = self._space.constant_list()
         if constant is not None:
@@ -161,17 +164,12 @@ class Tuner:
 
     def _watcher(self) -> SweepWatcher:
         watcher = SweepWatcher(self._path, self._stopper, self._callbacks, lambda trial: config_of(trial, self._space, self._trainable.under),
-                               self._max_failures)
+                               self._failures.max_failures)
         if self._search.suggests():
             watcher.search = ScriptSearch(self._search, self._choice.space, self._path)
         if not self._scheduler.name:
             watcher.scheduler = ScriptScheduler(self._scheduler, watcher.trials)
         return watcher
-
-    @property
-    def _max_failures(self) -> int:
-        failures = self._run_config.failure_config
-        return 0 if failures is None or failures.max_failures is None else failures.max_failures
 
     # ---- the config of the sweep ----
 
@@ -184,11 +182,10 @@ class Tuner:
         for key in ("scaling.num_workers", "scaling.min_workers"):
             found.pop(key, None)
         limit = found.pop("failure.max_failures", "0")
-        fast = self._run_config.failure_config is not None and bool(self._run_config.failure_config.fail_fast)
         tune = {"num_samples": self._num_samples, "metric": self._metric, "mode": self._mode, "scheduler": self._choice.plugin,
                 "workers": scaling.max_workers, "max_concurrent_trials": max_concurrent_trials(scaling),
-                "max_failures": min(int(limit), 1000000),
-                "fail_fast": "true" if fast else None, **self._search.settings()}
+                "max_failures": min(int(limit), 1000000), "fail_fast": "true" if self._failures.fail_fast else None,
+                **self._search.settings()}
         if self._tune.max_concurrent_trials:
             tune["max_concurrent_trials"] = self._tune.max_concurrent_trials
         sections: Sections = {"train": {"program": program_of(self._space)}, "tune": {key: str(value) for key, value in tune.items() if value is not None},
@@ -240,8 +237,6 @@ class Tuner:
             lines = [line for line in end.last_lines if "error" in line] or end.last_lines[-5:]
             raise ControllerError("the sweep failed: " + ("\n".join(lines) or "the messages of trainrt above have the reason"),
                                   exit_code=end.code)
-
-    # ---- restore ----
 
     @classmethod
     def can_restore(cls, path: str | os.PathLike[str], storage_filesystem: Any = None) -> bool:
@@ -302,10 +297,3 @@ class Tuner:
             texts["run.resume_from_checkpoint"] = tuner._trainable.trainer._first_path  # the copy of the first fit() is removed
         tuner._restored = sections_of(texts)
         return tuner
-
-
-def _check_caller() -> None:
-    """Raises RuntimeError if this process must not start a sweep."""
-    _script.require_own_start("Tuner.fit()")
-    if _current.is_running() or _current.is_rank_program():
-        raise RuntimeError("Tuner.fit() starts its trials itself: start the script without trainrt and srun (python3 tune.py)")

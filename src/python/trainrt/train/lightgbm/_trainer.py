@@ -51,7 +51,7 @@ def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, d
     rows = {}
     for name in names:
         columns, labels = table_of(name, label_column)
-        values, features = features_of(columns, name, categories)
+        values, features = features_of(columns, name)
         if not len(values):
             raise ValueError(f"rank {get_context().get_world_rank()} has no row of the dataset '{name}', and LightGBM needs rows on each rank; use fewer "
                              f"ranks")
