@@ -79,7 +79,7 @@ Json valid_value(const ParameterSpec& spec, const std::string& column) {
       return 3;
     case ParameterType::element_type:
       return "f32";
-    case ParameterType::unsupported:
+    case ParameterType::python_only:
       break;
   }
   return nullptr;
@@ -224,7 +224,7 @@ TEST_CASE("a preprocessor names an unknown argument and the valid ones") {
     auto json = example(kind, column);
     json["parameters"]["no_such_argument"] = 1;
     for (const auto& spec : kind.parameters)
-      if (spec.type != ParameterType::unsupported)
+      if (spec.type != ParameterType::python_only)
         CHECK_THROWS_WITH(made(json), Contains(std::string(kind.name)) && Contains("'no_such_argument'") &&
                                           Contains(std::string(spec.name)));
   });
@@ -251,7 +251,7 @@ TEST_CASE("each default of a preprocessor is a valid value") {
   for_each_kind([](const auto& kind, const auto& column) {
     auto json = example(kind, column), complete = json;
     for (const auto& spec : kind.parameters)
-      if (!spec.default_value.empty() && !spec.default_value.starts_with('=') && spec.type != ParameterType::unsupported &&
+      if (!spec.default_value.empty() && !spec.default_value.starts_with('=') && spec.type != ParameterType::python_only &&
           !complete["parameters"].contains(spec.name))
         complete["parameters"][std::string(spec.name)] = Json::parse(spec.default_value);
     CHECK(made(complete).to_json() == made(json).to_json());
