@@ -289,10 +289,15 @@ def killed_and_stopped_sweep_scripts_continue_without_loss():
     made = Tuning("print_results(tuner(num_samples=6, space={'lr': tune.uniform(0.01, 0.5), 'pause': 0.15}, max_concurrent_trials=2).fit())")
     draws = random.Random(4)
     kills = 0
+
+    def attempts():
+        return len(list(Path(made.runs).glob("sweep/*/attempts/*.json")))
+
     for stop in (None, signal.SIGTERM, None):
+        before = attempts()
         job = made.start()
-        limit = time.monotonic() + draws.uniform(1.0, 1.6)
-        wait_until(lambda: time.monotonic() > limit or job.ended(), 20, "the moment of the kill", job)
+        wait_until(lambda: attempts() > before or job.ended(), 60, "an attempt of a trial", job)
+        time.sleep(draws.uniform(0.1, 0.6))
         if job.ended():
             break
         kills += 1
@@ -686,7 +691,7 @@ except RuntimeError as error:
 def a_script_that_cannot_be_tuned_is_an_error():
     for text, *said in (("tuner(fails, metric='los', scheduler=ASHAScheduler()).fit()", "the Tuner in train.py: TuneConfig(metric='los'): the trials do not report it; they report:", "loss",
                          "Set TuneConfig(metric=...) to a metric"),
-                        ("tuner(metric=None, mode=None, scheduler=ASHAScheduler()).fit()", "tune.metric is missing")):
+                        ("tuner(metric=None, mode=None, scheduler=ASHAScheduler()).fit()", "without a valid `metric` (None)")):
         made = Tuning(f"grid = {text}\nprint('errors', grid.num_errors, len(grid))", FAILS)
         job = made.run(timeout=60)
         for word in said:

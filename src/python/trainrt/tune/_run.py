@@ -89,10 +89,11 @@ def run(run_or_experiment: Any, *, name: str | None = None, metric: str | None =
         raise ValueError(f"tune.run(resume={resume!r}) is not supported: Tuner.restore(path, trainable, resume_errored=True).fit() retries failed trials")
     storage = storage_path if storage_path is not None else local_dir
     given_config = RunConfig(name=name, storage_path=None if storage is None else os.fspath(storage), stop=stop, callbacks=callbacks, verbose=verbose,
-                             checkpoint_config=_without_default(checkpoint_config) or _checkpoints(keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq,
+                             checkpoint_config=checkpoint_config or _checkpoints(keep_checkpoints_num, checkpoint_score_attr, checkpoint_freq,
                                                                                  checkpoint_at_end),
                              failure_config=_failures(run_or_experiment, max_failures, fail_fast))
     run_config = _merged(getattr(run_or_experiment, "run_config", None), given_config)
+    run_config.checkpoint_config = _without_default(run_config.checkpoint_config)
     tune_config = TuneConfig(metric=metric, mode=mode, num_samples=num_samples, time_budget_s=time_budget_s, max_concurrent_trials=max_concurrent_trials,
                              search_alg=_made(search_alg, create_searcher), scheduler=_made(scheduler, create_scheduler))
     grid = Tuner(_trainable(run_or_experiment, resources_per_trial), param_space=config, tune_config=tune_config, run_config=run_config).fit()
@@ -116,7 +117,7 @@ def _made(given: Any, create: Callable[..., Any]) -> Any:
 
 def _checkpoints(kept: int | None, score: str | None, frequency: int, at_end: bool | None) -> CheckpointConfig | None:
     if kept is None and score is None and not frequency and not at_end:
-        return CheckpointConfig(checkpoint_at_end=False)
+        return None
     order = "min" if score is not None and score.startswith("min-") else "max"
     return CheckpointConfig(num_to_keep=kept, checkpoint_score_attribute=score.removeprefix("min-") if score else None, checkpoint_score_order=order,
                             checkpoint_frequency=frequency, checkpoint_at_end=bool(at_end))
@@ -133,8 +134,9 @@ def _merged(own: RunConfig | None, given: RunConfig) -> RunConfig:
         return given
     merged = copy.copy(own)
     for field in fields(given):
-        if getattr(given, field.name) != field.default:
-            setattr(merged, field.name, getattr(given, field.name))
+        value = given.given(field.name)
+        if value != field.default:
+            setattr(merged, field.name, value)
     return merged
 
 
