@@ -34,6 +34,8 @@ TRAINRT_API void prepare_mpi(double timeout_seconds = 20);
 /// more for any program with threads. The communicator's messages are never matched with the program's own messages.
 ///
 /// If a rank does not join an operation of the communicator within `timeout_seconds`, the operation throws Error.
+/// The MPI library is the one that the program links. It must have the binary interface (ABI) of MPICH.
+///
 /// mpi_communicator() throws UsageError if MPI is not initialized or already finalized, or if MPI has fewer ranks than the
 /// launcher started. Creating and destroying the communicator are collective.
 TRAINRT_API std::unique_ptr<Communicator> mpi_communicator(double timeout_seconds = 1800);

@@ -60,8 +60,8 @@ def a_launcher_as_the_program_of_several_ranks_is_refused():
 @test
 def ranks_that_a_limit_of_the_shell_ends_are_given_up_with_the_limit_named():
     config = linear_config(scratch(), "run")
-    for limit, option in (("ulimit -f 0", "-f"), ("ulimit -n 12", "-n")):
-        job = in_shell(limit, TRAINRT, "-n", 2, "--config", config, "--failure.max_failures=0")
+    for limit, option, keys in (("ulimit -f 0", "-f", []), ("ulimit -n 12", "-n", ["--scaling.backend=mpi"])):
+        job = in_shell(limit, TRAINRT, "-n", 2, "--config", config, "--failure.max_failures=0", *keys)
         ends_in_words(job, FAILED, "given up after 1 failure", "before an attempt had begun", f"(ulimit {option}")
 
 
@@ -77,7 +77,7 @@ def ranks_that_report_the_same_error_end_without_an_abort_message_of_mpi():
 
 @test
 def an_error_about_threads_that_cannot_be_started_names_the_limit():
-    job = in_shell("ulimit -v 300000", TRAINRT, f"--run.storage_path={scratch()}", "--run.name=run", "--failure.max_failures=0", "--",
+    job = in_shell("ulimit -v 200000", TRAINRT, f"--run.storage_path={scratch()}", "--run.name=run", "--failure.max_failures=0", "--",
                    PYTHON, "-c", "pass")
     ends_in_words(job, FAILED, "ulimit -v")
 
