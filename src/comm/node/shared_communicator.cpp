@@ -8,6 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "comm/reduce.hpp"
+#include "core/process/cpus.hpp"
 
 namespace trainrt::comm {
 
@@ -33,7 +34,9 @@ std::size_t offset_of(std::span<const std::size_t> counts, int rank) {
 SharedCommunicator::SharedCommunicator(Board board, std::vector<int> ranks, int size, double timeout_seconds)
     : QueuedCommunicator(ranks[static_cast<std::size_t>(board.self())], size, timeout_seconds),
       announcer_(std::move(board)),
-      steps_(steps_within(ranks, size)) {}
+      steps_(steps_within(ranks, size)) {
+  set_crowded(std::ssize(ranks) > std::ranges::count(affinity_of_this_thread(), '1'));
+}
 
 void SharedCommunicator::at_step(std::int64_t step) {
   QueuedCommunicator::at_step(step);
