@@ -11,7 +11,7 @@ from harness import *  # noqa: E402,F403
 CLUSTER = Cluster("bits")
 DATA = {"samples": 384, "features": 200}
 LOOP = {"epochs": 25, "batch_size": 16, "dropout": 0.1, "optimizer": "adamw", "lr": 0.005}
-TWO_NODES = ["-N2", "--ntasks-per-node=2", "-c1"]
+TWO_NODES = ["-N2", "-n4", "-c1"]
 
 
 def config_of(name="run", loop=None, **scaling):

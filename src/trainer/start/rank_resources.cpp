@@ -12,6 +12,7 @@
 
 #include "core/environment.hpp"
 #include "core/options.hpp"
+#include "core/output/log.hpp"
 #include "core/process/cpus.hpp"
 #include "core/process/memory.hpp"
 #include "core/rank_zero.hpp"
@@ -104,8 +105,14 @@ void fix_threads(const config::RunSpec& spec, const std::string& run_dir, const 
   RankZero(world.rank).run([&] { text = recorded_threads(run_dir).to_json().dump(); });
   const auto recorded = rundir::RankTexts::from_json(nlohmann::ordered_json::parse(communicator.broadcast_text(text, 0)));
   const int number = leading_number(recorded.of(world.rank));
-  const int threads = number > 0 ? number : resources.ranks[static_cast<std::size_t>(world.rank)].threads;
-  setenv(threads_variable, std::to_string(threads).c_str(), 0);
+  const int threads = resources.ranks[static_cast<std::size_t>(world.rank)].threads;
+  if (number > 0 && threads_of_environment() > 0 && number != threads)
+    RankZero(world.rank).run([&] {
+      log::info(fmt::format(
+          "{} = {} is replaced by {}, the number of threads in earlier attempts (scaling.on_resize = same_bits)",
+          threads_variable, threads, number));
+    });
+  setenv(threads_variable, std::to_string(number > 0 ? number : threads).c_str(), 1);
 }
 
 }  // namespace trainrt::trainer

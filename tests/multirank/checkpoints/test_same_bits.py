@@ -104,8 +104,11 @@ def the_number_of_threads_of_a_program_stays_that_of_the_first_attempt():
     job = run_on(1, config, ranks=1, code=FAILED)
     equal(seen.read_text().split(), ["2", "2"], "numbers of threads", job)
     check("bits may differ from those of attempt 1: the number of threads of rank 0 was 2 and is 2 on 1 CPU" in job.err, "the warning is missing", job)
-    job = run_on(1, config, "--scaling.require_same_bits=true", env={"OMP_NUM_THREADS": 1}, ranks=1, code=USAGE)
-    check("the number of threads of rank 0 was 2 on 1 CPU and is 1" in job.err and "scaling.require_same_bits" in job.err, "the reason is missing", job)
+    job = run_on(2, config, "--scaling.require_same_bits=true", ranks=1, code=USAGE)
+    check("the number of threads of rank 0 was 2 on 1 CPU and is 2" in job.err and "scaling.require_same_bits" in job.err, "the reason is missing", job)
+    job = run_on(1, config, env={"OMP_NUM_THREADS": 7}, ranks=1, code=FAILED)
+    equal(seen.read_text().split(), ["2", "2", "2"], "numbers of threads", job)
+    check("OMP_NUM_THREADS = 7 is replaced by 2" in job.err, "the change is not reported", job)
 
 
 main()
