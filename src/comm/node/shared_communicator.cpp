@@ -222,9 +222,8 @@ CollectiveTask SharedCommunicator::all_gather_task(Collective c) {
   if (entered.mine().kind == DataLocation::Kind::direct) co_await done;
 }
 
-/// Performs an all-gather in pieces, which the ranks copy through the shared-memory board. Called if at least one rank's
-/// data is larger than a slot of the board and cannot be accessed by other ranks; the data of all ranks is then copied in
-/// pieces.
+/// Performs an all-gather in pieces, which the ranks copy through the shared-memory board. Called if the data of at least
+/// one rank is larger than a slot of the board and cannot be accessed by other ranks.
 CollectiveTask SharedCommunicator::all_gather_in_pieces(Collective c) {
   const auto max_count = Board::piece_bytes / width_of(c);
   const auto longest = *std::ranges::max_element(c.counts);
