@@ -24,13 +24,12 @@ void pause_a_moment() {
 }
 
 /// Decides how a waiting thread spends its time. A wait first spins, because the other ranks usually arrive within
-/// microseconds, and then yields the core, because ranks may share cores. After Limits::yielding_s the wait counts as long,
+/// microseconds, and then yields the core, because ranks may share cores. After `yielding_seconds` the wait counts as long,
 /// and the caller sleeps instead. Time in which this process did not run (SIGSTOP, a suspended job) is not counted, because
 /// the other ranks were stopped as well.
 class Backoff {
  public:
-  explicit Backoff(bool is_crowded) : limits_(is_crowded ? crowded : alone) {}
-  bool is_long() { return rounds_ > limits_.spins && waited() > limits_.yielding_s; }
+  bool is_long() { return rounds_ > spins && waited() > yielding_seconds; }
   /// Returns the time waited so far, in seconds. At most `max_counted_s` seconds are counted between two calls, so the
   /// function must be called often.
   double waited() {
@@ -39,22 +38,17 @@ class Backoff {
     return waited_;
   }
   void wait_a_little() {
-    if (++rounds_ < limits_.eager_spins) return;
-    if (rounds_ < limits_.spins) return pause_a_moment();
-    if (rounds_ == limits_.spins) last_ = monotonic_seconds();
+    if (++rounds_ < eager_spins) return;
+    if (rounds_ < spins) return pause_a_moment();
+    if (rounds_ == spins) last_ = monotonic_seconds();
     sched_yield();
   }
 
  private:
-  struct Limits {
-    int eager_spins;    ///< number of rounds without a pause
-    int spins;          ///< number of rounds before the first yield
-    double yielding_s;  ///< seconds of yields before the wait counts as long
-  };
-  static constexpr Limits alone{.eager_spins = 100, .spins = 500, .yielding_s = 0.0005};
-  static constexpr Limits crowded{.eager_spins = 5, .spins = 10, .yielding_s = 0.0001};
+  static constexpr int eager_spins = 100;
+  static constexpr int spins = 500;
+  static constexpr double yielding_seconds = 0.0005;
   static constexpr double max_counted_s = 2;  // maximum time counted between two calls of waited(); far longer than a sleep
-  const Limits& limits_;
   double last_ = 0;
   double waited_ = 0;
   int rounds_ = 0;
@@ -133,7 +127,7 @@ void QueuedCommunicator::wait_for(Awaited& awaited, std::string_view what) {
 
 void QueuedCommunicator::wait_with_limit(Awaited& awaited, const std::string& what) {
   constexpr double report_after_s = 0.5;
-  Backoff wait(is_crowded_);
+  Backoff wait;
   ReportedWait waiting;
   while (!awaited.ready()) {
     if (!wait.is_long()) {

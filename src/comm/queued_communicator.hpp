@@ -13,8 +13,7 @@ namespace trainrt::comm {
 /// - start() runs a collective up to its first wait, so that the other ranks are notified of it.
 /// - Collectives complete in the order of their start.
 /// - Collectives advance only in calls of start(), test() and wait(); no thread is created for them.
-/// - A wait first spins, then yields the core, then sleeps. If the ranks of a node outnumber its CPUs (set_crowded()), a
-///   wait hardly spins, because the awaited ranks may need this core.
+/// - A wait first spins, then yields the core, then sleeps.
 class QueuedCommunicator : public Communicator {
  public:
   QueuedCommunicator(int rank, int size, double timeout_seconds)
@@ -33,8 +32,6 @@ class QueuedCommunicator : public Communicator {
   /// Called repeatedly during long waits, so that the backend can do other work. Returns the maximum number of seconds that
   /// the wait may sleep before the next call.
   virtual double on_long_wait() { return 0.1; }
-  /// Sets whether more ranks wait on this node than it has CPUs. Default: false.
-  void set_crowded(bool is_crowded) { is_crowded_ = is_crowded; }
   /// Waits for a condition that belongs to no queued collective. The timeout of the communicator applies. `what`: name of
   /// the wait in messages.
   void wait_for(Awaited& awaited, std::string_view what);
@@ -65,7 +62,6 @@ class QueuedCommunicator : public Communicator {
   void note_broken(const std::string& what, const std::string& why);
 
   double timeout_seconds_;
-  bool is_crowded_ = false;
   std::int64_t step_ = 0;
   std::deque<Entry> queue_;
   Ticket started_ = 0;

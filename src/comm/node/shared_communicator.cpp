@@ -8,7 +8,6 @@
 #include <trainrt/error.hpp>
 
 #include "comm/reduce.hpp"
-#include "core/process/cpus.hpp"
 
 namespace trainrt::comm {
 
@@ -34,9 +33,7 @@ std::size_t offset_of(std::span<const std::size_t> counts, int rank) {
 SharedCommunicator::SharedCommunicator(Board board, std::vector<int> ranks, int size, double timeout_seconds)
     : QueuedCommunicator(ranks[static_cast<std::size_t>(board.self())], size, timeout_seconds),
       announcer_(std::move(board)),
-      steps_(steps_within(ranks, size)) {
-  set_crowded(std::ssize(ranks) > std::ranges::count(affinity_of_this_thread(), '1'));
-}
+      steps_(steps_within(ranks, size)) {}
 
 void SharedCommunicator::at_step(std::int64_t step) {
   QueuedCommunicator::at_step(step);
@@ -222,8 +219,9 @@ CollectiveTask SharedCommunicator::all_gather_task(Collective c) {
   if (entered.mine().kind == DataLocation::Kind::direct) co_await done;
 }
 
-/// Performs an all-gather in pieces, which the ranks copy through the shared-memory board. Called if the data of at least
-/// one rank is larger than a slot of the board and cannot be accessed by other ranks.
+/// Performs an all-gather in pieces, which the ranks copy through the shared-memory board. Called if at least one rank's
+/// data is larger than a slot of the board and cannot be accessed by other ranks; the data of all ranks is then copied in
+/// pieces.
 CollectiveTask SharedCommunicator::all_gather_in_pieces(Collective c) {
   const auto max_count = Board::piece_bytes / width_of(c);
   const auto longest = *std::ranges::max_element(c.counts);
