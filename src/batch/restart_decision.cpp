@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "batch/usable_nodes.hpp"
+
 namespace trainrt::batch {
 
 namespace {
@@ -48,50 +50,19 @@ std::string times(int count) { return fmt::format("{} time{}", count, count == 1
 
 std::string are(const std::vector<std::string>& names) { return names.size() == 1 ? "is" : "are"; }
 
-/// The nodes of the job's allocation, sorted by whether the next attempt can use them.
-struct Usable {
-  std::vector<std::string> nodes;
-  std::vector<std::string> lost;
-  std::vector<std::string> excluded;  ///< healthy nodes that the next attempt should avoid
-  int tasks = 0;                      ///< number of tasks to run on `nodes`, at most `wanted`
-  int wanted = 0;                     ///< number of tasks that a job step on all nodes would have
-};
-
-enum class Excluded { left_out, used };
-
-Usable usable_of(const Situation& situation, const RestartLimits& limits, Excluded excluded = Excluded::left_out) {
-  Usable usable;
-  int usable_tasks = 0;
-  int all_tasks = 0;
-  for (const auto& node : situation.nodes) {
-    all_tasks += node.tasks;
-    const bool is_left_out = node.excluded && excluded == Excluded::left_out;
-    if (node.healthy && !is_left_out) usable_tasks += node.tasks;
-    (!node.healthy ? usable.lost : is_left_out ? usable.excluded : usable.nodes).push_back(node.name);
-  }
-  usable.wanted = limits.workers > 0 ? limits.workers : all_tasks;
-  usable.tasks = std::min(usable.wanted, usable_tasks);
-  return usable;
-}
-
-bool suffices(const Usable& usable, const RestartLimits& limits) {
-  const bool whole = usable.tasks >= usable.wanted;
-  return !usable.nodes.empty() && (whole || (limits.min_workers > 0 && usable.tasks >= limits.min_workers));
-}
-
 /// Returns whether the run has enough nodes without its excluded (bad or slow) nodes. The excluded nodes may be at most
 /// half of the healthy nodes.
-bool suffices_without_excluded(const Usable& usable, const RestartLimits& limits) {
+bool suffices_without_excluded(const UsableNodes& usable, const RestartLimits& limits) {
   return suffices(usable, limits) && usable.excluded.size() <= usable.nodes.size();
 }
 
-RestartDecision continue_on(const Usable& usable, const std::string& reason) {
+RestartDecision continue_on(const UsableNodes& usable, const RestartLimits& limits, const std::string& reason) {
   return {.action = Action::restart,
           .wait_s = 1,
           .nodes = usable.nodes,
           .tasks = usable.tasks,
-          .why = fmt::format("{}: continuing with {} of {} workers, on {}", reason, usable.tasks, usable.wanted,
-                             fmt::join(usable.nodes, ","))};
+          .shares_cpus = limits.fixed_workers > 0,
+          .why = fmt::format("{}: continuing with {}", reason, described_step(usable, limits))};
 }
 
 /// Returns the action to give up if the number of consecutive attempts without progress has reached its limit; nullopt
@@ -123,26 +94,26 @@ RestartDecision requeue(const Situation& situation, const RestartLimits& limits,
 /// - restart on the remaining nodes if enough are left; excluded nodes are used only if necessary
 /// - otherwise requeue the job
 RestartDecision after_loss(const Situation& situation, const RestartLimits& limits) {
-  auto usable = usable_of(situation, limits);
+  auto usable = usable_nodes(situation, limits);
   const auto lost =
       fmt::format("{}; {} of the allocation {} lost", situation.how, fmt::join(usable.lost, ","), are(usable.lost));
-  if (!suffices_without_excluded(usable, limits)) usable = usable_of(situation, limits, Excluded::used);
-  if (suffices(usable, limits)) return continue_on(usable, lost);
-  if (limits.min_workers == 0) return requeue(situation, limits, lost, Limit::no_min_workers);
-  return requeue(situation, limits,
-                 fmt::format("{} ({} workers are left, at least {} are needed)", lost, usable.tasks, limits.min_workers),
-                 Limit::min_workers);
+  if (!suffices_without_excluded(usable, limits)) usable = usable_nodes(situation, limits, ExcludedNodes::used);
+  if (suffices(usable, limits)) return continue_on(usable, limits, lost);
+  if (limits.min_workers == 0 && limits.fixed_workers == 0) return requeue(situation, limits, lost, Limit::no_min_workers);
+  const bool lacks_memory = limits.fixed_workers > 0 && usable.cpus >= limits.min_cpus;
+  return requeue(situation, limits, fmt::format("{} ({})", lost, shortage_of(usable, limits)),
+                 lacks_memory ? Limit::none : Limit::min_workers);
 }
 
 /// Returns the action by which the run continues without its excluded (bad or slow) nodes: a restart on the other nodes of
 /// the allocation if they suffice, otherwise a requeue. Returns nullopt if no node is excluded, or if the run cannot
 /// continue without the excluded nodes.
 std::optional<RestartDecision> without_excluded(const Situation& situation, const RestartLimits& limits) {
-  const auto usable = usable_of(situation, limits);
+  const auto usable = usable_nodes(situation, limits);
   if (usable.excluded.empty()) return std::nullopt;
   const auto reason =
       fmt::format("{}; {} {} left out", situation.how, fmt::join(usable.excluded, ","), are(usable.excluded));
-  if (suffices_without_excluded(usable, limits)) return continue_on(usable, reason);
+  if (suffices_without_excluded(usable, limits)) return continue_on(usable, limits, reason);
   if (!situation.no_other_nodes.empty() || situation.requeues >= limits.max_requeues) return std::nullopt;
   return requeue(situation, limits, reason);
 }
@@ -150,7 +121,7 @@ std::optional<RestartDecision> without_excluded(const Situation& situation, cons
 /// Returns a clause for messages: the reason why the next attempt uses nodes that the run should avoid. Returns "" if it
 /// uses no such nodes.
 std::string note_of_used(const Situation& situation, const RestartLimits& limits) {
-  const auto excluded = usable_of(situation, limits).excluded;
+  const auto excluded = usable_nodes(situation, limits).excluded;
   if (excluded.empty()) return {};
   return fmt::format("; {} should be left out, but {} used: {}", fmt::join(excluded, ","), are(excluded),
                      why_not_without_excluded(situation, limits));
@@ -162,7 +133,7 @@ RestartDecision after_failure(const Situation& situation, const RestartLimits& l
                    fmt::format("{}; it was restarted {} in this allocation", situation.how, times(limits.max_failures)),
                    fix_and_submit(situation), Limit::max_failures);
   if (auto decision = refused(situation, limits)) return *decision;
-  if (!usable_of(situation, limits).lost.empty()) return after_loss(situation, limits);
+  if (!usable_nodes(situation, limits).lost.empty()) return after_loss(situation, limits);
   if (auto decision = without_excluded(situation, limits)) return *decision;
   const double wait_s = std::min(max_wait_s, std::exp2(std::clamp(situation.failures, 1, 10) - 1));
   return {.action = Action::restart,
@@ -212,9 +183,20 @@ RestartDecision done(JobEnding ending) {
   return {.action = Action::done, .why = std::move(why)};
 }
 
-}  // namespace
+/// Returns `decision`, completed for a run with a fixed number of workers: a restart on the complete allocation starts this
+/// number of tasks, even if the allocation has another number of tasks.
+RestartDecision with_fixed_workers(RestartDecision decision, const Situation& situation, const RestartLimits& limits) {
+  if (limits.fixed_workers == 0 || decision.action != Action::restart || !decision.nodes.empty()) return decision;
+  const auto usable = usable_nodes(situation, limits, ExcludedNodes::used);
+  if (usable.is_allocation || usable.nodes.empty()) return decision;
+  decision.nodes = usable.nodes;
+  decision.tasks = usable.tasks;
+  decision.shares_cpus = true;
+  if (decision.why.empty()) decision.why = "starting " + described_step(usable, limits);
+  return decision;
+}
 
-RestartDecision decide(const Situation& situation, const RestartLimits& limits) {
+RestartDecision decide_action(const Situation& situation, const RestartLimits& limits) {
   switch (situation.exit_code) {
     case 0:
       return done(situation.ending);
@@ -231,6 +213,8 @@ RestartDecision decide(const Situation& situation, const RestartLimits& limits) 
   if (situation.permanent)
     return give_up(ExitCode::failed, situation.how + "; not restarted, since it would fail again",
                    "Fix the error above and submit the job again");
+  if (situation.shrunk && limits.fixed_workers > 0 && !usable_nodes(situation, limits).lost.empty())
+    return after_loss(situation, limits);
   if (situation.shrunk) return requeue(situation, limits, situation.how + "; Slurm has taken a node out of the allocation");
   if (situation.exit_code == code_of(ExitCode::stopped) && situation.slow) return after_slow_node(situation, limits);
   if (situation.exit_code == code_of(ExitCode::stopped))
@@ -238,8 +222,8 @@ RestartDecision decide(const Situation& situation, const RestartLimits& limits) 
   return after_failure(situation, limits);
 }
 
-RestartDecision begin(const Situation& situation, const RestartLimits& limits) {
-  const auto usable = usable_of(situation, limits);
+RestartDecision begin_action(const Situation& situation, const RestartLimits& limits) {
+  const auto usable = usable_nodes(situation, limits);
   if (usable.excluded.empty()) return {.action = Action::restart};
   auto first = situation;
   first.how = "before the first attempt in this allocation";
@@ -251,8 +235,18 @@ RestartDecision begin(const Situation& situation, const RestartLimits& limits) {
   return {.action = Action::restart, .why = first.how + note_of_used(first, limits)};
 }
 
+}  // namespace
+
+RestartDecision decide(const Situation& situation, const RestartLimits& limits) {
+  return with_fixed_workers(decide_action(situation, limits), situation, limits);
+}
+
+RestartDecision begin(const Situation& situation, const RestartLimits& limits) {
+  return with_fixed_workers(begin_action(situation, limits), situation, limits);
+}
+
 std::string why_not_without_excluded(const Situation& situation, const RestartLimits& limits) {
-  const auto usable = usable_of(situation, limits);
+  const auto usable = usable_nodes(situation, limits);
   if (usable.excluded.empty() || suffices_without_excluded(usable, limits)) return {};
   if (!situation.no_other_nodes.empty()) return situation.no_other_nodes;
   if (situation.requeues >= limits.max_requeues)

@@ -17,6 +17,7 @@ struct Node {
   int tasks = 0;
   bool healthy = true;
   bool excluded = false;  ///< true if the run should avoid the node, because attempts failed on it or it is slow
+  int cpus = 1;           ///< number of CPUs that the job has on the node
 };
 
 /// How the Slurm job ends, if Slurm or the user ends it.
@@ -61,6 +62,11 @@ struct RestartLimits {
   int max_no_progress = 0;  ///< maximum number of consecutive attempts without progress; 0: unlimited
   int min_workers = 0;      ///< minimum number of workers (ranks) to continue with; 0: all workers are required
   int workers = 0;          ///< number of workers (ranks) on all nodes; 0: the number of tasks of the allocation
+  /// Number of workers (ranks) of every job step, on any number of CPUs; 0: a job step has at most the tasks of its nodes
+  int fixed_workers = 0;
+  int min_cpus = 1;  ///< minimum number of CPUs on which `fixed_workers` workers continue
+  /// Maximum number of the `fixed_workers` workers for which the memory of one node suffices; 0: unknown.
+  int max_workers_per_node = 0;
 };
 
 /// The action to take after an attempt to run the job step. The supervising command (`trainrt supervise`, or `trainrt -n`
@@ -73,7 +79,7 @@ struct RestartDecision {
     max_failures,
     max_requeues,
     max_no_progress,
-    min_workers,     ///< fewer workers (ranks) are left than the configured minimum
+    min_workers,     ///< fewer workers (ranks) or CPUs are left than the configured minimum
     no_min_workers,  ///< workers (ranks) are missing, and all are needed because the config sets no minimum
   };
   Action action = Action::done;
@@ -81,8 +87,10 @@ struct RestartDecision {
   double wait_s = 0;               ///< delay before a restart, in seconds
   std::vector<std::string> nodes;  ///< nodes to restart on; empty: all nodes of the allocation
   int tasks = 0;                   ///< number of tasks to start on `nodes`
-  std::string why;                 ///< message with the decision and its reason; a sentence without a full stop
-  std::string advice;              ///< advice to the user, as a sentence; "" without advice
+  /// True if `tasks` are started on `nodes` also if the nodes have fewer CPUs; the tasks of a node then share its CPUs.
+  bool shares_cpus = false;
+  std::string why;     ///< message with the decision and its reason; a sentence without a full stop
+  std::string advice;  ///< advice to the user, as a sentence; "" without advice
   /// restart limit that decided which action is taken; the caller adds the name of its config key to `why`
   Limit limit = Limit::none;
 };
@@ -93,7 +101,7 @@ RestartDecision decide(const Situation& situation, const RestartLimits& limits);
 
 /// Returns the action to take before the first attempt in an allocation. Reads only `nodes`, `requeues` and
 /// `no_other_nodes` of `situation`. Pure function. The possible actions are:
-/// - start on all nodes
+/// - start on all nodes, with RestartLimits::fixed_workers tasks if this number is set
 /// - start without the excluded nodes
 /// - requeue the job to get other nodes, only if it was not requeued before
 RestartDecision begin(const Situation& situation, const RestartLimits& limits);

@@ -72,17 +72,20 @@ std::string failure_of(const std::optional<ChildOutput>& done, std::string_view 
   return done->exit_code == 127 ? "scontrol was not found" : trim(done->text);
 }
 
-/// Returns the nodes of the Slurm job, each with its name and number of tasks, from the job's environment variables.
+/// Returns the nodes of the Slurm job, each with its name and numbers of tasks and CPUs, from the job's environment
+/// variables.
 std::vector<Node> allocated_nodes(const Environment& environment) {
   const auto list = environment.text("SLURM_JOB_NODELIST").value_or("");
   if (!is_plain(list)) return {};
   const auto hosts = ask({"scontrol", "show", "hostnames", list});
   if (hosts.empty()) return {};
   const auto tasks = parse_tasks_per_node(environment.text("SLURM_TASKS_PER_NODE").value_or(""));
+  const auto cpus = parse_tasks_per_node(environment.text("SLURM_JOB_CPUS_PER_NODE").value_or(""));
   std::vector<Node> nodes;
   for (auto& name : split(hosts, " \n")) {
     const auto index = nodes.size();
-    nodes.push_back({.name = std::move(name), .tasks = index < tasks.size() ? tasks[index] : 1});
+    const int tasks_here = index < tasks.size() ? tasks[index] : 1;
+    nodes.push_back({.name = std::move(name), .tasks = tasks_here, .cpus = index < cpus.size() ? cpus[index] : tasks_here});
   }
   return nodes;
 }

@@ -56,8 +56,8 @@ JobLocation locate_job(const std::string& job);
 /// run on the node. Pure function.
 std::map<std::string, bool> parse_node_states(std::string_view text);
 
-/// Parses the value of SLURM_TASKS_PER_NODE; returns the number of tasks of each node: "2(x3),1" is 2, 2, 2, 1. Returns an
-/// empty list if the value is malformed. Pure function.
+/// Parses the value of SLURM_TASKS_PER_NODE or SLURM_JOB_CPUS_PER_NODE; returns the number of each node: "2(x3),1" is 2,
+/// 2, 2, 1. Returns an empty list if the value is malformed. Pure function.
 std::vector<int> parse_tasks_per_node(std::string_view text);
 
 /// Parses the output of `squeue --steps --format=%i`; returns the ids of the job steps that srun started, such as "12.0".

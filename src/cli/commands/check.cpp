@@ -18,6 +18,7 @@
 #include "cli/start/checkpoint_space.hpp"
 #include "cli/start/load_run_spec.hpp"
 #include "cli/start/resolve_train_function.hpp"
+#include "cli/start/workers_text.hpp"
 #include "cli/terminal/print.hpp"
 #include "cli/tune/sweep_check.hpp"
 #include "comm/backend.hpp"
@@ -188,6 +189,7 @@ ExitCode check_command(std::span<const std::string> words) {
   else
     print_safely("program         {}\n", spec.train.program);
   for (const auto& line : dataset_lines(spec, start)) print_safely("{}\n", line);
+  if (const auto text = workers_text(spec); !text.empty()) print_safely("workers         {}\n", text);
   print_safely("storage         {}\n", storage_text(spec));
   print_safely("checkpoints     {}\n", checkpoint_space_text(spec));
   print_safely("run directory   {}: {}\n", spec.run_dir, planned_start(spec));

@@ -20,9 +20,11 @@
 #include "launch/expected_size.hpp"
 #include "launch/shell_step.hpp"
 #include "program/children/other_launcher.hpp"
+#include "rundir/storage/opened_run.hpp"
 #include "trainer/records/own_run.hpp"
 #include "trainer/run/run.hpp"
 #include "trainer/start/rank_command.hpp"
+#include "trainer/start/rank_resources.hpp"
 #include "trainer/start/rank_start.hpp"
 #include "tune/trials/trial_callback.hpp"
 
@@ -84,6 +86,7 @@ class TrainingCommand final : public trainer::RankCommand {
   std::string description(const config::RunSpec& spec) const override { return train_function_text(spec, training_.call); }
 
   ExitCode execute(const config::RunSpec& spec, launch::Launch& launch, Communicator& communicator) override {
+    trainer::fix_threads(spec, rundir::opened_run(spec.run_dir), launch.world(), communicator);
     const auto training = std::move(training_);  // ends the programs before the ranks separate, also after an error
     const auto require = [&](const config::RunSpec& requested) {
       trainer::require_workers(requested, launch.world().size);

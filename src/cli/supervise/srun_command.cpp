@@ -19,6 +19,10 @@ std::vector<std::string> srun_command(const batch::RestartDecision& shape, std::
     command.push_back(fmt::format("--ntasks={}", shape.tasks));
     command.push_back(fmt::format("--nodelist={}", fmt::join(shape.nodes, ",")));
     command.emplace_back("--distribution=block");
+    if (shape.shares_cpus) {
+      command.emplace_back("--overcommit");
+      command.emplace_back("--cpu-bind=none");  // otherwise two ranks may be bound to one CPU while others are idle
+    }
   }
   return command;
 }

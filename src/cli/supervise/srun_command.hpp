@@ -8,7 +8,8 @@
 namespace trainrt::cli {
 
 /// Returns the srun command, up to the program that it starts.
-/// - `shape` names the nodes and the number of tasks of the job step, if it does not use the complete allocation.
+/// - `shape` names the nodes and the number of tasks of the job step, if it does not use the complete allocation. With
+///   RestartDecision::shares_cpus, each node gets an equal number of consecutive ranks, which share all its CPUs.
 /// - `user_options` are further options of srun, separated by blanks (TRAINRT_SRUN_ARGS). Options of `shape` override them.
 /// - `input_only_to_first_rank` passes standard input to rank 0 only, instead of to all ranks.
 ///

@@ -11,6 +11,7 @@
 #include "core/host.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
+#include "core/process/memory.hpp"
 #include "io/files/fenced_directory.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/progress.hpp"
@@ -19,6 +20,8 @@
 #include "rundir/storage/opened_run.hpp"
 #include "rundir/storage/run_directory.hpp"
 #include "rundir/storage/trust.hpp"
+#include "trainer/records/same_bits.hpp"
+#include "trainer/start/global_batch.hpp"
 
 namespace trainrt::cli {
 
@@ -50,6 +53,9 @@ config::RunSpec spec_of_opened_run(const config::RunSpec& config) try {
   apply_recorded(*record, "failure.max_excluded_nodes", spec.failure.max_excluded_nodes);
   apply_recorded(*record, "scaling.num_workers", spec.scaling.num_workers);
   apply_recorded(*record, "scaling.min_workers", spec.scaling.min_workers);
+  if (const auto found = record->spec.find("scaling.on_resize");
+      found != record->spec.end() && found->second == "same_bits")
+    spec.scaling.on_resize_key = config::OnResize::same_bits;
   return spec;
 } catch (const std::exception& error) {
   log::warning(fmt::format("cannot read which run the program has opened: {}", error.what()));
@@ -105,6 +111,26 @@ std::string SupervisedRun::repeated_mistake() const {
 
 std::string SupervisedRun::again_with() const {
   return spec_.run.continue_with.empty() ? "" : " with " + spec_.run.continue_with;
+}
+
+int SupervisedRun::fixed_workers() const {
+  if (!spec_.scaling.has_fixed_workers()) return 0;
+  if (spec_.scaling.num_workers > 0) return spec_.scaling.num_workers;
+  try {
+    const auto record = rundir::read_run_record(spec_.run_dir);
+    return record ? trainer::workers_of_run(spec_.run_dir, *record) : 0;
+  } catch (const std::exception&) {
+    return 0;  // the ranks report the error
+  }
+}
+
+int SupervisedRun::max_workers_per_node() const {
+  if (!spec_.scaling.has_fixed_workers()) return 0;
+  const auto used = trainer::recorded_memory(spec_.run_dir);
+  if (used.max_peak <= 0) return 0;
+  const auto fitting = memory_limit() / static_cast<std::uint64_t>(used.max_peak);
+  constexpr std::uint64_t max = 1'000'000;
+  return std::max(used.max_per_node, static_cast<int>(std::min(fitting, max)));
 }
 
 bool SupervisedRun::has_finished() const {

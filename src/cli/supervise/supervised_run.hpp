@@ -44,6 +44,13 @@ class SupervisedRun {
   std::string repeated_mistake() const;
   /// Returns batch::Situation::again_with: the option with which another job continues the run, or "".
   std::string again_with() const;
+  /// Returns the number of ranks of each attempt of a run with scaling.on_resize = same_bits: the value of
+  /// scaling.num_workers, or else the number of workers of the earlier attempts. Returns 0 for other runs, and before the
+  /// first attempt.
+  int fixed_workers() const;
+  /// Returns how many ranks of a run with scaling.on_resize = same_bits fit into the memory of a node like this one,
+  /// according to the memory that the ranks of earlier attempts used; 0 for other runs, and if their memory is unknown.
+  int max_workers_per_node() const;
   /// Returns whether the run has finished according to run.json; false if it cannot be read.
   bool has_finished() const;
 

@@ -67,11 +67,12 @@ ExitCode Supervisor::run() {
 batch::RestartDecision Supervisor::decide_first_step() {
   exclusions_.read(run_.spec());
   batch::Situation situation{.requeues = job_.restart_count()};
-  if (exclusions_.empty()) return batch::begin(situation, limits());
+  const auto bounds = limits();
+  if (exclusions_.empty() && bounds.fixed_workers == 0) return batch::begin(situation, bounds);
   const auto facts = job_.show();
   situation.nodes = job_.nodes(facts);
   exclusions_.mark(situation, facts);
-  return batch::begin(situation, limits());
+  return batch::begin(situation, bounds);
 }
 
 /// Runs one job step on the nodes of `shape`, and blocks until it has ended.
@@ -210,8 +211,11 @@ batch::RestartLimits Supervisor::limits() const {
   return {.max_failures = spec.failure.max_failures,
           .max_requeues = spec.failure.max_requeues,
           .max_no_progress = spec.failure.max_no_progress,
-          .min_workers = spec.scaling.min_workers,
-          .workers = workers};
+          .min_workers = spec.scaling.has_fixed_workers() ? 0 : spec.scaling.min_workers,
+          .workers = workers,
+          .fixed_workers = run_.fixed_workers(),
+          .min_cpus = std::max(1, spec.scaling.min_workers),
+          .max_workers_per_node = run_.max_workers_per_node()};
 }
 
 }  // namespace trainrt::cli

@@ -104,7 +104,7 @@ class NodeCommunicator : public SharedCommunicator {
   double on_long_wait() override {
     if (nodes_ == 1) return SharedCommunicator::on_long_wait();
     mpi_->roll_call().answer();
-    return 0.001;
+    return 0.02;  // a rank that asks waits up to two seconds for answers
   }
 
   CollectiveTask make_task(Collective c) override {

@@ -10,6 +10,7 @@
 #include "comm/mpi/mpi_call.hpp"
 #include "comm/mpi/mpi_lane.hpp"
 #include "comm/reduce.hpp"
+#include "core/host.hpp"
 
 namespace trainrt::comm {
 
@@ -45,9 +46,14 @@ bool MpiRequests::ready() {
   return done != 0;
 }
 
-void MpiRequests::sleep(double) {
+/// Sleeps for 1 % of the time since the first sleep, because an arriving message does not end the sleep.
+void MpiRequests::sleep(double max_seconds) {
   roll_call_.answer();
-  const timespec pause{0, 50'000};  // 50 us; short, because an arriving message does not end the sleep
+  constexpr double min_s = 50e-6, max_s = 0.01;
+  const double now = monotonic_seconds();
+  if (first_sleep_s_ == 0) first_sleep_s_ = now;
+  const double seconds = std::min(std::clamp((now - first_sleep_s_) / 100, min_s, max_s), max_seconds);
+  const timespec pause{0, static_cast<long>(seconds * 1e9)};
   nanosleep(&pause, nullptr);
 }
 

@@ -24,6 +24,7 @@ class MpiRequests : public Awaited {
  private:
   MpiRollCall& roll_call_;
   std::vector<MPI_Request> requests_;
+  double first_sleep_s_ = 0;  ///< time of the first sleep(), by monotonic_seconds(); 0: before it
 };
 
 /// A communicator over MPI. Sums do not use MPI_Allreduce, because its order of additions depends on the layout of ranks

@@ -15,7 +15,8 @@ bool is_positive_size(std::string_view text) { return parse_bytes(text).value_or
 
 void check_scaling(const Options& options, const RunSpec& spec) {
   const auto& scaling = spec.scaling;
-  if (scaling.num_workers > 0 && scaling.min_workers > scaling.num_workers)
+  const bool counts_ranks = !scaling.has_fixed_workers();  // otherwise min_workers is a number of CPUs
+  if (counts_ranks && scaling.num_workers > 0 && scaling.min_workers > scaling.num_workers)
     refuse_key(options, "scaling.min_workers",
                fmt::format("is {}; it must be at most scaling.num_workers = {}", scaling.min_workers, scaling.num_workers));
   if (scaling.min_workers > 0 && scaling.on_resize() == OnResize::refuse)
@@ -44,16 +45,19 @@ const Section scaling{
               .default_value = "0",
               .help =
                   "minimum number of ranks with which an elastic run may restart; 0: not elastic. The global batch does "
-                  "not change: it is the batch of num_workers ranks or, if num_workers is 0, of the first attempt's ranks",
+                  "not change: it is the batch of num_workers ranks or, if num_workers is 0, of the first attempt's ranks. "
+                  "With on_resize = same_bits: minimum number of CPUs with which the run continues",
               .range = {.least = 0}}),
          key(&ScalingKeys::on_resize_key,
              {.key = "scaling.on_resize",
               .help = "action if a restart has a different number of ranks: refuse fails, keep_global_batch splits the "
-                      "global batch over the present ranks, keep_batch keeps the batch of each rank. The default is "
-                      "refuse, or keep_global_batch if min_workers is set"},
+                      "global batch over the present ranks, keep_batch keeps the batch of each rank. same_bits runs the "
+                      "same number of ranks on any number of CPUs and nodes, so that results have the same bits. The "
+                      "default is refuse, or keep_global_batch if min_workers is set"},
              {{"refuse", OnResize::refuse},
               {"keep_global_batch", OnResize::keep_global_batch},
-              {"keep_batch", OnResize::keep_batch}}),
+              {"keep_batch", OnResize::keep_batch},
+              {"same_bits", OnResize::same_bits}}),
          key(&ScalingKeys::backend,
              {.key = "scaling.backend",
               .default_value = "auto",
@@ -88,7 +92,12 @@ const Section scaling{
          key(&ScalingKeys::check_collectives,
              {.key = "scaling.check_collectives",
               .default_value = "false",
-              .help = "compare the calls of all ranks before each collective, to find ranks that make different calls"})},
+              .help = "compare the calls of all ranks before each collective, to find ranks that make different calls"}),
+         key(&ScalingKeys::require_same_bits,
+             {.key = "scaling.require_same_bits",
+              .default_value = "false",
+              .help = "refuse a restart with which the bits of results may change: another number of threads or workers, "
+                      "another kind of CPU, another version of the C library; false: print a warning"})},
     .check = check_scaling};
 
 }  // namespace plugins

@@ -1,6 +1,7 @@
 #include "frameworks/trees/cpus_of_rank.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,6 +10,8 @@
 namespace trainrt::frameworks::trees {
 
 namespace {
+
+constexpr std::ptrdiff_t max_threads = 65536;
 
 /// Returns "1" for each CPU on which this thread may run, and "0" for each other CPU.
 std::string cpus_of_this_thread() {
@@ -26,7 +29,10 @@ int cpus_of_rank(Context& ctx) {
   const auto cpus = cpus_of_this_thread();
   const auto mine = fmt::format("{} {}", ctx.node_rank(), cpus);
   const auto all = ctx.communicator().all_gather(mine);
-  const auto share = std::ranges::count(cpus, '1') / std::max<std::ptrdiff_t>(std::ranges::count(all, mine), 1);
+  const auto computed = std::ranges::count(cpus, '1') / std::max<std::ptrdiff_t>(std::ranges::count(all, mine), 1);
+  const char* const set = std::getenv("OMP_NUM_THREADS");
+  const std::ptrdiff_t threads = set == nullptr ? 0 : std::strtol(set, nullptr, 10);
+  const auto share = threads > 0 && threads < max_threads ? threads : computed;
   return ctx.communicator().all_reduced(static_cast<std::int32_t>(std::max<std::ptrdiff_t>(share, 1)), Op::min);
 }
 

@@ -5,14 +5,6 @@
 
 namespace trainrt::program {
 
-/// Returns the CPUs on which this thread may run, as a text with a "1" or "0" for each CPU from CPU 0 on; "" if they
-/// cannot be determined.
-std::string affinity_of_this_thread();
-
-/// Returns the number of CPUs for this rank: the number of CPUs in the affinity `mine`, divided by the number of ranks
-/// of the node with an equal affinity, and at least 1. `of_node`: affinities of all ranks of the node. Pure function.
-int cpus_each(const std::string& mine, std::span<const std::string> of_node);
-
 /// Advice in a warning about ranks that are bound to too few CPUs.
 inline constexpr const char* more_cpus_advice =
     "set --cpus-per-task for sbatch and again for srun, "

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/output/log.hpp"
+#include "core/process/cpus.hpp"
 #include "core/rank_zero.hpp"
 #include "program/environments/cpus.hpp"
 #include "program/environments/visible_gpus.hpp"

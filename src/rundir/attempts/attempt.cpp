@@ -104,8 +104,10 @@ void fill_from_meter(AttemptRecord& record, const Meter& meter) {
   record.seen = utc_now();
 }
 
-Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter, bool accepts_missing)
+Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter, bool accepts_missing,
+                 BitFacts bits)
     : files_(run_dir, ""), meter_(meter) {
+  record_.bits = std::move(bits);
   record_.accepted_missing = accepts_missing;
   record_.owner = this_owner();
   record_.trainrt_version = version;

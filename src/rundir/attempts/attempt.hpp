@@ -28,11 +28,11 @@ class Attempt {
   /// attempt can change the run directory afterwards. Records the end of earlier attempts that have not recorded an end;
   /// for this, only the last record and those of attempts with a heartbeat file are read.
   ///
-  /// `ranks`, `nodes` and `accepts_missing` (AttemptRecord::accepted_missing) are stored in the new record. `meter` must
-  /// outlive this object. Throws RunIsOwned if the last attempt's owner is alive, and StorageError if an older attempt
+  /// `ranks`, `nodes`, `accepts_missing` (AttemptRecord::accepted_missing) and `bits` are stored in the new record. `meter`
+  /// must outlive this object. Throws RunIsOwned if the last attempt's owner is alive, and StorageError if an older attempt
   /// cannot be fenced off.
-  Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter,
-          bool accepts_missing = false);
+  Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter, bool accepts_missing = false,
+          BitFacts bits = {});
   ~Attempt();
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;

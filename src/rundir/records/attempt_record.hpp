@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/mistake.hpp"
+#include "rundir/records/bit_facts.hpp"
 #include "rundir/records/next_start.hpp"
 #include "rundir/records/owner.hpp"
 #include "rundir/records/run_state.hpp"
@@ -76,6 +77,7 @@ struct AttemptRecord {
   /// True if the user started the attempt although checkpoints were missing. Checkpoints that earlier attempts recorded
   /// then no longer count as saved.
   bool accepted_missing = false;
+  BitFacts bits = {};  ///< facts on which the bits of results may depend; empty in records of older versions
 
   /// Returns whether the attempt's progress is known, from trainrt's API or from the program's output.
   bool shows_progress() const { return !silent || (position && *position >= 0); }

@@ -33,8 +33,9 @@ void log_changed_batch(const config::RunSpec& spec, const GlobalBatch& batch, in
 }  // namespace
 
 AttemptRecorder::AttemptRecorder(const config::RunSpec& spec, const std::string& function, int ranks,
-                                 std::vector<std::string> nodes, rundir::Meter& meter, bool accepts_missing)
-    : spec_(spec), meter_(meter), attempt_(spec.run_dir, ranks, std::move(nodes), meter, accepts_missing) {
+                                 std::vector<std::string> nodes, rundir::Meter& meter, bool accepts_missing,
+                                 rundir::BitFacts bits)
+    : spec_(spec), meter_(meter), attempt_(spec.run_dir, ranks, std::move(nodes), meter, accepts_missing, std::move(bits)) {
   check_evidence();
   begin_record(function, ranks);
   io::retried([&] {

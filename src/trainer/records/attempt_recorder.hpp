@@ -28,10 +28,11 @@ class AttemptRecorder {
   ///   calls accept_config()
   /// - removes leftovers of earlier attempts
   ///
-  /// `accepts_missing` is true if the config accepts that checkpoints are missing. `spec` and `meter` must outlive this
+  /// `accepts_missing` is true if the config accepts that checkpoints are missing. `bits` are stored in the attempt's
+  /// record. `spec` and `meter` must outlive this
   /// object.
   AttemptRecorder(const config::RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes,
-                  rundir::Meter& meter, bool accepts_missing);
+                  rundir::Meter& meter, bool accepts_missing, rundir::BitFacts bits);
 
   int number() const { return attempt_.number(); }
   const std::string& run_id() const { return record_.run_id; }

@@ -7,6 +7,7 @@
 #include "rundir/attempts/progress.hpp"
 #include "rundir/storage/run_directory.hpp"
 #include "trainer/ending/advice.hpp"
+#include "trainer/records/same_bits.hpp"
 #include "trainer/saving/mirror_restore.hpp"
 #include "trainer/start/node_names.hpp"
 
@@ -20,10 +21,20 @@ void watch_start(const RunArguments& run, AttemptSetup& setup) {
                             watch::StartTimes{failure.hang_timeout, failure.launch_timeout_s, failure.storage_timeout_s});
 }
 
+/// Determines the nodes and the resources of the ranks, and calls check_same_bits(). Collective.
+void check_resources(const RunArguments& run, AttemptSetup& setup) {
+  const auto& world = run.launch.world();
+  setup.nodes = node_names(world, run.communicator);
+  setup.resources = gather_resources(world, run.communicator);
+  const auto check = [&] { check_same_bits(run.spec, setup.resources, hosts_of_ranks(world, setup.nodes)); };
+  comm::collectively_on_first(run.communicator, check, with_advice);
+}
+
 /// Creates the AttemptRecorder and, if the config has a mirror, the CheckpointMirror in `setup`. Called on rank 0.
 void open_records(const RunArguments& run, rundir::Meter& meter, AttemptSetup& setup) {
-  setup.records = std::make_unique<AttemptRecorder>(run.spec, run.function.name, run.communicator.size(), setup.nodes,
-                                                    meter, setup.found.existing.accepts_missing);
+  setup.records =
+      std::make_unique<AttemptRecorder>(run.spec, run.function.name, run.communicator.size(), setup.nodes, meter,
+                                        setup.found.existing.accepts_missing, bit_facts_of(setup.resources));
   if (run.spec.checkpoint.mirror.empty()) return;
   // A newer attempt removes the private directory of this attempt, so a successful write shows that this attempt owns the
   // run.
@@ -74,8 +85,8 @@ bool find_unfinished_run(const RunArguments& run, AttemptSetup& setup) {
 
 void claim_run(const RunArguments& run, rundir::Meter& meter, AttemptSetup& setup) {
   const auto& spec = run.spec;
+  check_resources(run, setup);
   rundir::make_run_directory(spec.run_dir, spec.failure.storage_timeout_s, run.communicator, with_advice);
-  setup.nodes = node_names(run.launch.world(), run.communicator);
   const RankZero rank_zero(run.communicator.rank());
   const auto claim = [&] {
     rank_zero.run([&] { rundir::require_progress(spec.run_dir, spec.failure.max_no_progress); });

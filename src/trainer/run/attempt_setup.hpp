@@ -8,6 +8,7 @@
 #include "trainer/records/attempt_recorder.hpp"
 #include "trainer/records/preparation.hpp"
 #include "trainer/run/run.hpp"
+#include "trainer/start/rank_resources.hpp"
 #include "watch/start_watch.hpp"
 
 namespace trainrt::trainer {
@@ -27,7 +28,8 @@ struct AttemptSetup {
   std::optional<watch::StartWatch> start_watch;
   Preparation found;
   std::vector<std::string> nodes;  ///< result of node_names()
-  int number = 0;                  ///< number of the attempt
+  RankResources resources;
+  int number = 0;  ///< number of the attempt
   std::string run_id;
   int workers = 0;  ///< number of workers for which global batches are made; 0: the number of ranks
   EarlierCheckpoints earlier;

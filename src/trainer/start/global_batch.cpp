@@ -7,6 +7,8 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/listing.hpp"
+#include "core/text/text.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 
 namespace trainrt::trainer {
 
@@ -18,11 +20,13 @@ bool kept_global_batch(const std::map<std::string, std::string>& config) {
     const auto found = config.find(key);
     return found == config.end() ? std::string() : found->second;
   };
-  if (const auto on_resize = text("scaling.on_resize"); !on_resize.empty()) return on_resize == "keep_global_batch";
+  if (const auto on_resize = text("scaling.on_resize"); !on_resize.empty())
+    return on_resize == "keep_global_batch" || on_resize == "same_bits";
   return parse_integer(text("scaling.min_workers")).value_or(0) > 0;
 }
 
 int workers_before(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded) {
+  if (spec.scaling.has_fixed_workers()) return recorded ? workers_of_run(spec.run_dir, *recorded) : 0;
   const auto newest = checkpoint::newest(spec.run_dir);
   if (!newest) return 0;
   return recorded && recorded->workers > 0 && kept_global_batch(recorded->spec) ? recorded->workers : newest->ranks;
@@ -45,11 +49,32 @@ std::int64_t samples_per_worker(const config::RunSpec& spec) {
   return batch_size * std::max<std::int64_t>(accumulate, 1);
 }
 
+[[noreturn]] void refuse_other_workers(const config::RunSpec& spec, const GlobalBatch& batch) {
+  const int workers = batch.before;
+  const auto contradiction = spec.scaling.num_workers > 0 && spec.scaling.num_workers != workers
+                                 ? fmt::format("remove scaling.num_workers = {}, and ", spec.scaling.num_workers)
+                                 : "";
+  throw UsageError(fmt::format(
+      "the run in {} has {}, but {} launched; with scaling.on_resize = same_bits, this number cannot change. To continue "
+      "on "
+      "any number of CPUs, {}start {}: trainrt -n {} on one machine, trainrt supervise in a batch script, or srun "
+      "--overcommit -n {}",
+      spec.run_dir, counted(workers, "worker"), counted(batch.now, "rank") + (batch.now == 1 ? " was" : " were"),
+      contradiction, counted(workers, "rank"), workers, workers));
+}
+
 }  // namespace
 
 GlobalBatch global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded, int ranks) {
   const int before = workers_before(spec, recorded);
   return {before, workers_now(spec, recorded, before, ranks)};
+}
+
+int workers_of_run(const std::string& run_dir, const rundir::RunRecord& record) {
+  if (record.workers > 0) return record.workers;
+  if (const auto newest = checkpoint::newest(run_dir)) return newest->ranks;
+  const auto attempts = rundir::read_attempts(run_dir);
+  return attempts.empty() ? 0 : attempts.front().ranks;
 }
 
 std::string in_words(const config::RunSpec& spec, int workers) {
@@ -60,6 +85,7 @@ std::string in_words(const config::RunSpec& spec, int workers) {
 }
 
 void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch) {
+  if (spec.scaling.has_fixed_workers() && batch.changes()) refuse_other_workers(spec, batch);
   if (spec.scaling.on_resize() != config::OnResize::refuse || !batch.changes()) return;
   throw UsageError(fmt::format(
       "the global batch of the run in {} was {}; on {} rank{} it would be {}, which would change the training. "

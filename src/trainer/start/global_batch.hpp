@@ -11,8 +11,10 @@ namespace trainrt::trainer {
 /// batch_size samples per worker. A restart on another number of ranks changes the number of workers, unless config key
 /// scaling.on_resize is keep_global_batch.
 struct GlobalBatch {
-  int before = 0;  ///< number of workers of the newest checkpoint; 0: the run has no checkpoint
-  int now = 0;     ///< number of workers of this attempt
+  /// Number of workers of the newest checkpoint; 0: the run has no checkpoint. With scaling.on_resize = same_bits: number
+  /// of workers of the run's first attempt; 0: a new run.
+  int before = 0;
+  int now = 0;  ///< number of workers of this attempt
   bool changes() const { return before > 0 && before != now; }
 };
 
@@ -20,8 +22,13 @@ struct GlobalBatch {
 /// run. Reads the run directory.
 GlobalBatch global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded, int ranks);
 
-/// Throws UsageError if the global batch changes and config key scaling.on_resize is `refuse`. The message has both sizes
-/// and the alternatives.
+/// Returns the number of workers of an existing run: the recorded number or, in records of older versions, the number of
+/// ranks that saved the newest checkpoint or began the first attempt. Returns 0 if it is unknown.
+int workers_of_run(const std::string& run_dir, const rundir::RunRecord& record);
+
+/// Throws UsageError if the run must keep its number of workers (scaling.on_resize = same_bits), but was started on another
+/// number of ranks. Also throws if the global batch changes and config key scaling.on_resize is `refuse`. The message has
+/// both sizes and the alternatives.
 void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch);
 
 /// Returns the size of a global batch for `workers` workers in words: "96 samples (32 for each of 3 workers)". The words

@@ -84,7 +84,8 @@ comm::CommOptions comm_options_of(const config::RunSpec& spec) {
 }
 
 void require_workers(const config::RunSpec& spec, int ranks) {
-  if (spec.scaling.min_workers > 0) return require_elastic_workers(spec, ranks);
+  const bool is_elastic = spec.scaling.min_workers > 0 && !spec.scaling.has_fixed_workers();
+  if (is_elastic) return require_elastic_workers(spec, ranks);
   const int expected = spec.scaling.num_workers;
   if (expected > 0 && expected != ranks)
     throw UsageError(

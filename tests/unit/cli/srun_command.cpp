@@ -33,3 +33,10 @@ TEST_CASE("a step on some nodes names them after the options of the user") {
         "srun --kill-on-bad-exit=0 --wait=20 --immediate=300 --nodes=3 --nodes=2 --ntasks=6 --nodelist=n1,n3 "
         "--distribution=block");
 }
+
+TEST_CASE("a step with more tasks than CPUs lets the tasks of a node share all its CPUs") {
+  const batch::RestartDecision shape{.nodes = {"n1"}, .tasks = 4, .shares_cpus = true};
+  CHECK(joined(srun_command(shape, "--cpu-bind=cores", false)) ==
+        "srun --kill-on-bad-exit=0 --wait=20 --immediate=300 --cpu-bind=cores --nodes=1 --ntasks=4 --nodelist=n1 "
+        "--distribution=block --overcommit --cpu-bind=none");
+}

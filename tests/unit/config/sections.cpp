@@ -76,6 +76,7 @@ TEST_CASE("every key of the config sets its own member of the spec") {
                        {"scaling.deterministic", "yes"},
                        {"scaling.gpus_per_worker", "0.5"},
                        {"scaling.check_collectives", "true"},
+                       {"scaling.require_same_bits", "true"},
                        {"checkpoint.every", "7 steps"},
                        {"checkpoint.num_to_keep", "6"},
                        {"checkpoint.score_attribute", "loss"},
@@ -138,6 +139,7 @@ TEST_CASE("every key of the config sets its own member of the spec") {
   CHECK((scaling.num_workers == 8 && scaling.min_workers == 4 && scaling.on_resize() == OnResize::keep_batch));
   CHECK((scaling.backend == "mpi" && scaling.bucket_bytes == std::uint64_t{5} << 20 && scaling.bf16_on_the_wire));
   CHECK((scaling.deterministic && scaling.gpus_per_worker == "0.5" && scaling.check_collectives));
+  CHECK(scaling.require_same_bits);
   const auto& checkpoint = spec.checkpoint;
   CHECK((checkpoint.every.unit == CheckpointInterval::Unit::steps && checkpoint.every.count == 7));
   CHECK((checkpoint.num_to_keep == 6 && checkpoint.score_attribute == "loss" && !checkpoint.score_is_maximized));
@@ -200,6 +202,14 @@ TEST_CASE("keys that exclude each other are an error that names the line") {
                     Contains("remove one of them"));
   CHECK(spec_of({{"scaling.min_workers", "3"}}).scaling.on_resize() == OnResize::keep_global_batch);
   CHECK(spec_of({}).scaling.on_resize() == OnResize::refuse);
+}
+
+TEST_CASE("with same_bits, min_workers is a number of CPUs and may exceed the number of workers") {
+  const auto scaling =
+      spec_of({{"scaling.num_workers", "2"}, {"scaling.min_workers", "3"}, {"scaling.on_resize", "same_bits"}}).scaling;
+  CHECK(scaling.on_resize() == OnResize::same_bits);
+  CHECK(scaling.has_fixed_workers());
+  CHECK_FALSE(spec_of({{"scaling.min_workers", "3"}}).scaling.has_fixed_workers());
 }
 
 TEST_CASE("sections with free keys are stored unchecked under their names") {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
+#include "core/process/cpus.hpp"
 #include "program/environments/cpus.hpp"
 
 using namespace trainrt;

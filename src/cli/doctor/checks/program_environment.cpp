@@ -8,6 +8,7 @@
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/start/process_limits.hpp"
 #include "core/options.hpp"
+#include "core/process/cpus.hpp"
 #include "device/runtime.hpp"
 #include "program/environments/cpus.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 
 Finding check_program_cpus(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] {
-    return Json{{"cpus", program::affinity_of_this_thread()}, {"gpus", device::runtime().count()}};
+    return Json{{"cpus", affinity_of_this_thread()}, {"gpus", device::runtime().count()}};
   });
   const auto affinities = answers.all<std::string>("cpus");
   const auto nodes = ranks.by_node(affinities);
@@ -27,7 +28,7 @@ Finding check_program_cpus(const DoctorRanks& ranks, Json& figures) {
     const auto& mine = affinities[static_cast<std::size_t>(rank)];
     const auto& of_node = nodes[static_cast<std::size_t>(ranks.world().node_of_rank[static_cast<std::size_t>(rank)])];
     const auto count = std::ranges::count(mine, '1'), sharers = std::ranges::count(of_node, mine);
-    cpus.push_back(program::cpus_each(mine, of_node));
+    cpus.push_back(cpus_each(mine, of_node));
     if (sharers > count) crowded.push_back({rank, fmt::format("{} ranks share {}", sharers, counted(count, "CPU"))});
   }
   const auto gpus = answers.all<int>("gpus");

@@ -9,10 +9,10 @@
 #include "cli/doctor/doctor_check.hpp"
 #include "comm/mpi/mpi_transports.hpp"
 #include "comm/node/shared_segment.hpp"
+#include "core/process/cpus.hpp"
 #include "device/binding.hpp"
 #include "device/runtime.hpp"
 #include "io/files/file_system.hpp"
-#include "program/environments/cpus.hpp"
 #include "trainer/ending/advice.hpp"
 
 namespace trainrt::cli::doctor::plugins {
@@ -21,7 +21,7 @@ namespace {
 
 Finding check_cores(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] {
-    const auto cpus = program::affinity_of_this_thread();
+    const auto cpus = affinity_of_this_thread();
     if (cpus.empty()) throw Error("cannot read the CPU affinity (sched_getaffinity failed)");
     return Json{{"cpus", cpus}, {"count", std::ranges::count(cpus, '1')}};
   });

@@ -58,3 +58,20 @@ TEST_CASE("a change of the global batch is an error with both sizes, unless scal
   CHECK_THROWS_WITH(require_same_global_batch(RunSpec{}, {1, 3}),
                     Contains("was one worker's batch;") && Contains("it would be 3 workers' batches,"));
 }
+
+TEST_CASE("with same_bits, another number of ranks than that of the first attempt is an error with the right command") {
+  RunSpec spec;
+  spec.run_dir = "/no/such/run";
+  spec.scaling.on_resize_key = OnResize::same_bits;
+  RunRecord record;
+  record.workers = 4;
+  CHECK_NOTHROW(require_same_global_batch(spec, global_batch(spec, std::nullopt, 2)));  // a new run
+  CHECK_NOTHROW(require_same_global_batch(spec, global_batch(spec, record, 4)));
+  const auto batch = global_batch(spec, record, 2);
+  CHECK((batch.before == 4 && batch.now == 2));
+  CHECK_THROWS_WITH(require_same_global_batch(spec, batch),
+                    Contains("has 4 workers, but 2 ranks were launched") && Contains("start 4 ranks: trainrt -n 4") &&
+                        Contains("srun --overcommit -n 4") && Contains("trainrt supervise"));
+  spec.scaling.num_workers = 2;
+  CHECK_THROWS_WITH(require_same_global_batch(spec, batch), Contains("remove scaling.num_workers = 2, and start 4 ranks"));
+}

@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace trainrt::rundir {
+
+/// One text per rank. Equal texts of consecutive ranks are stored once.
+class RankTexts {
+ public:
+  RankTexts() = default;
+  explicit RankTexts(const std::vector<std::string>& of_ranks);
+
+  bool empty() const { return runs_.empty(); }
+  /// Returns the text of a rank; "" if there is none.
+  const std::string& of(std::int64_t rank) const;
+  /// Returns the lowest rank whose text is different in `other`; -1 if all texts are equal.
+  std::int64_t first_difference(const RankTexts& other) const;
+
+  /// Conversion to a JSON array of pairs [number of ranks, text] and back. from_json() throws std::exception for other
+  /// JSON.
+  nlohmann::ordered_json to_json() const;
+  static RankTexts from_json(const nlohmann::ordered_json& json);
+
+  bool operator==(const RankTexts&) const = default;
+
+ private:
+  std::vector<std::pair<std::int64_t, std::string>> runs_;
+};
+
+/// Facts about the processes of an attempt on which the bits of results may depend, besides the config and the data. A fact
+/// is empty if it is unknown (records of older versions).
+struct BitFacts {
+  RankTexts threads;  ///< number of threads of each rank; "4 on 2 CPUs" if the rank has fewer CPUs than threads
+  RankTexts cpus;     ///< kind of CPU of each rank (kind_of_cpu())
+  std::map<std::string, std::string> versions;  ///< versions of libraries, by name
+
+  bool empty() const { return threads.empty() && cpus.empty() && versions.empty(); }
+};
+
+/// Returns the differences between two attempts with equal numbers of ranks, each as a clause: "the C library was 2.36 and
+/// is 2.39". Facts that are unknown in one of them are left out. Pure function.
+std::vector<std::string> differences(const BitFacts& before, const BitFacts& now);
+
+/// Conversion to JSON and back. bit_facts_from() throws std::exception for invalid JSON.
+nlohmann::ordered_json to_json(const BitFacts& facts);
+BitFacts bit_facts_from(const nlohmann::ordered_json& json);
+
+}  // namespace trainrt::rundir

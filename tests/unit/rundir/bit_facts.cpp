@@ -1,0 +1,46 @@
+#include "rundir/records/bit_facts.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "rundir/records/attempt_record.hpp"
+
+using namespace trainrt::rundir;
+
+TEST_CASE("texts of ranks are found by rank, and equal ones of consecutive ranks are stored once") {
+  const RankTexts texts({"a", "a", "b"});
+  CHECK(texts.to_json().dump() == R"([[2,"a"],[1,"b"]])");
+  CHECK((texts.of(0) == "a" && texts.of(1) == "a" && texts.of(2) == "b" && texts.of(3).empty()));
+  CHECK(RankTexts::from_json(texts.to_json()) == texts);
+}
+
+TEST_CASE("the first rank with another text is found") {
+  const RankTexts texts({"a", "a", "b"});
+  CHECK(texts.first_difference(texts) == -1);
+  CHECK(texts.first_difference(RankTexts({"a", "b", "b"})) == 1);
+  CHECK(texts.first_difference(RankTexts({"a", "a"})) == 2);
+  CHECK(texts.first_difference(RankTexts({"a", "a", "b", "b"})) == 3);
+  CHECK(RankTexts().first_difference(texts) == 0);
+}
+
+TEST_CASE("facts that one of two attempts does not know are no difference") {
+  const BitFacts known{.threads = RankTexts({"1"}), .cpus = RankTexts({"x"}), .versions = {{"C library", "2.36"}}};
+  CHECK(differences(BitFacts{}, known).empty());
+  CHECK(differences(known, BitFacts{}).empty());
+  auto newer = known;
+  newer.versions["C library"] = "2.39";
+  CHECK(differences(known, newer) == std::vector<std::string>{"the version of the C library was 2.36 and is 2.39"});
+}
+
+TEST_CASE("the record of an attempt stores its facts, and a record without facts is read") {
+  AttemptRecord record{.number = 1, .ranks = 2};
+  CHECK(attempt_record_from(to_text(record)).bits.empty());
+  record.bits = {.threads = RankTexts({"1", "2"}), .cpus = RankTexts({"x", "x"}), .versions = {{"C library", "2.36"}}};
+  const auto read = attempt_record_from(to_text(record)).bits;
+  CHECK((read.threads == record.bits.threads && read.cpus == record.bits.cpus && read.versions == record.bits.versions));
+}
+
+TEST_CASE("invalid facts in a record are an error") {
+  for (const auto* text : {R"({"threads": [[0, "1"]], "cpus": [], "versions": {}})",
+                           R"({"threads": [[1]], "cpus": [], "versions": {}})", R"({"threads": 1})", R"([])"})
+    CHECK_THROWS(bit_facts_from(nlohmann::ordered_json::parse(text)));
+}

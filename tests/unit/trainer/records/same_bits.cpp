@@ -1,0 +1,68 @@
+#include "trainer/records/same_bits.hpp"
+
+#include <catch2/catch.hpp>
+#include <trainrt/error.hpp>
+
+using namespace trainrt;
+using namespace trainrt::trainer;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+
+/// Returns the resources of ranks on the nodes `nodes`, with two CPUs and 8 GiB of memory each.
+RankResources on_nodes(const std::vector<int>& nodes) {
+  RankResources resources;
+  for (const int node : nodes)
+    resources.ranks.push_back({.node = node, .affinity = "11", .cpu = "a", .threads = 1, .memory = 8 * gib});
+  return resources;
+}
+
+rundir::AttemptRecord attempt_with(const RankResources& resources) {
+  return {.number = 3, .ranks = static_cast<int>(resources.ranks.size()), .bits = bit_facts_of(resources)};
+}
+
+}  // namespace
+
+TEST_CASE("CPUs that ranks of a node share are counted once") {
+  CHECK(on_nodes({0, 0, 0, 0}).cpus() == 2);
+  CHECK(on_nodes({0, 0, 1, 1}).cpus() == 4);
+  CHECK(on_nodes({0, 0, 1, 1}).nodes() == 2);
+  CHECK(sharing_in_words(4, 2, 1) == "4 workers on 2 CPUs of 1 node (2 workers per CPU)");
+  CHECK(sharing_in_words(4, 8, 2) == "4 workers on 8 CPUs of 2 nodes (0.5 workers per CPU)");
+}
+
+TEST_CASE("another layout of ranks over nodes is no difference") {
+  CHECK(bit_differences(attempt_with(on_nodes({0, 0, 1, 1})), on_nodes({0, 0, 0, 0})).empty());
+}
+
+TEST_CASE("another number of ranks or threads, or another kind of CPU, is a difference with both values") {
+  const auto last = attempt_with(on_nodes({0, 0, 1}));
+  CHECK(bit_differences(last, on_nodes({0, 0})) == std::vector<std::string>{"the number of ranks was 3 and is 2"});
+  auto changed = on_nodes({0, 0, 1});
+  changed.ranks[1].threads = 2;
+  changed.ranks[2].cpu = "b";
+  CHECK(bit_differences(last, changed) ==
+        std::vector<std::string>{"the number of threads of rank 1 was 1 and is 2", "the CPU of rank 2 was a and is b"});
+}
+
+TEST_CASE("more threads than CPUs are a difference, since libraries may then use fewer threads") {
+  auto before = on_nodes({0});
+  before.ranks[0].threads = 2;
+  auto now = before;
+  now.ranks[0].affinity = "1";
+  CHECK(bit_differences(attempt_with(before), now) ==
+        std::vector<std::string>{"the number of threads of rank 0 was 2 and is 2 on 1 CPU"});
+}
+
+TEST_CASE("ranks that need more memory than their node has are an error with both figures") {
+  const RecordedMemory used{
+      .attempt = 2, .peaks = {gib, 3 * gib, 3 * gib, 3 * gib}, .max_peak = 3 * gib, .max_per_node = 2};
+  const std::vector<std::string> hosts = {"n1", "n1", "n1", "n1"};
+  CHECK_NOTHROW(require_memory_of_nodes(used, on_nodes({0, 0, 1, 1}), hosts));
+  CHECK_NOTHROW(require_memory_of_nodes({}, on_nodes({0, 0, 0, 0}), hosts));  // no attempt has recorded its memory
+  CHECK_THROWS_WITH(require_memory_of_nodes(used, on_nodes({0, 0, 0, 0}), hosts),
+                    Contains("4 ranks on n1 need 10.0 GiB of memory") && Contains("in attempt 2") && Contains("3.0 GiB") &&
+                        Contains("the node has 8.0 GiB") && Contains("--mem"));
+}
