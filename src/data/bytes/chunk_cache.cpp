@@ -99,6 +99,11 @@ ChunkCache::Values ChunkCache::get(const Key& key, std::size_t bytes, const Make
   return found.get();
 }
 
+bool ChunkCache::contains(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  return by_key_.contains(key);
+}
+
 ChunkCache::Values ChunkCache::make_for(const Key& key, const Make& make, std::promise<Values>& added) {
   try {
     auto values = spare_->shared(make(key.chunk));

@@ -57,6 +57,7 @@ class ChunkCache {
   /// up to number `end_ahead` - 1. These chunks must have the same size. In this way, the threads of a sequential reader
   /// decode several chunks at the same time.
   Values get(const Key& key, std::size_t bytes, const Make& make, std::uint64_t end_ahead = 0);
+  bool contains(const Key& key);  ///< returns whether a chunk is in the cache or is being made
   /// Returns memory for the values of a chunk that is being made, with unspecified content.
   std::vector<std::byte> memory(std::size_t bytes) { return spare_->take(bytes); }
   std::uint64_t new_owner();
@@ -99,6 +100,7 @@ class ChunkCacheShare {
                          std::uint64_t end_ahead) {
     return cache_->get({owner_, table, chunk}, bytes, make, end_ahead);
   }
+  bool contains(std::size_t table, std::uint64_t chunk) { return cache_->contains({owner_, table, chunk}); }
   std::vector<std::byte> memory(std::size_t bytes) { return cache_->memory(bytes); }
 
  private:

@@ -36,7 +36,7 @@ class ObjectReader final : public FileReader {
   std::size_t max_in_flight() const override { return storage_->max_in_flight(); }
 
   void read(std::span<const FilePart> parts) const override {
-    if (parts.size() == 1 && parts[0].into.size() <= max_small_read && is_sequential(parts[0]))
+    if (parts.size() == 1 && parts[0].into.size() <= max_small_read && (is_sequential(parts[0]) || is_in_windows(parts[0])))
       return read_from_windows(parts[0]);
     std::vector<io::ObjectPart> requests;
     for (const auto& part : parts) requests.push_back({part.offset, part.into});
@@ -54,6 +54,13 @@ class ObjectReader final : public FileReader {
     const bool found = sequence != sequence_ends_.end();
     (found ? *sequence : sequence_ends_[next_sequence_++ % max_sequences]) = end;
     return found && part.into.size() <= file_.size && part.offset <= file_.size - part.into.size();
+  }
+
+  /// Returns whether all bytes of `part` are in windows that were requested before: other threads read in the same range.
+  bool is_in_windows(const FilePart& part) const {
+    if (part.into.empty() || part.offset >= file_.size || part.into.size() > file_.size - part.offset) return false;
+    const auto last = part.offset + part.into.size() - 1;
+    return windows_.contains(0, part.offset / window_bytes) && windows_.contains(0, last / window_bytes);
   }
 
   void read_from_windows(FilePart part) const {
