@@ -93,9 +93,7 @@ std::vector<std::string> PmiClient::gather(const std::string& text) {
   return texts;
 }
 
-void PmiClient::finalize() try {
-  request("cmd=finalize\n");
-} catch (const Error&) {
+void PmiClient::finalize() try { request("cmd=finalize\n"); } catch (const Error&) {
   if (getppid() == starter_) throw;  // otherwise no process waits for this report
 }
 

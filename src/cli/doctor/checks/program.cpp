@@ -109,7 +109,7 @@ Finding check_python(const DoctorRanks& ranks, Json& figures) {
                  "correct the script, or use the Python version that it was written for");
   if (const auto missing = first.at("missing").get<std::vector<std::string>>(); !missing.empty())
     return error(fmt::format("{} imports {}, which {} does not find", script, join(missing), interpreter),
-                   "before srun, activate the environment with these modules, or give the path of its python3");
+                 "before srun, activate the environment with these modules, or give the path of its python3");
   return ok(fmt::format("{} {}: {}{}", interpreter, version, frameworks_text(first),
                         answers.values.size() == 1 ? "" : ", the same on all nodes"));
 }
