@@ -28,11 +28,22 @@ std::atomic<const std::string_view*> notice{&default_notice};
 std::atomic<unsigned> kept_ignored{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use it");
 
-void remember(int signal) {
+std::atomic<pid_t> starter{0};  ///< parent of this process when the handlers were first installed
+std::atomic<bool> is_of_starter{false};
+
+/// Returns whether the kernel sent a signal because the parent of this process died (PR_SET_PDEATHSIG). The sender of
+/// such a signal is the parent, and this process then already has another one.
+bool is_death_of_starter(const siginfo_t& info) {
+  return info.si_code == SI_USER && info.si_pid == starter && getppid() != starter;
+}
+
+void remember(int signal, siginfo_t* info, void*) {
+  if (first_signal != 0) return;
+  const int before = errno;
+  if (info != nullptr && is_death_of_starter(*info)) is_of_starter = true;
   int no_signal = 0;
   if (!first_signal.compare_exchange_strong(no_signal, signal) || !acknowledges) return;
   const auto& text = *notice.load();
-  const int before = errno;
   if (write(standard_error(), text.data(), text.size()) < 0) errno = before;
 }
 
@@ -41,11 +52,17 @@ void remember(int signal) {
 void install_stop_signals() {
   for (std::size_t i = 0; i < stop_signals.size(); ++i)
     if (is_signal_ignored(stop_signals[i])) kept_ignored |= 1U << i;
+  pid_t unknown = 0;
+  starter.compare_exchange_strong(unknown, getppid());
   struct sigaction action {};
-  action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < stop_signals.size(); ++i) {
-    action.sa_handler = (kept_ignored & 1U << i) != 0 ? SIG_IGN : remember;
+    const bool is_ignored = (kept_ignored & 1U << i) != 0;
+    action.sa_flags = is_ignored ? SA_RESTART : SA_RESTART | SA_SIGINFO;
+    if (is_ignored)
+      action.sa_handler = SIG_IGN;
+    else
+      action.sa_sigaction = remember;
     sigaction(stop_signals[i], &action, nullptr);
   }
   ignore_signal_here(SIGPIPE);
@@ -68,7 +85,7 @@ StopSignals::~StopSignals() {
   kept_ignored = 0;
 }
 
-void request_stop() { remember(SIGUSR1); }
+void request_stop() { remember(SIGUSR1, nullptr, nullptr); }
 
 void acknowledge_stop_signals() { acknowledges = true; }
 
@@ -93,6 +110,11 @@ std::string signal_name(int signal) {
   return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
 }
 
-void forget_stop_signal() { first_signal = 0; }
+bool starter_has_died() { return is_of_starter; }
+
+void forget_stop_signal() {
+  first_signal = 0;
+  is_of_starter = false;
+}
 
 }  // namespace trainrt::batch

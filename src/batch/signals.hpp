@@ -38,6 +38,9 @@ void set_stop_notice(const std::string& text);
 /// Returns the number of the first stop signal that arrived; 0 if no signal has arrived.
 int stop_signal();
 
+/// Returns whether the first stop signal was sent by the kernel because the process that started this one died.
+bool starter_has_died();
+
 /// Returns the name of a signal number: "SIGUSR1" for SIGUSR1.
 std::string signal_name(int signal);
 

@@ -17,6 +17,7 @@ std::string describe(StopCause cause) {
     case ended_early:
       return "itself";
     default:
+      if (starter_has_died()) return "the death of the process that started the ranks";
       return signal_name(cause);
   }
 }

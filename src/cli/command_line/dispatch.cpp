@@ -9,6 +9,8 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include "cli/command_line/command.hpp"
 #include "cli/command_line/component_versions.hpp"
@@ -40,6 +42,12 @@ void survive_broken_pipes() {
   current.sa_handler = [](int) {};
   current.sa_flags = SA_RESTART;
   sigaction(SIGPIPE, &current, nullptr);
+}
+
+/// Returns whether standard output is a pipe without a reader.
+bool reader_has_ended() {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
 }
 
 bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
@@ -104,7 +112,8 @@ ExitCode dispatch(std::vector<std::string> words) {
   const auto outcome = run_and_report(words);
   const bool lost = std::fflush(stdout) != 0;
   if (!lost && std::ferror(stdout) == 0) return outcome.code;
-  const int error_number = lost && outcome.output_error == 0 ? errno : outcome.output_error;
+  int error_number = lost && outcome.output_error == 0 ? errno : outcome.output_error;
+  if (error_number == 0 && reader_has_ended()) error_number = EPIPE;  // a command that flushes its output lost the number
   const auto text = lost_output_message(error_number);
   if (!outcome.output_is_result) {
     log::warning(text);

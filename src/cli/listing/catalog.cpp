@@ -41,8 +41,10 @@ std::vector<Key> keys_from(std::span<const OptionSpec> options, std::string_view
 
 Entry entry_of(const trainer::FunctionEntry& function) {
   const auto& datasets = function.declared.datasets;
-  return {function.name, function.help, "loop", keys_from(function.declared.loop),
-          datasets.empty() ? "" : "needs [data." + join(datasets, "], [data.") + "]"};
+  std::vector<std::string> notes;
+  if (function.declared.loop.empty()) notes.emplace_back("it declares no keys of [loop]");
+  if (!datasets.empty()) notes.push_back("needs [data." + join(datasets, "], [data.") + "]");
+  return {function.name, function.help, "loop", keys_from(function.declared.loop), join(notes, "; ")};
 }
 
 Kind train_functions() {

@@ -111,8 +111,8 @@ class LocalRun {
     const bool is_given_up =
         decision.limit == batch::RestartDecision::Limit::max_failures;  // log_give_up() reports the end
     if (!repeated.empty() && decision.action == batch::RestartDecision::Action::give_up && !is_given_up)
-      log::error(fmt::format("failed twice in the same way {}. Fix the error and run the same command {}{}", repeated,
-                             config::again(run_.spec().run), next_start()));
+      log::error(fmt::format("{}. Fix the error and run the same command {}{}", repeated, config::again(run_.spec().run),
+                             next_start()));
     return decision;
   }
 

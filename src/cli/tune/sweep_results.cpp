@@ -70,6 +70,14 @@ std::string cause_of(const TrialResult& trial) {
   return cause.starts_with(verb) ? cause.substr(verb.size()) : cause;
 }
 
+/// Returns the cause of the end of a trial for a column of the table: shortened, but with the complete path of its log.
+std::string shown_cause(const TrialResult& trial) {
+  constexpr std::size_t max_bytes = 60;
+  const auto cause = cause_of(trial);
+  const auto path = std::min(cause.rfind("; see /"), cause.size());
+  return excerpt(std::string_view(cause).substr(0, path), max_bytes) + cause.substr(path);
+}
+
 /// Returns a line with the file that has the complete error of the first failed trial, or "".
 std::string error_file_line(const ResultGrid& grid) {
   for (const auto& trial : grid)
@@ -102,7 +110,7 @@ void print_table(const ResultGrid& grid) {
     cells.push_back(std::to_string(trial.training_iteration));
     cells.push_back(number_text(trial.last));
     cells.push_back(number_text(trial.best));
-    cells.push_back(excerpt(cause_of(trial), 60));
+    cells.push_back(shown_cause(trial));
     table.add(std::move(cells));
   }
   print_safely("{}{}{}", header_of(grid), table.text(""), error_file_line(grid));

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <string_view>
+#include <thread>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,6 +23,7 @@ namespace {
 constexpr const char* connection_ended =
     "the process that started the ranks has closed its connection to this rank: another rank ended, or did not start in "
     "time";
+constexpr const char* starter_died = "the process that started the ranks has died";
 
 constexpr double max_poll_ms = 2e9;
 
@@ -35,7 +38,7 @@ std::string value_in(const std::string& line, const std::string& key) {
 }  // namespace
 
 PmiClient::PmiClient(int socket, int rank, int size, double timeout_seconds)
-    : socket_(socket), rank_(rank), size_(size), timeout_seconds_(timeout_seconds) {
+    : socket_(socket), starter_(getppid()), rank_(rank), size_(size), timeout_seconds_(timeout_seconds) {
   fcntl(socket_, F_SETFD, FD_CLOEXEC);
 }
 
@@ -51,12 +54,12 @@ std::string PmiClient::read_line() {
                               timeout_seconds_));
     const auto got = recv(socket_, buffer.data(), buffer.size(), MSG_PEEK);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) throw Error(connection_ended);
+    if (got <= 0) fail_without_connection();
     // Only the bytes of this line are taken: a later answer may be for MPI, which may use the socket after this object.
     const std::string_view seen(buffer.data(), static_cast<std::size_t>(got));
     const auto end = seen.find('\n');
     const auto taken = end == std::string_view::npos ? seen.size() : end + 1;
-    if (recv(socket_, buffer.data(), taken, 0) < 0) throw Error(connection_ended);
+    if (recv(socket_, buffer.data(), taken, 0) < 0) fail_without_connection();
     line += seen.substr(0, end);
     if (end != std::string_view::npos) return line;
   }
@@ -72,7 +75,7 @@ std::string PmiClient::request(const std::string& line) {
   while (!rest.empty()) {
     const auto sent = send(socket_, rest.data(), rest.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) throw Error(connection_ended);
+    if (sent <= 0) fail_without_connection();
     rest.remove_prefix(static_cast<std::size_t>(sent));
   }
   return read_line();
@@ -90,7 +93,20 @@ std::vector<std::string> PmiClient::gather(const std::string& text) {
   return texts;
 }
 
-void PmiClient::finalize() { request("cmd=finalize\n"); }
+void PmiClient::finalize() try { request("cmd=finalize\n"); } catch (const Error&) {
+  if (getppid() == starter_) throw;  // otherwise no process waits for this report
+}
+
+/// Throws the error of a closed connection. A process that dies closes its files before its children get another parent,
+/// so this function waits for that for a short time.
+void PmiClient::fail_without_connection() const {
+  constexpr int polls = 20;
+  for (int poll = 0; poll < polls; ++poll) {
+    if (getppid() != starter_) throw Error(starter_died);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  throw Error(connection_ended);
+}
 
 void PmiClient::abort(int code) noexcept {
   if (is_waiting_) return;

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace trainrt::launch {
 
 /// A client of the PMI-1 server of the process that started this rank and the others of its node (rank_group.hpp). With it
@@ -17,7 +19,8 @@ class PmiClient {
   /// Returns the `text` of all ranks, in rank order; the texts may contain any bytes. Collective. Throws Error if the
   /// server does not answer, or closes the connection because another rank has failed.
   std::vector<std::string> gather(const std::string& text);
-  /// Reports to the server that this rank ends as intended. Throws Error as gather() does.
+  /// Reports to the server that this rank ends as intended. Throws Error as gather() does, but not if the server's
+  /// process has died.
   void finalize();
   /// Asks the server to end all ranks with exit code `code`. Does nothing during another call of this object, because the
   /// server does not read then. Thread-safe.
@@ -26,8 +29,10 @@ class PmiClient {
  private:
   std::string request(const std::string& line);
   std::string read_line();
+  [[noreturn]] void fail_without_connection() const;
 
   int socket_;
+  pid_t starter_;  ///< parent of this process, which has the other end of the connection
   int rank_;
   int size_;
   double timeout_seconds_;

@@ -1,8 +1,12 @@
 #include "trainer/ending/ending.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include <fmt/format.h>
 
 #include "checkpoint/format/listing.hpp"
+#include "config/program_settings.hpp"
 #include "config/run_name.hpp"
 #include "core/text/text.hpp"
 #include "rundir/records/point_words.hpp"
@@ -95,7 +99,8 @@ Conclusion conclude(const Ending& ending, const config::RunSpec& spec) {
 }
 
 std::string finished_already_message(const config::RunSpec& spec) {
-  const bool has_epochs = spec.train.program.empty() || !spec.loop.keys().empty();
+  const bool has_epochs =
+      std::ranges::any_of(spec.loop.keys(), std::not_fn(config::is_record_of_python)) || !spec.loop_defaults.keys().empty();
   return fmt::format("the run '{}' has finished already. Results: {}. {}To start a new run, set another run.name",
                      spec.run.name, spec.run_dir, has_epochs ? "To continue the run, set more epochs in [loop]. " : "");
 }

@@ -23,7 +23,28 @@ namespace trainrt::trainer {
 
 namespace {
 
-std::string quoted_or_unset(const std::string& value) { return value.empty() ? "not set" : "'" + value + "'"; }
+/// Returns a value in one line, shortened, for a message.
+std::string quoted_or_unset(const std::string& value) {
+  constexpr std::size_t max_shown = 80;
+  return value.empty() ? "not set" : "'" + excerpt(join(words_in(value, '\n'), " "), max_shown) + "'";
+}
+
+/// Returns "data.NAME." for a key of a dataset; "" for other keys.
+std::string dataset_prefix(const std::string& key) {
+  constexpr std::string_view section = "data.";
+  const auto end = key.find('.', section.size());
+  return key.starts_with(section) && end != std::string::npos ? key.substr(0, end + 1) : "";
+}
+
+/// Returns whether `change` is the first value of a run that a program opens. Earlier attempts ended before the program
+/// opened the run, or the program then had no such dataset. `before` is the record of these attempts.
+bool is_first_value(const config::RunSpec& spec, const rundir::RunRecord& before, const rundir::RunRecord::Change& change) {
+  if (!spec.run.is_opened_by_program || !change.from.empty()) return false;
+  if (!before.opened_by_program) return true;
+  const auto prefix = dataset_prefix(change.key);
+  const auto first = before.spec.lower_bound(prefix);
+  return !prefix.empty() && (first == before.spec.end() || !first->first.starts_with(prefix));
+}
 
 void log_changed_batch(const config::RunSpec& spec, const GlobalBatch& batch, int attempt) {
   log::info(fmt::format("the global batch was {} and is {} from attempt {} on", in_words(spec, batch.before),
@@ -88,8 +109,9 @@ void AttemptRecorder::accept_config(bool is_resumed) {
   if (const auto seed = texts.rest.find("run.seed"); is_resumed && seed != texts.rest.end())
     record_.spec["run.seed"] = seed->second;
   for (const auto& change : rundir::take_changes(record_, texts, attempt_.number()))
-    log::info(fmt::format("{} was {} and is {} from attempt {} on", change.key, quoted_or_unset(change.from),
-                          quoted_or_unset(change.to), change.attempt));
+    if (!is_first_value(spec_, record_, change))
+      log::info(fmt::format("{} was {} and is {} from attempt {} on", change.key, quoted_or_unset(change.from),
+                            quoted_or_unset(change.to), change.attempt));
   record_.spec = spec_.texts;
   record_.code = code_files(spec_);
   record_.workers = batch_.now;

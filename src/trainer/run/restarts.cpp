@@ -90,8 +90,8 @@ void Restarts::require_other_mistake(const FailedTogether& failure) {
   rank_zero_.run([&] { repeated = rundir::repeated_mistake(spec_.run_dir); });
   repeated = communicator_.broadcast_text(repeated, 0);
   if (repeated.empty()) return;
-  throw comm::AgreedError(fmt::format("{}\nfailed twice in the same way {}. Fix the error and run the same command {}; {}",
-                                      shown_text(failure), repeated, config::again(spec_.run), next_start(spec_, false)),
+  throw comm::AgreedError(fmt::format("{}\n{}. Fix the error and run the same command {}; {}", shown_text(failure),
+                                      repeated, config::again(spec_.run), next_start(spec_, false)),
                           code_without_restart(spec_.run_dir, failure.code(), communicator_));
 }
 

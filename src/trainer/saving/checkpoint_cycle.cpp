@@ -191,6 +191,7 @@ void CheckpointCycle::note_commit() {
 void CheckpointCycle::note_failure(const checkpoint::SaveResult& result) {
   if (failed_in_a_row_++ == 0) failing_since_ms_ = result.began_ms;
   is_full_ = result.is_full;
+  last_error_ = result.error;
   const auto& [iteration, step] = in_flight_.checkpoint.point;
   const auto text =
       fmt::format("the checkpoint at {} could not be written and is dropped", rundir::short_point(step, iteration));

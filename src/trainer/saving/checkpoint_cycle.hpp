@@ -96,6 +96,8 @@ class CheckpointCycle {
   /// Returns the newest committed checkpoint, or else the checkpoint of begin_from(). All ranks return the same checkpoint.
   const std::optional<CommittedCheckpoint>& newest_committed() const { return newest_; }
   /// Returns whether the last save failed because the storage is full.
+  /// Returns the error of the last failed save; "" if all saves succeeded.
+  const std::string& last_error() const { return last_error_; }
   bool is_storage_full() const { return failed_in_a_row_ > 0 && is_full_; }
   bool is_in_flight() const { return saver_.in_flight(); }
   /// Returns words for messages that describe the newest checkpoint of the run: "its last checkpoint, of step 12".
@@ -129,6 +131,7 @@ class CheckpointCycle {
   bool is_full_ = false;               // the storage was full when the last save failed
   std::string last_failure_;           // error of the last failed save, without numbers
   std::int64_t next_number_;
+  std::string last_error_;
   bool has_warned_of_notice_ = false;
   checkpoint::Saver saver_;  // last member, so that it is destroyed first: its background work uses the other members
 };

@@ -153,9 +153,10 @@ void Saving::save_and_wait() {
   if (kind_ == StateKind::directories) return wait();
   if (cycle_.save_and_wait(content())) return;
   const auto text = fmt::format(
-      "save(): the checkpoint of {} could not be written; the warning above has the reason. "
+      "save(): the checkpoint of {} could not be written: {}. "
       "Make room on the storage, or repair it, and run the same command again; the run resumes from {}",
-      rundir::short_point(parts_.progress.step(), parts_.progress.iteration()), cycle_.newest_in_words());
+      rundir::short_point(parts_.progress.step(), parts_.progress.iteration()), cycle_.last_error(),
+      cycle_.newest_in_words());
   if (cycle_.is_storage_full()) throw StorageFull(text);
   throw AgreedError(text);
 }

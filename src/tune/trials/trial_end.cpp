@@ -84,10 +84,12 @@ TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, 
   constexpr int signalled = 128;
   TrialEnd end{.trial = claim.trial, .attempt = claim.attempt};
   const auto log = fmt::format("{}/{}.log", sweep.directory(), sweep.name_of(claim.trial));
+  bool has_run = true;
   try {
     const auto run = sweep.name_of(claim.trial, history.trial(claim.trial).generation);
     take_result(Result::from_path(sweep.directory() + "/" + run), sweep, end);
   } catch (const Error&) {  // no run directory was created
+    has_run = false;
     end.why = fmt::format("exited with {}; see {}", exit_code, log);
   }
   if (exit_code != static_cast<int>(ExitCode::usage))
@@ -103,6 +105,7 @@ TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, 
     end.why = early ? fmt::format("stopped early by the scheduler at report {}", end.iterations) : "";
   } else if (exit_code == static_cast<int>(ExitCode::stopped) || (was_signalled && exit_code == signalled + SIGUSR1)) {
     end.state = Trial::State::paused;  // the second: the signal arrived before it was handled
+    if (!has_run) end.why = "stopped; the next start continues it";
   } else {
     end.state = Trial::State::failed;
     if (end.why.empty()) end.why = fmt::format("exited with {}; see {}", exit_code, log);

@@ -39,6 +39,12 @@ NUMBERS = numpy.random.default_rng(1)
 
 
 @test
+def errors_of_a_dataset_do_not_show_its_generated_name():
+    error = raises(ValueError, "where: at character 6", of=lambda: data.range(5).filter(expr="id > > 3").take_all())
+    check("[data." not in str(error), f"the error shows the name: {error}")
+
+
+@test
 def arrays_come_back_with_their_types_and_shapes():
     for kind in ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1", "?"):
         array = (NUMBERS.random((20, 3, 2)) * 100).astype(kind)

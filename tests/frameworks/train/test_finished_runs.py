@@ -22,11 +22,27 @@ def changed_arguments_of_a_program_are_refused_and_changed_code_is_a_warning():
     job = start("--epochs", "3")
     check_exit(job, FINISHED)
     check("has finished already" in job.err and "changed" not in job.err and "TRAINED" not in job.out, "the second start did not report a finished run", job)
+    check("[loop]" not in job.err, "the message names a section that the run does not have", job)
     refused(start("--epochs", "5"), "train.program was '", "train.py --epochs 3', is '", "train.py --epochs 5'", "--run.name=run-2")
     script.path.write_text(script.path.read_text() + "print('more')\n")
     job = start("--epochs", "3")
     check_exit(job, FINISHED)
     check("train.py has changed since the run 'run' finished" in job.err, "changed code is not reported", job)
+
+
+@test
+def datasets_of_a_run_that_failed_before_fit_are_no_changes():
+    script = Script(MAIN + """    if not os.path.exists("fit"):
+        raise SystemExit(3)
+    from trainrt import data
+    trainer(ranks=1, datasets={"train": data.range(9)}).fit()
+""")
+    start = lambda *words: script.run(*words, command=[TRAINRT, f"--run.storage_path={script.runs}", "--run.name=run", "--", PYTHON, "train.py"])
+    check(start().code != 0, "the first start did not fail")
+    (script.folder / "fit").touch()
+    job = start()
+    check_exit(job, FINISHED)
+    check(" was not set and is " not in job.err, "datasets are reported as changed", job)
 
 
 PRINT_RESULT = """        print("RESULT", json.dumps([result.path, len(result.reports)]))

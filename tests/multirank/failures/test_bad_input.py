@@ -218,7 +218,9 @@ void train(trainrt::Context& ctx) {
   }
 }
 constexpr trainrt::LoopKey keys[] = {{.key = "steps", .type = trainrt::LoopType::integer, .default_value = "3", .help = "steps", .least = 1}};
-TRAINRT_TRAIN_FUNCTION("mine", train, .loop = keys, .datasets = "train")
+const trainrt::TrainFunction functions[] = {{.name = "mine", .train = train, .loop = keys, .datasets = "train"}, {.name = "plain", .train = train}};
+extern "C" TRAINRT_API const trainrt::Module trainrt_module;
+const trainrt::Module trainrt_module = {trainrt::module_abi, 2, functions};
 """
 
 
@@ -234,6 +236,8 @@ def a_users_own_train_function_declares_its_keys_and_datasets():
     sections = {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": folder / "libmine.so"}}
     listed = run([TRAINRT, "list", f"--train.library={folder}/libmine.so", "mine"])
     check("train function mine:" in listed.out and "loop.steps" in listed.out, "the keys of the function", listed)
+    listed = run([TRAINRT, "list", f"--train.library={folder}/libmine.so", "plain"])
+    check("it declares no keys of [loop]" in listed.out, "the lack of keys is not shown", listed)
     data = {"data.train": {"format": "synthetic"}}
     for more, words in (({}, ("mine", "[data.train]")), ({**data, "loop": {"steps": 0}}, ("steps", "1 or more", "run.ini:")),
                         ({**data, "loop": {"step": 4}}, ("unknown key 'step'", "did you mean 'steps'"))):

@@ -136,7 +136,10 @@ def ranks_save_and_exit_after_the_process_that_started_them_is_killed():
     job.process.kill()
     job.process.wait(10)
     nobody_is_left(job)
-    equal(attempts(run_dir_of(config))[0]["exit_code"], STOPPED, "exit code of the attempt", job)
+    ended = attempts(run_dir_of(config))[0]
+    equal(ended["exit_code"], STOPPED, "exit code of the attempt", job)
+    equal(ended["why"], "stopped by the death of the process that started the ranks", "the recorded reason", job)
+    check("SIGTERM" not in job.err and "has closed its connection" not in job.err, "the messages name another cause", job)
     ended_with(start_here(config), FINISHED)
     check_same_bits(run_dir_of(config), reference())
 

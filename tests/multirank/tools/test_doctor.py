@@ -293,11 +293,18 @@ def a_program_that_is_missing_or_different_on_one_rank_is_reported_with_the_rank
 
 
 @test
+def a_reader_that_needs_only_the_first_lines_causes_no_message():
+    job = run(["sh", "-c", '"$@" | head -n 1', "sh", TRAINRT, "doctor"], cwd=scratch())
+    check_exit(job, FINISHED)
+    check("ok" in job.out and "could not be written" not in job.err, "the closed pipe is reported", job)
+
+
+@test
 def missing_modules_that_the_script_imports_are_named():
     folder = program_folder("import os, absent_module.inner\nfrom helper import x\nimport trainrt\ntry:\n    import optional_module\nexcept ImportError:\n    pass\n")
     (folder / "helper.py").write_text("raise SystemExit('this runs')\n")
-    checks, _ = of_program(PYTHON, "train.py", ranks=1, cwd=folder)
-    check_grade(checks, "python", "warning", "imports absent_module, which")
+    checks, _ = of_program(PYTHON, "train.py", ranks=1, code=FAILED, cwd=folder)
+    check_grade(checks, "python", "error", "imports absent_module, which")
     check(re.fullmatch(r"3\.\d+\.\d+", checks["python"]["figures"]["version"]), f"no version: {checks['python']}")
     checks, _ = of_program(PYTHON, "train.py", ranks=1, cwd=program_folder("import sys\nsys.path.insert(0, 'lib')\nimport absent_module\n"))
     check_grade(checks, "python", "ok")

@@ -172,6 +172,8 @@ def a_signal_pauses_all_trials_and_the_same_command_continues_them():
     equal(job.wait(60), 75, "exit", job)
     states = [trial["state"] for trial in trials_of(config)]
     equal(states.count("paused"), 2, f"paused trials of {states}")
+    shown = run([TRAINRT, "tune", "status", run_dir_of(config)]).out
+    check("exited with" not in shown, f"a pause is shown as an error: {shown}")
     check_exit(tune(config), 0)
     trials = check_each_once(config, 4)
     equal(len(attempts(trials[0]["path"])), 2, "attempts of the first trial")

@@ -2,6 +2,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,6 +28,21 @@ using program::Message;
 
 constexpr std::string_view serve_usage = "data serve";
 
+void replace_all(std::string& text, const std::string& part, std::string_view by) {
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + by.size()))
+    text.replace(at, part.size(), by);
+}
+
+/// Returns an error message without the name of a dataset, which the Python package has generated.
+std::string without_name(std::string text, const std::string& name) {
+  replace_all(text, fmt::format("[data.{}]: ", name), "");
+  replace_all(text, fmt::format("[data.{}]", name), "the dataset");
+  replace_all(text, fmt::format("dataset '{}': ", name), "");
+  replace_all(text, fmt::format("dataset '{}'", name), "the dataset");
+  replace_all(text, fmt::format("data.{}.", name), "");
+  return text;
+}
+
 /// Serves the datasets that one program has opened. The keys of a [data.NAME] define each dataset.
 class Server {
  public:
@@ -47,7 +65,15 @@ class Server {
     if (auto served = service_.reply(message)) return {{"ok", *std::move(served)}};
     throw UsageError(fmt::format("unknown message '{}'", message.op));
   } catch (const Error& error) {
-    return {{"error", error.what()}, {"usage", error.code() == ExitCode::usage}};
+    return {{"error", without_names(error.what(), message.body)}, {"usage", error.code() == ExitCode::usage}};
+  }
+
+  /// Returns an error message without the names of the opened datasets, and without the name in a message.
+  std::string without_names(std::string text, const Json& body) const {
+    if (const auto name = body.find("name"); name != body.end() && name->is_string())
+      text = without_name(std::move(text), name->get<std::string>());
+    for (const auto& [name, dataset] : opened_) text = without_name(std::move(text), name);
+    return text;
   }
 
   Json open(const Json& body) {

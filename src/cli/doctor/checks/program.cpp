@@ -108,8 +108,8 @@ Finding check_python(const DoctorRanks& ranks, Json& figures) {
     return error(fmt::format("{} is not valid in Python {}: {}", script, version, mistake),
                  "correct the script, or use the Python version that it was written for");
   if (const auto missing = first.at("missing").get<std::vector<std::string>>(); !missing.empty())
-    return warning(fmt::format("{} imports {}, which {} does not find", script, join(missing), interpreter),
-                   "before srun, activate the environment with these modules, or give the path of its python3");
+    return error(fmt::format("{} imports {}, which {} does not find", script, join(missing), interpreter),
+                 "before srun, activate the environment with these modules, or give the path of its python3");
   return ok(fmt::format("{} {}: {}{}", interpreter, version, frameworks_text(first),
                         answers.values.size() == 1 ? "" : ", the same on all nodes"));
 }
