@@ -90,7 +90,8 @@ class RunConfig:
                                  f"RunConfig({name}=...)")
         for callback in self.callbacks or ():
             if not isinstance(callback, UserCallback):
-                raise ValueError(f"All callbacks must be instances of `trainrt.train.UserCallback`. RunConfig(callbacks=...) has {callback!r}")
+                raise ValueError(f"All callbacks must be instances of `trainrt.train.UserCallback`, or for a Tuner of `trainrt.tune.Callback`. "
+                                 f"RunConfig(callbacks=...) has {callback!r}")
         self._set_defaults()
 
     def _set_defaults(self):
