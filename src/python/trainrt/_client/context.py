@@ -13,7 +13,6 @@ from .handshake import introduction
 from .metrics import metadata_of, metrics_for_message
 from .shared_memory import SharedMemory
 from .state import State
-from .torch_sums import note_sums_of_gloo
 from .values import VALUE_TYPES
 
 _REQUIRED = object()
@@ -51,7 +50,6 @@ class Context(Collectives):
         self._one_off_memory: SharedMemory | None = None  # memory for a State that was passed to report() or load()
         self._is_open = False  # whether open_run() has opened a run
         self._compared_steps = 0  # number of steps for which the values were sent
-        self._averages_gradients = False  # whether this Context averages the gradients of a model in DistributedDataParallel
 
     def _greet(self) -> None:
         self._take_identity(self._ask("hello", **introduction()))
@@ -126,8 +124,7 @@ class Context(Collectives):
             state._read_tensors(memory.bytes)
         if answer["restored"]:
             state._take_values(answer["values"])
-            if not self._averages_gradients:
-                note_sums_of_gloo()
+            self._note_other_sums()
         self._take_step(answer)
         return answer["restored"]
 

@@ -98,7 +98,7 @@ class RunConfig:
         """Sets Ray's defaults of options that were not given. given() does not return them."""
         for name, kind in (("failure_config", FailureConfig), ("checkpoint_config", CheckpointConfig), ("logging_config", LoggingConfig)):
             if getattr(self, name) is None:
-                value = kind()
+                value: Any = kind()
                 value._is_default = True
                 setattr(self, name, value)
         self.callbacks = [] if self.callbacks is None else self.callbacks
