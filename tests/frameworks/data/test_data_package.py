@@ -682,6 +682,30 @@ def a_dataframe_is_read_exactly_or_refused():
 
 
 @test
+def times_of_a_dataframe_are_timestamps_in_samples_and_in_the_schema():
+    try:
+        import pandas
+    except ImportError:
+        skip("pandas is not installed")
+    frame = pandas.DataFrame({"at": pandas.to_datetime(["2020-01-01 10:00", None]), "took": pandas.to_timedelta([1, 2], "s")})
+    dataset = data.from_pandas(frame)
+    first, second = dataset.take(2)
+    equal(first, {"at": pandas.Timestamp("2020-01-01 10:00"), "took": pandas.Timedelta("1s")}, "the first sample")
+    check(type(first["at"]) is pandas.Timestamp and second["at"] is pandas.NaT, f"{first}, {second}")
+    equal(dataset.schema().types, ["datetime64[ns]", "timedelta64[ns]"], "types")
+    equal(dataset.map(lambda row: {"year": row["at"].year}).take(1), [{"year": 2020}], "a map function")
+    check(dataset.to_pandas().equals(frame), f"{dataset.to_pandas()}")
+
+
+@test
+def preprocessors_are_an_attribute_that_is_imported_at_its_first_use():
+    text = ("import sys, trainrt.data as data; assert 'trainrt.data.preprocessors' not in sys.modules; "
+            "print(data.preprocessors.LabelEncoder('city').label_column)")
+    job = Job([sys.executable, "-c", text], env={"PYTHONPATH": f"{BUILD}/python"})
+    check(job.wait() == 0 and job.out == "city\n", "the module was not found", job)
+
+
+@test
 def a_dataset_without_samples_has_columns_and_no_batches():
     empty = data.range(10).filter(lambda row: row["id"] > 100)
     for dataset in (empty, empty.random_shuffle(), empty.filter(lambda row: True), data.range(5).limit(0), data.range(1).split(2)[1], empty.materialize()):

@@ -64,6 +64,20 @@ def check_ends(script, **options):
     return done
 
 
+@test
+def map_batches_that_changes_the_number_of_samples_fails_in_a_train_function():
+    cut = """
+def cut(batch):
+    return {"id": batch["id"][:2]}
+
+"""
+    for workers in ("", ", concurrency=1"):
+        done = reading({"part": "a", "checkpoints": False}, dataset=f"source().map_batches(cut{workers})", more=cut).run()
+        check("FAILED" in done.out and "map_batches(cut) returned 2 samples for a batch of 4" in done.out + done.err, "no error", done)
+    done = reading({"part": "b", "checkpoints": False}, dataset="source().map_batches(cut).materialize()", more=cut).run()
+    check("DONE" in done.out, "materialize() after map_batches() is refused", done)
+
+
 EVALUATES = """
 def evaluates(config):
     counts = {}

@@ -75,7 +75,7 @@ REFUSED = [
     ("RunConfig(storage_filesystem=StandInForS3fs(), storage_path='s3://b/x?region=eu')", "the filesystem object sets them"),
     ("RunConfig(storage_filesystem=type('S3FileSystem', (), {'type_name': 's3'})())", "storage_path is missing"),
     ("RunConfig(local_dir='x')", "storage_path='x'"),
-    ("RunConfig(callbacks=[object()])", "All callbacks must be instances of `trainrt.train.UserCallback`"),
+    ("RunConfig(callbacks=[object()])", "All callbacks must be instances of `trainrt.train.UserCallback`, or for a Tuner of `trainrt.tune.Callback`"),
     ("ScalingConfig(num_workers='x')", "ScalingConfig(num_workers) must be an int or a tuple of two ints.", "(min, max)"),
     ("ScalingConfig(num_workers=(3, 1))", "Invalid ScalingConfig(num_workers=(3, 1)): min_workers=3 must be <= max_workers=1"),
     ("ScalingConfig(num_workers=2, label_selector=[{}])", "If `label_selector` is a list, it must be the same length"),

@@ -32,6 +32,16 @@ for count in (1, 2):
 
 
 @test
+def a_request_of_more_CPUs_than_this_machine_has_is_reported_once():
+    script = Script(FIT.replace("trainer()", "trainer(scaling={'resources_per_worker': {'CPU': 500}})"))
+    job = script.run()
+    equal(job.code, 0, "exit", job)
+    equal((job.out + job.err).count("requests 1000 CPUs for 2 ranks, but this machine has "), 1, "notes", job)
+    few = Script(FIT.replace("trainer()", "trainer(ranks=1, scaling={'resources_per_worker': {'CPU': 1}})")).run()
+    check("CPUs for" not in few.out + few.err, "a note about a request that fits", few)
+
+
+@test
 def a_finished_run_returns_its_result_again():
     script = Script(FIT)
     first, second = script.run(), script.run()

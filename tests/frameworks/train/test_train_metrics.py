@@ -92,6 +92,30 @@ def reports_are_not_attributed_to_an_attempt_that_failed_before_them():
 
 
 @test
+def reports_of_earlier_attempts_keep_the_address_and_process_of_their_worker():
+    _, run_dir = finished()
+    record = json.loads((run_dir / "trainer.json").read_text())
+    workers = [record["worker"], *record["earlier_workers"]]
+    equal([each["attempt"] for each in workers], [2, 1], "attempts")
+    reports = json.loads(next(line for line in finished()[0].out.splitlines() if line.startswith("REPORTS "))[8:])
+    shown = [[each["node_ip"], each["pid"]] for each in reports]
+    equal(shown, [[each["node_ip"], each["pid"]] for each in (workers[1], workers[1], workers[0])], "addresses and processes")
+
+
+@test
+def without_a_train_loop_config_the_metric_config_is_empty():
+    script = Script("""
+def function():
+    train.report({"loss": 1.0})
+
+""" + MAIN + """    result = DataParallelTrainer(function, run_config=RunConfig(storage_path=os.environ["RUNS"])).fit()
+    print("RESULT", json.dumps([result.metrics["config"], result.config]))
+""")
+    job = script.run()
+    equal(result_of(job), [[{}, None]], "config", job)
+
+
+@test
 def params_json_has_the_config_and_tensorboard_shows_the_reports():
     _, run_dir = finished()
     equal(json.loads((run_dir / "params.json").read_text()), {"train_loop_config": {"reports": 3}}, "params.json after a restart")

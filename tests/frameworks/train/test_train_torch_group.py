@@ -67,6 +67,63 @@ for step in range(4):
 """)
 
 
+TRAINING = """
+import hashlib, os, signal, sys, time
+import torch, torch.distributed as dist, trainrt
+from torch.utils.data import DataLoader, TensorDataset
+from trainrt.train.torch import load_state, prepare_data_loader, prepare_model, save_point, save_state
+torch.set_num_threads(1)
+how, is_killed = sys.argv[1], sys.argv[2] == "killed"
+dist.init_process_group("trainrt" if how == "trainrt" else "gloo")
+torch.manual_seed(0)
+data = TensorDataset(x := torch.randn(384, 8), x.sum(1, keepdim=True))
+net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+model = prepare_model(net) if how == "prepared" else torch.nn.parallel.DistributedDataParallel(net)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+loader = prepare_data_loader(DataLoader(data, batch_size=32, shuffle=True))
+at = load_state(model, optimizer, data=loader, epoch=0)
+for epoch in range(at["epoch"], 2):
+    for features, target in loader:
+        loss = torch.nn.functional.mse_loss(model(features), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        save_point()
+    save_state(model, optimizer, data=loader, epoch=epoch + 1, metrics={"loss": loss.item()})
+    if is_killed and not at:
+        trainrt.context().checkpoint()
+        dist.barrier()
+        if dist.get_rank() == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(60)
+weights = b"".join(each.detach().numpy().tobytes() for each in model.parameters())
+print("weights", hashlib.sha256(weights).hexdigest())
+"""
+NOTE = "torch.distributed uses gloo with 3 ranks"
+
+
+def trained(how, is_killed):
+    """Trains on 3 ranks, of which one may be killed, and returns (digest of the weights, output)."""
+    word = "killed" if is_killed else "whole"
+    job = run_program(3, program_config(f"{PYTHON} {program_file(TRAINING)} {how} {word}", checkpoint={"every": "1 reports"}, failure={"max_failures": 1}))
+    check_exit(job, FINISHED)
+    return job.out.rpartition("weights ")[2].split()[0], job.out + job.err
+
+
+@test
+def after_a_kill_3_ranks_end_with_the_same_bits_with_the_group_trainrt_and_with_prepare_model():
+    for how in ("trainrt", "prepared"):
+        (whole, _), (killed, output) = trained(how, False), trained(how, True)
+        check(killed == whole, f"{how}: {killed} is not {whole}")
+        check(NOTE not in output, f"{how}: a note about gloo", output)
+
+
+@test
+def a_restart_of_3_ranks_with_gloo_prints_one_note_about_the_order_of_sums():
+    _, output = trained("gloo", True)
+    check(output.count(NOTE) == 1, f"{output.count(NOTE)} notes", output)
+
+
 @test
 def collectives_work_for_any_type_and_shape():
     run(3, IN_GROUP + """

@@ -10,6 +10,7 @@ from .arrays import array_view, copy_of
 from .channel import Channel
 from .identity import Identity
 from .shared_memory import RuntimeMemory, SharedMemory, size_with_reserve
+from .torch_sums import note_sums_of_gloo
 
 _NODE_MEMORY_BYTES = 64 << 10  # arrays above this size use memory that the ranks of a node share; smaller arrays are sent
 _Array = TypeVar("_Array")
@@ -22,6 +23,7 @@ class Collectives(Identity):
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
         self._collective_memory: _Memory | None = None
+        self._averages_gradients = False  # whether this Context averages the gradients of a model in DistributedDataParallel
 
     def all_reduce(self, array: _Array, op: str = "sum") -> _Array:
         """Reduces an array over all ranks, in place, and returns it. Collective.
@@ -61,6 +63,11 @@ class Collectives(Identity):
     def barrier(self) -> None:
         """Waits until all ranks have called barrier(). Collective."""
         self._ask("barrier")
+
+    def _note_other_sums(self) -> None:
+        """Prints a note if torch averages gradients in an order that a restart changes."""
+        if not self._averages_gradients:
+            note_sums_of_gloo()
 
     def _all_gather_into(self, outputs: Sequence[Any], array: Any, first: Sequence[int] | None = None) -> None:
         """Copies the array of each rank r, from element first[r] (default 0), into outputs[r]. Skips outputs that are `None`. Collective."""

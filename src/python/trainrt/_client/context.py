@@ -124,6 +124,7 @@ class Context(Collectives):
             state._read_tensors(memory.bytes)
         if answer["restored"]:
             state._take_values(answer["values"])
+            self._note_other_sums()
         self._take_step(answer)
         return answer["restored"]
 

@@ -15,6 +15,9 @@ The runtime reads the files ahead of the train function, into memory that runtim
 in the data. Requires NumPy.
 """
 
+import importlib
+from typing import Any
+
 from .._ray_names import names_of
 from ._combined import GroupedData
 from ._context import DataContext, ExecutionOptions, ExecutionResources, NodeIdStr
@@ -28,4 +31,9 @@ from ._schema import Schema
 __all__ = ["DataContext", "DataIterator", "Dataset", "DatasetPipeline", "ExecutionOptions", "ExecutionResources", "GroupedData", "MaterializedDataset",
            "NodeIdStr", "Schema", "from_huggingface", "from_items", "from_numpy", "from_pandas", "from_torch", "range", "range_tensor", "read_csv",
            "read_hdf5", "read_idx", "read_images", "read_json", "read_numpy", "read_parquet", "read_sql", "read_text", "read_tokens", "read_webdataset"]
-__getattr__ = names_of(__name__)
+_names = names_of(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    """Imports the module `preprocessors` at its first use: scripts without preprocessors start faster."""
+    return importlib.import_module(f"{__name__}.preprocessors") if name == "preprocessors" else _names(name)

@@ -163,10 +163,20 @@ def require_one_shape(name, column):
 
 
 def rows_of(batch):
-    """Yields each sample of a batch as a dict {name: value}. Scalars are converted to Python numbers."""
+    """Yields each sample of a batch as a dict {name: value}. Scalars are converted to Python numbers; times are pandas.Timestamp and pandas.Timedelta."""
     names = list(batch)
     for values in zip(*(batch[name] for name in names)):
-        yield {name: value.item() if isinstance(value, numpy.generic) else value for name, value in zip(names, values)}
+        yield {name: _plain(value) if isinstance(value, numpy.generic) else value for name, value in zip(names, values)}
+
+
+def _plain(value):
+    if not isinstance(value, (numpy.datetime64, numpy.timedelta64)):
+        return value.item()
+    try:
+        import pandas
+    except ImportError:
+        return value
+    return (pandas.Timestamp if isinstance(value, numpy.datetime64) else pandas.Timedelta)(value)
 
 
 def stacked(rows, origin, did="returned"):

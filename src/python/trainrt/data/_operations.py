@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -53,6 +54,10 @@ class Operation:
     def __call__(self, batch: Batch, draws: Sequence[Any] = ()) -> Batch:
         raise NotImplementedError
 
+    def in_training(self) -> Operation:
+        """Returns the operation for batches of a train function."""
+        return self
+
 
 class _UserOperation(Operation):
     def __init__(self, call: Call, workers: int = 0, is_random: bool = False) -> None:
@@ -61,13 +66,26 @@ class _UserOperation(Operation):
 
 
 class MapBatches(_UserOperation):
+    keeps_count = False  # whether a result of another number of samples is an error, as in a train function
+
     def __init__(self, call: Call, batch_format: str | None, workers: int = 0, is_random: bool = False) -> None:
         super().__init__(call, workers, is_random)
         self._batch_format = checked_format(batch_format)
 
     def __call__(self, batch: Batch, draws: Sequence[Any] = ()) -> Batch:
         generators = [numpy.random.default_rng(draws[0] if draws else 0)] if self.is_random else []
-        return columns_of(self._call(formatted(batch, self._batch_format), *generators), self.name)
+        size = _size(batch)
+        found = columns_of(self._call(formatted(batch, self._batch_format), *generators), self.name)
+        if self.keeps_count and _size(found) != size:
+            raise ValueError(f"{self.name} returned {_size(found)} samples for a batch of {size}; in a train function, it must return as many samples as "
+                             f"it gets. Use filter() to leave out samples, flat_map() to add samples, or call materialize() after map_batches() in the script")
+        return found
+
+    def in_training(self) -> MapBatches:
+        """Returns a copy that raises ValueError if the function changes the number of samples."""
+        found = copy.copy(self)
+        found.keeps_count = True
+        return found
 
 
 class Map(_UserOperation):
@@ -112,6 +130,10 @@ class Rename(Operation):
         if len(renamed) < len(batch):
             raise ValueError(f"rename_columns({self._names}): two columns would get the same name; remove one of them first with drop_columns()")
         return renamed
+
+
+def _size(batch: Batch) -> int:
+    return len(next(iter(batch.values()), ()))
 
 
 def _check_columns(batch: Batch, names: Iterable[str]) -> None:

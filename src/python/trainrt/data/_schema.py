@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._numpy import numpy
+
 
 class Schema:
     """Names and types of the columns of a batch.
@@ -12,8 +14,8 @@ class Schema:
     ----------
     names : list of str
     types : list of str
-        Type of each column: a NumPy dtype and, for arrays, the shape of a sample ("float32[28, 28]"); "string"; or "list" for arrays of
-        different lengths.
+        Type of each column: a NumPy dtype and, for arrays, the shape of a sample ("float32[28, 28]"); "datetime64[ns]" or "timedelta64[ns]" for
+        times of pandas; "string"; or "list" for arrays of different lengths.
 
     Examples
     --------
@@ -30,7 +32,12 @@ class Schema:
     @staticmethod
     def _type(column: Any) -> str:
         if column.dtype == object:
-            return "string" if len(column) and isinstance(column[0], str) else "list"
+            first = next((each for each in column if each is not None), None)
+            for convert in ("to_datetime64", "to_timedelta64"):  # methods of pandas.Timestamp and pandas.Timedelta
+                first = getattr(first, convert, lambda kept=first: kept)()
+            if isinstance(first, (numpy.datetime64, numpy.timedelta64)):
+                return str(first.dtype)
+            return "string" if isinstance(first, str) else "list"
         return f"{column.dtype}{list(column.shape[1:]) if column.ndim > 1 else ''}"
 
     def __repr__(self) -> str:

@@ -21,5 +21,6 @@ def open_shard(ctx: Context, name: str, dataset: Dataset | None, before: Callabl
     place = Place(ctx._batches, name)
     kind = PipelineIterator if isinstance(dataset, DatasetPipeline) else DataIterator
     found = kind(lambda: place, dataset, before, in_memory=lambda columns: MaterializedDataset(MemorySource(columns)))
+    found._operations = tuple(operation.in_training() for operation in found._operations)
     found.end_epoch = dataset._times if isinstance(dataset, DatasetPipeline) else None
     return found

@@ -90,14 +90,15 @@ class RunConfig:
                                  f"RunConfig({name}=...)")
         for callback in self.callbacks or ():
             if not isinstance(callback, UserCallback):
-                raise ValueError(f"All callbacks must be instances of `trainrt.train.UserCallback`. RunConfig(callbacks=...) has {callback!r}")
+                raise ValueError(f"All callbacks must be instances of `trainrt.train.UserCallback`, or for a Tuner of `trainrt.tune.Callback`. "
+                                 f"RunConfig(callbacks=...) has {callback!r}")
         self._set_defaults()
 
     def _set_defaults(self):
         """Sets Ray's defaults of options that were not given. given() does not return them."""
         for name, kind in (("failure_config", FailureConfig), ("checkpoint_config", CheckpointConfig), ("logging_config", LoggingConfig)):
             if getattr(self, name) is None:
-                value = kind()
+                value: Any = kind()
                 value._is_default = True
                 setattr(self, name, value)
         self.callbacks = [] if self.callbacks is None else self.callbacks

@@ -154,11 +154,21 @@ def _python():
     return sys.executable or os.readlink("/proc/self/exe")
 
 
+def _note_missing_cpus(scaling):
+    """Prints a note if `resources_per_worker` requests more CPUs for the ranks than this machine gives to this process."""
+    here, requested = len(os.sched_getaffinity(0)), scaling.max_workers * (scaling.requested_cpus or 0)
+    if requested > here:
+        _notes.say(f"ScalingConfig(resources_per_worker={scaling.resources_per_worker!r}) requests {requested:g} CPUs for {scaling.max_workers} "
+                   f"rank{'s' if scaling.max_workers > 1 else ''}, but this machine has {here}: the ranks share them. Request fewer CPUs, or start fit() in a "
+                   f"Slurm job that has them")
+
+
 def _launcher(scaling):
     """Returns the words that launch the ranks: srun in a Slurm allocation, else trainrt -n."""
     program = _executable.trainrt()
     if not _allocation.can_launch(scaling.min_workers):
         _cluster.check_fits(scaling)
+        _note_missing_cpus(scaling)
         return [program, "-n", str(scaling.max_workers)]
     ranks = scaling.max_workers
     if isinstance(scaling.num_workers, tuple):

@@ -22,10 +22,10 @@ def is_of_runtime(name):
     return name.startswith("_") and name != "_metric"
 
 
-def completed(reports, run_id, config, is_finished, attempts=(), worker=None, checkpointed=()):
+def completed(reports, run_id, config, is_finished, attempts=(), workers=(), checkpointed=()):
     """Returns the reports with the metrics of Ray Tune, as ReportedMetrics. A metric that the train function reported under the same name is kept.
 
-    `attempts`: records of the run's attempts, oldest first. `worker`: host, address and process ID of rank 0 in the attempt `worker["attempt"]`.
+    `attempts`: records of the run's attempts, oldest first. `workers`: host, address and process ID of rank 0 in each attempt, `worker["attempt"]`.
     `checkpointed`: iterations whose checkpoints are kept.
     """
     found, total_s = [], 0.0
@@ -36,7 +36,7 @@ def completed(reports, run_id, config, is_finished, attempts=(), worker=None, ch
         since_s = seconds if of_report is not attempt else since_s + seconds
         attempt, total_s = of_report, total_s + seconds
         first = (attempt or {}).get("first_iteration") or 0
-        added = {**_constants(run_id, config), **_host(attempt, worker), "done": is_finished and number == len(reports),
+        added = {**_constants(run_id, config), **_host(attempt, workers), "done": is_finished and number == len(reports),
                  "should_checkpoint": iteration in checkpointed, "time_this_iter_s": seconds, "time_total_s": total_s,
                  "time_since_restore": since_s, "iterations_since_restore": iteration - first, "training_iteration": iteration,
                  "timestamp": report.get(_TIME), "date": _date(report.get(_TIME)),
@@ -73,11 +73,11 @@ def _attempt_of(iteration, attempts):
     return next((each for each in began if not each.get("end") or iteration <= (each.get("iteration") or 0)), began[0] if began else None)
 
 
-def _host(attempt, worker):
-    if worker and (attempt is None or worker.get("attempt") == attempt.get("attempt")):
-        return {name: worker.get(name) for name in ("hostname", "node_ip", "pid")}
-    attempt = attempt or {}
-    return {"hostname": next(iter(attempt.get("nodes") or ()), None), "node_ip": None, "pid": (attempt.get("owner") or {}).get("pid")}
+def _host(attempt, workers):
+    for worker in workers:
+        if attempt is None or worker.get("attempt") == attempt.get("attempt"):
+            return {name: worker.get(name) for name in ("hostname", "node_ip", "pid")}
+    return {"hostname": next(iter((attempt or {}).get("nodes") or ()), None), "node_ip": None, "pid": None}
 
 
 def _date(timestamp):

@@ -147,7 +147,7 @@ class Result:
         reports = [{**metrics, "_training_iteration": number, "_timestamp": int(unix_s), "_time_this_iter_s": seconds}
                    for number, ((metrics, _), (unix_s, seconds)) in enumerate(zip(session.reports, session.times), 1)]
         kept = {number for number, (_, checkpoint) in enumerate(session.reports, 1) if checkpoint is not None}
-        reports = _auto_metrics.completed(reports, session.run_id, config, True, worker=_this_process.facts(), checkpointed=kept)
+        reports = _auto_metrics.completed(reports, session.run_id, config, True, workers=[_this_process.facts()], checkpointed=kept)
         checkpoints = [(checkpoint, report) for (_, checkpoint), report in zip(session.reports, reports) if checkpoint is not None][-1:]
         made = cls._of_run(None, reports, checkpoints, config=config, return_value=returned, state=_run_state.FINISHED)
         made.checkpoint = session.get_checkpoint()
@@ -260,9 +260,11 @@ def _completed_reports(path, record, config):
     """Returns the reports of the run with the metrics that Ray Tune adds."""
     kept = {manifest.get("iteration") for _, manifest in _run_directory.checkpoints(path)}
     return _auto_metrics.completed(_run_directory.reports(path), record.get("run_id"), config, record.get("state") == _run_state.FINISHED,
-                                   _run_directory.attempts(path), _trainer_record.read(path).get("worker"), kept)
+                                   _run_directory.attempts(path), _trainer_record.workers_in(_trainer_record.read(path)), kept)
 
 
 def _config_of(path, record):
     loop, _ = _trainer_record.config_in(_trainer_record.read(path))
-    return loop if loop is not None else record.get("loop") or None
+    if loop is not None:
+        return loop
+    return {key: value for key, value in record.get("loop", {}).items() if not key.startswith("train_loop_")} or None  # those describe the script

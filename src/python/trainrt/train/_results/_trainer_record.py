@@ -26,6 +26,7 @@ def write(run_dir, trainer):
               "scaling_config": _json_or_none(scaling), "metadata": _json_or_none(trainer.metadata), **trainer.config_record()}
     record["program_digest"] = _file_digest(record["program"])
     record["worker"] = {"attempt": _run_directory.last_attempt(run_dir).get("attempt"), **_this_process.facts()}
+    record["earlier_workers"] = _workers_before(run_dir, record["worker"])
     text = json.dumps({**record, _CODE: _user_key.code_of(_signed_bytes(record))}, indent=2)
     _new_file.replace(run_dir, _NAME, lambda file: file.write(text.encode() + b"\n"))
     params = _params_text(trainer.params())
@@ -41,6 +42,20 @@ def read(run_dir):
     except (OSError, ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
+
+
+def workers_in(record):
+    """Returns host, address and process ID of rank 0 in each attempt of a record from read(), newest first."""
+    earlier = record.get("earlier_workers")
+    return [each for each in (record.get("worker"), *(earlier if isinstance(earlier, list) else ())) if isinstance(each, dict)]
+
+
+def _workers_before(run_dir, worker):
+    """Returns the workers of earlier attempts that the record of this run has, newest first. Returns [] if its authentication code is not valid."""
+    before = read(run_dir)
+    if not before or reason_against(before) is not None:
+        return []
+    return [each for each in workers_in(before) if each.get("attempt") != worker["attempt"]]
 
 
 def config_in(record):

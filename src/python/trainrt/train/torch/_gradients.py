@@ -53,3 +53,4 @@ class Averaging:
 def average_by_runtime(model: Any) -> None:
     """Makes a model in DDP on the CPU average its gradients through Averaging."""
     model.register_comm_hook(None, Averaging().hook)
+    _world.runtime()._averages_gradients = True
