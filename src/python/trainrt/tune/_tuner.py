@@ -147,7 +147,7 @@ class Tuner:
         results = self.get_results()
         failure = results._failure_of_all()
         if failure:
-            _notes.say(f"error: {failure}")
+            _notes.error(failure)
         return results
 
     def get_results(self) -> ResultGrid:
