@@ -1084,7 +1084,7 @@ def modules():
     return [path for path in sorted((PACKAGE / "trainrt").rglob("*.py")) if not frameworks & set(path.parents)]
 
 
-OPTIONAL = {"bayes_opt", "pyarrow", "cloudpickle", "comet_ml", "mlflow", "numpy", "optuna", "pandas", "tensorboardX", "tensorflow", "torch", "wandb"}  # imported at their first use, if installed
+OPTIONAL = {"bayes_opt", "pyarrow", "cloudpickle", "comet_ml", "mlflow", "numpy", "optuna", "pandas", "psutil", "tensorboardX", "tensorflow", "torch", "wandb"}  # imported at their first use, if installed
 
 
 @test

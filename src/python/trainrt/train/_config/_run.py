@@ -98,7 +98,7 @@ class RunConfig:
         for name, kind in (("failure_config", FailureConfig), ("checkpoint_config", CheckpointConfig), ("logging_config", LoggingConfig)):
             if getattr(self, name) is None:
                 value = kind()
-                value._is_default = True
+                value._is_default = True  # type: ignore[union-attr]  # given() reads it
                 setattr(self, name, value)
         self.callbacks = [] if self.callbacks is None else self.callbacks
         self.worker_runtime_env = {} if self.worker_runtime_env is None else self.worker_runtime_env
