@@ -5,7 +5,7 @@ import os
 import tempfile
 
 from trainrt import train
-from trainrt.train import Checkpoint, FailureConfig, RunConfig, ScalingConfig, TrainingFailedError
+from trainrt.train import Checkpoint, FailureConfig, RunConfig, ScalingConfig, WorkerGroupError
 from trainrt.train.data_parallel_trainer import DataParallelTrainer
 
 
@@ -37,5 +37,6 @@ if __name__ == "__main__":
     print("model", fit("recovers", fails_at=3).metrics["model"])
     try:
         fit("fails", fails_at=0)  # fails at every start, since no checkpoint is saved before
-    except TrainingFailedError as error:
-        print("failed:", str(error).splitlines()[0])
+    except WorkerGroupError as error:
+        for rank, failure in error.worker_failures.items():
+            print(f"rank {rank} failed: {failure!r}")

@@ -567,6 +567,23 @@ def same_values(found, expected, what):
 
 
 @test
+def missing_values_in_encoders_and_discretizers_behave_as_documented():
+    dataset = data.from_items([{"w": "b", "n": 1.0}, {"w": "", "n": 2.0}])
+    for encoder in (prep.OrdinalEncoder(["w", "n"]), prep.OneHotEncoder(["w", "n"]), prep.LabelEncoder(["w", "n"]), prep.MultiHotEncoder(["w", "n"])):
+        encoder.fit(dataset)
+        for batch, names in (({"w": ["b", "b"], "n": [1.0, math.nan]}, ["n"]), ({"w": ["b", None], "n": [1.0, 2.0]}, ["w"])):
+            raises(ValueError, f"Unable to transform columns {names} because", of=lambda: encoder.transform_batch(batch))  # noqa: B023
+    codes = prep.Categorizer(["w", "n"]).fit(dataset).transform_batch({"w": ["b", None, ""], "n": [2.0, math.nan, 1.0]})
+    equal([list(codes["w"]), list(codes["n"])], [[0, -1, -1], [1, -1, 0]], "codes of Categorizer")
+    hot = prep.MultiHotEncoder(["l"]).fit(data.from_items([{"l": [1.0, 2.0]}]))
+    equal(hot.transform_batch({"l": numpy.array([[1.0, math.nan]])})["l"].tolist(), [[1, 0]], "NaN in a list")
+    equal(prep.OrdinalEncoder(["w"]).fit(dataset).transform_batch({"w": ["", "b"]})["w"].tolist(), [0, 1], "an empty text")
+    for bins in (prep.CustomKBinsDiscretizer(["n"], [0, 5]), prep.UniformKBinsDiscretizer(["n"], 2).fit(dataset)):
+        same_values(bins.transform_batch({"n": [1.0, math.nan]})["n"], [0, math.nan], type(bins).__name__)
+    raises(ValueError, "infinite", of=lambda: prep.StandardScaler(["n"]).fit(data.from_items([{"n": math.inf}])))
+
+
+@test
 def unknown_categories_and_all_nan_columns_behave_as_documented():
     dataset = data.from_items([{"w": "b", "n": 1, "x": math.nan}, {"w": "a", "n": 2, "x": math.nan}])
     batch = {"w": ["a", "z"], "n": [2, 9], "x": [1.0, math.nan]}

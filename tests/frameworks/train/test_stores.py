@@ -199,14 +199,14 @@ def waits_for_copies(filesystem, **limits):
     (run / "checkpoint_000000/manifest.json").write_text('{"format": "trainrt checkpoint"}')
     for name, value in {"_PAUSE_S": 0.01, **limits}.items():
         setattr(_store_copies, name, value)
-    _store_copies._notes.say, say = notes.append, _store_copies._notes.say
+    _store_copies._notes.warn, warn = notes.append, _store_copies._notes.warn
     try:
         copies = _store_copies.StoreCopies(str(run), filesystem, "bucket/run")
         time.sleep(0.2)  # during the training, when failures do not count
         return any(copies.wait(0.1) for _ in range(50)), notes
     finally:
         copies.end()
-        _store_copies._notes.say = say
+        _store_copies._notes.warn = warn
 
 
 @test

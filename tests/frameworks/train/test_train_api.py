@@ -358,7 +358,7 @@ def an_option_that_was_not_given_has_rays_default_and_leaves_the_key_to_the_laun
 
 
 @test
-def a_logging_config_above_info_hides_notes_and_progress():
+def a_logging_config_above_info_hides_notes_and_progress_but_no_warnings_and_errors():
     sinks = _settings.settings(run=RunConfig(logging_config=LoggingConfig("warning")))["metrics.sinks"]
     equal(sinks, "csv, hdf5, tensorboard", "sinks")
     equal(_settings.settings(run=RunConfig(logging_config=LoggingConfig("ERROR"), verbose=2)), {"metrics.progress": "all"}, "sinks with verbose")
@@ -366,11 +366,17 @@ def a_logging_config_above_info_hides_notes_and_progress():
 import sys
 from trainrt.train import DataParallelTrainer, LoggingConfig, RunConfig, ScalingConfig
 from trainrt._support import _notes
-DataParallelTrainer(lambda: _notes.say("a note"), scaling_config=ScalingConfig(num_workers=0), run_config=RunConfig(logging_config=LoggingConfig(sys.argv[1]))).fit()
+def prints():
+    _notes.say("a note")
+    for _ in range(2):
+        _notes.warn("is often")
+        _notes.error("is bad")
+DataParallelTrainer(prints, scaling_config=ScalingConfig(num_workers=0), run_config=RunConfig(logging_config=LoggingConfig(sys.argv[1]))).fit()
 """
-    for level, expected in (("INFO", True), ("WARNING", False)):
+    for level, expected in (("INFO", True), ("WARNING", False), ("CRITICAL", False)):
         job = run([PYTHON, "-c", text, level], env={"PYTHONPATH": BUILD / "python"})
         equal("a note" in job.err, expected, f"note with {level}", job)
+        equal(re.findall("trainrt: (?:warning|error): is .*", job.err), ["trainrt: warning: is often", "trainrt: error: is bad"], f"warnings with {level}", job)
 
 
 @test
@@ -1078,7 +1084,7 @@ def modules():
     return [path for path in sorted((PACKAGE / "trainrt").rglob("*.py")) if not frameworks & set(path.parents)]
 
 
-OPTIONAL = {"bayes_opt", "pyarrow", "cloudpickle", "comet_ml", "mlflow", "numpy", "optuna", "pandas", "tensorflow", "torch", "wandb"}  # imported at their first use, if installed
+OPTIONAL = {"bayes_opt", "pyarrow", "cloudpickle", "comet_ml", "mlflow", "numpy", "optuna", "pandas", "psutil", "tensorboardX", "tensorflow", "torch", "wandb"}  # imported at their first use, if installed
 
 
 @test

@@ -182,7 +182,7 @@ def new_files_in_the_working_directory_are_kept_with_sync_artifacts():
 
 @test
 def ranks_that_share_a_working_directory_copy_each_file_once_and_note_files_that_fail():
-    copied, notes, before = [], [], (os.getcwd(), _new_file.replace, _notes.say)
+    copied, notes, before = [], [], (os.getcwd(), _new_file.replace, _notes.warn)
 
     def replace(folder, name, write):
         copied.append(name)
@@ -194,7 +194,7 @@ def ranks_that_share_a_working_directory_copy_each_file_once_and_note_files_that
     folder, run_dir = scratch(), scratch()
     (run_dir / "artifacts").mkdir()
     os.chdir(folder)
-    _new_file.replace, _notes.say = replace, notes.append
+    _new_file.replace, _notes.warn = replace, notes.append
     try:
         of_ranks = [Artifacts(str(run_dir), SyncConfig(sync_artifacts=True)) for _ in range(2)]
         for each in of_ranks:
@@ -212,7 +212,7 @@ def ranks_that_share_a_working_directory_copy_each_file_once_and_note_files_that
             of_ranks[0].copy()
     finally:
         os.chdir(before[0])
-        _new_file.replace, _notes.say = before[1:]
+        _new_file.replace, _notes.warn = before[1:]
     equal([[word in note for word in ("bad1 cannot", "1 more files", "bad3 cannot")] for note in notes], [[True, True, False], [False, False, True]], f"{notes}")
 
 

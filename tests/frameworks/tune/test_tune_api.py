@@ -185,6 +185,25 @@ print_results(tuner(tune.with_resources(tune.with_parameters(weighs, data=list(r
     equal([(each["metrics"]["loss"], each["metrics"]["threads"]) for each in results], [(499501, 1)] * 2, "reports", job)
 
 
+@test
+def a_scaling_config_as_bundles_requests_the_sum_for_a_trial():
+    from trainrt.tune._resources.requests import requested_by
+    scaling = ScalingConfig(num_workers=3, use_gpu=True, resources_per_worker={"CPU": 2, "licences": 1})
+    factory = scaling.as_placement_group_factory()
+    equal(factory, api.PlacementGroupFactory([{}, *[{"CPU": 2, "GPU": 1, "licences": 1}] * 3]), "bundles")
+    check(factory != api.PlacementGroupFactory([{"CPU": 2, "GPU": 1, "licences": 1}] * 3), "an empty first bundle is ignored by ==")
+    equal(len({factory, scaling.as_placement_group_factory()}), 1, "equal factories of a set")
+
+    class Asks(api.Trainable):
+        @classmethod
+        def default_resource_request(cls, config):
+            return factory
+
+    expected = ScalingConfig(num_workers=1, use_gpu=True, resources_per_worker={"CPU": 6.0, "GPU": 3.0, "licences": 3.0})
+    for trainable in (api.with_resources(function, factory), api.with_resources(function, lambda config: factory), Asks):
+        equal(requested_by(trainable, {}), expected, f"resources of {trainable.__name__}")
+
+
 # ---- failures ----------------------------------------------------------------------------------------------------------------
 
 FAILS = """

@@ -117,7 +117,8 @@ def a_changed_record_in_a_store_starts_no_program():
     record = json.loads(STORE.buckets["bucket"][name])
     STORE.put("bucket", name, json.dumps({**record, "tune.searcher_program": "touch pwned"}).encode())
     job = script.run("again")
-    check(job.code != 0 and "is not trusted" in job.err and "touch pwned" in job.err, "the program was accepted", job)
+    check(job.code != 0 and "is not trusted" in job.err and "tune.searcher_program = touch pwned" in job.err, "the message does not name the program", job)
+    check(not list(script.folder.rglob("pwned")) and not script.runs.exists(), "the program was started", job)
 
 
 if __name__ == "__main__":

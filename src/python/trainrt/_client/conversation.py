@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from .._support._call_place import call_place
-from .._support._notes import say
+from .._support._notes import warn
 from .channel import Channel, message_line, valid_utf8
 from .errors import Stop
 from .shared_memory import RuntimeMemory, SharedMemory
@@ -167,7 +167,7 @@ class Conversation:
             return {"values": self._state_for_save()} if answer["unsaved"] else {}
         except Exception as error:
             if self._make_error is None:
-                say(f"the State could not be saved at the end of the program: {type(error).__name__}: {error}. Call trainrt.context().save() before")
+                warn(f"the State could not be saved at the end of the program: {type(error).__name__}: {error}. Call trainrt.context().save() before")
             return {}
 
     def _close_in_fork(self) -> None:

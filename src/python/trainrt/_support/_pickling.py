@@ -61,7 +61,7 @@ def pickled(thing: Any, label: str = "the train function and its arguments") -> 
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         data = _by_value(thing, f"{type(thing).__name__}: {error}", label)
     if len(data) > _LARGE_BYTES:
-        _notes.say(f"warning: {label} take {len(data) / 1e6:.0f} MB, which are sent to every process that runs them. Load large data inside of the "
+        _notes.warn(f"{label} take {len(data) / 1e6:.0f} MB, which are sent to every process that runs them. Load large data inside of the "
                    f"function, or pass them as a dataset")
     return data
 

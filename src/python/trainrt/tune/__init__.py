@@ -16,6 +16,7 @@
 
 from .._ray_names import names_of
 from ..train import Checkpoint, CheckpointConfig, FailureConfig, Result, RunConfig, SyncConfig, get_checkpoint, get_context, report
+from ..train._config._resources import PlacementGroupFactory, resource_dict_to_pg_factory
 from . import experiment, logger, schedulers, search, stopper, trainable, utils
 from ._analysis import ExperimentAnalysis
 from ._callback import Callback
@@ -23,7 +24,6 @@ from ._class_trainable import Trainable
 from ._experiment import Experiment
 from ._registry import register_trainable
 from ._reporters import CLIReporter, JupyterNotebookReporter, ProgressReporter
-from ._resources.placement import PlacementGroupFactory, resource_dict_to_pg_factory
 from ._results import ResultGrid
 from ._run import run, run_experiments
 from ._spaces import (

@@ -10,7 +10,7 @@ from .._support import _notes, _object_store
 from ..train._fit._restored_run import has_mirror, local_directory
 from ..train._results import _run_directory
 from ._param_space import ParamSpace, read_space
-from ._restoring import directory_of
+from ._restoring import directory_of, require_own_programs
 from ._results import trials_of
 from ._sweep_record import is_sweep, read_sweep
 
@@ -45,8 +45,8 @@ def exists(path: str | os.PathLike[str], keys: Mapping[str, str] | None) -> bool
 def find(path: str | os.PathLike[str], keys: Mapping[str, str] | None) -> RestoredSweep:
     """Returns the sweep in a directory or at a URL. Prints where a mirrored sweep continues. `keys`: as of exists().
 
-    Raises ValueError if there is no sweep, if the local directory of a mirrored sweep has another one, or if it is lost and its scheduler needs it;
-    OSError, with the URL, if the store cannot be read.
+    Raises ValueError if there is no sweep, if the record of a mirrored sweep names code and is not trusted, if its local directory has another sweep, or if
+    this directory is lost and its scheduler needs it; OSError, with the URL, if the store cannot be read.
     """
     reader = _object_store.reader_of(path)
     if reader is not None:
@@ -84,6 +84,7 @@ def _mirrored(call: str, reader: _object_store.Reader, keys: Mapping[str, str] |
         found = RestoredSweep(reader.url, path, *read_sweep(source), _space_in(source), is_older=is_older)
     recorded = found.texts.pop(_MIRROR, "")
     found.mirror = {_MIRROR: recorded if has_mirror({_MIRROR: recorded}, reader) else reader.parent().url}
+    require_own_programs(reader.url, found.texts, found.reason)  # first: the errors below depend on values in the record
     if source != path:
         _require_restorable(call, found)
     _notes.say(f"{call}: the sweep continues in {path}" + (", which has the newest checkpoints" if source == path else

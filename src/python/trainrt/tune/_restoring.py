@@ -31,17 +31,22 @@ def require_same(path: str, texts: Mapping[str, str], sections: Sections, has_sp
                          f"param_space; Tuner(..., run_config=RunConfig(name=...)) with another name starts a new sweep")
 
 
-def require_own_programs(path: str, texts: Mapping[str, str], program: str, reason: str) -> None:
-    """Raises ValueError if sweep.json names code or destinations of models that this call does not name. Called if another user may have written
-    sweep.json; `reason` explains why. `program` is the command of a trial of this call."""
+def require_own_programs(path: str, texts: Mapping[str, str], reason: str | None, program: str | None = None) -> None:
+    """Raises ValueError if sweep.json names code or destinations of models that this call does not name, and another user may have written it.
+
+    `reason` explains why another user may have written it; with `None`, nothing is checked. `program` is the command of a trial of this call; with `None`, the
+    command in sweep.json is not checked."""
+    if reason is None:
+        return
     named = {key: texts[key] for key in programs_in(dict(texts))}
-    if texts.get("train.program") != program:
+    if program is not None and texts.get("train.program") != program:
         named["train.program"] = texts.get("train.program", "")
     if named:
         lines = "".join(f"\n{key} = {text}" for key, text in named.items())
+        call = f"This call would start {program}, and sweep.json" if program is not None else "It"
         raise ValueError(f"Tuner.restore({path!r}): {path}/sweep.json names code that the trials would start or load, or where they would write, and "
                          f"is not trusted: {reason}. Tuner(trainable, ...).fit() with the arguments of the first start continues the sweep. "
-                         f"This call would start {program}, and sweep.json has:{lines}")
+                         f"{call} has:{lines}")
 
 
 def require_space(path: str, space: ParamSpace | None) -> ParamSpace:

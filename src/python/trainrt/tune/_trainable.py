@@ -15,6 +15,7 @@ from typing import Any
 
 from .._support._exchange_client import ExchangeClient
 from ..train import ScalingConfig
+from ..train._config._resources import PlacementGroupFactory
 from ..train._fit import _store_keys, _temporary_checkpoint
 from ..train._results import _run_directory
 from ..train._sessions import _current
@@ -25,7 +26,6 @@ from ._class_trial import class_of, function_of
 from ._domains import Domain
 from ._nested_values import Path, domains_in, name_of
 from ._param_space import ParamSpace
-from ._resources.placement import PlacementGroupFactory
 from ._resources.requests import requested_by, scaling_of
 from ._spaces import DEFAULT_METRIC
 from ._spec import seed

@@ -147,7 +147,7 @@ class Tuner:
         results = self.get_results()
         failure = results._failure_of_all()
         if failure:
-            _notes.say(f"error: {failure}")
+            _notes.error(failure)
         return results
 
     def get_results(self) -> ResultGrid:
@@ -287,8 +287,7 @@ class Tuner:
             tuner._trainable.space = require_space(sweep.given, sweep.space)
         tuner._trust_owner = trust_owner
         tuner._metric, tuner._mode = texts.get("tune.metric"), texts.get("tune.mode")
-        if reason is not None:
-            require_own_programs(sweep.given, texts, program_of(tuner._space), reason)
+        require_own_programs(sweep.given, texts, reason, program_of(tuner._space))
         texts.update(sweep.mirror)
         tuner._is_older = sweep.is_older
         if resume_errored:

@@ -205,6 +205,10 @@ TEST_CASE("encoders number categories in sorted order; unknown ones become -1, z
   CHECK(values_of<std::int64_t>(ordinal.column("city")) == std::vector<std::int64_t>{1, -1});
   CHECK(values_of<std::int64_t>(ordinal.column("n")) == std::vector<std::int64_t>{1, -1});
   CHECK_THROWS_WITH(fitted("LabelEncoder(label_column: city)").transform(label), Contains("'Ulm'") && Contains("'city'"));
+  CHECK_THROWS_WITH(fitted("LabelEncoder(label_column: n)").transform(label), Contains("'n' contains NaN"));
+  auto codes = table();
+  fitted("Categorizer(columns: n)").transform(codes);
+  CHECK(values_of<std::int64_t>(codes.column("n")) == std::vector<std::int64_t>{1, -1});
 }
 
 TEST_CASE("the most frequent categories are kept; of equally frequent ones, the first in sorted order") {

@@ -1,5 +1,5 @@
 """NumPy implementations of the preprocessors of numbers, for use without the runtime. The classes of the module _generated derive from these classes. Results
-are bit-identical to those of the C++ implementation, except for unknown categories and numbers outside all bins."""
+are bit-identical to those of the C++ implementation, except that discretizers give NaN, and not -1, for missing values and numbers outside all bins."""
 
 import math
 

@@ -1,5 +1,10 @@
 """NumPy implementations of the encoders and vectorizers, for use without the runtime. The classes of the module _generated derive from these classes. Results
-are bit-identical to those of the C++ implementation, except for unknown categories and numbers outside all bins."""
+are bit-identical to those of the C++ implementation, with these exceptions:
+
+- Encoders, except Categorizer, raise ValueError for missing values outside of lists. In C++, a missing value is an unknown category.
+- OrdinalEncoder and LabelEncoder give NaN for unknown categories. In C++, the first gives -1, and the second throws an error.
+- HashingVectorizer and CountVectorizer give `None` for a missing text. In C++, no text is missing.
+"""
 
 from collections import Counter
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -14,7 +15,7 @@ class ResourceRequest:
     bundles : list of dict
         `{"CPU": 4, "GPU": 1}` for each process. An empty first bundle is the one of a coordinating process without resources. Amounts of 0 are removed.
     strategy : str, default "PACK"
-        How Ray would place the bundles.
+        How Ray would place the bundles. It is compared and otherwise ignored, as are the further arguments of Ray's placement_group() in `args` and `kwargs`.
 
     Raises
     ------
@@ -28,7 +29,7 @@ class ResourceRequest:
     {'CPU': 4.0}
     """
 
-    def __init__(self, bundles: list[dict[str, float]], strategy: str = "PACK", *args: Any, **kwargs: Any) -> None:
+    def __init__(self, bundles: Sequence[Mapping[str, float]], strategy: str = "PACK", *args: Any, **kwargs: Any) -> None:
         if not bundles:
             raise ValueError("Cannot initialize a ResourceRequest with zero bundles.")
         found = [{name: float(amount) for name, amount in bundle.items() if amount != 0} for bundle in bundles]
@@ -86,11 +87,30 @@ class ResourceRequest:
 
 
 class PlacementGroupFactory(ResourceRequest):
-    """A ResourceRequest, as Ray Tune names it.
+    """A ResourceRequest, as Ray Tune names it: the resources of one trial, for `tune.with_resources()`. A trial gets the sum of all bundles.
 
     Examples
     --------
+    >>> from trainrt import tune
+    >>> factory = tune.PlacementGroupFactory([{"CPU": 1}, {"CPU": 2, "GPU": 1}])
+    >>> factory.required_resources, factory.head_cpus
+    ({'CPU': 3.0, 'GPU': 1.0}, 1.0)
     >>> from trainrt.train import ScalingConfig
     >>> ScalingConfig(num_workers=2, resources_per_worker={"CPU": 3}).as_placement_group_factory().bundles
     [{'CPU': 3.0}, {'CPU': 3.0}]
     """
+
+
+def resource_dict_to_pg_factory(spec: Mapping[str, Any] | None = None) -> PlacementGroupFactory:
+    """Returns the PlacementGroupFactory of a dict such as {"cpu": 2, "gpu": 1, "custom_resources": {"license": 1}}; the default is one CPU.
+
+    Examples
+    --------
+    >>> from trainrt.tune.execution.placement_groups import resource_dict_to_pg_factory
+    >>> resource_dict_to_pg_factory({"cpu": 2}).bundles
+    [{'CPU': 2.0}]
+    """
+    left = dict(spec or {"cpu": 1})
+    named = {"CPU": left.pop("cpu", left.pop("CPU", 0)), "GPU": left.pop("gpu", left.pop("GPU", 0)), "memory": left.pop("memory", 0)}
+    custom = left.pop("custom_resources", None)
+    return PlacementGroupFactory([{**(custom or left), **named}])

@@ -107,7 +107,7 @@ def _value_of_rank_zero(session, returned):
     try:
         return session.broadcast(returned)
     except TypeError as error:
-        _notes.say(f"Result.return_value is None on all ranks except 0: {error}")
+        _notes.warn(f"Result.return_value is None on all ranks except 0: {error}")
         return returned if session.world_rank == 0 else None
 
 

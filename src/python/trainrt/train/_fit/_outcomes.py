@@ -12,11 +12,11 @@ from ..errors import RemoteError, RemoteTraceback
 
 
 def send_returned(client, rank, value):
-    """Sends the value that the train function returned. If it cannot be sent, prints a note."""
+    """Sends the value that the train function returned. If it cannot be sent, prints a warning."""
     try:
         data = pickled(value)
     except Exception as error:  # an object's __reduce__ may raise any exception
-        _notes.say(f"Result.return_value is None: a {type(value).__name__} of rank {rank} cannot be pickled: {error}")
+        _notes.warn(f"Result.return_value is None: a {type(value).__name__} of rank {rank} cannot be pickled: {error}")
         return
     _send(client, _returned_name(rank), data)
 

@@ -65,8 +65,8 @@ def _trusted_options(call, source):
         return source.record
     trusted, names = _config_record.without_options(source.record)
     if names:
-        _notes.say(f"{call}: {source.given}/trainer.json is not trusted: {reason}. num_to_keep, the score and max_failures are taken from the "
-                   f"run's last start; give the others again, if the run needs them: restore(..., {', '.join(names)})")
+        _notes.say(f"{call}: {source.given}/trainer.json is not trusted: {reason}. num_to_keep, the score and max_failures are taken from the run's last "
+                   f"start; give its other options again, if the run needs them: restore(..., {', '.join(names)})")
     return trusted
 
 

@@ -24,7 +24,7 @@ class DeferredRemovals:
         """Removes the directories. Call it when no commit is in progress. `newest_index`: index of the newest committed checkpoint."""
         for path, (stamp, index_before) in self._reported.items():
             if newest_index <= index_before:
-                _notes.say(f"warning: {path} is kept: its checkpoint was not committed")
+                _notes.warn(f"{path} is kept: its checkpoint was not committed")
             elif stamp is not None and _stamp(path) == stamp:
                 shutil.rmtree(path, ignore_errors=True)
         self._reported.clear()

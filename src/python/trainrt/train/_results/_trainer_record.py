@@ -87,7 +87,7 @@ def note_changed_code(run_dir, trainer):
     record = read(run_dir)
     before, now = record.get("program_digest"), _file_digest(program)
     if before and now and before != now and record.get("program") == program:
-        _notes.say(f"warning: {program} has changed since the run in {run_dir} finished. The results are those of the old code; to train with the "
+        _notes.warn(f"{program} has changed since the run in {run_dir} finished. The results are those of the old code; to train with the "
                    f"new code, choose another RunConfig(name=...)")
 
 

@@ -63,7 +63,7 @@ class Artifacts:
         if failures:
             (path, error), more = failures[0], len(failures) - 1
             rest = f"; {more} more files or folders cannot be copied either" if more else ""
-            _notes.say(f"SyncConfig(sync_artifacts=True): {path} cannot be copied into {self._target}: {error}{rest}")
+            _notes.warn(f"SyncConfig(sync_artifacts=True): {path} cannot be copied into {self._target}: {error}{rest}")
 
     def _copy_tree(self, source, target):
         try:

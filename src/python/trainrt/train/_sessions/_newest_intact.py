@@ -25,7 +25,7 @@ def newest(run_dir):
         damage = _damage(path, _limit_s(manifest))
         if damage is None:
             return path, damaged
-        _notes.say(f"warning: get_checkpoint() skips {path}, which is damaged: {damage}")
+        _notes.warn(f"get_checkpoint() skips {path}, which is damaged: {damage}")
         damaged.append(path)
     if damaged:
         raise AllDamagedError(f"all checkpoints with files in {run_dir} are damaged ({', '.join(damaged)}). Run `trainrt verify {run_dir}` to see the "

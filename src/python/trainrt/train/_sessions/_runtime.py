@@ -250,7 +250,7 @@ class RuntimeSession:
         repeated = -count % self.world_size
         config = (_run_directory.run_record(self.run_dir) or {}).get("config", {}) if repeated else {}
         if config and config.get(f"data.{name}.shuffle") != "true" and config.get(f"data.{name}.split") != "false":
-            _notes.say(f"warning: the last batches of the dataset '{name}' repeat {repeated} of its {count} samples, so that all {self.world_size} ranks "
+            _notes.warn(f"the last batches of the dataset '{name}' repeat {repeated} of its {count} samples, so that all {self.world_size} ranks "
                        f"have the same number; sums and means of an evaluation count them twice. remainder='uneven' uses each sample once, 'drop' leaves "
                        f"out the remainder, and remainder='pad' repeats samples without this warning")
 

@@ -36,7 +36,7 @@ class StoreCopies:
         began_s, path = self._call
         if time.monotonic() - began_s < _CALL_LIMIT_S:
             return False
-        _notes.say(f"warning: storage_filesystem did not answer for {path} within {_CALL_LIMIT_S:g} s; the newest checkpoints are not copied there")
+        _notes.warn(f"storage_filesystem did not answer for {path} within {_CALL_LIMIT_S:g} s; the newest checkpoints are not copied there")
         return True
 
     def end(self):
@@ -70,7 +70,7 @@ class StoreCopies:
             return True
         except Exception as error:  # of any implementation of a file system
             if str(error) != self._failure:
-                _notes.say(f"warning: cannot copy checkpoints to {self._folder} of storage_filesystem: {type(error).__name__}: {error}; training continues")
+                _notes.warn(f"cannot copy checkpoints to {self._folder} of storage_filesystem: {type(error).__name__}: {error}; training continues")
             self._failure = str(error)
             return False
         self._failure = None

@@ -127,7 +127,7 @@ def _gathered(session, returned):
     values = []
     for rank, (part, problem) in enumerate(session.gather((data, failure))):
         if problem:
-            _notes.say(f"Trainer.run() returns None for rank {rank} on the other ranks: {problem}")
+            _notes.warn(f"Trainer.run() returns None for rank {rank} on the other ranks: {problem}")
         values.append(returned if rank == session.world_rank else pickle.loads(part))
     return values
 

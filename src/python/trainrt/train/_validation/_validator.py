@@ -77,7 +77,7 @@ class Validator:
                 while not self._ended and self._validate_oldest():
                     pass
             except Exception as error:  # for example, the storage is not available; the checkpoint is validated later
-                _notes.say(f"cannot start a validation or write its result: {type(error).__name__}: {error}")
+                _notes.warn(f"cannot start a validation or write its result: {type(error).__name__}: {error}")
             with self._scan_done:
                 self._scans += 1
                 self._scan_done.notify_all()
@@ -91,7 +91,7 @@ class Validator:
         if kind == "ended":
             return False
         if kind == "error":
-            _notes.say(f"validation of {path} failed; its metrics stay as they were reported: {found}")
+            _notes.warn(f"validation of {path} failed; its metrics stay as they were reported: {found}")
         return _validation_file.write(path, found if kind == "metrics" else {}, found if kind == "error" else None)
 
     def _outcome(self, path, request):

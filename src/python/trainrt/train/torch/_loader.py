@@ -181,7 +181,7 @@ class PreparedDataLoader(DataLoader):
         self._notes_padding = False
         repeated = order.total_size - len(self.dataset)
         if repeated > 0:
-            _notes.say(f"warning: prepare_data_loader(): the last batches repeat {repeated} of the {len(self.dataset)} samples, so that all "
+            _notes.warn(f"prepare_data_loader(): the last batches repeat {repeated} of the {len(self.dataset)} samples, so that all "
                        f"{order.num_replicas} ranks have equally many: sums and means of an evaluation count them twice. remainder='uneven' uses "
                        f"each sample once, 'drop' leaves out the rest, and remainder='pad' repeats them without this note")
 

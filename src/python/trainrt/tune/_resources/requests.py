@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...train import ScalingConfig
+from ...train._config._resources import PlacementGroupFactory
 from .._domains import Categorical, Domain, Float, Integer
 from .._nested_values import domains_in, replaced
-from .placement import PlacementGroupFactory
 
 _MAX_CONFIGS = 256
 
@@ -39,7 +39,7 @@ def scaling_of(resources: Any, param_space: Any = None) -> ScalingConfig:
     if not isinstance(resources, dict):
         raise ValueError(f"tune.with_resources(resources={resources!r}): it must be a dict such as {{'cpu': 2, 'gpu': 1}}, a PlacementGroupFactory, a "
                          f"ScalingConfig, or a function of a config that returns one of these")
-    given = {name.upper(): amount for name, amount in resources.items()}
+    given = {name.upper() if name.upper() in ("CPU", "GPU") else name: amount for name, amount in resources.items()}
     if given.get("GPU", 0) != int(given.get("GPU", 0)):
         raise ValueError(f"tune.with_resources(gpu={given['GPU']}): it must be an integer")
     return ScalingConfig(num_workers=1, use_gpu=bool(given.get("GPU")), resources_per_worker={name: amount for name, amount in given.items() if amount})
