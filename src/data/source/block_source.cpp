@@ -69,7 +69,7 @@ struct BlockSource::FieldBlocks {
   std::size_t max_kept;
   std::mutex mutex;
   std::unordered_map<std::uint64_t, std::shared_future<Values>> blocks;
-  std::deque<std::uint64_t> numbers;  ///< numbers of the kept blocks, the oldest first
+  std::deque<std::uint64_t> numbers;    ///< numbers of the kept blocks, the oldest first
   std::shared_ptr<SpareColumns> spare;  ///< memory of dropped blocks; set by the constructor
 };
 

@@ -19,9 +19,9 @@ class MirroredArtifacts {
 
   /// Returns whether the folder has any entry. A link is not a folder.
   bool exist() const;
-  /// Copies the new and changed files to `mirror`. Leaves out files that were removed meanwhile. If a file cannot be copied,
-  /// the other files are copied nevertheless, and the first error is thrown at the end. Throws StorageError at once if the
-  /// storage is unavailable.
+  /// Copies the new and changed files to `mirror`. Leaves out files that were removed meanwhile. If a file cannot be
+  /// copied, the other files are copied nevertheless, and the first error is thrown at the end. Throws StorageError at once
+  /// if the storage is unavailable.
   void copy_to(checkpoint::MirroredRun& mirror);
 
  private:
