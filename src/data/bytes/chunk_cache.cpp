@@ -22,9 +22,7 @@ std::shared_ptr<ChunkCache> cache_of_process(std::uint64_t max_bytes) {
 
 }  // namespace
 
-SpareMemory::Values SpareMemory::shared(std::vector<std::byte> values) {
-  return lent(std::move(values), weak_from_this());
-}
+SpareMemory::Values SpareMemory::shared(std::vector<std::byte> values) { return lent(std::move(values), weak_from_this()); }
 
 std::vector<std::byte> SpareMemory::take(std::size_t bytes) {
   std::unique_lock lock(mutex_);

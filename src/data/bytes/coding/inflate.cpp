@@ -94,7 +94,8 @@ Inflated inflate_any(std::span<const std::byte> in, const NextPiece& next, std::
 }  // namespace
 
 Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, DeflateForm form, std::uint64_t max_bytes) {
-  return inflate_any(in, [] { return std::span<const std::byte>(); }, out, form, max_bytes);
+  return inflate_any(
+      in, [] { return std::span<const std::byte>(); }, out, form, max_bytes);
 }
 
 Inflated inflate_pieces(const NextPiece& next, std::span<std::byte> out, std::uint64_t max_bytes) {
