@@ -207,10 +207,18 @@ void ZipArchive::read(const ZipMember& member, std::span<std::byte> into) const 
 
 void ZipArchive::decompress(const ZipMember& member, std::span<std::byte> into, bool is_all) const {
   constexpr std::uint64_t max_overhead = 4096;  // of bytes that deflate cannot compress, if `into` is small
-  std::vector<std::byte> packed(is_all ? member.packed : std::min(member.packed, 2 * into.size() + max_overhead));
-  file_->read(offset_of(member), packed);
+  constexpr std::uint64_t piece_bytes = 1 << 20;
+  const auto needed = is_all ? member.packed : std::min(member.packed, 2 * into.size() + max_overhead);
+  std::vector<std::byte> packed(std::min(needed, piece_bytes));
+  auto at = offset_of(member);
+  const auto next = [&, end = at + needed] {
+    const auto piece = std::span(packed).first(std::min<std::uint64_t>(packed.size(), end - at));
+    if (!piece.empty()) file_->read(at, piece);
+    at += piece.size();
+    return piece;
+  };
   try {
-    const auto found = inflate_into(packed, into, DeflateForm::raw, is_all ? UINT64_MAX : into.size());
+    const auto found = inflate_pieces(next, into, into.size() + (is_all ? 1 : 0));  // one byte more shows a wrong size
     if (found.bytes < into.size()) throw Error(fmt::format("{} of its bytes are missing", into.size() - found.bytes));
     if (is_all && (found.bytes > into.size() || !found.is_complete))
       throw Error("it does not have as many bytes as the table of contents declares");

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "data/bytes/lent.hpp"
+
 namespace trainrt::data {
 
 namespace {
@@ -20,13 +22,7 @@ std::shared_ptr<ChunkCache> cache_of_process(std::uint64_t max_bytes) {
 
 }  // namespace
 
-SpareMemory::Values SpareMemory::shared(std::vector<std::byte> values) {
-  auto owned = std::make_unique<std::vector<std::byte>>(std::move(values));
-  return {owned.release(), [spare = weak_from_this()](std::vector<std::byte>* unused) {
-            const std::unique_ptr<std::vector<std::byte>> deleted(unused);
-            if (const auto home = spare.lock()) home->give_back(std::move(*deleted));
-          }};
-}
+SpareMemory::Values SpareMemory::shared(std::vector<std::byte> values) { return lent(std::move(values), weak_from_this()); }
 
 std::vector<std::byte> SpareMemory::take(std::size_t bytes) {
   std::unique_lock lock(mutex_);

@@ -26,10 +26,10 @@ class SpareMemory : public std::enable_shared_from_this<SpareMemory> {
   std::vector<std::byte> take(std::size_t bytes);
   /// Limits the spare memory to `max_bytes`.
   void limit(std::uint64_t max_bytes);
-
- private:
+  /// Takes over the memory of `values`, unless the limit would be exceeded.
   void give_back(std::vector<std::byte> values);
 
+ private:
   std::mutex mutex_;
   std::vector<std::vector<std::byte>> spare_;
   std::uint64_t bytes_ = 0, max_bytes_ = 0;

@@ -1,8 +1,5 @@
 #include "data/records/csv_decoder.hpp"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 #include <simdjson.h>
 
 #include <algorithm>
@@ -16,32 +13,10 @@
 
 #include "core/text/text.hpp"
 #include "data/source/source.hpp"
+#include "data/text/byte_masks.hpp"
 #include "data/text/number_text.hpp"
 
 namespace trainrt::data {
-
-namespace {
-
-/// Returns a bit for each of the 64 bytes at `bytes`. The bit is set if the byte is equal to `wanted`.
-std::uint64_t equal_bits(const char* bytes, char wanted) {
-  std::uint64_t bits = 0;
-#ifdef __SSE2__
-  const auto pattern = _mm_set1_epi8(wanted);
-  for (int part = 0; part < 4; ++part) {
-    const auto some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 16 * part));
-    const auto equal = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(some, pattern)));
-    bits |= std::uint64_t{equal} << (16 * part);
-  }
-#else
-  for (int i = 0; i < 64; ++i) bits |= std::uint64_t{bytes[i] == wanted} << i;
-#endif
-  return bits;
-}
-
-/// Returns a word with the lowest `count` bits set.
-std::uint64_t bits_below(int count) { return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1; }
-
-}  // namespace
 
 /// Decodes the columns of a row, from the first column to the last one that is needed.
 class CsvPass {

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <span>
+#include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
 #include "data/records/csv_layout.hpp"
+#include "data/text/byte_masks.hpp"
 
 namespace trainrt::data {
 
@@ -25,22 +29,20 @@ class RowScanner {
   }
 
   /// Takes the complete rows at the beginning of `text`, which follows the rows before. If `is_end` is set, the file ends
-  /// with `text`, and its last row may lack a line break. Returns the number of bytes taken.
+  /// with `text`, and its last row may lack a line break. 64 more bytes after `text` must be readable. Returns the number
+  /// of bytes taken.
   std::size_t take(std::string_view text, bool is_end) {
     if (const auto nul = text.find('\0'); syntax_.has_values() && nul != text.npos) refuse_nul(offset_ + nul);
     const bool quotes = syntax_.quotes && has(text, '"');
     scan_.has_quotes |= quotes;
     const auto begin = offset_;
-    while (!text.empty()) {
-      const auto end = end_of_row(text, quotes);
-      if (end == text.npos && !is_end) break;
-      const auto row = text.substr(0, end == text.npos ? end : end + 1);
-      take_row(without_break(row), end == text.npos);
-      text.remove_prefix(row.size());
-      offset_ += row.size();
-    }
-    if (text.size() > syntax_.max_row_bytes + 1) refuse_length();
-    return offset_ - begin;
+    if (quotes)
+      take_quoted(text, is_end);
+    else
+      take_plain(text, is_end);
+    const auto taken = offset_ - begin;
+    if (text.size() - taken > syntax_.max_row_bytes + 1) refuse_length();
+    return taken;
   }
 
   RowScan finish() {
@@ -49,12 +51,46 @@ class RowScanner {
   }
 
  private:
-  void take_row(std::string_view row, bool is_cut) {
+  void take_quoted(std::string_view text, bool is_end) {
+    while (!text.empty()) {
+      const auto end = end_of_row(text, true);
+      const bool is_cut = end == text.npos;
+      if (is_cut && !is_end) return;
+      const auto row = text.substr(0, is_cut ? end : end + 1);
+      const auto content = without_break(row);
+      if (content.size() > syntax_.max_row_bytes) refuse_length();
+      if (is_cut && std::ranges::count(content, '"') % 2 != 0 && !syntax_.has_values())
+        bad_row(path_, row_, "a quote in it is not closed");
+      take_row(row, content.empty() && syntax_.skip_empty ? 0 : count_values(content));
+      text.remove_prefix(row.size());
+    }
+  }
+
+  /// Takes rows without quotes. Finds the line breaks and counts the delimiters of 64 bytes at a time.
+  void take_plain(std::string_view text, bool is_end) {
+    std::size_t begin = 0, values = 1;  // of the current row
+    for (std::size_t at = 0; at < text.size(); at += bytes_per_mask) {
+      const auto all = bits_below(static_cast<int>(std::min(text.size() - at, bytes_per_mask)));
+      auto delimiters = syntax_.has_values() ? equal_bits(&text[at], syntax_.delimiter) & all : 0;
+      for (auto breaks = equal_bits(&text[at], '\n') & all; breaks != 0; breaks &= breaks - 1) {
+        const auto bit = std::countr_zero(breaks);
+        const auto before = delimiters & bits_below(bit);
+        const auto end = at + static_cast<std::size_t>(bit) + 1;
+        take_row(text.substr(begin, end - begin), values + static_cast<std::size_t>(std::popcount(before)));
+        delimiters &= ~before;
+        begin = end;
+        values = 1;
+      }
+      values += static_cast<std::size_t>(std::popcount(delimiters));
+    }
+    if (is_end && begin < text.size()) take_row(text.substr(begin), values);
+  }
+
+  /// Takes a row with its line break, which has `values` values.
+  void take_row(std::string_view with_break, std::size_t values) {
+    const auto row = without_break(with_break);
     if (row.size() > syntax_.max_row_bytes) refuse_length();
-    if (is_cut && syntax_.quotes && std::ranges::count(row, '"') % 2 != 0 && !syntax_.has_values())
-      bad_row(path_, row_, "a quote in it is not closed");
     if (!row.empty() || !syntax_.skip_empty) {
-      const auto values = count_values(row);
       if (scan_.values == 0) {
         scan_.values = values;
         scan_.first_begin = offset_;
@@ -66,12 +102,13 @@ class RowScanner {
       header_ = false;
     }
     ++row_;
+    offset_ += with_break.size();
   }
 
   std::size_t count_values(std::string_view row) {
     if (!syntax_.has_values()) return 1;
     const auto delimiter = syntax_.delimiter;
-    if (!syntax_.quotes || !has(row, '"')) return static_cast<std::size_t>(std::ranges::count(row, delimiter)) + 1;
+    if (!has(row, '"')) return static_cast<std::size_t>(std::ranges::count(row, delimiter)) + 1;
     std::size_t count = 1;
     const auto *at = row.data(), *const end = at + row.size();
     for (;; ++at, ++count) try {
@@ -126,13 +163,16 @@ RowScan scan_rows(const InputFile& file, const RowSyntax& syntax, std::uint64_t 
   constexpr std::uint64_t piece_bytes = 512 << 10;
   const auto begin = mark_bytes(file);
   RowScanner scanner(file.path(), syntax, begin, spacing);
-  std::string text;  // the bytes that were read and not yet taken
+  std::vector<char> text;  // begins with the `kept` bytes that were read and not yet taken
+  std::size_t kept = 0;
   for (auto at = begin; at < file.size();) {
-    const auto kept = text.size(), bytes = static_cast<std::size_t>(std::min(piece_bytes, file.size() - at));
-    text.resize(kept + bytes);
-    file.read(at, std::as_writable_bytes(std::span(text).subspan(kept)));
+    const auto bytes = static_cast<std::size_t>(std::min(piece_bytes, file.size() - at));
+    text.resize(std::max(text.size(), kept + bytes + bytes_per_mask));
+    file.read(at, std::as_writable_bytes(std::span(text).subspan(kept, bytes)));
     at += bytes;
-    text.erase(0, scanner.take(text, at == file.size()));
+    const auto taken = scanner.take({text.data(), kept + bytes}, at == file.size());
+    kept += bytes - taken;
+    std::memmove(text.data(), text.data() + taken, kept);
   }
   return scanner.finish();
 }

@@ -20,7 +20,8 @@ const std::string train = "train";
 
 bool takes_classes(const std::string& name, const Options& options) {
   if (options.find("classes") != nullptr) return false;
-  const auto& format = format_of(section_of(name), options);
+  const auto section = section_of(name);
+  const auto& format = format_of(section, options);
   return std::ranges::find(format.options, "classes", &OptionSpec::key) != format.options.end();
 }
 

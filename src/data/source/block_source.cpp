@@ -1,7 +1,6 @@
 #include "data/source/block_source.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <deque>
 #include <future>
@@ -11,14 +10,43 @@
 
 #include <trainrt/error.hpp>
 
+#include "data/bytes/lent.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {
 
-/// The blocks of one field. `mutex` protects all members.
+namespace {
+
+/// Keeps the memory of at most `max` columns that are no longer used, because new memory costs one page fault per 4 KiB.
+/// Thread-safe.
+class SpareColumns {
+ public:
+  explicit SpareColumns(std::size_t max) : max_(max) {}
+  /// Returns a column with unspecified values.
+  Column take() {
+    const std::lock_guard lock(mutex_);
+    if (spare_.empty()) return {};
+    auto column = std::move(spare_.back());
+    spare_.pop_back();
+    return column;
+  }
+  void give_back(Column column) {
+    const std::lock_guard lock(mutex_);
+    if (spare_.size() < max_) spare_.push_back(std::move(column));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t max_;
+  std::vector<Column> spare_;
+};
+
+}  // namespace
+
+/// The blocks of one field. `mutex` protects `blocks` and `numbers`.
 struct BlockSource::FieldBlocks {
-  using Values = std::shared_ptr<Column>;
-  explicit FieldBlocks(std::size_t max) : max_kept(max) {}
+  using Values = std::shared_ptr<const Column>;
+  explicit FieldBlocks(std::size_t max) : max_kept(max), spare(std::make_shared<SpareColumns>(max)) {}
 
   /// Returns the future with the values of a block. If the block is not kept, adds it and sets `added`: the caller must
   /// then read the block and set the value of this promise.
@@ -29,20 +57,9 @@ struct BlockSource::FieldBlocks {
     auto found = block->second = added.emplace().get_future().share();
     numbers.push_back(number);
     if (numbers.size() <= max_kept) return found;
-    const auto dropped = std::move(blocks.extract(numbers.front()).mapped());
+    blocks.erase(numbers.front());
     numbers.pop_front();
-    if (dropped.wait_for(std::chrono::seconds(0)) == std::future_status::ready && spare.size() < max_kept)
-      spare.push_back(dropped.get());
     return found;
-  }
-  /// Returns a column with the memory of a dropped block that is no longer used, or an empty column.
-  Values memory() {
-    const std::lock_guard lock(mutex);
-    const auto unused = std::ranges::find_if(spare, [](const auto& column) { return column.use_count() == 1; });
-    if (unused == spare.end()) return std::make_shared<Column>();
-    auto column = std::move(*unused);
-    spare.erase(unused);
-    return column;
   }
   void drop(std::uint64_t number) {
     const std::lock_guard lock(mutex);
@@ -52,8 +69,8 @@ struct BlockSource::FieldBlocks {
   std::size_t max_kept;
   std::mutex mutex;
   std::unordered_map<std::uint64_t, std::shared_future<Values>> blocks;
-  std::deque<std::uint64_t> numbers;  ///< numbers of the kept blocks, the oldest first
-  std::vector<Values> spare;          ///< dropped blocks; reused, because new memory costs one page fault per 4 KiB
+  std::deque<std::uint64_t> numbers;    ///< numbers of the kept blocks, the oldest first
+  std::shared_ptr<SpareColumns> spare;  ///< memory of dropped blocks; set by the constructor
 };
 
 BlockSource::BlockSource(std::shared_ptr<const Source> source, std::uint64_t block, std::size_t max_kept)
@@ -70,11 +87,11 @@ std::shared_ptr<const Column> BlockSource::block_of(std::size_t field, std::uint
   const auto found = kept_[field]->find_or_add(number, added);
   if (!added) return found.get();
   try {
-    auto column = kept_[field]->memory();
-    column->field = field;
+    auto column = kept_[field]->spare->take();
+    column.field = field;
     const auto first = number * block_;
-    source_->read(consecutive(first, std::min(block_, size() - first)), {column.get(), 1});
-    added->set_value(std::move(column));
+    source_->read(consecutive(first, std::min(block_, size() - first)), {&column, 1});
+    added->set_value(lent(std::move(column), std::weak_ptr(kept_[field]->spare)));
   } catch (...) {
     kept_[field]->drop(number);
     added->set_exception(std::current_exception());

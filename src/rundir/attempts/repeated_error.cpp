@@ -9,9 +9,15 @@ namespace trainrt::rundir {
 
 namespace {
 
+/// Returns whether two mistakes are equal. If the ranks make different calls, their texts are not compared: each rank
+/// describes the calls from its own view, and the rank that reports first differs between attempts.
+bool is_same(const Mistake& a, const Mistake& b) {
+  return a.kind == b.kind && (a.kind == mistake_kind::calls_differ || a.error == b.error);
+}
+
 bool fails_equally(const AttemptRecord& before, const AttemptRecord& now) {
   constexpr int failed = static_cast<int>(ExitCode::failed);
-  return !now.mistake.kind.empty() && now.mistake == before.mistake && now.exit_code == failed &&
+  return !now.mistake.kind.empty() && is_same(now.mistake, before.mistake) && now.exit_code == failed &&
          before.exit_code == failed && now.last_step == before.last_step && now.iteration == before.iteration;
 }
 

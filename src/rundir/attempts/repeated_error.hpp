@@ -7,8 +7,9 @@
 namespace trainrt::rundir {
 
 /// Returns whether the last two of `attempts` failed with the same mistake (AttemptRecord::mistake) at the same step and
-/// report, and the last one has saved no newer checkpoint. Another attempt would then fail in the same way. Records of
-/// older versions have no mistake. Pure function.
+/// report, and the last one has saved no newer checkpoint. Another attempt would then fail in the same way. If the ranks
+/// make different calls, only the kind of the mistake is compared, since its text depends on the rank that reports it.
+/// Records of older versions have no mistake. Pure function.
 bool repeats_mistake(std::span<const AttemptRecord> attempts);
 
 /// Returns a description of the failures if repeats_mistake(attempts): "failed 3 times in the same way at step 12:

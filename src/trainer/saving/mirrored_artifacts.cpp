@@ -9,6 +9,7 @@
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::trainer {
 
@@ -20,19 +21,29 @@ constexpr const char* artifacts = "artifacts";
 
 }  // namespace
 
-bool MirroredArtifacts::exist() const { return !io::list_if_exists(run_dir_ + "/" + artifacts).empty(); }
+bool MirroredArtifacts::exist() const {
+  std::error_code gone;
+  const auto path = run_dir_ + "/" + artifacts;
+  return fs::is_directory(fs::symlink_status(path, gone)) && !io::list_if_exists(path).empty();
+}
 
-void MirroredArtifacts::copy_to(checkpoint::MirroredRun& mirror) { copy_folder(mirror, artifacts); }
+void MirroredArtifacts::copy_to(checkpoint::MirroredRun& mirror) {
+  first_error_ = nullptr;
+  copy_entry(mirror, artifacts);
+  if (const auto error = std::exchange(first_error_, nullptr)) std::rethrow_exception(error);
+}
 
-void MirroredArtifacts::copy_folder(checkpoint::MirroredRun& mirror, const std::string& folder) {
-  for (const auto& entry : io::list_if_exists(run_dir_ + "/" + folder)) {
-    const auto name = folder + "/" + entry;
-    std::error_code gone;
-    const auto status = fs::symlink_status(run_dir_ + "/" + name, gone);
-    if (gone || !may_have_name(entry)) continue;
-    if (fs::is_directory(status)) copy_folder(mirror, name);
-    if (fs::is_regular_file(status)) copy_file(mirror, name);
-  }
+void MirroredArtifacts::copy_entry(checkpoint::MirroredRun& mirror, const std::string& name) try {
+  std::error_code gone;
+  const auto status = fs::symlink_status(run_dir_ + "/" + name, gone);
+  if (gone) return;
+  if (fs::is_regular_file(status)) copy_file(mirror, name);
+  if (!fs::is_directory(status)) return;
+  for (const auto& entry : io::list_if_exists(run_dir_ + "/" + name))
+    if (may_have_name(entry)) copy_entry(mirror, name + "/" + entry);
+} catch (const Error& error) {
+  if (io::is_transient(error)) throw;  // every further file would wait for the storage, too
+  if (!first_error_) first_error_ = std::current_exception();
 }
 
 void MirroredArtifacts::copy_file(checkpoint::MirroredRun& mirror, const std::string& name) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -16,9 +17,11 @@ class MirroredArtifacts {
  public:
   explicit MirroredArtifacts(std::string run_dir) : run_dir_(std::move(run_dir)) {}
 
-  /// Returns whether the folder has any entry.
+  /// Returns whether the folder has any entry. A link is not a folder.
   bool exist() const;
-  /// Copies the new and changed files to `mirror`. Throws StorageError. Leaves out files that were removed meanwhile.
+  /// Copies the new and changed files to `mirror`. Leaves out files that were removed meanwhile. If a file cannot be
+  /// copied, the other files are copied nevertheless, and the first error is thrown at the end. Throws StorageError at once
+  /// if the storage is unavailable.
   void copy_to(checkpoint::MirroredRun& mirror);
 
  private:
@@ -27,12 +30,13 @@ class MirroredArtifacts {
     std::filesystem::file_time_type changed;
     bool operator==(const Version&) const = default;
   };
-  void copy_folder(checkpoint::MirroredRun& mirror, const std::string& folder);
+  void copy_entry(checkpoint::MirroredRun& mirror, const std::string& name);
   void copy_file(checkpoint::MirroredRun& mirror, const std::string& name);
   bool may_have_name(const std::string& name);
 
   std::string run_dir_;
   std::map<std::string, Version> copied_;  // by path in the run directory
+  std::exception_ptr first_error_;         // of the running copy_to()
   bool has_warned_ = false;
 };
 

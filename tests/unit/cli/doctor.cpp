@@ -8,6 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/doctor/doctor_check.hpp"
+#include "cli/doctor/found_library.hpp"
 #include "core/descriptor.hpp"
 #include "support/cpp/ranks.hpp"
 
@@ -68,6 +69,21 @@ TEST_CASE("a probe that fails on one rank makes the check fail with its advice o
   CHECK(finding.grade == Grade::error);
   CHECK_THAT(finding.text, StartsWith("cannot check the disk: rank 1 on ") && Contains("its disk is full"));
   CHECK(finding.advice == "remove files");
+}
+
+TEST_CASE("a library that only some ranks have found is an error that says so") {
+  static std::atomic<int> calls;
+  calls = 0;
+  const auto find_once = [] {
+    const auto none = launch::FoundLibrary{{"MPICH 4.0", ""}, "", "no MPI library was found"};
+    return calls++ == 0 ? launch::FoundLibrary{{"MPICH 4.0", "MPICH 4.2"}, "/lib/libmpi.so", ""} : none;
+  };
+  const auto finding = on_ranks<Finding>({0, 0}, [&](const DoctorRanks& ranks) {
+    Json figures;
+    return compare_found(ranks, figures, find_once);
+  });
+  CHECK(finding.grade == Grade::error);
+  CHECK_THAT(finding.text, Contains("MPICH 4.2 (/lib/libmpi.so)") && Contains("not found"));
 }
 
 TEST_CASE("the lowest rank of each node answers for the node") {

@@ -62,7 +62,8 @@ TEST_CASE("a page of a listing is parsed into decoded names, sizes, ETags and ti
 
 TEST_CASE("an invalid listing is an error that describes the problem") {
   CHECK_THROWS_WITH(listed_page("<html></html>"), Contains("not a ListBucketResult"));
-  CHECK_THROWS_WITH(listed_page("gibberish"), Contains("not XML"));
+  CHECK_THROWS_WITH(listed_page("gibberish"), Contains("not XML") && Contains("in line 1"));
+  CHECK_THROWS_WITH(listed_page("<a>\n<b>\n</a>"), Contains("not XML") && Contains("in line 3"));
   CHECK_THROWS_WITH(listed_page(page_with("<Contents><Key>a</Key></Contents>")), Contains("no size"));
   CHECK_THROWS_WITH(listed_page(page_with("<Contents><Key>a</Key><Size>-1</Size></Contents>")), Contains("not a size"));
   CHECK_THROWS_WITH(listed_page(page_with("<IsTruncated>true</IsTruncated>")), Contains("no token"));

@@ -54,6 +54,16 @@ TEST_CASE("a repeated mistake is described with its number and its point") {
   CHECK(repetition_in_words(std::vector{first, other}).empty());
 }
 
+TEST_CASE("ranks that make different calls again repeat the mistake, whichever rank reports it") {
+  const auto reported_by = [](const std::string& rank) {
+    return failed_at(5, {"calls_differ", "the ranks do not make the same call: rank " + rank + " called barrier()"});
+  };
+  CHECK(repeats_mistake(std::vector{reported_by("0"), reported_by("1")}));
+  auto later = reported_by("1");
+  later.last_step = 6;
+  CHECK_FALSE(repeats_mistake(std::vector{reported_by("0"), later}));
+}
+
 TEST_CASE("a record keeps its mistake; a record without one, and one with an unknown kind, can be read") {
   auto record = failed_at(5, {"a kind of a newer version", "it failed"});
   record.number = 1;

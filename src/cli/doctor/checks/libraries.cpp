@@ -1,6 +1,7 @@
 #include <array>
 
 #include "cli/doctor/doctor_check.hpp"
+#include "cli/doctor/found_library.hpp"
 #include "comm/nccl/api.hpp"
 #include "core/library_version.hpp"
 #include "device/runtime.hpp"
@@ -12,8 +13,6 @@ namespace trainrt::cli::doctor::plugins {
 namespace {
 
 constexpr const char* library_advice = "load the library's module on every node, or install the library there";
-constexpr const char* same_modules_advice =
-    "load the same modules on every node (srun passes on the environment of the shell in which it runs)";
 constexpr const char* cuda_advice = "run nvidia-smi there to find the cause; scaling.gpus_per_worker = 0 trains on the CPU";
 
 /// Requires the same version of a library on all ranks; warns if it is not the version that trainrt was compiled with.
@@ -33,28 +32,6 @@ Finding compare_versions(const DoctorRanks& ranks, Json& figures) {
       compiled == loaded ? "" : fmt::format("{} is loaded, but trainrt was compiled with {}", loaded, compiled),
       "load the module of the compiled version, or build trainrt with the loaded version",
       loaded + ", the version that trainrt was compiled with");
-}
-
-/// Requires the same MPI or PMIx library on all ranks, if one is found. Any version is correct.
-Finding compare_found(const DoctorRanks& ranks, Json& figures, launch::FoundLibrary (*find)()) {
-  const auto answers = ranks.ask([&] {
-    const auto mine = find();
-    return Json{{"compiled", mine.version.compiled},
-                {"loaded", mine.version.loaded},
-                {"path", mine.path},
-                {"problem", mine.problem}};
-  });
-  figures = answers.first();
-  const auto text_of = [](const Json& answer) {
-    const std::string loaded = answer.at("loaded");
-    return loaded.empty() ? "none" : fmt::format("{} ({})", loaded, answer.at("path").get<std::string>());
-  };
-  const auto others =
-      ranks.problems_in(answers, [&](const Json& answer) { return answer == figures ? "" : text_of(answer); });
-  if (!others.empty())
-    return error(fmt::format("rank 0 on {}: {}; {}", ranks.hosts().front(), text_of(figures), others), same_modules_advice);
-  if (figures.at("path") == "") return ok(figures.at("problem").get<std::string>() + "; this launch does not need it");
-  return ok(text_of(figures));
 }
 
 Finding check_mpi(const DoctorRanks& ranks, Json& figures) { return compare_found(ranks, figures, launch::mpi_version); }

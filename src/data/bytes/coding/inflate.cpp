@@ -48,7 +48,11 @@ void inflate_all(std::span<const std::byte> in, std::span<std::byte> out) {
 
 #endif
 
-Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, DeflateForm form, std::uint64_t max_bytes) {
+namespace {
+
+/// Decompresses `in` and then the pieces of `next`. Members of gzip must be in `in`.
+Inflated inflate_any(std::span<const std::byte> in, const NextPiece& next, std::span<std::byte> out, DeflateForm form,
+                     std::uint64_t max_bytes) {
   constexpr std::uint64_t max_piece = 1 << 30, scratch_bytes = 1 << 20;
   constexpr int without_header = -MAX_WBITS, with_gzip_header = MAX_WBITS + 16;
   z_stream stream{};
@@ -63,7 +67,8 @@ Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, D
       if (form != DeflateForm::gzip || !begins_member()) break;
       inflateReset(&stream);
     }
-    if (out.empty()) scratch.resize(scratch_bytes);
+    if (in.empty()) in = next();
+    if (out.empty()) scratch.resize(std::min(scratch_bytes, max_bytes - result.bytes));
     auto to = out.empty() ? std::span(scratch) : out;
     to = to.first(std::min<std::uint64_t>({to.size(), max_piece, max_bytes - result.bytes}));
     const auto from = in.first(std::min<std::uint64_t>(in.size(), max_piece));
@@ -82,8 +87,19 @@ Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, D
       throw Error(fmt::format("its compressed data cannot be decompressed ({})",
                               stream.msg != nullptr ? stream.msg : "unknown form"));
   }
-  result.is_complete = code == Z_STREAM_END && in.empty();
+  result.is_complete = code == Z_STREAM_END && in.empty() && next().empty();
   return result;
+}
+
+}  // namespace
+
+Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, DeflateForm form, std::uint64_t max_bytes) {
+  return inflate_any(
+      in, [] { return std::span<const std::byte>(); }, out, form, max_bytes);
+}
+
+Inflated inflate_pieces(const NextPiece& next, std::span<std::byte> out, std::uint64_t max_bytes) {
+  return inflate_any({}, next, out, DeflateForm::raw, max_bytes);
 }
 
 }  // namespace trainrt::data

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace trainrt::data {
@@ -26,6 +27,12 @@ struct Inflated {
 /// `out`. The end of the data must be reached to verify the checksum of gzip. Throws Error, with a message such as "its
 /// compressed data cannot be decompressed", if the data are damaged or a checksum differs.
 Inflated inflate_into(std::span<const std::byte> in, std::span<std::byte> out, DeflateForm form, std::uint64_t max_bytes);
+
+/// Returns the next piece of compressed data, or an empty span at their end. The piece must be valid until the next call.
+using NextPiece = std::function<std::span<const std::byte>()>;
+
+/// Decompresses raw Deflate data that are read in pieces, as inflate_into() does.
+Inflated inflate_pieces(const NextPiece& next, std::span<std::byte> out, std::uint64_t max_bytes);
 
 /// Maximum number of bytes to which one byte of Deflate data can expand (zlib's technical details). If a header claims
 /// more, the data are damaged.

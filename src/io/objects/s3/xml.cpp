@@ -73,6 +73,11 @@ struct XmlWalk {
   }
 };
 
+/// Returns the line of the byte `at` of `text`, from 1. `at` is -1 if the byte is unknown.
+std::ptrdiff_t line_of(std::string_view text, XML_Index at) {
+  return 1 + std::ranges::count(text.substr(0, static_cast<std::size_t>(std::max<XML_Index>(at, 0))), '\n');
+}
+
 /// Decodes a URL-encoded string, as in web forms: %XX is a byte, + is a space.
 std::string url_decoded(std::string_view text) {
   std::string spaced(text);
@@ -134,7 +139,7 @@ void read_xml(std::string_view text, const std::function<void(const std::string&
   if (walk.error) std::rethrow_exception(walk.error);
   if (status != XML_STATUS_OK)
     throw Error(fmt::format("it is not XML: {} in line {}", XML_ErrorString(XML_GetErrorCode(parser.get())),
-                            XML_GetCurrentLineNumber(parser.get())));
+                            line_of(text, XML_GetCurrentByteIndex(parser.get()))));
 }
 
 ListedPage listed_page(std::string_view xml) {

@@ -114,6 +114,35 @@ TEST_CASE("an array that is invalid in a .npy file is invalid in an .npz file") 
   both_say({{"source", dir / "x.npz"}}, "x.npz", "contains no arrays");
 }
 
+TEST_CASE("a compressed member is decompressed up to one byte after its declared size only") {
+  Scratch dir;
+  const auto stored = images + std::string(50, 'x');
+  std::string packed{'\0', static_cast<char>(stored.size()), '\0', static_cast<char>(~stored.size()), '\xff'};
+  packed += stored + '\x07';  // a block with a wrong type, which decompression would refuse
+  REQUIRE(stored.size() < 256);
+  auto* zip = zipOpen64((dir / "x.npz").c_str(), APPEND_STATUS_CREATE);
+  zip_fileinfo info{};
+  REQUIRE(zipOpenNewFileInZip2_64(zip, "x.npy", &info, nullptr, 0, nullptr, 0, nullptr, Z_DEFLATED, 9, 1, 0) == ZIP_OK);
+  REQUIRE(zipWriteInFileInZip(zip, packed.data(), static_cast<unsigned>(packed.size())) == ZIP_OK);
+  REQUIRE(zipCloseFileInZipRaw64(zip, images.size(), data::crc32_of(std::as_bytes(std::span(images)))) == ZIP_OK);
+  REQUIRE(zipClose(zip, nullptr) == ZIP_OK);
+  CHECK_THROWS_WITH(
+      open({{"source", dir / "x.npz"}}),
+      Contains("the member 'x.npy'") && Contains("it does not have as many bytes as the table of contents declares"));
+}
+
+TEST_CASE("a compressed member that is larger than one piece is read completely") {
+  Scratch dir;
+  std::string values(3'000'000, '\0');
+  Random random(7, 0);
+  for (auto& value : values) value = static_cast<char>(random.below(256));
+  write_zip(dir / "x.npz", {{"x.npy", array_of("|u1", "(3000000,)", values), true}});
+  REQUIRE(fs::file_size(dir / "x.npz") > 2 << 20);
+  const auto dataset = open({{"source", dir / "x.npz"}});
+  CHECK(gathered<char>(*dataset, 0, {0, 1'500'000, 2'999'999}) ==
+        std::vector<char>{values[0], values[1'500'000], values[2'999'999]});
+}
+
 TEST_CASE("compressed members that expand to more than max_expanded_bytes are an error that names file, member and limit") {
   Scratch dir;
   const auto zeros = array_of("|u1", "(700000,)", std::string(700'000, '\0'));

@@ -113,6 +113,41 @@ TEST_CASE("a mirror with another run is refused and left unchanged") {
   CHECK(run.complete() == Numbers{1});
 }
 
+TEST_CASE("artifacts below a link are not copied to the mirror") {
+  const MirroredRun run;
+  const Scratch foreign;
+  std::ofstream(foreign / "secret.txt") << "secret";
+  fs::remove(run.spec.run_dir + "/artifacts");
+  fs::create_directory_symlink(foreign.path(), run.spec.run_dir + "/artifacts");
+  MirrorWriter writer(run.spec, {});
+  CHECK_FALSE(writer.has_artifacts());
+  writer.copy_artifacts();
+  CHECK_FALSE(fs::exists(run.mirrored("artifacts/secret.txt")));
+  fs::remove(run.spec.run_dir + "/artifacts");
+  fs::create_directory(run.spec.run_dir + "/artifacts");
+  fs::create_directory_symlink(foreign.path(), run.spec.run_dir + "/artifacts/link");
+  std::ofstream(run.spec.run_dir + "/artifacts/own.txt") << "own";
+  writer.copy_artifacts();
+  CHECK(fs::exists(run.mirrored("artifacts/own.txt")));
+  CHECK_FALSE(fs::exists(run.mirrored("artifacts/link/secret.txt")));
+}
+
+TEST_CASE("an artifact that cannot be copied does not prevent the copies of the others") {
+  const MirroredRun run;
+  const auto artifacts = run.spec.run_dir + "/artifacts";
+  fs::create_directories(artifacts + "/b");
+  for (const auto* name : {"a.txt", "b/a.txt", "b/b.txt", "c.txt"}) std::ofstream(artifacts + "/" + name) << name;
+  for (const auto* blocked : {"a.txt", "b/a.txt"}) fs::create_directories(run.mirrored("artifacts/") + blocked + "/x");
+  MirrorWriter writer(run.spec, {});
+  CHECK_THROWS_WITH(writer.copy_artifacts(), Contains("artifacts/a.txt"));
+  CHECK(fs::is_regular_file(run.mirrored("artifacts/b/b.txt")));
+  CHECK(fs::is_regular_file(run.mirrored("artifacts/c.txt")));
+  for (const auto* blocked : {"a.txt", "b/a.txt"}) fs::remove_all(run.mirrored("artifacts/") + blocked);
+  writer.copy_artifacts();
+  CHECK(fs::is_regular_file(run.mirrored("artifacts/a.txt")));
+  CHECK(fs::is_regular_file(run.mirrored("artifacts/b/a.txt")));
+}
+
 TEST_CASE("fetch_newest() skips a damaged checkpoint") {
   const MirroredRun run;
   MirrorWriter writer(run.spec, {});
