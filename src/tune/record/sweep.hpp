@@ -64,6 +64,7 @@ class Sweep {
   const std::string& metric() const { return metric_; }                      ///< "" if not set
   std::string metric_origin() const;  ///< file and line of tune.metric; "" if not set
   bool minimize() const { return minimize_; }
+  bool is_decided_in_script() const;  ///< whether a searcher or a scheduler in the script of a Tuner decides
   bool sets_mode() const { return config_.has("tune.mode"); }  ///< whether the config sets tune.mode
   double score_of(double metric) const;
   std::uint64_t seed() const { return seed_; }
