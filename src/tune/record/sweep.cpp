@@ -248,8 +248,6 @@ std::string Sweep::metric_origin() const {
   return metric == nullptr ? "" : metric->origin;
 }
 
-bool Sweep::is_decided_in_script() const { return config_.has(decided_in_script); }
-
 std::string Sweep::name_of(std::uint64_t trial, int generation) const {
   return generation == 1 ? fmt::format("trial_{:05}", trial) : fmt::format("trial_{:05}-{}", trial, generation);
 }

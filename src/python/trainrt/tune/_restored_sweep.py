@@ -97,11 +97,12 @@ def _mirrored(call: str, reader: _object_store.Reader, keys: Mapping[str, str] |
 
 
 def _require_decided_outside_script(call: str, texts: Mapping[str, str], path: str) -> None:
-    """Raises ValueError if a searcher or a scheduler in the script decides, which restore() does not have. `path`: the directory of the sweep; versions that did
-    not record the classes have made the folder of suggestions there."""
+    """Raises ValueError if a searcher or a scheduler in the script decides, which restore() does not have. `path`: the directory of the sweep, with the
+    folder of suggestions; older versions did not record the classes."""
     names = texts.get(DECIDED_IN_SCRIPT) or ("its search_alg" if has_suggestions(path) else "")
     if names:
-        raise ValueError(f"{call}: {names} decides in the script of the sweep, which restore() cannot call: start the same script again; it continues the sweep")
+        raise ValueError(f"{call}: {names} decides in the script of the sweep, which restore() cannot call: start the same script again; it continues the "
+                         f"sweep")
 
 
 def _require_restorable(call: str, sweep: RestoredSweep) -> None:

@@ -46,7 +46,7 @@ class SweepWatcher:
         self.search: ScriptSearch | None = None
         self.scheduler: ScriptScheduler | None = None
         self._trials: dict[str, LiveTrial] = {}
-        self._earlier: list[LiveTrial] | None = None  # ended in earlier starts; None before the first event
+        self._earlier: list[LiveTrial] | None = None  # ended in earlier starts; `None` before the first event
         self._suggested: set[str] = set()  # IDs of the trials that have got their config in this start
         self._no_more = False  # the searcher has no further values
         self._lock = threading.Lock()

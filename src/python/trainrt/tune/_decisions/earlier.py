@@ -41,10 +41,11 @@ def replayed(path: str, config_of: Callable[[dict[str, Any]], Any], max_failures
 
 
 def pass_reports(trial: LiveTrial, reports: list[dict[str, Any]], scheduler: ScriptScheduler | None) -> None:
-    """Adds recorded reports to the trial, and passes them to the scheduler until it stops the trial."""
+    """Adds recorded reports to the trial, and passes them to the scheduler until it stops the trial. The last one of a finished trial has `done`, which was
+    not known when the scheduler decided."""
     for report in reports:
-        result = {"done": False, "trial_id": trial.trial_id, "config": trial.config, **report}
-        if scheduler is not None and not trial.is_stopped and scheduler.ends(trial, result):
+        result = {"trial_id": trial.trial_id, "config": trial.config, **report}
+        if scheduler is not None and not trial.is_stopped and scheduler.ends(trial, {**result, "done": False}):
             trial.is_stopped = True
         trial.add(result)
 

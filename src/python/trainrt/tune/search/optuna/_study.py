@@ -35,9 +35,10 @@ class Study:
     def _opened(self, storage: Any) -> Any:
         import optuna
 
-        modes = self._mode if isinstance(self._mode, list) else [self._mode]
-        made = optuna.create_study(storage=storage, sampler=self._sampler or optuna.samplers.TPESampler(seed=self._seed), study_name=self._name,
-                                   pruner=optuna.pruners.NopPruner(), load_if_exists=True, directions=["minimize" if each == "min" else "maximize" for each in modes])
+        sampler = self._sampler or optuna.samplers.TPESampler(seed=self._seed)
+        directions = ["minimize" if each == "min" else "maximize" for each in (self._mode if isinstance(self._mode, list) else [self._mode])]
+        made = optuna.create_study(storage=storage, sampler=sampler, pruner=optuna.pruners.NopPruner(), study_name=self._name, load_if_exists=True,
+                                   directions=directions)
         self._let_differ(made)
         return made
 
@@ -133,6 +134,7 @@ def _trial_of(record: dict[str, Any]) -> Any:
     state = optuna.trial.TrialState[record["state"]]
     fixed = record.get("fixed")
     return optuna.trial.create_trial(
-        state=state, params=record["params"], intermediate_values=dict(record.get("steps", ())), values=None if state == optuna.trial.TrialState.FAIL else record["values"],
+        state=state, params=record["params"], intermediate_values=dict(record.get("steps", ())),
+        values=None if state == optuna.trial.TrialState.FAIL else record["values"],
         distributions={name: optuna.distributions.json_to_distribution(text) for name, text in record["distributions"].items()},
         system_attrs={"fixed_params": fixed} if fixed is not None else None)
