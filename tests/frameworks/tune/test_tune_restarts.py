@@ -92,8 +92,9 @@ def an_own_searcher_knows_the_trials_before_the_stop():
     check("Start the same script again, with RunConfig(name='sweep'), to continue" in job.err, "the advice after the stop", job)
     check("Tuner.restore(" not in job.err, "the advice names restore()", job)
     found, job = sweep.completed()
-    equal([config["x"] for config, _ in found], [1, 2, 3, 4], "values", job)
-    equal(sorted(sweep.calls("complete")), [["complete", f"trial_0000{number}", number + 1.0] for number in range(4)], "ends, each once", job)
+    values = [config["x"] for config, _ in found]
+    equal(sorted(values), [1, 2, 3, 4], "values", job)
+    equal(sorted(sweep.calls("complete")), [["complete", f"trial_0000{number}", float(x)] for number, x in enumerate(values)], "ends, each once", job)
 
 
 @test
@@ -176,6 +177,21 @@ class Other(FIFOScheduler):
 
 
 @test
+def a_trial_of_two_ranks_stops_while_it_waits_for_a_suggestion():
+    sweep = Sweep("""
+made = tune.Tuner(DataParallelTrainer(train, scaling_config=ScalingConfig(num_workers=2)), tune_config=tune.TuneConfig(metric="loss", mode="min", search_alg=Never()),
+                  run_config=tune.RunConfig(name="sweep", storage_path=os.environ["RUNS"]))
+made.fit()
+""", """
+from trainrt.train import DataParallelTrainer, ScalingConfig
+class Never(Searcher):
+    def suggest(self, trial_id):
+        log("suggest")
+""")
+    sweep.stopped(lambda: len(sweep.calls("suggest")) >= 3, "three questions")
+
+
+@test
 def optuna_continues_its_study():
     if run([PYTHON, "-c", "import optuna"]).code != 0:
         skip("optuna is not installed (package python3-optuna)")
@@ -189,8 +205,8 @@ log("study", [[each.params["x"], each.values] for each in search._study._study.t
     sweep.stopped(lambda: len(sweep.finished()) >= 1, "the end of a trial")
     found, job = sweep.completed()
     drawn = [config["x"] for config, _ in found]
-    equal((drawn[0], len(set(drawn))), (0.5, 4), f"different values of {drawn}", job)
-    equal(sweep.calls("study")[0][1], [[x, [x]] for x in drawn], "the study", job)
+    equal((0.5 in drawn, len(set(drawn))), (True, 4), f"different values of {drawn}", job)
+    equal(sorted(sweep.calls("study")[0][1]), [[x, [x]] for x in sorted(drawn)], "the study", job)
 
 
 main()

@@ -135,6 +135,6 @@ def _trial_of(record: dict[str, Any]) -> Any:
     fixed = record.get("fixed")
     return optuna.trial.create_trial(
         state=state, params=record["params"], intermediate_values=dict(record.get("steps", ())),
-        values=None if state == optuna.trial.TrialState.FAIL else record["values"],
+        values=record["values"] if state != optuna.trial.TrialState.FAIL else None,
         distributions={name: optuna.distributions.json_to_distribution(text) for name, text in record["distributions"].items()},
         system_attrs={"fixed_params": fixed} if fixed is not None else None)
