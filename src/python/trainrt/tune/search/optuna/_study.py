@@ -93,7 +93,7 @@ class Study:
         """Adds a trial that has ended."""
         import optuna
 
-        made = {"value": None if state == "FAIL" else value} if not isinstance(value, list) else {"values": value}
+        made = {"value": value if state != "FAIL" else None} if not isinstance(value, list) else {"values": value}
         self._study.add_trial(optuna.trial.create_trial(state=optuna.trial.TrialState[state], params=params, distributions=distributions,
                                                         intermediate_values=dict(enumerate(steps)) if steps else None, **made))
 
