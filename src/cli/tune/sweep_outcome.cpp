@@ -1,5 +1,7 @@
 #include "cli/tune/sweep_outcome.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "config/program_settings.hpp"
@@ -23,6 +25,11 @@ Advice advice_of_tuner(const std::string& directory) {
 }
 
 Advice advice_of(const tune::Sweep& sweep, const Environment& environment) {
+  if (sweep.is_decided_in_script()) {
+    const auto start = fmt::format("Start the same script again, with RunConfig(name='{}'), to ",
+                                   std::filesystem::path(sweep.directory()).filename().string());
+    return {start + "continue", start + "retry them", "RunConfig(name=...)"};
+  }
   if (environment.has(config::variable_of_tuner)) return advice_of_tuner(sweep.directory());
   return {"Run the same command again to continue", "Run the same command again to retry them", "run.name"};
 }

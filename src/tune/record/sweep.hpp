@@ -8,6 +8,7 @@
 
 #include "core/files/guarded_tree.hpp"
 #include "core/options.hpp"
+#include "tune/record/sweep_record.hpp"
 #include "tune/search/scheduler.hpp"
 #include "tune/search/search_space.hpp"
 #include "tune/search/searcher.hpp"
@@ -64,6 +65,8 @@ class Sweep {
   const std::string& metric() const { return metric_; }                      ///< "" if not set
   std::string metric_origin() const;  ///< file and line of tune.metric; "" if not set
   bool minimize() const { return minimize_; }
+  /// Returns whether a searcher or a scheduler in the script of a Tuner decides.
+  bool is_decided_in_script() const { return config_.has(decided_in_script); }
   bool sets_mode() const { return config_.has("tune.mode"); }  ///< whether the config sets tune.mode
   double score_of(double metric) const;
   std::uint64_t seed() const { return seed_; }

@@ -37,11 +37,11 @@ std::string signed_bytes(const Texts& config) {
 }
 
 /// Returns whether the key may change during a sweep. The path and the name may change, because the directory may be
-/// moved.
+/// moved. Older versions did not record the classes that decide in the script.
 bool may_change(const std::string& key) {
   return key == "run.storage_path" || key == "run.name" || key == "checkpoint.mirror" || key == "tune.num_samples" ||
          key == "tune.place" || key == "tune.max_concurrent_trials" || key == "tune.max_failures" ||
-         key == "tune.fail_fast";
+         key == "tune.fail_fast" || key == decided_in_script;
 }
 
 /// Returns the authentication code of a config, computed with the user's key. If the key cannot be used, prints a

@@ -5,6 +5,9 @@
 
 namespace trainrt::tune {
 
+/// Key with the names of the classes that decide in the script of a Tuner (trainrt/tune/_sweep_record.py).
+inline constexpr const char* decided_in_script = "loop.param_space._decided_in_script";
+
 /// The content of sweep.json in a sweep's directory: the config of the sweep, and an authentication code that proves
 /// which user wrote it.
 struct SweepRecord {

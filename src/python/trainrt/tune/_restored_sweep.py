@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from .._support import _notes, _object_store
 from ..train._fit._restored_run import has_mirror, local_directory
 from ..train._results import _run_directory
+from ._decisions.searching import has_suggestions
 from ._param_space import ParamSpace, read_space
 from ._restoring import directory_of, require_own_programs
 from ._results import trials_of
-from ._sweep_record import is_sweep, read_sweep
+from ._sweep_record import DECIDED_IN_SCRIPT, is_sweep, read_sweep
 
 _FILES = ("sweep.json", "tuner.json")
 _MANIFESTS = "trial_*/checkpoint_*/manifest.json"
@@ -54,7 +55,9 @@ def find(path: str | os.PathLike[str], keys: Mapping[str, str] | None) -> Restor
     path = _absolute(path)
     if not is_sweep(path):
         raise ValueError(f"Tuner.restore({path!r}): it is not the directory of a sweep (storage_path/name); Tuner.can_restore() checks a path")
-    return RestoredSweep(path, path, *read_sweep(path), _space_in(path))
+    texts, reason = read_sweep(path)
+    _require_decided_outside_script(f"Tuner.restore({path!r})", texts, path)
+    return RestoredSweep(path, path, texts, reason, _space_in(path))
 
 
 def set_aside(path: str) -> None:
@@ -82,6 +85,7 @@ def _mirrored(call: str, reader: _object_store.Reader, keys: Mapping[str, str] |
         is_older = has_local and _has_newer_checkpoints(folder, path) and not _has_newer_checkpoints(path, folder)
         source = folder if is_older or not has_local else path
         found = RestoredSweep(reader.url, path, *read_sweep(source), _space_in(source), is_older=is_older)
+    _require_decided_outside_script(call, found.texts, path)
     recorded = found.texts.pop(_MIRROR, "")
     found.mirror = {_MIRROR: recorded if has_mirror({_MIRROR: recorded}, reader) else reader.parent().url}
     require_own_programs(reader.url, found.texts, found.reason)  # first: the errors below depend on values in the record
@@ -91,6 +95,15 @@ def _mirrored(call: str, reader: _object_store.Reader, keys: Mapping[str, str] |
                "; fit() first renames this directory, which is older. Each trial continues from its newest checkpoint in the store" if is_older else
                ", and each trial from its newest checkpoint in the store"))
     return found
+
+
+def _require_decided_outside_script(call: str, texts: Mapping[str, str], path: str) -> None:
+    """Raises ValueError if a searcher or a scheduler in the script decides, which restore() does not have. `path`: the directory of the sweep, with the
+    folder of suggestions; older versions did not record the classes."""
+    names = texts.get(DECIDED_IN_SCRIPT) or ("its search_alg" if has_suggestions(path) else "")
+    if names:
+        raise ValueError(f"{call}: {names} decides in the script of the sweep, which restore() cannot call: start the same script again; it continues the "
+                         f"sweep")
 
 
 def _require_restorable(call: str, sweep: RestoredSweep) -> None:

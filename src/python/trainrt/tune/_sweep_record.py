@@ -14,6 +14,7 @@ import sys
 
 from .._support import _user_key
 
+DECIDED_IN_SCRIPT = "loop.param_space._decided_in_script"  # src/tune/record/sweep_record.hpp has the same name
 _NAME, _CODE, _ALGORITHM = "sweep.json", "_code", "hmac_sha256"
 _SEARCHER, _WORKERS = "tune.searcher_program", "tune.space.scaling.num_workers"
 _SEARCHERS = re.compile(r"trainrt\.tune\.search\.(optuna|bayesopt)")

@@ -13,6 +13,7 @@ from .._support._value_json import decoded
 
 _EVENT = "trial event "  # before the JSON of an event, in the name of a value
 _MAX_WAIT_S = 86400  # for a suggestion
+_PAUSE_S = 0.5  # between two questions for one
 
 
 class EventExchange(Exchange):
@@ -55,16 +56,19 @@ class TrialEvents:
         """Sends that the newest report has committed a checkpoint."""
         self._send(kind="saved")
 
-    def suggestion(self, stop_point: Callable[[], None]) -> dict[str, Any]:
-        """Returns the config that the searcher in the script suggests. Waits at most a day for it, and calls `stop_point()` every half second, which ends the
-        trial if the sweep stops. Raises TimeoutError."""
-        end_s = time.monotonic() + _MAX_WAIT_S
-        while time.monotonic() < end_s:
-            answer = self._ask(kind="suggest")
+    def suggest(self) -> bytes | None:
+        """Asks the searcher in the script once. Returns the config of the trial as JSON, or another text if it has none yet."""
+        return self._ask(kind="suggest")
+
+    def suggestion(self, ask: Callable[[], bytes | None], stop_point: Callable[[], None]) -> dict[str, Any]:
+        """Returns the config that the searcher in the script suggests. Waits about a day for it. Calls `ask()`, which returns the answer of suggest(), and
+        `stop_point()`, which ends the trial if the sweep stops, every half second: the same number of times on all ranks. Raises TimeoutError."""
+        for _ in range(int(_MAX_WAIT_S / _PAUSE_S)):
+            answer = ask()
             if answer is not None and answer.startswith(b"{"):
                 return decoded(json.loads(answer))
             stop_point()
-            time.sleep(0.5)
+            time.sleep(_PAUSE_S)
         raise TimeoutError(f"the searcher of the Tuner has suggested no values for {self._trial} within {_MAX_WAIT_S} s")
 
     def _send(self, **event: Any) -> bool:

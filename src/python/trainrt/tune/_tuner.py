@@ -86,7 +86,7 @@ class Tuner:
             raise ValueError(f"Tuner(run_config=RunConfig(storage_filesystem={type(given.storage_filesystem).__name__})): the filesystem of a sweep must be "
                              f"for S3 (s3, s3a), Google Cloud Storage (gs, gcs) or local files")
         self._run_config, self._stopper, self._callbacks = _run_rules.divided(given)
-        decides = self._search.suggests() or not self._scheduler.name
+        decides = bool(self._choice.decided_in_script())
         self._trainable = SweepTrainable(trainable, self._choice.space, self._scheduler.mutations() if self._scheduler.name else {}, self._run_config,
                                          sends_events=self._stopper is not None or bool(self._callbacks) or decides, explore=self._scheduler.explore,
                                          is_suggested=self._search.suggests())
@@ -177,7 +177,7 @@ class Tuner:
         scaling = self._trainable.scaling
         found = {**_settings.DEFAULTS, **_settings.settings(scaling, self._run_config), **self._trainable.trainer.settings()}
         found.update({f"loop.{key}": text for key, text in self._space.recorded().items()})
-        found.update(self._checkpoint_keys)
+        found.update({**self._checkpoint_keys, **self._choice.decided_in_script()})
         found.update({"run.name": self._name, "run.storage_path": self._storage})
         for key in ("scaling.num_workers", "scaling.min_workers"):
             found.pop(key, None)
@@ -271,7 +271,7 @@ class Tuner:
         ------
         ValueError
             `path` is not a sweep, the trainable or param_space differs, or the sweep names code that is not trusted. For a URL also: the local directory
-            has another sweep, or it is lost and the scheduler or search_alg needs the sweep's journal.
+            has another sweep, or it is lost and the scheduler or search_alg needs the sweep's journal. Or the script decides: start it again instead.
         OSError
             The object store cannot be read. The message names the URL.
         """

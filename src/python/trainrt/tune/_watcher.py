@@ -9,8 +9,9 @@ from typing import Any
 
 from .._support import _notes
 from ..train import Result
-from ..train._results import _run_state
+from ..train._results import _run_directory, _run_state
 from ._callback import Callback
+from ._decisions.earlier import pass_reports, replayed
 from ._decisions.scheduling import ScriptScheduler
 from ._decisions.searching import ScriptSearch
 from ._live_trial import LiveTrial
@@ -45,6 +46,9 @@ class SweepWatcher:
         self.search: ScriptSearch | None = None
         self.scheduler: ScriptScheduler | None = None
         self._trials: dict[str, LiveTrial] = {}
+        self._earlier: list[LiveTrial] | None = None  # ended in earlier starts; `None` before the first event
+        self._suggested: set[str] = set()  # IDs of the trials that have got their config in this start
+        self._no_more = False  # the searcher has no further values
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._processes: Any = None
@@ -53,8 +57,8 @@ class SweepWatcher:
         self.stops_sweep = False
 
     def trials(self) -> list[Any]:
-        """Returns the trials that have started, in this start of the script."""
-        return list(self._trials.values())
+        """Returns the trials that have started, also those that ended in earlier starts of the script."""
+        return [*(trial for trial in self._earlier or () if trial.trial_id not in self._trials), *self._trials.values()]
 
     # ---- called by the Tuner ----
 
@@ -93,6 +97,8 @@ class SweepWatcher:
     # ---- events ----
 
     def _on_event(self, event: dict[str, Any]) -> bool | bytes:
+        if self._earlier is None:
+            self._begin_decisions()
         trial = self._trials.get(event["trial"])
         if event["kind"] == "suggest":
             return self._suggestion(event["trial"])
@@ -103,6 +109,14 @@ class SweepWatcher:
         elif trial is not None:
             return self._on_result(trial, event)
         return False
+
+    def _begin_decisions(self) -> None:
+        """Restores the searcher, and passes on the trials that ended in earlier starts of the script."""
+        self._earlier = []
+        if self.search is not None:
+            self.search.restore()
+        if self._decides and is_sweep(self._path):
+            self._earlier = replayed(self._path, self._config_of, self._max_failures, self.search, self.scheduler)
 
     def _on_start(self, event: dict[str, Any]) -> None:
         name = event["trial"]
@@ -127,11 +141,26 @@ class SweepWatcher:
         assert self.search is not None
         self._look()
         found = self.search.suggestion(trial_id)
-        if self.search.has_finished and found is None and not self.stops_sweep:
-            self.stops_sweep = True
-            _notes.say("the searcher has no further values: the sweep ends after the trials that run")
-            self._processes.ask_to_stop()
+        if found is not None:
+            self._suggested.add(trial_id)
+        elif self.search.has_finished and not self._no_more:
+            self._no_more = True
+            _notes.say("the searcher has no further values: the sweep ends when the running trials have ended")
+        self._end_without_values()
         return found or False
+
+    def _end_without_values(self) -> None:
+        """Ends the sweep if the searcher has no further values, and the trials with values have ended: the others only wait."""
+        if self._no_more and not self.stops_sweep and not any(map(self._is_running, self._suggested)):
+            self.stops_sweep = True
+            self._processes.ask_to_stop()
+
+    def _is_running(self, trial_id: str) -> bool:
+        trial = self._trials.get(trial_id)
+        if trial is not None:
+            return not trial.has_ended
+        record = _run_directory.run_record(os.path.join(self._path, trial_id)) or {}
+        return record.get("state") not in (_run_state.FINISHED, _run_state.FAILED)  # it has ended before its start event
 
     def _on_result(self, trial: LiveTrial, event: dict[str, Any]) -> bool:
         """Passes on a result that is new in this start of the script. A trial that was restarted may repeat results."""
@@ -142,7 +171,7 @@ class SweepWatcher:
         result = trial.completed(event["metrics"], event["iteration"], event["seconds"])
         self._call("on_step_begin")
         if self._stopper is not None:
-            trial.is_stopped = bool(self._stopper(trial.trial_id, result))
+            trial.is_stopped = bool(self._stopper(trial.trial_id, result)) or trial.is_stopped
             self._check_sweep()
         result["done"] = result["done"] in (True, 1) or trial.is_stopped or self.stops_sweep
         if self.scheduler is not None and self.scheduler.ends(trial, result):
@@ -162,13 +191,10 @@ class SweepWatcher:
         trial.saved_iteration = trial.iteration
 
     def _replay(self, trial: LiveTrial, reports: list[dict[str, Any]]) -> None:
-        """Passes the reports of earlier starts of the script to the stopper, for its counters."""
-        for report in reports:
-            if self._stopper is not None:
-                self._stopper(trial.trial_id, report)
-            if self.scheduler is not None:
-                self.scheduler.ends(trial, report)
-            trial.add(report)
+        """Passes the reports of earlier starts of the script to the stopper, for its counters, and to the scheduler."""
+        for report in reports if self._stopper is not None else ():
+            self._stopper(trial.trial_id, report)  # type: ignore[misc]
+        pass_reports(trial, reports, self.scheduler)
 
     def _replay_finished(self) -> None:
         for each in trials_of(self._path):
@@ -203,6 +229,7 @@ class SweepWatcher:
                 trial.has_failed = True
                 if trial.starts > self._max_failures:
                     self._fail(trial)
+        self._end_without_values()
 
     def _end_trials(self) -> None:
         needs_states = (self._callbacks or self._decides) and is_sweep(self._path)

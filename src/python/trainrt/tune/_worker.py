@@ -12,6 +12,7 @@ from .._support._exchange_client import ExchangeClient
 from ..train import Checkpoint
 from ..train._fit import _from_script, _in_rank, _store_keys
 from ..train._results import _run_directory, _trainer_record
+from ..train._sessions import _objects
 from ..train.errors import WorkerGroupError
 from ._param_space import write_space
 from ._trial_events import TrialEvents
@@ -50,8 +51,12 @@ def _run(script: ExchangeClient, texts: dict[str, str], runtime: _client.Context
 
 def _suggestion(script: ExchangeClient, runtime: _client.Context) -> dict[str, Any]:
     """Returns the config that the searcher in the script suggests. All ranks of a trial get the same."""
-    stop_point = runtime.stop_point if runtime.world_size == 1 else lambda: None  # collective: ranks may ask a different number of times
-    return TrialEvents(script, runtime.run_name).suggestion(stop_point)
+    events = TrialEvents(script, runtime.run_name)
+
+    def ask() -> bytes | None:  # the answer of rank 0, so that all ranks stop in the same round
+        return _objects.broadcast(runtime, events.suggest() if runtime.world_rank == 0 else None)
+
+    return events.suggestion(ask, runtime.stop_point)
 
 
 def _donor_of(run_dir: str) -> Checkpoint | None:

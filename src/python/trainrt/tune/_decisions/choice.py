@@ -6,6 +6,7 @@ from typing import Any
 
 from .._nested_values import domains_in
 from .._spaces import DEFAULT_METRIC
+from .._sweep_record import DECIDED_IN_SCRIPT
 from .._tune_config import TuneConfig
 from ..schedulers import FIFOScheduler
 from ..schedulers._base import MetricScheduler
@@ -69,6 +70,11 @@ class Choice:
         """Raises ValueError if the TuneConfig contradicts the searcher or the scheduler."""
         if self._problem:
             raise ValueError(self._problem)
+
+    def decided_in_script(self) -> dict[str, str]:
+        """Returns {DECIDED_IN_SCRIPT: names of the classes} if the searcher or the scheduler decides in the script, else {}."""
+        names = [type(each).__name__ for each, decides in ((self.search, self.search.suggests()), (self.scheduler, not self.scheduler.name)) if decides]
+        return {DECIDED_IN_SCRIPT: ", ".join(names)} if names else {}
 
     @property
     def plugin(self) -> str:

@@ -12,7 +12,7 @@ from .._nested_values import domains_in, merged
 from ..search import Searcher
 from ..search._variants import generate_variants
 
-_FOLDER = "suggestions"  # in the directory of the sweep: {trial}.json with the config of each trial
+_FOLDER = "suggestions"  # in the directory of the sweep: {trial}.json with the config of each trial; {trial}.ended: the searcher knows the end
 
 
 class ScriptSearch:
@@ -30,14 +30,12 @@ class ScriptSearch:
     def __init__(self, searcher: Searcher, param_space: dict[str, Any], path: str) -> None:
         self._searcher, self._space, self._path = searcher, param_space, path
         self._ended: set[str] = set()
-        self._is_new = True
+        self._has_state = True  # the searcher knows the trials of earlier starts of the script
         self.has_finished = False  # the searcher has no further suggestion
 
     def suggestion(self, trial_id: str) -> bytes | None:
         """Returns the config of the trial as JSON, or `None` if the searcher has no suggestion yet, or no more. Raises TypeError for a value that JSON cannot
         represent."""
-        if self._is_new:
-            self._restore()
         known = _text_of(self._path, trial_id)
         if known is not None:
             return known.encode()
@@ -63,14 +61,14 @@ class ScriptSearch:
         self._searcher.save_to_dir(self._path)
         return text.encode()
 
-    def _restore(self) -> None:
-        """Restores the searcher from an earlier start of the script."""
-        self._is_new = False
-        if not os.path.isdir(os.path.join(self._path, _FOLDER)):
+    def restore(self) -> None:
+        """Restores the searcher from an earlier start of the script. Must be called first."""
+        if not has_suggestions(self._path):
             return
         try:
             self._searcher.restore_from_dir(self._path)
         except (RuntimeError, NotImplementedError):
+            self._has_state = False
             _notes.say(f"{type(self._searcher).__name__} has no saved state: it does not know the trials of earlier starts of the script. Define save() and "
                        f"restore() in the searcher")
 
@@ -83,11 +81,18 @@ class ScriptSearch:
 
     def on_end(self, trial_id: str, result: dict[str, Any] | None, error: bool) -> None:
         """Passes on the end of a trial, once."""
-        if trial_id in self._ended or self._is_new:
+        if trial_id in self._ended:
             return
         self._ended.add(trial_id)
         self._searcher.on_trial_complete(trial_id, result=result or None, error=error)
         self._searcher.save_to_dir(self._path)
+        os.makedirs(os.path.join(self._path, _FOLDER), exist_ok=True)
+        _new_file.replace(os.path.join(self._path, _FOLDER), f"{trial_id}.ended", lambda file: file.write(b""))
+
+    def on_earlier_end(self, trial_id: str, result: dict[str, Any] | None, error: bool) -> None:
+        """Passes on the end of a trial of an earlier start of the script, if the restored searcher does not know it."""
+        if self._has_state and not os.path.exists(os.path.join(self._path, _FOLDER, f"{trial_id}.ended")):
+            self.on_end(trial_id, result, error)
 
 
 def suggested(path: str, trial_id: str) -> dict[str, Any] | None:
@@ -96,9 +101,14 @@ def suggested(path: str, trial_id: str) -> dict[str, Any] | None:
     return None if text is None else decoded(json.loads(text))
 
 
+def has_suggestions(path: str) -> bool:
+    """Returns whether a searcher in the script has suggested values for a trial of the sweep in `path`."""
+    return os.path.isdir(os.path.join(path, _FOLDER))
+
+
 def without_unsuggested(path: str, trials: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the trials of the sweep in `path`, without those for which a searcher in the script had no values."""
-    if not os.path.isdir(os.path.join(path, _FOLDER)):
+    if not has_suggestions(path):
         return trials
     return [trial for trial in trials if trial["state"] == "failed" or _text_of(path, trial["trial"]) is not None]
 

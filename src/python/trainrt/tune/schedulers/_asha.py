@@ -64,7 +64,7 @@ class AsyncHyperBandScheduler(MetricScheduler):
     def on_trial_add(self, tune_controller: Any, trial: Any) -> None:
         super().on_trial_add(tune_controller, trial)
         weights = [math.exp(len(bracket.rungs)) for bracket in self._brackets]
-        self._bracket_of[trial.trial_id] = random.choices(range(len(weights)), weights)[0]
+        self._bracket_of[trial.trial_id] = random.Random(trial.trial_id).choices(range(len(weights)), weights)[0]
 
     def on_trial_result(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> str:
         if self._time_attr not in result or self._metric not in result:

@@ -83,7 +83,7 @@ class Searcher:
         return False
 
     def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
-        """Returns the values of a trial; `None` to be asked again later; `Searcher.FINISHED` to end the sweep."""
+        """Returns the values of a trial; `None` to be asked again later; `Searcher.FINISHED` if there are no more."""
         raise NotImplementedError(f"{type(self).__name__} does not define suggest()")
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:

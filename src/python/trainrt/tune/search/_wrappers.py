@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._domains import Domain
+from . import _wrapper_state
 from ._base import Searcher
 
 TRIAL_INDEX = "__trial_index__"  # in a config: which of the repeated trials it is
@@ -47,10 +48,22 @@ class _Wrapper(Searcher):
         self.__dict__.update(state)
 
     def save(self, checkpoint_path: str) -> None:
-        self.searcher.save(checkpoint_path)
+        """Writes the own state and that of the inner searcher, as JSON."""
+        _wrapper_state.write(checkpoint_path, self._own_state(), self.searcher)
 
     def restore(self, checkpoint_path: str) -> None:
-        self.searcher.restore(checkpoint_path)
+        """Restores both states. Raises NotImplementedError if the inner searcher has not saved one."""
+        state = _wrapper_state.read(checkpoint_path, self.searcher)
+        if state:
+            self._set_own_state(state)
+        if not state.get("has_inner", True):
+            raise NotImplementedError(f"{type(self.searcher).__name__} does not define save()")
+
+    def _own_state(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _set_own_state(self, state: dict[str, Any]) -> None:
+        raise NotImplementedError
 
     def settings(self) -> dict[str, str]:
         return self.searcher.settings()
@@ -136,6 +149,15 @@ class ConcurrencyLimiter(_Wrapper):
             self.live_trials.remove(trial_id)
         self.cached_results = {}
 
+    def _own_state(self) -> dict[str, Any]:
+        results = {trial_id: [_wrapper_state.recordable(result), error] for trial_id, (result, error) in self.cached_results.items()}
+        return {"live_trials": sorted(self.live_trials), "cached_results": results}
+
+    def _set_own_state(self, state: dict[str, Any]) -> None:
+        self.live_trials = set(state["live_trials"])
+        self.cached_results = {trial_id: (result, error) for trial_id, (result, error) in state["cached_results"].items()}
+        self.num_unfinished_live_trials = len(self.live_trials) - len(self.cached_results)
+
     def settings(self) -> dict[str, str]:
         return {**self.searcher.settings(), "max_concurrent_trials": str(self.max_concurrent)}
 
@@ -192,7 +214,9 @@ class Repeater(_Wrapper):
         return made
 
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False, **kwargs: Any) -> None:
-        group = self._group_of[trial_id]
+        group = self._group_of.get(trial_id)
+        if group is None:  # a trial of an earlier start of the script, without a saved state
+            return
         group.scores[trial_id] = (result or {}).get(self.searcher.metric, math.nan)
         scores = list(group.scores.values())
         if None in scores or len(scores) < self.repeat:
@@ -200,6 +224,16 @@ class Repeater(_Wrapper):
         known = [score for score in scores if score is not None and not math.isnan(score)]
         mean = sum(known) / len(known) if known else math.nan
         self.searcher.on_trial_complete(group.first, result={self.searcher.metric: mean}, **kwargs)
+
+    def _own_state(self) -> dict[str, Any]:
+        return {"groups": [[group.first, group.config, group.scores] for group in self._groups]}
+
+    def _set_own_state(self, state: dict[str, Any]) -> None:
+        self._groups = []
+        for first, config, scores in state["groups"]:
+            self._groups.append(_Group(first, config))
+            self._groups[-1].scores.update(scores)
+        self._group_of = {trial_id: group for group in self._groups for trial_id in group.scores}
 
     def suggests(self) -> bool:
         return True

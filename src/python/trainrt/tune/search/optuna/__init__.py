@@ -21,7 +21,8 @@ class OptunaSearch(Searcher):
     """Searches the param_space of the Tuner by a sampler of Optuna, by default TPE.
 
     Without the arguments from `space` on, except `metric`, `mode` and `seed`, the state is in the sweep's journal, so a sweep can be interrupted at any time.
-    With one of them, the study is in the script; a restarted script adds the results of earlier trials to a new study.
+    With one of them, the study is in the script; a restarted script restores its trials, and draws other values than before.
+    With `sampler`, these draws depend on the start.
 
     Parameters
     ----------
@@ -104,10 +105,10 @@ class OptunaSearch(Searcher):
         validate_warmstart(list(self._space) if isinstance(self._space, dict) else [], self._points, self._rewards,
                            validate_point_name_lengths=not callable(self._space))
         for number, point in enumerate(self._points):
-            if self._rewards:
-                self.add_evaluated_point(point, self._rewards[number])
-            else:
+            if not self._rewards:
                 self._study.enqueue(point)
+            elif not self._study.has_complete(point, self._rewards[number]):
+                self.add_evaluated_point(point, self._rewards[number])
 
     def _require_ready(self) -> None:
         if not self._space:
