@@ -108,7 +108,7 @@ except ValueError as error:
     print("RESULT", json.dumps(str(error)))
 """, "\nclass Second(FIFOScheduler):\n    pass\n")
         found, job = sweep.completed()
-        check(f"{name} decides in the script" in found and "start the same script again; it continues the sweep" in found, found, job)
+        check(f"the script of the sweep decides by {name}" in found and "start the same script again; it continues the sweep" in found, found, job)
 
 
 @test

@@ -102,7 +102,7 @@ def _require_decided_outside_script(call: str, texts: Mapping[str, str], path: s
     folder of suggestions; older versions did not record the classes."""
     names = texts.get(DECIDED_IN_SCRIPT) or ("its search_alg" if has_suggestions(path) else "")
     if names:
-        raise ValueError(f"{call}: {names} decides in the script of the sweep, which restore() cannot call: start the same script again; it continues the "
+        raise ValueError(f"{call}: the script of the sweep decides by {names}, which restore() cannot call: start the same script again; it continues the "
                          f"sweep")
 
 
