@@ -28,19 +28,13 @@ std::atomic<const std::string_view*> notice{&default_notice};
 std::atomic<unsigned> kept_ignored{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use it");
 
-std::atomic<pid_t> starter{0};  ///< parent of this process when the handlers were first installed
-std::atomic<bool> is_of_starter{false};
-
-/// Returns whether the kernel sent a signal because the parent of this process died (PR_SET_PDEATHSIG). The sender of
-/// such a signal is the parent, and this process then already has another one.
-bool is_death_of_starter(const siginfo_t& info) {
-  return info.si_code == SI_USER && info.si_pid == starter && getppid() != starter;
-}
+std::atomic<pid_t> starter{0};           ///< parent of this process when the handlers were first installed
+std::atomic<bool> is_of_starter{false};  ///< whether the first signal came from `starter`
 
 void remember(int signal, siginfo_t* info, void*) {
   if (first_signal != 0) return;
   const int before = errno;
-  if (info != nullptr && is_death_of_starter(*info)) is_of_starter = true;
+  if (info != nullptr && info->si_code == SI_USER && info->si_pid == starter) is_of_starter = true;
   int no_signal = 0;
   if (!first_signal.compare_exchange_strong(no_signal, signal) || !acknowledges) return;
   const auto& text = *notice.load();
@@ -110,7 +104,11 @@ std::string signal_name(int signal) {
   return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
 }
 
-bool starter_has_died() { return is_of_starter; }
+bool starter_has_died() {
+  // The kernel names the parent as the sender of the signal of its death (PR_SET_PDEATHSIG). While threads of the parent
+  // are still exiting, getppid() returns it: the handler could not tell its death from a signal that it sent.
+  return is_of_starter && getppid() != starter;
+}
 
 void forget_stop_signal() {
   first_signal = 0;
