@@ -6,7 +6,7 @@
 
 namespace trainrt::data {
 
-/// What distinguishes an encoder from the others.
+/// The properties in which the encoders differ.
 struct EncoderTraits {
   enum class Input : std::uint8_t {
     values,  ///< a number or a text per sample

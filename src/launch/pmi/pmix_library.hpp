@@ -38,7 +38,7 @@ struct PmixLibrary {
 struct PmixSearch {
   std::optional<PmixLibrary> library;
   std::string problem;  ///< if `library` is empty: the reason
-  std::string advice;   ///< if `library` is empty: what to install, and what works without PMIx
+  std::string advice;   ///< if `library` is empty: the package to install, and the launches that need no PMIx
 };
 
 /// Searches for a PMIx library in this order; the first that is found is used:
