@@ -9,6 +9,8 @@ namespace trainrt::rundir {
 /// Maximum number of earlier attempts whose records a starting run reads, so that starts do not become slower as the number
 /// of attempts grows.
 inline constexpr std::size_t max_recent_attempts = 200;
+/// Number of attempts that a start reads to find facts of the run, however long its history is.
+inline constexpr std::size_t max_attempts_at_start = 20;
 
 /// Returns the number of consecutive attempts, at the end of `attempts`, that made no progress in the Slurm job `job_id`.
 /// `attempts` are ordered by number. Pure function.

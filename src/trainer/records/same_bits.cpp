@@ -20,7 +20,7 @@ namespace {
 
 /// Returns the newest attempt that has recorded its facts; nullopt if no recent attempt has.
 std::optional<rundir::AttemptRecord> newest_with_facts(const std::string& run_dir) {
-  auto attempts = rundir::read_attempts(run_dir, rundir::max_recent_attempts);
+  auto attempts = rundir::read_attempts(run_dir, rundir::max_attempts_at_start);
   while (!attempts.empty() && attempts.back().bits.empty()) attempts.pop_back();
   if (attempts.empty()) return std::nullopt;
   return std::move(attempts.back());
@@ -52,7 +52,7 @@ void require_cpus(const config::RunSpec& spec, int cpus) {
 }  // namespace
 
 RecordedMemory recorded_memory(const std::string& run_dir) {
-  const auto attempts = rundir::read_attempts(run_dir, rundir::max_recent_attempts);
+  const auto attempts = rundir::read_attempts(run_dir, rundir::max_attempts_at_start);
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt)
     if (auto memory = memory_of(attempt->number, rundir::read_rank_statuses(run_dir, attempt->number)); memory.max_peak > 0)
       return memory;

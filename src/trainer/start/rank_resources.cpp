@@ -39,7 +39,7 @@ int cpus_in(const std::string& affinity) { return static_cast<int>(std::ranges::
 
 /// Returns the numbers of threads of the newest attempt that recorded them; nothing if no recent attempt has recorded them.
 rundir::RankTexts recorded_threads(const std::string& run_dir) {
-  const auto attempts = rundir::read_attempts(run_dir, rundir::max_recent_attempts);
+  const auto attempts = rundir::read_attempts(run_dir, rundir::max_attempts_at_start);
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt)
     if (!attempt->bits.threads.empty()) return attempt->bits.threads;
   return {};
