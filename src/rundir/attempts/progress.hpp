@@ -6,10 +6,11 @@
 
 namespace trainrt::rundir {
 
-/// Maximum number of earlier attempts whose records a starting run reads, so that starts do not become slower as the number
-/// of attempts grows.
+/// Maximum number of earlier attempts that `supervise` and the count of attempts without progress read, so that restarts
+/// do not become slower as the number of attempts grows.
 inline constexpr std::size_t max_recent_attempts = 200;
-/// Number of attempts that a start reads to find facts of the run, however long its history is.
+/// Maximum number of attempts that a start reads to find the newest one that has recorded threads, CPUs or memory. The
+/// newest attempt lacks them only if it failed before it recorded them, or if an older version of trainrt started it.
 inline constexpr std::size_t max_attempts_at_start = 20;
 
 /// Returns the number of consecutive attempts, at the end of `attempts`, that made no progress in the Slurm job `job_id`.
