@@ -73,8 +73,11 @@ def a_run_on_full_storage_is_not_restarted_and_says_once_what_is_full():
 @test
 def a_run_is_not_restarted_if_the_storage_has_no_space_for_the_record_of_its_attempt():
     storage, config = scratch(), scratch()
-    # After the first report, another process takes all space of the file system, also what a dropped checkpoint frees.
-    script = """(while [ ! -s "$0/run/result.json" ]; do sleep 0.05; done; while [ -d "$0" ]; do cat /dev/zero >> "$0/other"; sleep 0.002; done) 2>/dev/null &
+    # After the first report, another process takes all space. The records of attempts have a file system of their own, so that a dropped
+    # checkpoint frees nothing there.
+    script = """mkdir -p "$0/run/attempts"; mount -t tmpfs -o size=16k tmpfs "$0/run/attempts"
+        (while [ ! -s "$0/run/result.json" ]; do sleep 0.05; done
+         while [ -d "$0" ]; do for folder in "$0/run/attempts" "$0"; do cat /dev/zero >> "$folder/other"; done; sleep 0.002; done) 2>/dev/null &
         other=$!; "$@"; code=$?; kill $other; ls "$0/run/attempts"; exit $code"""
     job = run([*own_mount(storage, "size=2m"), "sh", "-c", script, storage, TRAINRT, "-n", "2", "--config",
                config_of(config, storage, epochs=400, num_to_keep=0), "--loop.step_pause=0.02"])
