@@ -135,11 +135,13 @@ RestartDecision after_failure(const Situation& situation, const RestartLimits& l
   if (auto decision = refused(situation, limits)) return *decision;
   if (!usable_nodes(situation, limits).lost.empty()) return after_loss(situation, limits);
   if (auto decision = without_excluded(situation, limits)) return *decision;
-  const double wait_s = std::min(max_wait_s, std::exp2(std::clamp(situation.failures, 1, 10) - 1));
+  const double pause_s = std::min(max_wait_s, std::exp2(std::clamp(situation.failures, 1, 10) - 1));
+  const double wait_s = situation.restarts_at_once ? 0 : pause_s;
   return {.action = Action::restart,
           .wait_s = wait_s,
-          .why = fmt::format("{}: restarting the run in {:.0f} s, restart {} of {}{}", situation.how, wait_s,
-                             situation.failures, limits.max_failures, note_of_used(situation, limits)),
+          .why = fmt::format("{}: restarting the run{}, restart {} of {}{}", situation.how,
+                             wait_s > 0 ? fmt::format(" in {:.0f} s", wait_s) : "", situation.failures, limits.max_failures,
+                             note_of_used(situation, limits)),
           .limit = Limit::max_failures};
 }
 

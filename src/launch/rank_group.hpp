@@ -14,6 +14,7 @@ inline constexpr const char* rank_group_name = "trainrt";
 struct GroupLimits {
   double start_s = 20;    ///< timeout in seconds for the first barrier
   double later_s = 1800;  ///< timeout in seconds for later barriers
+  double grace_s = 3;     ///< time in seconds between the early exit of a rank and the kill of the other ranks
 };
 
 /// The result of a RankGroup (all ranks of a run on one node) after all ranks have exited.
@@ -38,7 +39,8 @@ struct GroupInput {
 ///   stops.
 /// - If a rank calls MPI_Abort or PmiClient::abort(), all ranks are killed at once, and the code of that call is the exit
 ///   code of the group.
-/// - If a rank exits without MPI_Finalize or PmiClient::finalize(), the other ranks are killed 3 s later.
+/// - If a rank exits without MPI_Finalize or PmiClient::finalize(), the other ranks are killed after
+///   GroupLimits::grace_s.
 class RankGroup {
  public:
   /// Starts `size` processes of `command`, of which the first word is the path of the program. Throws Error if a process

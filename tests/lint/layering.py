@@ -55,6 +55,7 @@ ROOMS = {
     "checkpoint": {"checkpoint/format"},
     "checkpoint/save": {"checkpoint", "checkpoint/format"},
     "checkpoint/load": {"checkpoint", "checkpoint/format"},
+    "checkpoint/memory": {"checkpoint"},
     "checkpoint/store": {"checkpoint", "checkpoint/format", "checkpoint/save", "checkpoint/load"},
     "comm": set(),
     "comm/node": {"comm"},

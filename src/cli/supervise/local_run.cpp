@@ -14,10 +14,12 @@
 #include "batch/restart_decision.hpp"
 #include "batch/signal_queue.hpp"
 #include "cli/start/process_limits.hpp"
+#include "cli/supervise/copies_file.hpp"
 #include "cli/supervise/restart_message.hpp"
 #include "cli/supervise/supervised_run.hpp"
 #include "config/run_name.hpp"
 #include "core/descriptor.hpp"
+#include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/process/program_input.hpp"
 #include "core/text/text.hpp"
@@ -48,7 +50,7 @@ std::string low_limits_text() {
 class LocalRun {
  public:
   LocalRun(const config::RunSpec& spec, int ranks, std::vector<std::string> command)
-      : run_(spec), ranks_(ranks), command_(std::move(command)) {}
+      : run_(spec), ranks_(ranks), command_(std::move(command)), copies_(spec, 1) {}
 
   ExitCode run() {
     const auto code = run_until_end();
@@ -81,8 +83,10 @@ class LocalRun {
     const auto& train = run_.config().train;
     const Descriptor input(train.program.empty() ? -1 : input_.open());
     const auto& failure = run_.spec().failure;
-    launch::RankGroup group(command_, ranks_, {failure.launch_timeout_s, failure.collective_timeout_s},
-                            {input.get(), program::reads_script_from_input(train.command)});
+    launch::GroupLimits limits{failure.launch_timeout_s, failure.collective_timeout_s};
+    if (copies_) limits.grace_s = 0;  // the other ranks have nothing to save
+    const double begin_s = monotonic_seconds();
+    launch::RankGroup group(command_, ranks_, limits, {input.get(), program::reads_script_from_input(train.command)});
     while (!group.ended()) {
       pollfd waiting{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
       poll(&waiting, 1, 100);
@@ -94,6 +98,7 @@ class LocalRun {
     }
     run_.end_start();
     killed_rank_ = group.killed_rank();
+    ranks_ran_s_ = monotonic_seconds() - begin_s;
     return group.end();
   }
 
@@ -105,7 +110,8 @@ class LocalRun {
                                .how = how_,
                                .failures = failures_,
                                .silent = run_.is_silent(),
-                               .permanent = run_.is_permanent() || !repeated.empty()};
+                               .permanent = run_.is_permanent() || !repeated.empty(),
+                               .restarts_at_once = copies_ && ranks_ran_s_ > min_run_for_restart_at_once_s};
     if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::JobEnding::cancelled;
     const auto decision = batch::decide(situation, {.max_failures = run_.spec().failure.max_failures});
     const bool is_given_up =
@@ -161,7 +167,9 @@ class LocalRun {
   std::string how_;  ///< how the last attempt ended
   int failures_ = 0;
   int stop_signal_ = 0;
-  int killed_rank_ = -1;  ///< RankGroup::killed_rank() of the last attempt
+  CopiesFile copies_;
+  double ranks_ran_s_ = 0;  ///< duration of the last attempt
+  int killed_rank_ = -1;    ///< RankGroup::killed_rank() of the last attempt
 };
 
 }  // namespace

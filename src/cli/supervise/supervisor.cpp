@@ -13,6 +13,7 @@
 #include "cli/supervise/step_record.hpp"
 #include "core/descriptor.hpp"
 #include "core/environment.hpp"
+#include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/restart_help.hpp"
 #include "core/text/printable.hpp"
@@ -39,7 +40,11 @@ bool srun_was_killed(const batch::StepEnd& end) {
 }  // namespace
 
 Supervisor::Supervisor(config::RunSpec spec, batch::SlurmJob job, std::string program, std::vector<std::string> words)
-    : run_(std::move(spec)), job_(std::move(job)), program_(std::move(program)), words_(std::move(words)) {}
+    : run_(std::move(spec)),
+      job_(std::move(job)),
+      program_(std::move(program)),
+      words_(std::move(words)),
+      copies_(run_.config(), static_cast<int>(Environment::of_process().number("SLURM_JOB_NUM_NODES").value_or(0))) {}
 
 ExitCode Supervisor::run() {
   record_end_by_requeue(run_.spec().run_dir, job_);
@@ -82,7 +87,9 @@ batch::StepEnd Supervisor::run_step(const batch::RestartDecision& shape) {
   set_exclusion_variable();
   const Descriptor input(run_.config().train.program.empty() ? -1 : input_.open());
   const bool needs_all_nodes = shape.nodes.empty();
+  const double begin_s = monotonic_seconds();
   auto end = batch::run_step(command(shape), signals_, needs_all_nodes, input.get());
+  step_ran_s_ = monotonic_seconds() - begin_s;
   run_.end_start();
   // srun of Slurm 22.05 exits with 0 if a node fails while the job step is being launched.
   if (end.exit_code == 0 && !run_.has_finished()) end.exit_code = batch::exit_of_srun;
@@ -102,6 +109,7 @@ batch::RestartDecision Supervisor::decide_after(const batch::StepEnd& end, bool 
   situation.silent = run_.is_silent();
   situation.has_checkpoint = run_.has_checkpoint();
   situation.permanent = run_.is_permanent() || !run_.repeated_mistake().empty();
+  situation.restarts_at_once = copies_ && step_ran_s_ > min_run_for_restart_at_once_s;
   situation.again_with = run_.again_with();
   situation.shrunk = needed_all_nodes && end.lines.allocation_shrank();
   if (is_final(end.exit_code)) return batch::decide(situation, limits());

@@ -9,6 +9,7 @@
 #include "batch/signal_queue.hpp"
 #include "batch/slurm_job.hpp"
 #include "batch/step.hpp"
+#include "cli/supervise/copies_file.hpp"
 #include "cli/supervise/node_exclusions.hpp"
 #include "cli/supervise/supervised_run.hpp"
 #include "config/run_spec.hpp"
@@ -50,6 +51,8 @@ class Supervisor {
   batch::SignalQueue signals_;
   ProgramInput input_;
   NodeExclusions exclusions_{job_};
+  CopiesFile copies_;
+  double step_ran_s_ = 0;        ///< duration of the last job step
   bool slurm_requeues_ = false;  ///< whether Slurm requeues the job without a request by this process
   int failures_ = 0;             ///< in this allocation
   std::size_t lost_nodes_ = 0;   ///< after the last attempt

@@ -29,6 +29,20 @@ const Section failure{
                   .help = "number of times a failed run is restarted within one allocation: by `trainrt supervise`, by "
                           "`trainrt -n`, or by the ranks themselves if a program failed",
                   .range = {.least = 0, .most = 1e9}}),
+             key(&FailureKeys::recovery,
+                 {.key = "failure.recovery",
+                  .default_value = "checkpoint",
+                  .help = "source from which `trainrt -n` continues a run after a rank has died or failed. checkpoint: the "
+                          "newest checkpoint. memory: a copy of the State of a later step, which the ranks make in memory "
+                          "during at most 2 % of their time, and the ranks restart without a pause"},
+                 {{"checkpoint", Recovery::checkpoint}, {"memory", Recovery::memory}}),
+             key(&FailureKeys::recovery_bytes,
+                 {.key = "failure.recovery_memory",
+                  .type = OptionType::bytes,
+                  .default_value = "0",
+                  .help = "with recovery = memory: maximum memory for the copies of all ranks, which is twice the size of "
+                          "their State; 0: half of the memory that is free at the start",
+                  .form = "a number of bytes: 4 GiB, 0"}),
              key(&FailureKeys::max_requeues,
                  {.key = "failure.max_requeues",
                   .default_value = "100",

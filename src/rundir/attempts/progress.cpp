@@ -42,8 +42,10 @@ int attempts_without_progress(std::span<const AttemptRecord> attempts, const std
   int count = 0;
   for (std::size_t i = attempts.size(); i-- > 0;) {
     const auto& attempt = attempts[i];
-    const bool moved =
-        advanced[i] || attempt.saved_step > attempt.first_step || attempt.saved_iteration > attempt.first_iteration;
+    // The next attempt may begin at a later step without a newer checkpoint, from a copy of the State in memory.
+    const bool next_moved = i + 1 < attempts.size() && attempts[i + 1].first_step > attempt.first_step;
+    const bool moved = advanced[i] || next_moved || attempt.saved_step > attempt.first_step ||
+                       attempt.saved_iteration > attempt.first_iteration;
     if (attempt.owner.job_id != job_id || has_code(attempt, ExitCode::finished) || moved) break;
     if (!is_ignored(attempt)) ++count;
   }

@@ -9,7 +9,9 @@
 
 #include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/collective.hpp"
+#include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/load/candidate_manifest.hpp"
 #include "checkpoint/replicas.hpp"
 #include "checkpoint/save/agree.hpp"
 #include "checkpoint/save/combined_view.hpp"
@@ -75,13 +77,23 @@ void log_started_from(const checkpoint::PartialResult& partial, std::int64_t ste
         fmt::format("the checkpoint has entries that the State lacks; they are not loaded: {}", join(partial.unused)));
 }
 
+/// Returns the text of the manifest of the newest checkpoint whose manifest is valid; "" if there is none.
+std::string newest_manifest(const std::string& run_dir, const std::vector<std::int64_t>& numbers) {
+  for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
+    const auto read = checkpoint::read_candidate({run_dir + "/" + checkpoint::directory_name(*number), *number});
+    if (!read.text.empty()) return read.text;
+  }
+  return {};
+}
+
 }  // namespace
 
 Restoring::Restoring(Parts parts) : parts_(std::move(parts)) {}
 
-Restored Restoring::restore(const State& state, checkpoint::Covers covers) {
+Restored Restoring::restore(const State& state, checkpoint::Covers covers, const std::optional<Copy>& copy) {
   const Source source{state, covers};
   Restored restored;
+  if (copy && restore_copy(*copy, restored)) return restored;
   if (!restore_own(source, restored) && !restore_other(source, restored)) make_replicas_alike(state, nullptr);
   return restored;
 }
@@ -97,6 +109,43 @@ std::string Restoring::stored_preprocessors(const std::string& checkpoint) {
         checkpoint.empty() ? newest_preprocessors(parts_.spec.run_dir, parts_.checkpoints) : preprocessors_in(checkpoint);
   });
   return parts_.communicator.broadcast_text(stored, 0);
+}
+
+/// Loads `copy` if the run has no newer checkpoint, and no checkpoint with files, which copies lack. Returns whether the
+/// copy was loaded. Collective.
+bool Restoring::restore_copy(const Copy& copy, Restored& restored) {
+  const auto text = agreed_load([&] {
+    return checkpoint::from_root(parts_.communicator,
+                                 [&] { return newest_manifest(parts_.spec.run_dir, parts_.checkpoints); });
+  });
+  const RunPoint at{copy.note.iteration, copy.note.step};
+  restored = {.checkpoint = {},
+              .is_of_this_run = true,
+              .is_from_copy = true,
+              .metrics = copy.note.metrics,
+              .iteration_s = copy.note.iteration_s,
+              .reports_of = ""};
+  std::int64_t number = -1;
+  if (!text.empty()) {
+    checkpoint::LoadResult newest{.meta = checkpoint::manifest_from(text, "manifest.json").meta};
+    const auto& meta = newest.meta;
+    if (meta.has_directory || meta.step > at.step || meta.iteration > at.iteration) return false;
+    if (meta.step == at.step && meta.iteration == at.iteration) return false;
+    number = meta.number;
+    newest.directory = parts_.spec.run_dir + "/" + checkpoint::directory_name(number);
+    RankZero(parts_.communicator.rank()).run([&] { complete_last_commit(newest); });
+    restored.checkpoint = CommittedCheckpoint{.number = number,
+                                              .directory = newest.directory,
+                                              .has_files = false,
+                                              .metadata = meta.metadata,
+                                              .point = {meta.iteration, meta.step}};
+  }
+  copy.load();
+  parts_.progress.resume(number);
+  parts_.datasets.restore_positions();
+  log::info(
+      fmt::format("continuing from the copy of the State in memory ({})", rundir::point_in_words(at.step, at.iteration)));
+  return true;
 }
 
 bool Restoring::restore_own(const Source& source, Restored& restored) {

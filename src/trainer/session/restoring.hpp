@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <trainrt/state.hpp>
 
 #include "checkpoint/load/load.hpp"
+#include "checkpoint/memory/state_copies.hpp"
 #include "config/run_spec.hpp"
 #include "trainer/datasets/run_datasets.hpp"
 #include "trainer/saving/committed_checkpoint.hpp"
@@ -20,6 +22,7 @@ namespace trainrt::trainer {
 struct Restored {
   std::optional<CommittedCheckpoint> checkpoint;  ///< checkpoint that was loaded; nothing if the run begins at step 0
   bool is_of_this_run = false;
+  bool is_from_copy = false;              ///< the state is that of a copy in memory, which is newer than `checkpoint`
   std::vector<std::int64_t> damaged;      ///< numbers of this run's checkpoints that were found damaged
   std::map<std::string, double> metrics;  ///< numbers of the last report before a checkpoint of this run
   double iteration_s = 0;                 ///< duration so far of the iteration that the checkpoint interrupted
@@ -46,10 +49,17 @@ class Restoring {
   };
   explicit Restoring(Parts parts);
 
+  /// A copy of the State in memory that may be loaded instead of a checkpoint.
+  struct Copy {
+    checkpoint::CopyNote note;
+    std::function<void()> load;  ///< loads the copy into the State; not collective
+  };
+
   /// Loads a checkpoint into `state`, to which Parts::progress and Parts::datasets must be attached. `covers` determines
   /// whether `state` must have all entries of the checkpoint. Replicated tensors that are not loaded get rank 0's values on
-  /// all ranks. Logs the loaded checkpoint, and why newer checkpoints were skipped. Collective.
-  Restored restore(const State& state, checkpoint::Covers covers);
+  /// all ranks. Logs the loaded checkpoint, and why newer checkpoints were skipped. Loads `copy` instead if it is newer
+  /// than the newest checkpoint. Collective.
+  Restored restore(const State& state, checkpoint::Covers covers, const std::optional<Copy>& copy = std::nullopt);
 
   /// Loads `state` from the checkpoint or run directory `path`. Nothing else is restored. Collective.
   void load(const State& state, const std::string& path);
@@ -63,6 +73,7 @@ class Restoring {
     const State& state;
     checkpoint::Covers covers;
   };
+  bool restore_copy(const Copy& copy, Restored& restored);
   bool restore_own(const Source& source, Restored& restored);
   bool restore_other(const Source& source, Restored& restored);
   std::optional<checkpoint::LoadResult> load_own(const Source& source, Restored& restored);

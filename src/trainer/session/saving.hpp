@@ -66,6 +66,9 @@ class Saving {
   bool is_attached() const { return kind_ != StateKind::none; }
   /// Returns whether checkpoints can be saved at every step and report; false if only reports with directories save.
   bool saves_state() const { return kind_ == StateKind::state || kind_ == StateKind::empty_state; }
+  /// Returns whether copies of the State in memory can replace checkpoints: the train function has attached a State that is
+  /// not empty.
+  bool copies_state() const { return kind_ == StateKind::state; }
   /// Returns Covers::part for StateKind::directories, since those checkpoints may also contain tensors that were passed to
   /// report(). Returns Covers::all for other kinds.
   checkpoint::Covers covers() const;

@@ -42,6 +42,7 @@ Session::Session(SessionSetup setup)
                   .run_id = attempt_.run_id,
                   .private_dir = attempt_.private_dir,
                   .checkpoints = attempt_.earlier.listed}),
+      copies_(spec_, attempt_.run_id, communicator_, trainer::file_for_copies()),
       saving_({.spec = spec_,
                .world = world_,
                .attempt = attempt_,
@@ -123,7 +124,12 @@ bool Session::load() {
   fault_point("load");
   attempt_.meter.note_api_call();
   const InPhase loading(progress_.life(), Phase::loading);
-  auto restored = restoring_.restore(saving_.state(), saving_.covers());
+  std::optional<trainer::Restoring::Copy> copy;
+  if (saving_.copies_state())
+    if (auto note = copies_.begin(saving_.state()))
+      copy = {.note = std::move(*note), .load = [this] { copies_.load(saving_.state()); }};
+  auto restored = restoring_.restore(saving_.state(), saving_.covers(), copy);
+  copies_.begin_training(restored.is_from_copy);
   const auto accept = [&] {
     if (attempt_.accept_config) attempt_.accept_config(restored.is_of_this_run);
   };
@@ -136,9 +142,10 @@ bool Session::load() {
                       .begins_now = saving_.saves_state()});
   saving_.prepare();
   stops_.take_restored(saving_.state());
-  if (restored.checkpoint && restored.is_of_this_run) observation_.note_restored(progress_.iteration());
+  if ((restored.checkpoint || restored.is_from_copy) && restored.is_of_this_run)
+    observation_.note_restored(progress_.iteration());
   stop_if_asked();  // a stop may have been requested during a long load
-  return restored.checkpoint.has_value();
+  return restored.checkpoint.has_value() || restored.is_from_copy;
 }
 
 void Session::load_from(const State& state, const std::string& checkpoint) {
@@ -165,6 +172,7 @@ void Session::step() {
   saving_.compare_replicas_if_due();
   saving_.compare_first_values();
   obey(outcome, spec_.checkpoint.every.due_at_step(progress_.step()));
+  copy_if_due();
   vote_.start(ballot(), StopVote::Call::step);
   observation_.speeds().end_step(progress_.step());
 }
@@ -200,6 +208,16 @@ void Session::note_stop_point() {
   datasets_.update_positions();
   stops_.note_point();
   if (attempt_.lease != nullptr) attempt_.meter.note_job_left(attempt_.lease->remaining());
+}
+
+/// Copies the State into memory if a copy is due.
+void Session::copy_if_due() {
+  copies_.copy_if_due(saving_.state(), [this] {
+    return checkpoint::CopyNote{.step = progress_.step(),
+                                .iteration = progress_.iteration(),
+                                .iteration_s = progress_.iteration_s(),
+                                .metrics = observation_.last_metrics()};
+  });
 }
 
 /// Returns this rank's ballot for a StopVote. `directory` is the argument that this rank passed to report(), or nullptr.
@@ -248,6 +266,7 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
 
   saving_.advance(outcome.saves);
   obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration()), reported ? &*reported : nullptr);
+  reported ? copies_.stop() : copy_if_due();
   if (!progress_.take_stepped()) observation_.speeds().end_step(progress_.step());  // no call of step() has ended this step
 }
 

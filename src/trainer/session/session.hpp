@@ -20,6 +20,7 @@
 #include "trainer/datasets/run_datasets.hpp"
 #include "trainer/ending/ending.hpp"
 #include "trainer/saving/attempt_info.hpp"
+#include "trainer/saving/memory_copies.hpp"
 #include "trainer/session/observation.hpp"
 #include "trainer/session/progress.hpp"
 #include "trainer/session/restoring.hpp"
@@ -126,6 +127,7 @@ class Session {
   metrics::Record complete_iteration(const Metrics& metrics, const ReportOptions& options,
                                      const std::optional<trainer::ReportedCheckpoint>& reported);
   void note_stop_point();
+  void copy_if_due();
   void obey(const trainer::StopVote::Outcome& outcome, bool is_checkpoint_due,
             const trainer::ReportedCheckpoint* reported = nullptr);
   [[noreturn]] void stop(batch::StopCause cause);
@@ -146,6 +148,7 @@ class Session {
   trainer::Progress progress_;
   trainer::Observation observation_;
   trainer::Restoring restoring_;
+  trainer::MemoryCopies copies_;
   trainer::Saving saving_;  // last member, so that it is destroyed first: its background work uses the other members
 };
 

@@ -1,0 +1,139 @@
+#include "checkpoint/memory/copy_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <trainrt/error.hpp>
+
+#include "core/files/reserve_pages.hpp"
+#include "core/process/memory.hpp"
+#include "io/files/digest.hpp"
+
+namespace trainrt::checkpoint {
+
+namespace {
+
+constexpr std::size_t digits = 32;            // of an identity or a digest
+constexpr std::uint64_t slot_alignment = 64;  // bytes of a cache line
+constexpr std::uint64_t page = 4096;
+
+std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
+
+using Digits = std::array<char, digits>;
+
+void put(Digits& to, std::string_view text) { std::copy_n(text.data(), std::min(text.size(), digits), to.begin()); }
+std::string_view text_of(const Digits& from) { return {from.data(), from.size()}; }
+
+std::int64_t load(std::int64_t& number) { return std::atomic_ref(number).load(std::memory_order_acquire); }
+void store(std::int64_t& number, std::int64_t value) { std::atomic_ref(number).store(value, std::memory_order_release); }
+
+}  // namespace
+
+/// The first bytes of the file.
+struct CopyFile::Header {
+  std::uint64_t file_bytes;
+  Digits identity;
+  std::int64_t origin;
+};
+
+/// The seal of a slot. A rank's two seals follow those of the previous rank, after the Header.
+struct alignas(slot_alignment) CopyFile::Seal {
+  std::int64_t number;
+  std::uint64_t used;
+  Digits digest;
+};
+
+namespace {
+
+/// Returns the size of the header and the seals, which precede the slots.
+std::uint64_t slots_begin(std::size_t ranks) {
+  constexpr std::uint64_t bytes_of_seal = 64;
+  return rounded_up(slot_alignment + ranks * 2 * bytes_of_seal, page);
+}
+
+}  // namespace
+
+std::uint64_t CopyLayout::file_bytes() const {
+  auto total = slots_begin(bytes.size());
+  for (const auto each : bytes) total += 2 * rounded_up(each, slot_alignment);
+  return rounded_up(total, page);
+}
+
+void CopyFile::prepare(int file, const CopyLayout& layout) {
+  const auto size = layout.file_bytes();
+  Header header{.file_bytes = size, .identity = {}, .origin = 0};
+  put(header.identity, layout.identity);
+  Header found{};
+  if (pread(file, &found, sizeof found, 0) == sizeof found && found.file_bytes == size && found.identity == header.identity)
+    return;
+  const auto fail = [&](int code) {
+    static_cast<void>(ftruncate(file, 0));  // gives memory back that is already reserved
+    throw Error(fmt::format("cannot reserve {} bytes of memory for copies of the State: {}", size, std::strerror(code)));
+  };
+  if (ftruncate(file, 0) != 0) fail(errno);
+  if (size > available_memory()) fail(ENOMEM);
+  if (ftruncate(file, static_cast<off_t>(size)) != 0) fail(errno);
+  if (const int code = reserve_pages(file, 0, size); code != 0) fail(code);
+  if (pwrite(file, &header, sizeof header, 0) != sizeof header) fail(errno);
+}
+
+CopyFile::CopyFile(int file, CopyLayout layout) : layout_(std::move(layout)) {
+  static_assert(sizeof(Header) <= slot_alignment && sizeof(Seal) == slot_alignment);
+  const auto size = layout_.file_bytes();
+  void* mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (mapped == MAP_FAILED)
+    throw Error(fmt::format("cannot map {} bytes of memory with copies of the State: {}", size, std::strerror(errno)));
+  memory_ = Memory(static_cast<std::byte*>(mapped), [size](std::byte* begin) { munmap(begin, size); });
+  auto begin = slots_begin(layout_.bytes.size());
+  for (const auto each : layout_.bytes) {
+    begins_.push_back(begin);
+    begin += 2 * rounded_up(each, slot_alignment);
+  }
+}
+
+CopyFile::Header& CopyFile::header() const { return *reinterpret_cast<Header*>(memory_.get()); }
+
+CopyFile::Seal& CopyFile::seal_of(int rank, int slot) const {
+  auto* seals = reinterpret_cast<Seal*>(memory_.get() + slot_alignment);
+  return seals[2 * rank + slot];
+}
+
+std::span<std::byte> CopyFile::bytes(int rank, int slot) const {
+  const auto index = static_cast<std::size_t>(rank);
+  const auto room = layout_.bytes[index];
+  const auto begin = begins_[index] + static_cast<std::uint64_t>(slot) * rounded_up(room, slot_alignment);
+  return {memory_.get() + begin, static_cast<std::size_t>(room)};
+}
+
+std::int64_t CopyFile::number(int rank, int slot) const { return load(seal_of(rank, slot).number); }
+
+void CopyFile::unseal(int rank, int slot) { store(seal_of(rank, slot).number, 0); }
+
+void CopyFile::seal(int rank, int slot, std::int64_t number, std::uint64_t used, const std::string& digest) {
+  auto& seal = seal_of(rank, slot);
+  seal.used = used;
+  put(seal.digest, digest);
+  store(seal.number, number);
+}
+
+bool CopyFile::is_intact(int rank, int slot) const {
+  const auto& seal = seal_of(rank, slot);
+  const auto room = bytes(rank, slot);
+  return seal.used <= room.size() &&
+         io::digest_of(std::span<const std::byte>(room.first(seal.used))) == text_of(seal.digest);
+}
+
+std::int64_t CopyFile::origin() const { return load(header().origin); }
+
+void CopyFile::set_origin(std::int64_t number) { store(header().origin, number); }
+
+}  // namespace trainrt::checkpoint

@@ -1,0 +1,25 @@
+#include "cli/supervise/copies_file.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/output/log.hpp"
+#include "trainer/saving/memory_copies.hpp"
+
+namespace trainrt::cli {
+
+CopiesFile::CopiesFile(const config::RunSpec& spec, int nodes) {
+  if (spec.failure.recovery != config::Recovery::memory || nodes != 1) return;
+  file_ = Descriptor(memfd_create("trainrt state", MFD_CLOEXEC));
+  if (!file_)
+    log::warning(fmt::format("no copies of the State are made in memory: memfd_create: {}", std::strerror(errno)));
+  else
+    setenv(trainer::copies_variable, fmt::format("/proc/{}/fd/{}", getpid(), file_.get()).c_str(), 1);
+}
+
+}  // namespace trainrt::cli

@@ -1,0 +1,96 @@
+#include "trainer/saving/memory_copies.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "comm/agreement.hpp"
+#include "core/descriptor.hpp"
+#include "core/environment.hpp"
+#include "core/host.hpp"
+#include "core/output/log.hpp"
+#include "core/process/memory.hpp"
+#include "core/text/byte_size.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+constexpr double max_share = 0.02;  // of the time, for copies
+
+/// Returns the maximum size of all copies. Copies of an earlier attempt may already use the memory that is not free.
+std::uint64_t max_bytes(const config::RunSpec& spec) {
+  return spec.failure.recovery_bytes > 0 ? spec.failure.recovery_bytes : memory_limit() / 2;
+}
+
+}  // namespace
+
+int file_for_copies() {
+  static const int file = [] {
+    const auto path = Environment::of_process().text(copies_variable).value_or("");
+    unsetenv(copies_variable);
+    Descriptor opened(path.empty() ? -1 : open(path.c_str(), O_RDWR | O_CLOEXEC));
+    struct stat status {};
+    const bool is_memory_file = opened && fcntl(opened.get(), F_GET_SEALS) >= 0;
+    const bool is_own = is_memory_file && fstat(opened.get(), &status) == 0 && status.st_uid == geteuid();
+    return is_own ? opened.release() : -1;
+  }();
+  return file;
+}
+
+MemoryCopies::MemoryCopies(const config::RunSpec& spec, const std::string& run_id, Communicator& communicator, int file)
+    : spec_(spec), run_id_(run_id), communicator_(communicator), file_(file) {}
+
+std::optional<checkpoint::CopyNote> MemoryCopies::begin(const State& state) {
+  if (spec_.failure.recovery != config::Recovery::memory) return std::nullopt;
+  std::string reason = "the ranks must be on one node, and be started by `trainrt -n` or `trainrt supervise`";
+  const bool have_file = comm::agree_min_max(communicator_, file_, "file for copies of the State").min >= 0;
+  if (have_file) {
+    copies_.emplace(file_, run_id_, communicator_);
+    reason = copies_->open(state, max_bytes(spec_));
+  }
+  if (reason.empty()) return copies_->newest();
+  copies_.reset();
+  log::run_warning(
+      fmt::format("no copies of the State are made in memory (failure.recovery = memory): {}. After a failure, the run "
+                  "continues from its newest checkpoint",
+                  reason));
+  return std::nullopt;
+}
+
+void MemoryCopies::begin_training(bool from_copy) {
+  if (!copies_) return;
+  copies_->begin_from_copy(from_copy);
+  copied_at_s_ = monotonic_seconds();
+  if (!from_copy && communicator_.rank() == 0)
+    log::info(fmt::format("copies of the State in memory take {}", byte_size(copies_->file_bytes())));
+}
+
+void MemoryCopies::copy_if_due(const State& state, const std::function<checkpoint::CopyNote()>& note) {
+  if (!copies_ || ++point_ < due_at_) return;
+  const double begin_s = monotonic_seconds();
+  copies_->copy(state, note());
+  schedule_next(monotonic_seconds() - begin_s);
+}
+
+/// Determines when the next copy is due, after a copy that took `copy_s` seconds on this rank. All ranks use the longest
+/// copy, and the shortest time per step. Collective.
+void MemoryCopies::schedule_next(double copy_s) {
+  const double now_s = monotonic_seconds();
+  const double step_s = std::max(0.0, now_s - copied_at_s_ - copy_s) / static_cast<double>(point_ - copied_at_);
+  std::array<double, 2> slowest{copy_s, -step_s};
+  communicator_.all_reduce(slowest, Op::max, "duration of the copy of the State in memory");
+  constexpr double min_step_s = 1e-7, max_points = 1e9;
+  const double points = std::ceil(slowest[0] / (max_share * std::max(min_step_s, -slowest[1])));
+  copied_at_ = point_;
+  copied_at_s_ = now_s;
+  due_at_ = point_ + static_cast<std::int64_t>(std::clamp(points, 1.0, max_points));
+}
+
+}  // namespace trainrt::trainer

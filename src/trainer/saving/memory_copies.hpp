@@ -1,0 +1,61 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <trainrt/communicator.hpp>
+#include <trainrt/state.hpp>
+
+#include "checkpoint/memory/state_copies.hpp"
+#include "config/run_spec.hpp"
+
+namespace trainrt::trainer {
+
+/// The environment variable in which the process that starts the ranks passes them the path of the file for copies of their
+/// State (checkpoint::CopyFile): an open file of that process, below /proc.
+inline constexpr const char* copies_variable = "TRAINRT_STATE_COPIES";
+
+/// Opens the file that copies_variable names, and removes the variable, so that programs of this process do not use the
+/// file. Returns the descriptor, which this process keeps open; -1 if there is no such file on this node, or if it does not
+/// belong to this user.
+int file_for_copies();
+
+/// Makes copies of the State in memory (config key failure.recovery), and loads the newest copy at the start of an attempt.
+/// The interval between copies adapts so that copying takes at most 2 % of the time. Must be used on the train thread.
+class MemoryCopies {
+ public:
+  /// `file` is the result of file_for_copies(). The arguments must outlive the object.
+  MemoryCopies(const config::RunSpec& spec, const std::string& run_id, Communicator& communicator, int file);
+
+  /// Prepares the copies of `state`. Returns the note of the newest copy of an earlier attempt, or nothing. Logs a warning
+  /// if the State cannot be copied. Collective.
+  std::optional<checkpoint::CopyNote> begin(const State& state);
+  /// Loads the copy whose note begin() has returned into `state`. Not collective.
+  void load(const State& state) { copies_->load(state); }
+  /// Begins the attempt: from the copy that begin() has returned if `from_copy` is true, otherwise from another state. Not
+  /// collective.
+  void begin_training(bool from_copy);
+
+  /// Makes no further copies, since a report has passed files, which copies lack.
+  void stop() { copies_.reset(); }
+
+  /// Copies `state` if a copy is due. `note` returns the note of the present point. Called after each step and report.
+  /// Collective.
+  void copy_if_due(const State& state, const std::function<checkpoint::CopyNote()>& note);
+
+ private:
+  void schedule_next(double copy_s);
+
+  const config::RunSpec& spec_;
+  const std::string& run_id_;
+  Communicator& communicator_;
+  int file_;
+  std::optional<checkpoint::StateCopies> copies_;  // nothing if no copies are made
+  std::int64_t point_ = 0;                         // number of steps and reports of this attempt
+  std::int64_t due_at_ = 1;                        // value of point_ at which the next copy is due
+  std::int64_t copied_at_ = 0;                     // value of point_ at the last copy
+  double copied_at_s_ = 0;                         // monotonic_seconds() after the last copy
+};
+
+}  // namespace trainrt::trainer
