@@ -1,0 +1,138 @@
+#!/usr/bin/python3
+"""failure.recovery = memory: after a rank or a program has died, the run continues from the copy of its State in memory, and ends with the same bits
+as an undisturbed run. If there is no usable copy, it continues from its newest checkpoint."""
+import random
+import sys
+import textwrap
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
+from harness import *  # noqa: E402,F403
+from runs.program_runs import program_config, programs  # noqa: E402
+
+RANKS = 2
+LOOP = {"epochs": 40, "batch_size": 16, "step_pause": 0.002, "report_every": 4, "dropout": 0.1, "optimizer": "adamw"}
+DATA = {"samples": 320, "features": 64}  # 10 steps per epoch: 400 steps
+MEMORY = {"failure": {"recovery": "memory", "max_failures": 20}}
+CONTINUES = "continuing from the copy of the State in memory"
+PROGRAM = """
+    import os, sys, time
+    import numpy, trainrt
+    ctx = trainrt.context()
+
+    def die_after(deaths):  # kills rank 1 if it was killed `deaths` times before
+        file = sys.argv[0] + ".deaths"
+        if ctx.world_rank == 1 and (os.path.getsize(file) if os.path.exists(file) else 0) == deaths:
+            open(file, "a").write("x")
+            os.kill(os.getppid(), 9)
+            time.sleep(60)
+
+    weights = numpy.zeros(1000)
+    state = trainrt.State()
+    state.tensor("model/weights", weights)
+    state["epoch"] = 0
+    ctx.restore(state)
+    BEGIN
+    while state["epoch"] < 120:
+        gradient = numpy.random.default_rng(ctx.step_seed).normal(size=weights.size)
+        ctx.all_reduce(gradient, "mean")
+        weights += gradient
+        state["epoch"] += 1
+        ctx.step()
+        BODY
+        time.sleep(0.01)
+        if state["epoch"] % 10 == 0:
+            ctx.report({"size": float(numpy.abs(weights).sum())})
+    ctx.save()
+"""
+
+
+def start(config, *words, **options):
+    return Job([TRAINRT, "-n", str(RANKS), "--config", config, *words], **options)
+
+
+def finish(job, timeout=60):
+    job.code = job.wait(timeout)
+    check_exit(job, FINISHED)
+
+
+def undisturbed(config):
+    finish(start(config, "--run.name=whole", "--failure.recovery=checkpoint"))
+    return run_dir_of(config).parent / "whole"
+
+
+def continued_steps(job):
+    """Returns the steps at which the run continued from a copy."""
+    return [int(step) for step in re.findall(CONTINUES + r" \(step (\d+)", job.err)]
+
+
+def own_program(name, begin="pass", body="pass"):
+    script = scratch() / "train.py"
+    script.write_text(textwrap.dedent(PROGRAM.replace("BEGIN", begin).replace("BODY", body)))
+    return program_config(f"/usr/bin/python3 {script}", name, checkpoint={"every": "off"}, **MEMORY)
+
+
+def kill_and_wait(job, kills, victim):
+    """Kills what `victim` returns, each time after the run has continued for a random time."""
+    for number in range(1, kills + 1):
+        time.sleep(random.uniform(0.3, 0.8))
+        kill([victim()])
+        wait_until(lambda: job.ended() or len(continued_steps(job)) == number, 30, f"the run to continue after kill {number}", job)
+
+
+@test
+def killed_ranks_cost_no_bit_and_no_checkpoint_is_needed():
+    config = linear_config(scratch(), "killed", LOOP, DATA, {"every": "off"}, **MEMORY)
+    whole = undisturbed(config)
+    job = start(config)
+    wait_for_reports(run_dir_of(config), 1, job)
+    kill_and_wait(job, 4, lambda: job.wait_for_ranks(RANKS)[random.randrange(RANKS)])
+    finish(job)
+    steps = continued_steps(job)
+    check(len(steps) == 4 and steps == sorted(set(steps)) and steps[0] > 0, f"the run continued at {steps}", job)
+    check_iterations(run_dir_of(config))
+    check_same_bits(run_dir_of(config), whole)
+    check_verifies(run_dir_of(config))
+
+
+@test
+def killed_programs_and_their_ranks_cost_no_bit():
+    config = own_program("killed")
+    whole = undisturbed(config)
+    job = start(config)
+    wait_for_reports(run_dir_of(config), 1, job)
+    kill_and_wait(job, 1, lambda: job.wait_for_ranks(RANKS)[1])
+    time.sleep(1)
+    kill([programs(job)[0]])
+    finish(job)
+    equal(len(continued_steps(job)), 2, "restarts from a copy", job)
+    check_iterations(run_dir_of(config))
+    check_same_bits(run_dir_of(config), whole)
+
+
+@test
+def a_run_that_dies_again_before_its_next_copy_continues_from_its_checkpoint():
+    config = own_program("dies", "die_after(1)", "if state['epoch'] == 20: ctx.save()\n        if state['epoch'] == 50: die_after(0)")
+    job = start(config)
+    finish(job)
+    check(re.search(CONTINUES + r"(.|\n)*continuing from \S*checkpoint_000000 \(step 20", job.err), "first the copy, then the checkpoint", job)
+    equal(len(continued_steps(job)), 1, "restarts from a copy", job)
+
+
+@test
+def a_run_whose_ranks_were_not_started_by_trainrt_says_that_it_makes_no_copies():
+    config = linear_config(scratch(), "run", {"epochs": 2}, DATA, **MEMORY)
+    job = run_ranks(RANKS, config)
+    check_exit(job, FINISHED)
+    check("no copies of the State are made in memory" in job.err and "`trainrt -n`" in job.err, "the warning", job)
+
+
+@test
+def copies_that_need_too_much_memory_are_not_made():
+    config = linear_config(scratch(), "run", {"epochs": 2}, DATA, **MEMORY)
+    job = start(config, "--failure.recovery_memory=1 KiB")
+    finish(job)
+    check("more than the 1.0 KiB that may be used" in job.err, "the warning", job)
+
+
+main()
