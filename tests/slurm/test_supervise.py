@@ -97,6 +97,17 @@ add_test("a_killed_rank_alone_on_its_node_is_restarted_in_the_allocation", kille
 
 
 @test
+def a_killed_rank_in_a_job_of_one_node_continues_from_the_copy_of_its_state_in_memory():
+    config = config_of(loop={"step_pause": 0.01}, failure={"recovery": "live"})
+    job = CLUSTER.sbatch(["-N1", "-n2", "-c1"], config)
+    running(job, run_dir_of(config))
+    kill([job.ranks()[1]])
+    job.wait_for(r"continuing from the copy of the State in memory", timeout=60)
+    ended(job, "COMPLETED")
+    check_complete(run_dir_of(config), job)
+
+
+@test
 def ranks_that_outlive_their_srun_are_ended_before_the_next_attempt_starts():
     """Slurm normally ends them, but not if srun is killed while it launches them."""
     whole = reference()

@@ -14,7 +14,7 @@
 namespace trainrt::cli {
 
 CopiesFile::CopiesFile(const config::RunSpec& spec, int nodes) {
-  if (spec.failure.recovery != config::Recovery::memory || nodes != 1) return;
+  if (spec.failure.recovery != config::Recovery::live || nodes != 1) return;
   file_ = Descriptor(memfd_create("trainrt state", MFD_CLOEXEC));
   if (!file_)
     log::warning(fmt::format("no copies of the State are made in memory: memfd_create: {}", std::strerror(errno)));

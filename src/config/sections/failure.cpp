@@ -31,16 +31,17 @@ const Section failure{
                   .range = {.least = 0, .most = 1e9}}),
              key(&FailureKeys::recovery,
                  {.key = "failure.recovery",
-                  .default_value = "checkpoint",
-                  .help = "source from which `trainrt -n` continues a run after a rank has died or failed. checkpoint: the "
-                          "newest checkpoint. memory: a copy of the State of a later step, which the ranks make in memory "
-                          "during at most 2 % of their time, and the ranks restart without a pause"},
-                 {{"checkpoint", Recovery::checkpoint}, {"memory", Recovery::memory}}),
-             key(&FailureKeys::recovery_bytes,
-                 {.key = "failure.recovery_memory",
+                  .default_value = "restart",
+                  .help = "how a run continues after a rank or program has died. restart: all ranks start again from the "
+                          "newest checkpoint. live: the ranks also copy their State into memory, during at most 2 % of "
+                          "their time, and start again at once from the newest copy. This works on one node, under "
+                          "`trainrt -n` and `trainrt supervise`"},
+                 {{"restart", Recovery::restart}, {"live", Recovery::live}}),
+             key(&FailureKeys::memory_bytes,
+                 {.key = "failure.memory",
                   .type = OptionType::bytes,
                   .default_value = "0",
-                  .help = "with recovery = memory: maximum memory for the copies of all ranks, which is twice the size of "
+                  .help = "with recovery = live: maximum memory for the copies of all ranks, which is twice the size of "
                           "their State; 0: half of the memory that is free at the start",
                   .form = "a number of bytes: 4 GiB, 0"}),
              key(&FailureKeys::max_requeues,

@@ -5,19 +5,19 @@
 
 namespace trainrt::config {
 
-/// The source from which ranks that are restarted on the same node continue.
+/// How a run continues after a rank or a program has died.
 enum class Recovery {
-  checkpoint,  ///< the newest checkpoint
-  memory       ///< a newer copy of the State in memory, if there is one
+  restart,  ///< all ranks start again from the newest checkpoint
+  live      ///< all ranks of the node start again from a copy of the State in memory, if it is newer
 };
 
 /// Values of the config section [failure]: limits of restarts, exclusion of nodes, and timeouts in seconds.
 struct FailureKeys {
   int max_failures = 0;  ///< maximum number of restarts within one allocation
-  Recovery recovery = Recovery::checkpoint;
-  std::uint64_t recovery_bytes = 0;  ///< maximum size of the copies of all ranks on a node; 0: half of the free memory
-  int max_requeues = 0;              ///< maximum number of requeues per Slurm job
-  int max_no_progress = 0;           ///< maximum number of consecutive attempts without progress; 0: no limit
+  Recovery recovery = Recovery::restart;
+  std::uint64_t memory_bytes = 0;  ///< maximum size of the copies of all ranks on a node; 0: half of the free memory
+  int max_requeues = 0;            ///< maximum number of requeues per Slurm job
+  int max_no_progress = 0;         ///< maximum number of consecutive attempts without progress; 0: no limit
   /// number of attempts ended by the same node after which the node is excluded; 0: off
   int exclude_bad_nodes = 0;
   /// ratio of a rank's own step time to that of the median rank at which the rank's node is excluded; 0: off

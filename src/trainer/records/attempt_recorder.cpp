@@ -83,7 +83,7 @@ void AttemptRecorder::begin_record(const std::string& function, int ranks) {
     log::info("a new run in " + spec_.run_dir);
   else if (evidence_.checkpoints.empty())
     log::info(fmt::format("attempt {} of the run in {}{}", attempt_.number(), spec_.run_dir,
-                          spec_.failure.recovery == config::Recovery::memory ? "" : "; trainrt has no saved state of it"));
+                          spec_.failure.recovery == config::Recovery::live ? "" : "; trainrt has no saved state of it"));
   std::optional<rundir::RunRecord> existing;
   if (evidence_.has_run_record) existing = rundir::read_seen_run_record(spec_.run_dir);
   if (existing) existing->spec = config::with_new_names(existing->spec);

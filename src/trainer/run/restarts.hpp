@@ -51,7 +51,8 @@ class Restarts {
   /// Collective.
   void count(const FailedTogether& failure);
   /// Returns the number of seconds that the next attempt waits before it calls the train function. The pause is 0 after the
-  /// first failure of this process, and grows with each further failure.
+  /// first failure of this process, and grows with each further failure. It is also 0 if the attempt made a step or report,
+  /// and copies of the State in memory are made.
   double pause_s() const;
 
  private:
@@ -66,6 +67,7 @@ class Restarts {
   bool may_have_trained_ = false;  ///< an attempt failed that was not early
   std::string last_signature_;     ///< FailedTogether::signature of the last failure
   int own_failures_ = 0;           ///< failures of this process, which are included in `failures_`
+  bool is_last_early_ = false;     ///< FailedTogether::is_early of the last failure
   bool is_watched_ = false;        ///< whether the parent process also counts failures, and logs when the limit is reached
 };
 

@@ -26,7 +26,7 @@ constexpr double max_share = 0.02;  // of the time, for copies
 
 /// Returns the maximum size of all copies. Copies of an earlier attempt may already use the memory that is not free.
 std::uint64_t max_bytes(const config::RunSpec& spec) {
-  return spec.failure.recovery_bytes > 0 ? spec.failure.recovery_bytes : memory_limit() / 2;
+  return spec.failure.memory_bytes > 0 ? spec.failure.memory_bytes : memory_limit() / 2;
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ MemoryCopies::MemoryCopies(const config::RunSpec& spec, const std::string& run_i
     : spec_(spec), run_id_(run_id), communicator_(communicator), file_(file) {}
 
 std::optional<checkpoint::CopyNote> MemoryCopies::begin(const State& state) {
-  if (spec_.failure.recovery != config::Recovery::memory) return std::nullopt;
+  if (spec_.failure.recovery != config::Recovery::live) return std::nullopt;
   std::string reason = "the ranks must be on one node, and be started by `trainrt -n` or `trainrt supervise`";
   const bool have_file = comm::agree_min_max(communicator_, file_, "file for copies of the State").min >= 0;
   if (have_file) {
@@ -58,7 +58,7 @@ std::optional<checkpoint::CopyNote> MemoryCopies::begin(const State& state) {
   if (reason.empty()) return copies_->newest();
   copies_.reset();
   log::run_warning(
-      fmt::format("no copies of the State are made in memory (failure.recovery = memory): {}. After a failure, the run "
+      fmt::format("no copies of the State are made in memory (failure.recovery = live): {}. After a failure, the run "
                   "continues from its newest checkpoint",
                   reason));
   return std::nullopt;

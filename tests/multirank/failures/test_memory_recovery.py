@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""failure.recovery = memory: after a rank or a program has died, the run continues from the copy of its State in memory, and ends with the same bits
+"""failure.recovery = live: after a rank or a program has died, the run continues from the copy of its State in memory, and ends with the same bits
 as an undisturbed run. If there is no usable copy, it continues from its newest checkpoint."""
 import random
 import sys
@@ -13,7 +13,7 @@ from runs.program_runs import program_config, programs  # noqa: E402
 RANKS = 2
 LOOP = {"epochs": 40, "batch_size": 16, "step_pause": 0.002, "report_every": 4, "dropout": 0.1, "optimizer": "adamw"}
 DATA = {"samples": 320, "features": 64}  # 10 steps per epoch: 400 steps
-MEMORY = {"failure": {"recovery": "memory", "max_failures": 20}}
+MEMORY = {"failure": {"recovery": "live", "max_failures": 20}}
 CONTINUES = "continuing from the copy of the State in memory"
 PROGRAM = """
     import os, sys, time
@@ -57,7 +57,7 @@ def finish(job, timeout=60):
 
 
 def undisturbed(config):
-    finish(start(config, "--run.name=whole", "--failure.recovery=checkpoint"))
+    finish(start(config, "--run.name=whole", "--failure.recovery=restart"))
     return run_dir_of(config).parent / "whole"
 
 
@@ -130,7 +130,7 @@ def a_run_whose_ranks_were_not_started_by_trainrt_says_that_it_makes_no_copies()
 @test
 def copies_that_need_too_much_memory_are_not_made():
     config = linear_config(scratch(), "run", {"epochs": 2}, DATA, **MEMORY)
-    job = start(config, "--failure.recovery_memory=1 KiB")
+    job = start(config, "--failure.memory=1 KiB")
     finish(job)
     check("more than the 1.0 KiB that may be used" in job.err, "the warning", job)
 
