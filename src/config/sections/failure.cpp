@@ -42,7 +42,7 @@ const Section failure{
                   .type = OptionType::bytes,
                   .default_value = "0",
                   .help = "with recovery = live: maximum memory for the copies of all ranks, which is twice the size of "
-                          "their State; 0: half of the memory that is free at the start",
+                          "their State; 0: half of the memory of the node",
                   .form = "a number of bytes: 4 GiB, 0"}),
              key(&FailureKeys::max_requeues,
                  {.key = "failure.max_requeues",

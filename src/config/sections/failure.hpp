@@ -15,7 +15,7 @@ enum class Recovery {
 struct FailureKeys {
   int max_failures = 0;  ///< maximum number of restarts within one allocation
   Recovery recovery = Recovery::restart;
-  std::uint64_t memory_bytes = 0;  ///< maximum size of the copies of all ranks on a node; 0: half of the free memory
+  std::uint64_t memory_bytes = 0;  ///< maximum size of the copies of all ranks on a node; 0: half of the memory of the node
   int max_requeues = 0;            ///< maximum number of requeues per Slurm job
   int max_no_progress = 0;         ///< maximum number of consecutive attempts without progress; 0: no limit
   /// number of attempts ended by the same node after which the node is excluded; 0: off
