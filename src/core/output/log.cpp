@@ -44,6 +44,8 @@ void worker(std::string_view text) {
   for (const auto& line : printable_lines(text)) put_message(prefix() + line);
 }
 
+void details(const std::string& lines) { put_message(lines.ends_with('\n') ? lines.substr(0, lines.size() - 1) : lines); }
+
 void warning(const std::string& text) { put_message(prefix() + "warning: " + text); }
 
 void run_warning(const std::string& text) {
@@ -53,7 +55,7 @@ void run_warning(const std::string& text) {
 void error(const std::string& text) { put_message(prefix() + "error: " + text); }
 
 void run_error(const std::string& text) {
-  if (the_rank == 0) error(text);
+  if (the_rank == 0) put_message("trainrt: error: " + text);
 }
 
 }  // namespace trainrt::log

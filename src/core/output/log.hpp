@@ -17,6 +17,8 @@ void set_quiet(bool quiet);
 void info(const std::string& text);
 /// Writes a message of the user's code, from any rank: one log line per line of `text`. Control characters are escaped.
 void worker(std::string_view text);
+/// Writes lines that precede an error message, such as a traceback, without a prefix. Control characters are escaped.
+void details(const std::string& lines);
 /// Writes a warning that concerns only the calling rank.
 void warning(const std::string& text);
 /// Writes a warning that concerns the run as a unit: all ranks call the function, and only rank 0 writes the warning.

@@ -55,6 +55,7 @@ class Restarts {
   double pause_s() const;
 
  private:
+  std::string last_line(const FailedTogether& failure) const;
   [[noreturn]] void give_up(const FailedTogether& failure) const;
   void require_other_error(const FailedTogether& failure);
   void require_other_mistake(const FailedTogether& failure);
@@ -67,6 +68,7 @@ class Restarts {
   std::string last_signature_;     ///< FailedTogether::signature of the last failure
   int own_failures_ = 0;           ///< failures of this process, which are included in `failures_`
   bool is_watched_ = false;        ///< whether the parent process also counts failures, and logs when the limit is reached
+  bool is_in_fit_ = false;         ///< whether `fit()` in a script has launched the ranks, and prints the traceback
 };
 
 /// Waits for `seconds`. Calls Session::stop_point() at regular intervals, which throws StopRun if a stop was requested.

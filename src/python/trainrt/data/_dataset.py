@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable
 
+from .._client.values import kind_of
 from ._changes import ChangeMethods
 from ._choices import ChoiceMethods
 from ._combined import CombineMethods
@@ -97,7 +98,7 @@ class DatasetPipeline(Dataset):
         """Returns the pipeline of `fn(dataset)`. `fn` is called once, and must return the result of methods of `dataset`."""
         changed = fn(self)
         if not isinstance(changed, DatasetPipeline):
-            raise TypeError(f"foreach_window(): the function returned a {type(changed).__name__}; it must return the result of methods of its dataset")
+            raise TypeError(f"foreach_window(): the function returned {kind_of(changed)}; it must return the result of methods of its dataset")
         return changed
 
     def iterator(self) -> PipelineIterator:
