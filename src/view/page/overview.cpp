@@ -49,7 +49,8 @@ Markup overview_of(const RunSummary& run) {
   title += state_label(run.state);
   auto head = element("div", {{"class", "title"}}, title);
   head += paragraph(
-      fmt::format("{} · created {} · run {} · {}", run.record.function, run.record.created, run.record.run_id, run.run_dir),
+      fmt::format("{} · created {} · run {} · {}", train_function_text(run.record), run.record.created, run.record.run_id,
+                  run.run_dir),
       "where");
   if (!run.contradiction.empty())
     head += paragraph(run.contradiction + ": the run cannot be continued until these files are restored", "warning");
