@@ -122,7 +122,7 @@ def the_same_mistake_twice_at_the_same_step_ends_the_run():
         config = counting(inside=f"if ctx.step_count == 2:\n    {wrong}")
         job = run_program(2, config)
         check_exit(job, FAILED)
-        check(f"failed twice in the same way at step 2: {words}" in job.err, "the repeated error is not named", job)
+        check(words in job.err and "; failed twice in the same way at step 2" in job.err, "the repeated error is not named", job)
         equal(len(attempts(run_dir_of(config))), 2, "attempts", job)
 
 
