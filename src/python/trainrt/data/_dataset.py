@@ -44,7 +44,8 @@ class Dataset(ChangeMethods, ChoiceMethods, CombineMethods):
     def __repr__(self) -> str:
         rows = "" if self._rows is None else ", of rows" if callable(self._rows) else f", {len(self._rows)} rows"
         made = "".join(f", {name}" for name in self._reshape.keys)
-        return f"Dataset({self._source}{made}{rows}{f', {len(self._operations)} operations' if self._operations else ''})"
+        count = len(self._operations)
+        return f"Dataset({self._source}{made}{rows}{f', {count} operation' + 's' * (count > 1) if count else ''})"
 
 
 class MaterializedDataset(Dataset):
