@@ -62,7 +62,8 @@ std::string comparison_table(const std::vector<view::RunSummary>& runs) {
     std::vector<std::string> cells = {run.record.name, std::string(rundir::word_of(run.state)),
                                       run.is_silent() ? "-" : std::to_string(run.reports.size()),
                                       std::to_string(run.attempt_count), view::goodput_text(rundir::sum_of(run.accounts))};
-    for (const auto& key : keys) cells.push_back(run.record.loop.contains(key) ? short_value(run.record.loop.at(key)) : "-");
+    for (const auto& key : keys)
+      cells.push_back(run.record.loop.contains(key) ? short_value(run.record.loop.at(key)) : "-");
     const auto* shown = view::shown_report_of(run);
     cells.push_back(shown == nullptr ? "-"
                                      : fmt::format("{} {}", run.best() != nullptr ? "best" : "last", shown->iteration));

@@ -144,10 +144,9 @@ class LocalRun {
   }
 
   void log_give_up() const {
-    log::error(
-        fmt::format("given up after {} (failure.max_failures = {}){}. Fix the problem and run the same command {}{}",
-                    counted(failures_, "failure"), run_.spec().failure.max_failures, is_error_logged_ ? "" : ": " + how_,
-                    config::again(run_.spec().run), next_start()));
+    log::error(fmt::format("given up after {} (failure.max_failures = {}){}. Fix the problem and run the same command {}{}",
+                           counted(failures_, "failure"), run_.spec().failure.max_failures,
+                           is_error_logged_ ? "" : ": " + how_, config::again(run_.spec().run), next_start()));
   }
 
   const char* next_start() const {

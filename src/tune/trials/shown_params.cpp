@@ -15,7 +15,8 @@ namespace {
 Params suggested(const std::string& path) try {
   Params params;
   if (path.empty() || !io::exists(path)) return params;
-  for (const auto& [key, value] : nlohmann::json::parse(io::read_file(path)).items())
+  const auto suggestions = nlohmann::json::parse(io::read_file(path));
+  for (const auto& [key, value] : suggestions.items())
     if (!value.is_structured()) params[key] = value.is_string() ? value.get<std::string>() : value.dump();
   return params;
 } catch (const std::exception&) {

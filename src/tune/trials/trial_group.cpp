@@ -164,9 +164,9 @@ void TrialGroup::log_end(const TrialEnd& end, const Params& params, const Trial&
   const auto why = StopReason(sweep_).text(end.state, end.iterations, end.why);
   const auto name = sweep_.name_of(end.trial, trial.generation);
   const auto values = params_in_words(params, fmt::format("{}/suggestions/{}.json", sweep_.directory(), name));
-  const auto line = fmt::format("{}{} {}{}{}; {} of {} trials done", name,
-                                values.empty() ? "" : " (" + values + ")", rundir::word_of(state_of(end.state)), shown,
-                                why.empty() ? "" : ": " + why, trials_done(sweep_, history_), sweep_.trials());
+  const auto line = fmt::format("{}{} {}{}{}; {} of {} trials done", name, values.empty() ? "" : " (" + values + ")",
+                                rundir::word_of(state_of(end.state)), shown, why.empty() ? "" : ": " + why,
+                                trials_done(sweep_, history_), sweep_.trials());
   end.state == Trial::State::failed ? log::warning(line) : log::info(line);
 }
 
