@@ -23,6 +23,7 @@ constexpr ErrorAdvice advices[] = {
     {ESTALE, "the file server lost the file: report it to the administrators of this file system"},
     {ELOOP, "a symbolic link has this name, and links are not followed here: remove the link"},
     {ENOENT, "check that the path exists and is mounted on this node"},
+    {ENOTDIR, "a folder of the path is a file: choose another path"},
     {EMFILE, "this process has reached its limit of open files: raise ulimit -n"},
     {ENFILE, "this machine has reached its limit of open files: ask its administrators to raise fs.file-max"},
     {ENOMEM, "this machine or job is out of memory: give the job more, or start fewer ranks per node"},
@@ -32,7 +33,7 @@ constexpr ErrorAdvice advices[] = {
 std::string_view advice_for(int error_number) {
   for (const auto& advice : advices)
     if (advice.error_number == error_number) return advice.text;
-  return "check that path on this node";
+  return "check the path on this node";
 }
 
 constexpr int transient[] = {EIO,          ESTALE,     ETIMEDOUT, EAGAIN, ENXIO,     EHOSTDOWN,

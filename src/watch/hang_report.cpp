@@ -14,6 +14,11 @@ namespace trainrt::watch {
 
 namespace {
 
+// Headlines in the file of a rank's report.
+constexpr std::string_view thread_headline = "stack of the train thread\n";
+constexpr std::string_view other_headline = "\nother threads\n";
+constexpr std::string_view program_headline = "\nstacks of the program\n";
+
 constexpr std::size_t max_named = 8;  // maximum number of ranks or groups of ranks that one sentence names
 
 /// Parses lines of the form "key: value" up to the first empty line, and returns the values by key.
@@ -47,16 +52,24 @@ class Judge {
 
   std::int64_t newest_step() const { return newest_step_; }
 
-  /// Returns the node of all late ranks; "" if they are on several nodes. Ranks without a report are late. If all ranks
-  /// have reported, those that compute are late. If all ranks wait, those at an earlier step than others are late.
-  std::string node() const {
+  /// Returns the late ranks. Ranks without a report are late. If all ranks have reported, those that compute are late. If
+  /// all ranks wait, those at an earlier step than others are late.
+  std::vector<int> late() const {
+    std::vector<int> ranks;
     for (const auto is_late : {&Judge::is_silent, &Judge::is_busy, &Judge::is_behind}) {
-      std::set<std::string> nodes;
-      for (std::size_t rank = 0; rank < std::min(reports_.size(), hosts_.size()); ++rank)
-        if ((this->*is_late)(rank)) nodes.insert(hosts_[rank]);
-      if (!nodes.empty()) return nodes.size() == 1 ? *nodes.begin() : "";
+      for (std::size_t rank = 0; rank < reports_.size(); ++rank)
+        if ((this->*is_late)(rank)) ranks.push_back(static_cast<int>(rank));
+      if (!ranks.empty()) break;
     }
-    return {};
+    return ranks;
+  }
+
+  /// Returns the node of all late ranks; "" if they are on several nodes.
+  std::string node() const {
+    std::set<std::string> nodes;
+    for (const int rank : late())
+      if (static_cast<std::size_t>(rank) < hosts_.size()) nodes.insert(hosts_[static_cast<std::size_t>(rank)]);
+    return nodes.size() == 1 ? *nodes.begin() : "";
   }
 
   std::string text() const {
@@ -155,7 +168,28 @@ HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::
   const Judge judge(reports, hosts);
   const bool all_answered = std::ranges::all_of(reports, [](const auto& report) { return report.has_value(); });
   const bool one_excused = std::ranges::any_of(reports, [](const auto& report) { return report && report->excused; });
-  return {judge.text(), judge.newest_step(), judge.node(), !(all_answered && one_excused)};
+  const auto late = judge.late();
+  return {.text = judge.text(),
+          .step = judge.newest_step(),
+          .node = judge.node(),
+          .late_rank = late.empty() ? std::nullopt : std::optional(late.front()),
+          .hangs = !(all_answered && one_excused)};
+}
+
+std::string report_file(const RankReport& report, const RankStacks& stacks) {
+  auto text = fmt::format("{}{}{}{}{}", to_text(report), thread_headline, stacks.train_thread, other_headline,
+                          stacks.other_threads);
+  if (!stacks.program.empty()) text += std::string(program_headline) + stacks.program;
+  return text;
+}
+
+std::string stacks_in(std::string_view file) {
+  for (const auto headline : {program_headline, thread_headline})
+    if (const auto begin = file.find(headline); begin != std::string_view::npos) {
+      const auto text = file.substr(begin + headline.size());
+      return std::string(headline == thread_headline ? text.substr(0, text.find(other_headline)) : text);
+    }
+  return {};
 }
 
 std::string ranks_text(std::span<const int> ranks) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace trainrt::watch {
 
@@ -38,9 +39,9 @@ struct HangVerdict {
   /// description for the user: "rank 3 on n2 did not answer (...) while others are at step 812; ranks 0-2 wait in ..."
   std::string text;
   std::int64_t step = 0;  ///< maximum training step that a rank has reported
-  std::string node =
-      /// The node of all late ranks, for which the others wait; "" if these are on several nodes, or unknown.
-      {};
+  /// Node of all late ranks, for which the others wait; "" if they are on several nodes, or unknown.
+  std::string node = {};
+  std::optional<int> late_rank = {};  ///< first late rank; nullopt if no rank is late
   bool hangs = true;  ///< false if all ranks have reported and one of them is excused (its operation may take long)
 };
 
@@ -48,6 +49,20 @@ struct HangVerdict {
 /// at an earlier step than others. `reports` has one entry per rank; `hosts` has one host name per rank, or is empty. Pure
 /// function.
 HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts);
+
+/// The stacks that follow the report of a rank in its file.
+struct RankStacks {
+  std::string train_thread;
+  std::string other_threads;
+  std::string program;  ///< StartedProgram::stacks
+};
+
+/// Returns the contents of the file with a rank's report and stacks.
+std::string report_file(const RankReport& report, const RankStacks& stacks);
+
+/// Returns the stacks in `file`, a text of report_file(), that show where the rank's code is: the stacks of its program
+/// or, if it runs none, the stack of its train thread. Returns "" if the file has no stacks. Pure function.
+std::string stacks_in(std::string_view file);
 
 /// Returns the rank numbers as text, such as "rank 3" or "ranks 0-2,5". `ranks` must be ascending.
 std::string ranks_text(std::span<const int> ranks);

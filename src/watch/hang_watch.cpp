@@ -144,9 +144,23 @@ bool HangWatch::decide(const Suspicion& suspicion) {
     cancel_alarm(continued && !suspicion.is_excused);
     return false;
   }
+  log_stacks(verdict);
   log::error(why);
   actions_.write_down(why, verdict);
   return true;
+}
+
+/// Logs the stacks of the first late rank, for which the others wait.
+void HangWatch::log_stacks(const HangVerdict& verdict) const try {
+  if (!verdict.late_rank) return;
+  const auto rank = static_cast<std::size_t>(*verdict.late_rank);
+  const auto path = file_of(folder_, rank);
+  if (!io::exists(path)) return;  // a rank that did not answer
+  const auto ranks = attempt_.host_of_rank.size();
+  log::details(fmt::format("stack of rank {} on {}{}:\n{}", rank, attempt_.host_of_rank.at(rank),
+                           ranks > 1 ? ", for which the other ranks wait" : "", stacks_in(io::read_file(path))));
+} catch (const Error& error) {
+  log::warning(error.what());
 }
 
 /// Waits until the rank that created verdict.txt has ended the job step or cancelled the alarm. Returns true if this rank
@@ -202,9 +216,7 @@ void HangWatch::write_report(const StallMeter& meter) const {
                          : "  (the thread does not answer: it is blocked in the kernel, or it blocks signals)\n";
   io::make_directories(folder_);
   io::replace_file(file_of(folder_, static_cast<std::size_t>(attempt_.rank)),
-                   fmt::format("{}stack of the train thread\n{}\nother threads\n{}{}", to_text(report), stack,
-                               stacks_of_other_threads(train_thread_),
-                               program.stacks.empty() ? "" : "\nstacks of the program\n" + program.stacks));
+                   report_file(report, {stack, stacks_of_other_threads(train_thread_), program.stacks}));
 }
 
 }  // namespace trainrt::watch

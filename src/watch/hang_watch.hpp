@@ -65,6 +65,7 @@ class HangWatch {
   void watch();
   bool raise_alarm(const StallMeter& meter);
   bool decide(const Suspicion& suspicion);
+  void log_stacks(const HangVerdict& verdict) const;
   bool follow_others();
   bool is_cancelled();
   void write_report(const StallMeter& meter) const;

@@ -237,4 +237,14 @@ std::string unknown_option(const std::string& option, const std::string& next, c
   return fmt::format("unknown option '{}'{}; {}", shown, similar, more);
 }
 
+std::string key_given_to_program(std::span<const std::string> command) {
+  const auto sets_key = [declared = config::declared_options()](const std::string& word) {
+    return std::ranges::any_of(declared, [&](const auto& option) { return word.starts_with("--" + option.key + "="); });
+  };
+  const auto found = std::ranges::find_if(command, sets_key);
+  if (found == command.end()) return {};
+  return fmt::format("the program gets '{}', which is a key of trainrt: to set the key, put it before --",
+                     excerpt(*found, 60));
+}
+
 }  // namespace trainrt::cli

@@ -21,4 +21,8 @@ void refuse_operands(std::string_view command, std::span<const std::string> word
 /// word that follows it, or "".
 std::string unknown_option(const std::string& option, const std::string& next, const ArgumentSpec& spec);
 
+/// Returns a warning if a word of a program's command sets a declared config key, such as --checkpoint.every=60, which then
+/// has no effect on trainrt. Returns "" otherwise.
+std::string key_given_to_program(std::span<const std::string> command);
+
 }  // namespace trainrt::cli

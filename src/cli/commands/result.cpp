@@ -180,8 +180,8 @@ std::string state_text(const view::RunSummary& summary) {
 
 void print_run(const view::RunSummary& summary) {
   print_safely(
-      "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name, summary.record.function,
-      state_text(summary), summary.run_dir,
+      "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name,
+      view::train_function_text(summary.record), state_text(summary), summary.run_dir,
       summary.is_silent() ? "unknown: the program does not report progress" : std::to_string(summary.reports.size()));
   print_warnings(summary);
   if (summary.last() != nullptr) print_metrics("last metrics", *summary.last());

@@ -79,6 +79,7 @@ class TrainingCommand final : public trainer::RankCommand {
     const auto start = world.size == 1 ? "trainrt -n 2" : "trainrt";
     warn(program::check_launcher(spec.train.command, world.size, world.node_count, start), world);
     warn(config::score_order_warning(spec), world);
+    warn(key_given_to_program(spec.train.command), world);
     training_ = prepare_train_function(spec);
     if (const auto trial = take_trial()) training_.call.callbacks.push_back(tune::trial_callback(*trial));
   }

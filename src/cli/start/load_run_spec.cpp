@@ -26,6 +26,9 @@ std::string as_shell_command(const std::vector<std::string>& words) {
 std::vector<std::string> command_of(const Arguments& arguments, Options& options, const std::string& usage) {
   if (arguments.program && arguments.program->empty())
     throw UsageError("missing argument after --: PROGRAM; usage: trainrt " + usage);
+  if (arguments.program && arguments.program->front().starts_with("-"))
+    throw UsageError(fmt::format("'{}' after -- is not a program: options and keys of trainrt come before --",
+                                 excerpt(arguments.program->front(), 60)));
   if (arguments.program) {
     options.set("train.program", {as_shell_command(*arguments.program), std::string(command_line)});
     return *arguments.program;

@@ -123,8 +123,10 @@ class LocalRun {
   }
 
   /// Records the end of an attempt that was killed before it could record its end, or adds the kill to an end that
-  /// another rank has recorded. Returns a phrase for messages that describes how the ranks ended.
-  std::string record_end(const launch::GroupEnd& end) const {
+  /// another rank has recorded. Returns a phrase for messages that describes how the ranks ended. It omits the error that a
+  /// rank has logged.
+  std::string record_end(const launch::GroupEnd& end) {
+    is_error_logged_ = false;
     const bool is_signal = end.exit_code > 128 && end.exit_code <= 128 + SIGRTMAX;
     const auto why = is_signal ? fmt::format("killed: signal {} ended rank {}", end.exit_code - 128, end.rank)
                                : fmt::format("failed: rank {} exited with {}", end.rank, end.exit_code);
@@ -133,9 +135,10 @@ class LocalRun {
     if (!attempt->end.empty() && killed_rank_ >= 0) {  // another rank has recorded the consequence of the kill
       const auto cause = fmt::format("rank {} was ended by SIGKILL", killed_rank_);
       record([&] { rundir::append_cause(run_.spec().run_dir, attempt->number, cause); }, attempt->number);
-      return fmt::format("attempt {}: {}; then {}", attempt->number, cause, first_line(attempt->why));
+      return fmt::format("attempt {}: {}", attempt->number, cause);
     }
-    if (!attempt->end.empty()) return fmt::format("attempt {}: {}", attempt->number, first_line(attempt->why));
+    is_error_logged_ = !attempt->end.empty();
+    if (is_error_logged_) return fmt::format("attempt {} failed", attempt->number);
     record([&] { rundir::close_attempt(run_.spec().run_dir, attempt->number, why, end.exit_code); }, attempt->number);
     return fmt::format("attempt {}: {}", attempt->number, why);
   }
@@ -147,10 +150,9 @@ class LocalRun {
   }
 
   void log_give_up() const {
-    log::error(
-        fmt::format("given up after {} (failure.max_failures = {}); {}. Fix the errors above and run the same command {}{}",
-                    counted(failures_, "failure"), run_.spec().failure.max_failures, how_, config::again(run_.spec().run),
-                    next_start()));
+    log::error(fmt::format("given up after {} (failure.max_failures = {}){}. Fix the problem and run the same command {}{}",
+                           counted(failures_, "failure"), run_.spec().failure.max_failures,
+                           is_error_logged_ ? "" : ": " + how_, config::again(run_.spec().run), next_start()));
   }
 
   const char* next_start() const {
@@ -164,7 +166,8 @@ class LocalRun {
   std::vector<std::string> command_;
   batch::SignalQueue signals_;
   ProgramInput input_;
-  std::string how_;  ///< how the last attempt ended
+  std::string how_;               ///< how the last attempt ended
+  bool is_error_logged_ = false;  ///< whether a rank has logged the error of the last attempt
   int failures_ = 0;
   int stop_signal_ = 0;
   CopiesFile copies_;

@@ -13,7 +13,8 @@ namespace trainrt::cli {
 
 namespace {
 
-/// How to continue a sweep: with the command that started it or, for a sweep of a Tuner, in Python.
+/// How to continue a sweep: with the command that started it or, for a sweep of a Tuner, in Python. A sweep that its script
+/// decides or observes needs the script, since Tuner.restore() restores no stoppers and callbacks.
 struct Advice {
   std::string to_continue, to_retry, to_start_another;
 };
@@ -25,7 +26,7 @@ Advice advice_of_tuner(const std::string& directory) {
 }
 
 Advice advice_of(const tune::Sweep& sweep, const Environment& environment) {
-  if (sweep.is_decided_in_script()) {
+  if (sweep.is_decided_in_script() || environment.has(config::variable_of_observer)) {
     const auto start = fmt::format("Start the same script again, with RunConfig(name='{}'), to ",
                                    std::filesystem::path(sweep.directory()).filename().string());
     return {start + "continue", start + "retry them", "RunConfig(name=...)"};

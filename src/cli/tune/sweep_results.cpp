@@ -22,6 +22,7 @@
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "rundir/records/run_state.hpp"
+#include "tune/trials/shown_params.hpp"
 
 namespace trainrt::cli {
 
@@ -36,7 +37,8 @@ std::string short_name(const std::string& key) { return key.starts_with("loop.")
 std::set<std::string> keys_of(const ResultGrid& grid) {
   std::set<std::string> keys;
   for (const auto& trial : grid)
-    for (const auto& [key, value] : trial.config) keys.insert(key);
+    if (!tune::is_without_values(trial.config))
+      for (const auto& [key, value] : trial.config) keys.insert(key);
   return keys;
 }
 

@@ -156,7 +156,7 @@ bool OutputTee::read_from(Source& source) {
   }
   bytes_read_ += bytes.size();
   if (listener_) listener_(static_cast<std::size_t>(&source - sources_.data()), bytes);
-  source.terminal->add(bytes);
+  if (is_shown_) source.terminal->add(bytes);
   return true;
 }
 

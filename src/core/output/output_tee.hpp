@@ -66,6 +66,9 @@ class OutputTee {
   /// Copies the tail of the log file, at most room.size() bytes, into `room`; returns the number of bytes copied.
   /// Async-signal-safe.
   std::size_t copy_end(std::span<char> room) const { return log_.copy_end(room); }
+  /// Omits the output that is read from now on from the terminal (false), or shows it again (true). The log and the tail
+  /// contain all output. Thread-safe.
+  void show(bool is_shown) { is_shown_ = is_shown; }
   /// Returns whether the calling thread is the thread with which some OutputTee reads its pipes.
   static bool is_reading_thread();
   /// Returns the number of bytes of output read so far. Thread-safe.
@@ -89,6 +92,7 @@ class OutputTee {
   Descriptor wake_;              ///< an eventfd that wakes the reading thread
   std::vector<char> buffer_;
   std::atomic<bool> is_full_ = false;
+  std::atomic<bool> is_shown_ = true;
 
   std::mutex mutex_;  ///< protects the members `tail_` and `next_file_`
   OutputTail tail_;

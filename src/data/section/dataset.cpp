@@ -7,6 +7,7 @@
 #include <trainrt/preprocessor.hpp>
 
 #include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "data/batches/batches_impl.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
 #include "data/reshape/steps.hpp"
@@ -45,8 +46,10 @@ auto in_dataset(const DatasetImpl& dataset, const Call& call) {
 Batches Epoch::batches(std::size_t batch_size, Remainder remainder) const {
   const auto& plan = dataset_->plan();
   if (plan_of_epoch(plan, batch_size, remainder).batch_count() == 0)
-    log::run_warning(fmt::format("dataset '{}' ({} samples) is too small for one batch of {} samples on each of {} ranks",
-                                 plan.name, plan.source->size(), batch_size, plan.shard.size));
+    log::run_warning(fmt::format("dataset '{}' ({}) is too small for one batch of {}{}", plan.name,
+                                 counted(static_cast<std::int64_t>(plan.source->size()), "sample"),
+                                 counted(static_cast<std::int64_t>(batch_size), "sample"),
+                                 plan.shard.size == 1 ? "" : fmt::format(" on each of {} ranks", plan.shard.size)));
   return Batches(std::make_shared<BatchesImpl>(dataset_, number_, batch_size, remainder));
 }
 

@@ -75,7 +75,12 @@ HangDiagnosis diagnose_hang(Context& ctx, const Child& child, const std::string&
   std::vector<IdleRank> ranks;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank)
     ranks.push_back({hosts[rank], {collectives[rank], innermost[rank]}});
-  return diagnosis_of(ranks, quiet_s, folder);
+  auto diagnosis = diagnosis_of(ranks, quiet_s, folder);
+  const auto late = static_cast<std::size_t>(diagnosis.late_rank);
+  diagnosis.message += fmt::format("\nstack of rank {} on {}{}:\n{}", late, hosts[late],
+                                   hosts.size() > 1 ? ", for which the other ranks probably wait" : "",
+                                   communicator.broadcast_text(stacks, diagnosis.late_rank));
+  return diagnosis;
 }
 
 }  // namespace trainrt::program

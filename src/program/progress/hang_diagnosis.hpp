@@ -19,7 +19,7 @@ struct IdleRank {
 /// Diagnosis of a hang, in which the programs of all ranks are idle.
 struct HangDiagnosis {
   int late_rank = 0;    ///< rank for which the other ranks probably wait
-  std::string message;  ///< error message of one line
+  std::string message;  ///< error message; diagnose_hang() adds the stacks of `late_rank` after the first line
 };
 
 /// Diagnoses a hang of the programs of all ranks: each program prints its stacks, each rank writes them to a file such

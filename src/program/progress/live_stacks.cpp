@@ -49,8 +49,11 @@ std::string LiveStacks::collect() {
   const double end_s = monotonic_seconds() + collect_limit_s;
   std::string text;
   int asked = 0;
+  output_->drain(answer_limit_s);
+  output_->show(false);
   for (const pid_t process : with_descendants(process_))
     if (catches(process, signal_) && asked++ < max_processes) text += stacks_of(process, end_s);
+  output_->show(true);
   return text;
 }
 

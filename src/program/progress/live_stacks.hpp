@@ -22,7 +22,8 @@ class LiveStacks {
   void disable();
 
   /// Requests the stacks of at most 8 processes, parents first, and returns them with a headline for each process,
-  /// within 2 s. Returns "" if collect() is disabled, or if no process answers.
+  /// within 2 s. The stacks are written to the log of the output and not to the terminal. Returns "" if collect() is
+  /// disabled, or if no process answers.
   std::string collect();
 
   /// Stores the last collective call of the program: "report() at train.py:12".

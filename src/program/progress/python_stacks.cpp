@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "core/host.hpp"
+#include "core/output/output_tee.hpp"
 #include "core/process/processes.hpp"
 
 namespace trainrt::program {
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t max_stacks = 8;
 constexpr double max_wait_s = 2;
+constexpr double max_drain_s = 0.5;
 constexpr std::string_view fault_headline = "Fatal Python error: Aborted";
 
 struct Frame {
@@ -90,6 +92,10 @@ std::string end_with_python_stacks(const Child& program) {
   std::string text;
   std::size_t count = 0;
   const auto processes = with_descendants(program.pid());
+  if (const auto output = program.output()) {
+    output->drain(max_drain_s);
+    output->show(false);
+  }
   for (const pid_t process : processes)
     if (is_python(process) && count++ < max_stacks) text += stacks_of(process, program);
   for (const pid_t process : processes) kill(process, SIGCONT);  // for processes that outlive the program

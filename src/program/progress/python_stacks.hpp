@@ -13,7 +13,7 @@ void freeze(const Child& program);
 /// Makes the Python processes of a program print the stacks of all their threads, and ends them. The processes may be
 /// stopped by freeze(). Python's faulthandler prints the stacks at SIGABRT (PYTHONFAULTHANDLER = 1). The function
 /// handles at most 8 processes, parents first, and waits at most 2 s for each. It returns the printed stacks with a
-/// headline for each process; they are in the program's log, too. No core files are written.
+/// headline for each process; they are in the program's log, too, and not on the terminal. No core files are written.
 std::string end_with_python_stacks(const Child& program);
 
 /// Headline before the stacks that a running program prints on request (LiveStacks).

@@ -47,7 +47,7 @@ bool repeats_mistake(std::span<const AttemptRecord> attempts) {
 std::string repetition_in_words(std::span<const AttemptRecord> attempts) {
   if (!repeats_mistake(attempts)) return {};
   const auto& last = attempts.back();
-  return fmt::format("failed {} in the same way{}: {}", times(attempts), place(last), last.mistake.error);
+  return fmt::format("failed {} in the same way{}", times(attempts), place(last));
 }
 
 std::string repeated_mistake(const std::string& run_dir) noexcept try {

@@ -26,9 +26,6 @@ namespace {
 
 constexpr double max_pause_s = 60;
 
-/// Returns the message of `failure` for the terminal.
-std::string shown_text(const FailedTogether& failure) { return failure.brief.empty() ? failure.what() : failure.brief; }
-
 }  // namespace
 
 ExitCode code_without_restart(const std::string& run_dir, ExitCode code, Communicator& communicator) {
@@ -45,6 +42,7 @@ Restarts::Restarts(const config::RunSpec& spec, Communicator& communicator)
   communicator.broadcast(Buffer{values.data(), values.size(), DType::i64}, 0, "number of earlier failures");
   failures_ = static_cast<int>(values[0]);
   is_watched_ = values[1] != 0;
+  is_in_fit_ = Environment::of_process().has("TRAINRT_FIT_TITLE");
 }
 
 void Restarts::count(const FailedTogether& failure) {
@@ -66,22 +64,19 @@ void Restarts::count(const FailedTogether& failure) {
   });
 }
 
-/// Throws AgreedError if the run fails with a permanent error, or a second time with the same error, before the first step.
+/// Throws AgreedError if the run fails with a permanent error, or again with the same error, before the first step.
 void Restarts::require_other_error(const FailedTogether& failure) {
   may_have_trained_ = may_have_trained_ || !failure.is_early;
   const bool is_repeated = !failure.signature.empty() && failure.signature == last_signature_;
   last_signature_ = failure.signature;
   if (may_have_trained_ || !(failure.is_permanent || is_repeated)) return;
   const auto code = code_without_restart(spec_.run_dir, failure.code(), communicator_);
-  const auto text = shown_text(failure);
-  throw comm::AgreedError(failure.is_permanent
-                              ? fmt::format("{}\nnot restarted, since every rank failed in this way before the first step. "
-                                            "Fix the error and run the same command again",
-                                            text)
-                              : fmt::format("failed twice in the same way before the first step: "
-                                            "{}\nFix the error and run the same command again",
-                                            text),
-                          code);
+  const auto text = last_line(failure);
+  throw comm::AgreedError(
+      fmt::format("{}; {}. Fix the error and run the same command again", text,
+                  failure.is_permanent ? "not restarted, since every rank failed in this way before the first step"
+                                       : "not restarted again, since it failed in the same way before the first step"),
+      code);
 }
 
 /// Throws AgreedError if the last two attempts failed in the train function with the same error at the same step, and
@@ -91,16 +86,25 @@ void Restarts::require_other_mistake(const FailedTogether& failure) {
   rank_zero_.run([&] { repeated = rundir::repeated_mistake(spec_.run_dir); });
   repeated = communicator_.broadcast_text(repeated, 0);
   if (repeated.empty()) return;
-  throw comm::AgreedError(fmt::format("{}\n{}. Fix the error and run the same command {}; {}", shown_text(failure),
-                                      repeated, config::again(spec_.run), next_start(spec_, false)),
+  throw comm::AgreedError(fmt::format("{}; {}. Fix the error and run the same command {}; {}", last_line(failure), repeated,
+                                      config::again(spec_.run), next_start(spec_, false)),
                           code_without_restart(spec_.run_dir, failure.code(), communicator_));
 }
 
+/// Logs the lines of the message of `failure` after the first line, such as a traceback, and returns the first line, with
+/// which the last message begins. `fit()` in a script prints the traceback itself.
+std::string Restarts::last_line(const FailedTogether& failure) const {
+  const std::string text = failure.brief.empty() ? failure.what() : failure.brief;
+  if (const auto end = text.find('\n'); end != std::string::npos && !is_in_fit_)
+    rank_zero_.run([&] { log::details(text.substr(end + 1)); });
+  return first_line(text);
+}
+
 void Restarts::give_up(const FailedTogether& failure) const {
-  const std::string text = shown_text(failure);
+  const auto text = last_line(failure);
   if (is_watched_ || spec_.failure.max_failures == 0) throw comm::AgreedError(text, failure.code());
   throw comm::AgreedError(
-      fmt::format("{}\ngiven up after {} (failure.max_failures = {}). Fix the problem and run the same command {}; {}",
+      fmt::format("{}; given up after {} (failure.max_failures = {}). Fix the problem and run the same command {}; {}",
                   text, counted(failures_, "failure"), spec_.failure.max_failures, config::again(spec_.run),
                   next_start(spec_, rundir::last_attempt_was_silent(spec_.run_dir))),
       failure.code());

@@ -56,6 +56,7 @@ class Restarts {
   double pause_s() const;
 
  private:
+  std::string last_line(const FailedTogether& failure) const;
   [[noreturn]] void give_up(const FailedTogether& failure) const;
   void require_other_error(const FailedTogether& failure);
   void require_other_mistake(const FailedTogether& failure);
@@ -69,6 +70,7 @@ class Restarts {
   int own_failures_ = 0;           ///< failures of this process, which are included in `failures_`
   bool is_last_early_ = false;     ///< FailedTogether::is_early of the last failure
   bool is_watched_ = false;        ///< whether the parent process also counts failures, and logs when the limit is reached
+  bool is_in_fit_ = false;         ///< whether `fit()` in a script has launched the ranks, and prints the traceback
 };
 
 /// Waits for `seconds`. Calls Session::stop_point() at regular intervals, which throws StopRun if a stop was requested.

@@ -19,6 +19,7 @@
 #include "tune/record/stop_reason.hpp"
 #include "tune/record/sweep_mirror.hpp"
 #include "tune/record/trial_workers.hpp"
+#include "tune/trials/shown_params.hpp"
 #include "tune/trials/trial_callback.hpp"
 #include "tune/trials/trial_end.hpp"
 
@@ -27,13 +28,6 @@ namespace trainrt::tune {
 namespace {
 
 constexpr auto pause_if_idle = std::chrono::seconds(1);  // between two scans of the journal if no trial can be run
-
-std::string params_in_words(const Params& params) {
-  std::vector<std::string> words;
-  for (const auto& [key, value] : params)
-    words.push_back(fmt::format("{}={}", key.starts_with("loop.") ? key.substr(5) : key, short_number(value)));
-  return join(words);
-}
 
 }  // namespace
 
@@ -168,9 +162,11 @@ void TrialGroup::log_end(const TrialEnd& end, const Params& params, const Trial&
   const auto shown =
       end.last ? fmt::format(": {} {:.6g} after {}", sweep_.metric(), *end.last, counted(end.iterations, "report")) : "";
   const auto why = StopReason(sweep_).text(end.state, end.iterations, end.why);
-  const auto line = fmt::format("{} ({}) {}{}{}; {} of {} trials done", sweep_.name_of(end.trial, trial.generation),
-                                params_in_words(params), rundir::word_of(state_of(end.state)), shown,
-                                why.empty() ? "" : ": " + why, trials_done(sweep_, history_), sweep_.trials());
+  const auto name = sweep_.name_of(end.trial, trial.generation);
+  const auto values = params_in_words(params, fmt::format("{}/suggestions/{}.json", sweep_.directory(), name));
+  const auto line = fmt::format("{}{} {}{}{}; {} of {} trials done", name, values.empty() ? "" : " (" + values + ")",
+                                rundir::word_of(state_of(end.state)), shown, why.empty() ? "" : ": " + why,
+                                trials_done(sweep_, history_), sweep_.trials());
   end.state == Trial::State::failed ? log::warning(line) : log::info(line);
 }
 

@@ -13,9 +13,13 @@ std::vector<std::string> differing_keys(std::span<const RunSummary> runs) {
   std::vector<std::string> keys;
   for (const auto& [key, all] : values) {
     const bool everywhere = std::ranges::all_of(runs, [&](const auto& run) { return run.record.loop.contains(key); });
-    if (all.size() > 1 || !everywhere) keys.push_back(key);
+    if ((all.size() > 1 || !everywhere) && !describes_script(key)) keys.push_back(key);
   }
   return keys;
+}
+
+bool describes_script(const std::string& key) {
+  return key.starts_with("train_loop_per_worker") || key == "train_loop_config";
 }
 
 std::vector<std::string> metric_names(std::span<const RunSummary> runs) {

@@ -48,9 +48,9 @@ Markup overview_of(const RunSummary& run) {
   auto title = element("h1", {}, run.record.name);
   title += state_label(run.state);
   auto head = element("div", {{"class", "title"}}, title);
-  head += paragraph(
-      fmt::format("{} · created {} · run {} · {}", run.record.function, run.record.created, run.record.run_id, run.run_dir),
-      "where");
+  head += paragraph(fmt::format("{} · created {} · run {} · {}", train_function_text(run.record), run.record.created,
+                                run.record.run_id, run.run_dir),
+                    "where");
   if (!run.contradiction.empty())
     head += paragraph(run.contradiction + ": the run cannot be continued until these files are restored", "warning");
   head += tiles_of(run);

@@ -227,6 +227,15 @@ std::vector<std::string> notes_on_time(const rundir::TimeAccount& account) {
   return notes;
 }
 
+std::string train_function_text(const rundir::RunRecord& record) {
+  const auto program = record.spec.find("train.program");
+  const auto loop = record.loop.find("train_loop_per_worker");
+  if (loop == record.loop.end())
+    return program == record.spec.end() ? "train function " + record.function : "program " + program->second;
+  const bool is_launched = program == record.spec.end() || program->second.find(" -m trainrt.") != std::string::npos;
+  return "train function " + loop->second + (is_launched ? "" : " of " + program->second);
+}
+
 Json as_json(const RunSummary& run) {
   Json attempts = Json::array();
   for (std::size_t i = 0; i < run.attempts.size(); ++i)

@@ -55,6 +55,10 @@ std::string goodput_text(const rundir::TimeAccount& account);
 /// Returns the assumptions on which the numbers of `account` depend, one sentence each.
 std::vector<std::string> notes_on_time(const rundir::TimeAccount& account);
 
+/// Returns what a run trains, for titles: "train function linear", "program python3 train.py", or "train function loop of
+/// python3 fit.py" for a function that fit() has started.
+std::string train_function_text(const rundir::RunRecord& record);
+
 /// Returns the JSON that `trainrt result --json` prints.
 nlohmann::ordered_json as_json(const RunSummary& summary);
 

@@ -113,6 +113,9 @@ def a_program_that_always_fails_ends_the_run_with_its_error():
     for word in ("the program of rank 1 on ", "failed: ValueError: bad batch", "Traceback"):
         check(word in text, f"error.txt lacks {word!r}: {text}", job)
     check("given up after 2 failures (failure.max_failures = 1)" in job.err, "the end is not logged", job)
+    for words in ("Traceback (most recent call last)", "restart 1 of 1"):
+        equal(job.err.count(words), 1, f"number of texts '{words}'", job)
+    check(job.err.index("Traceback") < job.err.index("trainrt: error: the program of rank 1"), "the traceback comes after the reason", job)
     equal(len(attempts(run_dir_of(config))), 2, "attempts", job)
 
 
@@ -122,7 +125,7 @@ def the_same_mistake_twice_at_the_same_step_ends_the_run():
         config = counting(inside=f"if ctx.step_count == 2:\n    {wrong}")
         job = run_program(2, config)
         check_exit(job, FAILED)
-        check(f"failed twice in the same way at step 2: {words}" in job.err, "the repeated error is not named", job)
+        check(words in job.err and "; failed twice in the same way at step 2" in job.err, "the repeated error is not named", job)
         equal(len(attempts(run_dir_of(config))), 2, "attempts", job)
 
 

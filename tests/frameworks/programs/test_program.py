@@ -684,6 +684,8 @@ def a_program_that_hangs_is_named_and_ended():
     job = fails(config, "rank 1", ranks=2)
     check(time.monotonic() - start < 30, f"the end took {time.monotonic() - start:.0f} s", job)
     check("its program is in program.py, line 9 in <module>" in error_of(config), f"the line is not named: {error_of(config)}", job)
+    check("for which the other ranks wait:" in job.err and job.err.count("(most recent call first)") == 1 and "trainrt/_client/" not in job.err,
+          "the terminal shows another stack than that of the late rank", job)
     for rank, place in enumerate(("trainrt/_client/", "program.py\", line 9 in <module>")):
         report = (run_dir_of(config) / f"logs/hang-attempt-000001/rank-{rank:05}.txt").read_text()
         stacks = report.partition("stacks of the program\n")[2]

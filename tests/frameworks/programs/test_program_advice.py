@@ -151,7 +151,7 @@ def a_program_that_fails_twice_in_the_same_way_before_its_first_step_is_not_rest
     job.code = job.wait(60)
     check_exit(job, FAILED)
     equal(starts(folder), 2, "starts of the program", job)
-    check("failed twice in the same way before the first step: the program of rank " in job.err and "exited with 2" in job.err, "the message", job)
+    check("exited with 2" in job.err and "not restarted again, since it failed in the same way before the first step" in job.err, "the message", job)
     check("given up" not in job.err, "it was restarted by trainrt -n", job)
 
 

@@ -89,6 +89,7 @@ def refused(words, *named, ranks=2, env=None):
 
 
 add_test("dashes_without_a_program_are_refused", refused, ["--"], "missing argument after --: PROGRAM", "-- PROGRAM ARGS")
+add_test("an_option_after_the_dashes_is_no_program", refused, ["--", "--run.name=x", PYTHON, "train.py"], "'--run.name=x' after -- is not a program")
 add_test("an_empty_argument_is_no_program", refused, ["--", ""], "''")
 add_test("neither_config_nor_program_is_refused", refused, ["--loop.a=1"], "missing argument: --config FILE or -- PROGRAM")
 add_test("a_missing_program_is_named", refused, ["--", "no-such-program"], "'no-such-program' not found in the PATH")

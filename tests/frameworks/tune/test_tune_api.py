@@ -489,7 +489,7 @@ REFUSED = [
     ("Tuner(DataParallelTrainer(function), param_space={'scaling_config': ScalingConfig(use_gpu=choice([True]))})", "only num_workers"),
     ("Tuner(DataParallelTrainer(function), param_space={'scaling_config': ScalingConfig(num_workers=choice([0, 1]))})", "1 or more"),
     ("Tuner(DataParallelTrainer(function), param_space={'scaling_config': choice([ScalingConfig()])})", "ScalingConfig(num_workers=tune.grid_search([1, 2]))"),
-    ("Tuner(DataParallelTrainer(function), param_space={'datasets': {'train': choice([3])}})", "datasets of trainrt.data, not a int"),
+    ("Tuner(DataParallelTrainer(function), param_space={'datasets': {'train': choice([3])}})", "datasets of trainrt.data, not an int"),
     ("DataParallelTrainer(function, scaling_config=ScalingConfig(num_workers=grid_search([1])))", "num_workers=...", "param_space={'scaling_config'"),
     ("run(function, resume='ERRORED_ONLY')", "Tuner.restore(path, trainable, resume_errored=True)"),
     ("run(function, no_such=1)", "no argument 'no_such'"),

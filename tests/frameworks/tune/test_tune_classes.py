@@ -140,7 +140,7 @@ def a_class_is_trained_saved_and_restored_without_a_tuner():
     check(not list(Path(saved.checkpoint.path).rglob("*.pkl")), "the checkpoint has a pickle")
     raises(AssertionError, "Counter.step() returned a list", of=Counter({"result": [1]}).train)
     raises(ValueError, "returned the path '/elsewhere'", of=Counter({"saved": "/elsewhere"}).save)
-    raises(TypeError, "returned a int", of=Counter({"saved": 3}).save)
+    raises(TypeError, "returned an int", of=Counter({"saved": 3}).save)
     raises(NotImplementedError, "does not define step()", of=api.Trainable().train)
 
 
@@ -176,6 +176,30 @@ print("RESULT", json.dumps([shown(grid(endless, "each", space, stop=CombinedStop
     equal([(each["reports"], each["state"]) for each in found[0]], [(3, "finished"), (5, "finished"), (6, "finished")], "trials", job)
     check(found[1][0]["reports"] < 100 and len(found[1]) < 3, f"the sweep continued: {found[1]}", job)
     check("stop_all() of ExperimentPlateauStopper" in job.err, "the stop is not reported", job)
+
+
+@test
+def stop_all_pauses_the_trial_that_reported_and_the_next_start_continues_it():
+    found, job = tuned("""
+import time
+def paced(config):
+    for step in range(60):
+        time.sleep(0.05)
+        tune.report({"loss": config["x"] / (step + 1)})
+
+class Enough(Stopper):
+    count = 0
+    def __call__(self, trial_id, result):
+        self.count += 1
+        return False
+    def stop_all(self):
+        return self.count >= 3
+
+space = {"x": tune.grid_search([2.0])}
+print("RESULT", json.dumps([shown(grid(paced, "all", space, stop=Enough())), shown(grid(paced, "all", space))]))
+""")
+    check(found[0][0]["state"] != "finished" and found[0][0]["reports"] < 60, f"the trial has ended: {found[0]}", job)
+    equal([(each["reports"], each["state"]) for each in found[1]], [(60, "finished")], "the continued trial", job)
 
 
 # ---- callbacks ---------------------------------------------------------------------------------------------------------------

@@ -71,7 +71,9 @@ def ranks_that_report_the_same_error_end_without_an_abort_message_of_mpi():
     (folder / "train.py").write_text("import trainrt\nctx = trainrt.context()\nctx.stop_point() if ctx.world_rank else ctx.barrier()\n")
     job = run([TRAINRT, "-n", 2, "--run.name=run", "--failure.max_failures=0", "--", PYTHON, "train.py"], cwd=folder,
               env={"PYTHONPATH": BUILD / "python"})
-    ends_in_words(job, FAILED, "given up after 1 failure", "the ranks do not make the same call")
+    ends_in_words(job, FAILED, "given up after 1 failure", "Fix the problem and run the same command again")
+    for words in ("the ranks do not make the same call", "Fix the problem"):
+        equal(job.err.count(words), 1, f"number of messages with '{words}'", job)
     check("Abort(" not in job.err, "MPI printed its own message", job)
 
 

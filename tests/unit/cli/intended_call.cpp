@@ -141,3 +141,9 @@ TEST_CASE("the name of a run in ./runs is an error that suggests its path") {
   CHECK_NOTHROW(require_existing("runs/first"));
   std::filesystem::current_path(before);
 }
+
+TEST_CASE("a key of trainrt after -- is reported, and other options of the program are not") {
+  CHECK_THAT(key_given_to_program(Words{"python3", "train.py", "--checkpoint.num_to_keep=2"}),
+             Contains("'--checkpoint.num_to_keep=2'") && Contains("put it before --"));
+  CHECK(key_given_to_program(Words{"python3", "train.py", "--model.layers=2", "--checkpoint.num_to_keep", "x"}).empty());
+}

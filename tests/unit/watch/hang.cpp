@@ -222,6 +222,18 @@ TEST_CASE("a rank that computes while others wait, and one that waits at an earl
   CHECK_THAT(text, Contains("rank 0 waits in barrier") && !Contains("did not answer"));
 }
 
+TEST_CASE("the first rank for which the others wait is the late rank, and its stacks are read from its report") {
+  std::vector<std::optional<RankReport>> reports = {waiting(0, 5, "barrier"), waiting(1, 5, ""), waiting(2, 5, "barrier")};
+  const std::vector<std::string> hosts = {"n1", "n1", "n1"};
+  CHECK(judge_hang(reports, hosts).late_rank == 1);
+  reports[1] = waiting(1, 5, "barrier");
+  CHECK(!judge_hang(reports, hosts).late_rank);
+  const auto with_program = report_file(*reports[1], {"  #0 wait", "  #0 poll", "line 7 in step\n"});
+  CHECK(stacks_in(with_program) == "line 7 in step\n");
+  CHECK(stacks_in(report_file(*reports[1], {"  #0 wait", "  #0 poll", ""})) == "  #0 wait");
+  CHECK(stacks_in("rank: 1\n").empty());
+}
+
 TEST_CASE("the verdict about thousands of ranks is short") {
   std::vector<std::optional<RankReport>> reports(4096);
   for (int rank = 0; rank < 2000; ++rank) reports[static_cast<std::size_t>(rank)] = waiting(rank, 5, "barrier");

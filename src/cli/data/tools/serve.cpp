@@ -1,6 +1,7 @@
 // Serves datasets to a Python program outside of a run, for example in a notebook.
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "cli/command_line/arguments.hpp"
 #include "cli/data/data_tool.hpp"
 #include "cli/data/source_choice.hpp"
+#include "core/output/log.hpp"
 #include "data/section/open_dataset.hpp"
 #include "data/section/prepare.hpp"
 #include "program/protocol/channel.hpp"
@@ -43,10 +45,37 @@ std::string without_name(std::string text, const std::string& name) {
   return text;
 }
 
+/// The names of datasets, which the Python package generates, and the texts that log messages show instead: the dataset as
+/// Python prints it, "Dataset(in memory: x)". Thread-safe.
+class Labels {
+ public:
+  void set(const std::string& name, const std::string& label) {
+    const std::lock_guard lock(mutex_);
+    label_of_[name] = label;
+  }
+  /// Returns a log message with labels instead of names.
+  std::string shown(std::string text) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, label] : label_of_) {
+      if (text.find(name) == std::string::npos) continue;
+      replace_all(text, fmt::format("dataset '{}'", name), label);
+      replace_all(text, fmt::format("[data.{}]", name), label);
+      text = without_name(std::move(text), name);
+    }
+    return text;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> label_of_;
+};
+
 /// Serves the datasets that one program has opened. The keys of a [data.NAME] define each dataset.
 class Server {
  public:
-  explicit Server(Channel channel) : channel_(std::move(channel)) {}
+  explicit Server(Channel channel) : channel_(std::move(channel)) {
+    log::set_edit([labels = labels_](std::string text) { return labels->shown(std::move(text)); });
+  }
 
   /// Answers messages until the program sends data_quit or closes the channel.
   void serve() {
@@ -78,6 +107,7 @@ class Server {
 
   Json open(const Json& body) {
     const auto name = program::text_field(body, "name");
+    labels_->set(name, program::text_field(body, "label", "the dataset"));
     Options options;
     for (const auto& [key, text] : program::field(body, "keys", Json::value_t::object).items())
       options.set(key, {text.get<std::string>(), "trainrt.data"});
@@ -92,6 +122,7 @@ class Server {
 
   Channel channel_;
   bool has_ended_ = false;
+  std::shared_ptr<Labels> labels_ = std::make_shared<Labels>();
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   program::DatasetService service_{[this](const std::string& name) {
     const auto found = opened_.find(name);

@@ -6,6 +6,8 @@ import copy
 import sys
 from typing import Any
 
+from .values import kind_of
+
 # The runtime's names of element types: by (format, item size) of Python's buffer protocol, and by torch's name.
 _BUFFER_DTYPES = {("d", 8): "f64", ("f", 4): "f32", ("e", 2): "f16", ("q", 8): "i64", ("l", 8): "i64", ("i", 4): "i32", ("h", 2): "i16",
                   ("b", 1): "i8", ("B", 1): "u8", ("?", 1): "bool"}
@@ -21,7 +23,7 @@ class HostArray:
             view = memoryview(array)
         except (TypeError, ValueError, BufferError) as error:
             advice = ". For modules and optimizers of torch, call load_state() and save_state() of trainrt.train.torch" if hasattr(array, "state_dict") else ""
-            raise TypeError(f"{label} is a {type(array).__name__}; it must be a NumPy array, an array.array, another writable "
+            raise TypeError(f"{label} is {kind_of(array)}; it must be a NumPy array, an array.array, another writable "
                             f"buffer, or a torch tensor ({error}){advice}") from None
         layout = view.format.lstrip("@=" + ("<" if sys.byteorder == "little" else ">"))
         dtype = _BUFFER_DTYPES.get((layout, view.itemsize))
@@ -94,5 +96,5 @@ def copy_of(label: str, array: Any) -> Any:
     try:
         return copy.copy(array)
     except TypeError:
-        raise TypeError(f"{label} is a {type(array).__name__}, which cannot be copied; use a NumPy array, an array.array or a torch "
+        raise TypeError(f"{label} is {kind_of(array)}, which cannot be copied; use a NumPy array, an array.array or a torch "
                         f"tensor") from None

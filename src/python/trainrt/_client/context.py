@@ -13,7 +13,7 @@ from .handshake import introduction
 from .metrics import metadata_of, metrics_for_message
 from .shared_memory import SharedMemory
 from .state import State
-from .values import VALUE_TYPES
+from .values import VALUE_TYPES, kind_of
 
 _REQUIRED = object()
 _MAX_COMPARED_STEPS = 3
@@ -112,7 +112,7 @@ class Context(Collectives):
             self._take_step(answer)
             return answer["restored"]
         if not isinstance(state, State):
-            raise TypeError(f"restore() takes a trainrt.State, not a {type(state).__name__}")
+            raise TypeError(f"restore() takes a trainrt.State, not {kind_of(state)}")
         nbytes = state._assign_offsets()
         memory = SharedMemory(nbytes) if nbytes else None
         if memory:
@@ -234,7 +234,7 @@ class Context(Collectives):
     def checkpoint_metadata(self, metadata: dict) -> None:
         """Sets the metadata, a dict for JSON, in the manifests of all later checkpoints. Only rank 0's metadata is used."""
         if not isinstance(metadata, dict):
-            raise TypeError(f"checkpoint_metadata() takes a dict, not a {type(metadata).__name__}")
+            raise TypeError(f"checkpoint_metadata() takes a dict, not {kind_of(metadata)}")
         self._ask("metadata", json=metadata)
 
     # ---- log and progress ----

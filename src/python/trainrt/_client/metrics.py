@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .values import VALUE_TYPES, Value, encoded, fits_64_bits, plain_value
+from .values import VALUE_TYPES, Value, encoded, fits_64_bits, kind_of, plain_value
 
 
 class Number:
@@ -58,7 +58,7 @@ def ratio(total: Any, count: Any) -> Number:
 def metrics_for_message(metrics: Mapping[str, Any]) -> dict[str, Any]:
     """Returns {name: value} for JSON; NaN becomes null. Raises TypeError for invalid names and values."""
     if not hasattr(metrics, "items"):
-        raise TypeError(f"report() takes a dict of metrics, not a {type(metrics).__name__}")
+        raise TypeError(f"report() takes a dict of metrics, not {kind_of(metrics)}")
     for name in metrics:
         if not isinstance(name, str):
             raise TypeError(f"the name of a metric must be a str, not {name!r}")
@@ -87,6 +87,6 @@ def metadata_of(label: str, metadata: dict | None, directory_name: Any) -> dict:
     """Returns a copy of `metadata` with `directory_name` as the key 'checkpoint_dir_name'. Raises TypeError unless `metadata` is a dict for JSON or
     `None`; `label` names the metadata in the message."""
     if metadata is not None and not isinstance(metadata, dict):
-        raise TypeError(f"{label} must be a dict, not a {type(metadata).__name__}")
+        raise TypeError(f"{label} must be a dict, not {kind_of(metadata)}")
     name = {} if directory_name is None else {"checkpoint_dir_name": str(directory_name)}
     return {**(metadata or {}), **name}

@@ -21,7 +21,13 @@ def plain_value(label: str, value: Any) -> Value:
     for kind in VALUE_TYPES:  # converts instances of subclasses, such as numpy.float64 or IntEnum
         if isinstance(value, kind):
             return kind(value)
-    raise TypeError(f"{label} is a {type(value).__name__}; it must be a bool, int, float or str")
+    raise TypeError(f"{label} is {kind_of(value)}; it must be a bool, int, float or str")
+
+
+def kind_of(value: Any) -> str:
+    """Returns the name of the type of `value` with its article, for messages: "an int", "a list"; "None" for None."""
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
 
 
 def fits_64_bits(value: Any) -> bool:

@@ -54,8 +54,8 @@ class Writer:
             return {"numpy": value.dtype.str, "shape": list(value.shape), "at": self._place(value.tobytes()), **scalar}
         advice = f"Store its state_dict(): {where}.state_dict()" if callable(getattr(value, "state_dict", None)) else \
             "Write other objects into a directory, and call report(checkpoint=Checkpoint.from_directory(...))"
-        raise TypeError(f"{self._caller}: {where} is a {type(value).__name__}, which cannot be stored without pickle; supported are numbers, strings, bytes, "
-                        f"arrays, tensors, and dicts and lists of these. {advice}")
+        raise TypeError(f"{self._caller}: {where} has the type {type(value).__name__}, which cannot be stored without pickle; supported are numbers, strings, "
+                        f"bytes, arrays, tensors, and dicts and lists of these. {advice}")
 
     def _place(self, data: bytes) -> list[int]:
         assert self._file is not None

@@ -3,6 +3,7 @@ strings, or of arrays with different lengths, is an array of objects."""
 
 import math
 
+from .._client.values import kind_of
 from ._categories import Categorical
 from ._numpy import numpy
 
@@ -17,7 +18,7 @@ def columns_of(batch, origin, did="returned", has_missing=False):
         from ._frames import columns_of_frame
         batch = columns_of_frame(batch, f"the DataFrame that {origin} {did}", has_missing)
     if not isinstance(batch, dict):
-        raise TypeError(f"{origin} {did} a {type(batch).__name__}; it must be a dict of arrays, {{'x': array, 'y': array}}, or a DataFrame")
+        raise TypeError(f"{origin} {did} {kind_of(batch)}; it must be a dict of arrays, {{'x': array, 'y': array}}, or a DataFrame")
     found = {name: column_of(batch[key], f"column '{name}' that {origin} {did}") for key, name in _names_of(batch, origin, did)}
     if len({len(column) for column in found.values()}) > 1:
         lengths = ", ".join(f"{name} has {len(column)}" for name, column in found.items())
@@ -185,7 +186,7 @@ def stacked(rows, origin, did="returned"):
     first = rows[0]
     for row in rows:
         if not isinstance(row, dict):
-            raise TypeError(f"{origin} {did} a {type(row).__name__}; it must be a dict, {{'x': 1.0, 'y': 2}}")
+            raise TypeError(f"{origin} {did} {kind_of(row)}; it must be a dict, {{'x': 1.0, 'y': 2}}")
         if row.keys() != first.keys():
             raise ValueError(f"{origin} {did} rows with different keys: {', '.join(map(str, first))}; and {', '.join(map(str, row))}")
     return {name: column_of([row[key] for row in rows], f"column '{name}' that {origin} {did}") for key, name in _names_of(first, origin, did)}

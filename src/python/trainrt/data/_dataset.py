@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable
 
+from .._client.values import kind_of
 from ._changes import ChangeMethods
 from ._choices import ChoiceMethods
 from ._combined import CombineMethods
@@ -43,7 +44,8 @@ class Dataset(ChangeMethods, ChoiceMethods, CombineMethods):
     def __repr__(self) -> str:
         rows = "" if self._rows is None else ", of rows" if callable(self._rows) else f", {len(self._rows)} rows"
         made = "".join(f", {name}" for name in self._reshape.keys)
-        return f"Dataset({self._source}{made}{rows}{f', {len(self._operations)} operations' if self._operations else ''})"
+        count = len(self._operations)
+        return f"Dataset({self._source}{made}{rows}{f', {count} operation' + 's' * (count > 1) if count else ''})"
 
 
 class MaterializedDataset(Dataset):
@@ -97,7 +99,7 @@ class DatasetPipeline(Dataset):
         """Returns the pipeline of `fn(dataset)`. `fn` is called once, and must return the result of methods of `dataset`."""
         changed = fn(self)
         if not isinstance(changed, DatasetPipeline):
-            raise TypeError(f"foreach_window(): the function returned a {type(changed).__name__}; it must return the result of methods of its dataset")
+            raise TypeError(f"foreach_window(): the function returned {kind_of(changed)}; it must return the result of methods of its dataset")
         return changed
 
     def iterator(self) -> PipelineIterator:

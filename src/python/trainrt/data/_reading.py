@@ -220,7 +220,7 @@ class ReadMethods(DatasetParts):
 
     def _open_at(self, server: Any, with_more: Any = dict) -> str:
         """Opens the dataset in `server` (`trainrt data serve`) and returns its name in the server. `with_more(keys)` may add keys of [data.NAME]."""
-        return server.open(with_more(self._config(local_folder())), 0, self._source.reading)
+        return server.open(with_more(self._config(local_folder())), 0, self._source.reading, repr(self))
 
 
 def text_of_rows(rows: Any) -> str:

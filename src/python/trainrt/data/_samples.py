@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
+from .._client.values import kind_of
 from .._support import _notes
 from ._arguments import check_ignored
 from ._columns import stacked
@@ -123,5 +124,5 @@ def _column_name(method, column):
 
 def _checked_rows(rows, method):
     if isinstance(rows, dict) or not hasattr(rows, "__iter__"):
-        raise TypeError(f"{method} returned a {type(rows).__name__}; it must be a list of dicts")
+        raise TypeError(f"{method} returned {kind_of(rows)}; it must be a list of dicts")
     return rows

@@ -48,14 +48,15 @@ class _Server:
             return answer["ok"]
         raise (ValueError if answer.get("usage") else RuntimeError)(answer["error"])
 
-    def open(self, keys, seed, reading=None):
+    def open(self, keys, seed, reading=None, label="the dataset"):
         """Opens the dataset with these keys of [data.NAME] and returns its name in the server. `reading` identifies the read_*() call; the server
-        lists the files again for each new call. Random orders depend on the name, and the name depends only on `seed` and the keys except `sizes`. Opening a
-        dataset again replaces the previous dataset of that name; loops over the previous dataset continue."""
+        lists the files again for each new call. Log messages contain `label` in place of the name. Random orders depend on the name, and the name depends
+        only on `seed` and the keys except `sizes`. Opening a dataset again replaces the previous dataset of that name; loops over the previous dataset
+        continue."""
         named = {key: text for key, text in keys.items() if key != "sizes"}
         name = "d" + hashlib.sha256(json.dumps([named, seed], sort_keys=True).encode()).hexdigest()[:16]
         if reading not in self._opened.get(name, ()):
-            self.ask("data_open", name=name, keys=keys, seed=seed)
+            self.ask("data_open", name=name, keys=keys, seed=seed, label=label)
             self._opened.setdefault(name, set()).add(reading)
         return name
 

@@ -8,6 +8,7 @@ import tempfile
 import time
 from typing import Any, NamedTuple
 
+from .._client.values import kind_of
 from .._support import _plain_tree, _this_process
 from ..train import Checkpoint
 from ..train._sessions import _current
@@ -133,7 +134,7 @@ class Trainable(TrainableCounters):
         begin_s = time.monotonic()
         returned = self.step()
         if not isinstance(returned, dict):
-            raise AssertionError(f"{type(self).__name__}.step() returned a {type(returned).__name__}; it must return a dict of metrics")
+            raise AssertionError(f"{type(self).__name__}.step() returned {kind_of(returned)}; it must return a dict of metrics")
         self._last_step = dict(returned)
         given_s = returned.get("time_this_iter_s")
         seconds = time.monotonic() - begin_s if given_s is None else given_s
@@ -181,7 +182,7 @@ class Trainable(TrainableCounters):
 
     def _check_path(self, returned: Any, folder: str) -> None:
         if not isinstance(returned, (str, os.PathLike)):
-            raise TypeError(f"{type(self).__name__}.save_checkpoint() returned a {type(returned).__name__}; it must return a dict, the path that it was given, "
+            raise TypeError(f"{type(self).__name__}.save_checkpoint() returned {kind_of(returned)}; it must return a dict, the path that it was given, "
                             f"or None")
         if os.path.realpath(returned) != os.path.realpath(folder):
             raise ValueError(f"{type(self).__name__}.save_checkpoint() returned the path {os.fspath(returned)!r}; it must write into {folder!r}, and return "

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from .._client.values import kind_of
 from ._domains import Categorical, Domain
 
 Path = tuple  # keys of dicts and indices of lists that lead from the root to a value
@@ -28,7 +29,7 @@ def domains_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, Domain]]:
     if found is not None:
         yield path, found
     elif isinstance(value, (set, frozenset)) and any(isinstance(each, Domain) for each in value):
-        raise ValueError(f"param_space: '{name_of(path)}' is a {type(value).__name__} that contains a domain; use a list")
+        raise ValueError(f"param_space: '{name_of(path)}' is {kind_of(value)} that contains a domain; use a list")
     else:
         for key, inner in _items(value):
             yield from domains_in(inner, (*path, key))

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from .._client.values import kind_of
 from .._support._exchange_client import ExchangeClient
 from ..train import ScalingConfig
 from ..train._config._resources import PlacementGroupFactory
@@ -131,7 +132,7 @@ def _report_output(value: Any) -> None:
     elif isinstance(value, numbers.Number):
         _current.session().report({DEFAULT_METRIC: value})
     else:
-        raise ValueError(f"the Tune function returned a {type(value).__name__}; it must return or yield metrics, a dict, or one number")
+        raise ValueError(f"the Tune function returned {kind_of(value)}; it must return or yield metrics, a dict, or one number")
 
 
 class TrialSession(RuntimeSession):
@@ -201,7 +202,7 @@ class SweepTrainable:
                  sends_events: bool = False, explore: Callable[[dict[str, Any]], Any] | None = None, is_suggested: bool = False) -> None:
         _require_trainable_class(trainable, "Tuner")
         if not isinstance(param_space, dict):
-            raise ValueError(f"Tuner(param_space=...) must be a dict, not a {type(param_space).__name__}")
+            raise ValueError(f"Tuner(param_space=...) must be a dict, not {kind_of(param_space)}")
         self.trainer = _trainer_with(trainable, run_config, param_space)
         param_space = {} if is_suggested else param_space
         for path, _ in domains_in(self.trainer.train_loop_config):
@@ -274,7 +275,7 @@ def explored(config: dict[str, Any], explore: Callable[[dict[str, Any]], Any], r
     seed(zlib.crc32(run_name.encode()))
     made = explore(copy.deepcopy(config, {id(each): each for each in datasets}))
     if not isinstance(made, dict):
-        raise ValueError(f"custom_explore_fn returned a {type(made).__name__}; it must return the config, a dict")
+        raise ValueError(f"custom_explore_fn returned {kind_of(made)}; it must return the config, a dict")
     return made
 
 

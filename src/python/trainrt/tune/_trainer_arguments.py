@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .._client.values import kind_of
 from ..train import ScalingConfig
 from ..train._config import _assignment
 from ..train._config._datasets import checked
@@ -49,7 +50,7 @@ class TrainerArguments:
         trainer.scaling_config = _scaling_with(trainer.scaling_config, _fixed_scaling(self.param_space.get("scaling_config", {})))
         given = self.param_space.get("datasets", {})
         if not isinstance(given, dict):
-            raise TypeError(f"param_space['datasets'] must be a dict of datasets or grids, not a {type(given).__name__}")
+            raise TypeError(f"param_space['datasets'] must be a dict of datasets or grids, not {kind_of(given)}")
         for name, value in given.items():
             domain = as_domain(value)
             if domain is not None:
@@ -119,7 +120,7 @@ def _dataset_choices(name: str, domain: Domain) -> list[Dataset]:
     values = domain.values if isinstance(domain, Categorical) else []
     for value in values:
         if not isinstance(value, Dataset):
-            raise TypeError(f"param_space['datasets'][{name!r}]: its values must be datasets of trainrt.data, not a {type(value).__name__}")
+            raise TypeError(f"param_space['datasets'][{name!r}]: its values must be datasets of trainrt.data, not {kind_of(value)}")
     return values
 
 

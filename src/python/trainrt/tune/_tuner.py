@@ -208,6 +208,8 @@ class Tuner:
         """Runs `trainrt tune`. Returns how it ended, and whether time_budget_s was exceeded or a stopper ended the sweep."""
         environment = {**os.environ, **_cluster.env_vars(), **exchange.variables()}
         environment["TRAINRT_TUNER_TITLE"] = f"the Tuner in {os.path.basename(_script.of_this_process()['path'] or 'this program')}"
+        if self._stopper is not None or self._callbacks:
+            environment["TRAINRT_TUNER_OBSERVES"] = "1"
         environment["PYTHONPATH"] = os.pathsep.join([_PACKAGES, *filter(None, [environment.get("PYTHONPATH")])])
         cpus = self._trainable.scaling.requested_cpus
         if cpus:

@@ -173,7 +173,7 @@ class SweepWatcher:
         if self._stopper is not None:
             trial.is_stopped = bool(self._stopper(trial.trial_id, result)) or trial.is_stopped
             self._check_sweep()
-        result["done"] = result["done"] in (True, 1) or trial.is_stopped or self.stops_sweep
+        result["done"] = result["done"] in (True, 1) or trial.is_stopped
         if self.scheduler is not None and self.scheduler.ends(trial, result):
             result["done"] = trial.is_stopped = True
         if self.search is not None:
@@ -182,7 +182,7 @@ class SweepWatcher:
         self._count += 1
         self._call("on_trial_result", trial=trial, result=result)
         self._call("on_step_end")
-        return trial.is_stopped or self.stops_sweep
+        return trial.is_stopped
 
     def _on_saved(self, trial: LiveTrial) -> None:
         checkpoint = trial.checkpoint

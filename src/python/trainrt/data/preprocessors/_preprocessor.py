@@ -4,6 +4,7 @@ import enum
 import json
 import warnings
 
+from ..._client.values import kind_of
 from .._columns import columns_of
 from .._numpy import numpy
 
@@ -120,7 +121,7 @@ class Preprocessor:
         if type(self).transform_columns is not Preprocessor.transform_columns:
             return self.transform_columns(columns_of(data, f"{type(self).__name__}.transform_batch()", "was given", has_missing=True))
         if not isinstance(data, (dict, numpy.ndarray)) and not _is_frame(data):
-            raise ValueError(f"{type(self).__name__}.transform_batch() was given a {type(data).__name__}; it must be a DataFrame, an array, or a dict of "
+            raise ValueError(f"{type(self).__name__}.transform_batch() was given {kind_of(data)}; it must be a DataFrame, an array, or a dict of "
                              f"arrays")
         return self._transformed_by_user(data)
 

@@ -3,6 +3,7 @@
 import re
 from typing import Any, NamedTuple
 
+from ..._client.values import kind_of
 from ._data import DataConfig
 
 NAME = re.compile(r"[A-Za-z0-9_-]+")  # name of a dataset
@@ -42,7 +43,7 @@ def configured(datasets, config, world_size, is_elastic):
 def _as_workers(found, origin, world_size):
     if not isinstance(found, (list, tuple)) or len(found) != world_size or not all(isinstance(each, dict) for each in found):
         size = f" of {len(found)}" if isinstance(found, (list, tuple)) else ""
-        raise TypeError(f"{origin} returned a {type(found).__name__}{size}; it must return a list of {world_size} dicts, one per worker: "
+        raise TypeError(f"{origin} returned {kind_of(found)}{size}; it must return a list of {world_size} dicts, one per worker: "
                         f"[{{'train': iterator}}, ...]")
     return found
 
@@ -56,7 +57,7 @@ def _checked(worker, origin):
             raise ValueError(f"{origin} returned the name {name!r}; a name consists of letters, digits, '_' and '-'")
         found = value.iterator() if isinstance(value, Dataset) else value
         if not isinstance(found, DataIterator) or found.dataset is None:
-            raise TypeError(f"{origin} returned a {type(value).__name__} for {name!r}; it must be a result of streaming_split() or iterator() of a "
+            raise TypeError(f"{origin} returned {kind_of(value)} for {name!r}; it must be a result of streaming_split() or iterator() of a "
                             f"dataset")
         made[name] = found
     return made

@@ -3,6 +3,7 @@
 import os
 
 from ... import _client
+from ..._client.values import kind_of
 from ..._support._storage import default_storage
 from ._assignment import NAME, Section
 
@@ -14,12 +15,12 @@ def checked(datasets, trainer):
     from ...data import Dataset
     if not isinstance(datasets, dict):
         raise ValueError(f"`datasets` should be a dict mapping from a string to `trainrt.data.Dataset` objects, such as {{'train': dataset}}. "
-                         f"{trainer}(datasets=...) found a {type(datasets).__name__}")
+                         f"{trainer}(datasets=...) found {kind_of(datasets)}")
     for name, dataset in datasets.items():
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise ValueError(f"{trainer}(datasets={{{name!r}: ...}}): a name consists of letters, digits, '_' and '-'")
         if not isinstance(dataset, Dataset):
-            raise ValueError(f"The Dataset under {name!r} key is not a `trainrt.data.Dataset`. {trainer}(datasets=...) received a {type(dataset).__name__}; "
+            raise ValueError(f"The Dataset under {name!r} key is not a `trainrt.data.Dataset`. {trainer}(datasets=...) received {kind_of(dataset)}; "
                              f"use read_csv(), from_items() or another function of trainrt.data, or open other data in the train function")
     return dict(datasets)
 

@@ -110,9 +110,8 @@ class LaunchedRun:
         failures = _outcomes.failures_in(exchange)
         if not failures:
             raise ControllerError(f"the run '{self.name}' failed ({_exit_text(self._end.code)}): {self._cause()}", exit_code=self._end.code)
-        summary = "; ".join(f"rank {rank}: {_outcomes.summary_of(error)}" for rank, error in failures.items())
-        raise WorkerGroupError(f"the run '{self.name}' failed on {summary}\n(complete text: {os.path.join(self.run_dir, 'error.txt')})", failures,
-                               self._end.code) from next(iter(failures.values()))
+        raise WorkerGroupError(f"the run '{self.name}' failed on {_outcomes.summary_of_all(failures)}\n(complete text: "
+                               f"{os.path.join(self.run_dir, 'error.txt')})", failures, self._end.code) from next(iter(failures.values()))
 
     def _cause(self):
         """Returns the error.txt of the run if it is new, else the last error lines of the command."""

@@ -4,6 +4,7 @@ import pickle
 import sys
 import traceback
 
+from ..._client.values import kind_of
 from ..._support import _notes
 from ..._support._exchange_client import ScriptUnreachable
 from ..errors import RemoteError, RemoteTraceback
@@ -16,7 +17,7 @@ def send_returned(client, rank, value):
     try:
         data = pickled(value)
     except Exception as error:  # an object's __reduce__ may raise any exception
-        _notes.warn(f"Result.return_value is None: a {type(value).__name__} of rank {rank} cannot be pickled: {error}")
+        _notes.warn(f"Result.return_value is None: {kind_of(value)} of rank {rank} cannot be pickled: {error}")
         return
     _send(client, _returned_name(rank), data)
 
@@ -66,6 +67,14 @@ def failures_in(exchange):
 def summary_of(error):
     """Returns type and text of an exception from failures_in()."""
     return str(error) if isinstance(error, RemoteError) else f"{type(error).__name__}: {error}"
+
+
+def summary_of_all(failures):
+    """Returns one text for {rank: exception} of failures_in(); ranks with the same exception are named together."""
+    ranks_of = {}
+    for rank, error in failures.items():
+        ranks_of.setdefault(summary_of(error), []).append(str(rank))
+    return "; ".join(f"{'rank' if len(ranks) == 1 else 'ranks'} {', '.join(ranks)}: {summary}" for summary, ranks in ranks_of.items())
 
 
 def _failure_from(exchange, name):

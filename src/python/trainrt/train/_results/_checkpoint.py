@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Optional, Union
 
+from ..._client.values import kind_of
 from ..._support import _local_files, _object_store
 from . import _checkpoint_values, _json_file, _run_directory
 from ._remote_checkpoint import RemoteCheckpoint
@@ -241,7 +242,7 @@ class Checkpoint:
         if self._remote is not None:
             raise ValueError(f"set_metadata(): files in an object store are not changed: {self.path}. Change a copy: Checkpoint(checkpoint.to_directory())")
         if not isinstance(metadata, dict):
-            raise TypeError(f"set_metadata() takes a dict, not a {type(metadata).__name__}")
+            raise TypeError(f"set_metadata() takes a dict, not {kind_of(metadata)}")
         self._existing_path()
         try:
             _json_file.write(os.path.join(self._native_directory or self.path, _METADATA), metadata)

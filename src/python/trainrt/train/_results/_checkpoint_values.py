@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import weakref
 
+from ..._client.values import kind_of
 from ..._support import _plain_tree
 
 _CALLER = "Checkpoint.from_dict()"
@@ -13,10 +14,10 @@ _CALLER = "Checkpoint.from_dict()"
 def written(values):
     """Writes the values, {name: value}, into a new temporary directory and returns its path. Raises TypeError for an unsupported type."""
     if not isinstance(values, dict):
-        raise TypeError(f"{_CALLER} takes a dict, not a {type(values).__name__}")
+        raise TypeError(f"{_CALLER} takes a dict, not {kind_of(values)}")
     for name in values:
         if not isinstance(name, str):
-            raise TypeError(f"{_CALLER}: the key {name!r} is a {type(name).__name__}; it must be a string")
+            raise TypeError(f"{_CALLER}: the key {name!r} is {kind_of(name)}; it must be a string")
     folder = tempfile.mkdtemp(prefix="trainrt_values_")
     try:
         _plain_tree.save(folder, values, _CALLER)

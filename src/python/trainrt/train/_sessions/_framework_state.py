@@ -2,6 +2,7 @@
 save_point()."""
 
 from ... import _client
+from ..._client.values import kind_of
 from . import _current
 from ._report import report
 
@@ -62,7 +63,7 @@ def checked_values(values):
     """Returns `values`. Raises TypeError if one cannot be saved."""
     for name, value in values.items():
         if not isinstance(value, _VALUES) and not hasattr(value, "item"):
-            raise TypeError(f"'{name}' is a {type(value).__name__}, which a checkpoint cannot hold here; it must be a bool, int, float or str")
+            raise TypeError(f"'{name}' is {kind_of(value)}, which a checkpoint cannot hold here; it must be a bool, int, float or str")
     return values
 
 

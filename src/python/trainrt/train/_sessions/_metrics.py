@@ -4,7 +4,7 @@ import math
 import sys
 
 from ..._client import Number
-from ..._client.values import plain_value
+from ..._client.values import kind_of, plain_value
 
 _PLAIN = frozenset((float, int, str, bool))  # types of metrics that need no conversion
 
@@ -13,7 +13,7 @@ def flat_metrics(metrics):
     """Returns {name: number, string, bool or Number}; {'val': {'loss': 1}} becomes {'val/loss': 1}. Raises TypeError or ValueError for a name
     or value that is not supported."""
     if not isinstance(metrics, dict):
-        raise TypeError(f"report() takes a dict of metrics, not a {type(metrics).__name__}")
+        raise TypeError(f"report() takes a dict of metrics, not {kind_of(metrics)}")
     found = {}
     _flatten(metrics, "", found)
     return found
@@ -46,7 +46,7 @@ def _checked(name, value):
     try:
         return plain_value(f"metric '{name}'", value)
     except TypeError:
-        raise TypeError(f"metric '{name}' is a {type(value).__name__}; a metric is a number, bool, string, None, or a dict of these. Save other "
+        raise TypeError(f"metric '{name}' is {kind_of(value)}; a metric is a number, bool, string, None, or a dict of these. Save other "
                         f"values in files of a checkpoint") from None
 
 

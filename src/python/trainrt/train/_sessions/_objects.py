@@ -7,6 +7,8 @@ the same script. Nothing that comes from a checkpoint, a dataset or a config is 
 import pickle
 from array import array
 
+from ..._client.values import kind_of
+
 
 def broadcast(runtime, value, root=0, caller="broadcast()"):
     """Returns the value of rank `root` on all ranks. Raises TypeError on all ranks if it cannot be pickled. Collective."""
@@ -41,4 +43,4 @@ def _pickled(caller, value):
     try:
         return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # an object's __reduce__ may raise any exception
-        raise TypeError(f"{caller}: a {type(value).__name__} cannot be sent to the other ranks: {type(error).__name__}: {error}") from error
+        raise TypeError(f"{caller}: {kind_of(value)} cannot be sent to the other ranks: {type(error).__name__}: {error}") from error

@@ -4,6 +4,7 @@ import difflib
 import inspect
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
+from ..._client.values import kind_of
 from .._results._checkpoint import Checkpoint
 from . import _current, _shards
 from ._metrics import flat_metrics, has_reductions
@@ -191,7 +192,7 @@ def _uploaded(checkpoint, upload_fn, directory_name):
 
 def _check_checkpoint(checkpoint, validation):
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
-        raise TypeError(f"report(checkpoint={checkpoint!r}): it must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
+        raise TypeError(f"report(checkpoint={checkpoint!r}): it must be a Checkpoint, not {kind_of(checkpoint)}; use Checkpoint.from_directory(path)")
     if validation and checkpoint is None:
         raise ValueError("Validation requires a checkpoint to be provided: report(validation=...) also needs checkpoint=...")
 

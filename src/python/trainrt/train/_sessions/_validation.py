@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Union
 
+from ..._client.values import kind_of
+
 ValidationFn = Callable[..., dict[str, Any]]  # fn(checkpoint, **fn_kwargs) returns metrics
 
 
@@ -81,7 +83,7 @@ class ValidationConfig:
         if not callable(fn):
             raise TypeError(f"ValidationConfig(fn={fn!r}): it must be a function")
         if task_config is not None and not isinstance(task_config, ValidationTaskConfig):
-            raise TypeError(f"ValidationConfig(task_config={task_config!r}): it must be a ValidationTaskConfig, not a {type(task_config).__name__}")
+            raise TypeError(f"ValidationConfig(task_config={task_config!r}): it must be a ValidationTaskConfig, not {kind_of(task_config)}")
         self.fn = fn
         self.task_config = task_config or ValidationTaskConfig()
         self.ray_remote_kwargs = ray_remote_kwargs or {}

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from ... import _client
+from ..._client.values import kind_of
 from ..._support import _notes, _plain_tree
 from .._fit import _in_rank, _outcomes
 from .._results._checkpoint import Checkpoint
@@ -123,7 +124,7 @@ def _gathered(session, returned):
     try:
         data = _pickled(returned)
     except Exception as error:  # an object's __reduce__ may raise any exception
-        data, failure = pickle.dumps(None), f"a {type(returned).__name__} cannot be pickled: {error}"
+        data, failure = pickle.dumps(None), f"{kind_of(returned)} cannot be pickled: {error}"
     values = []
     for rank, (part, problem) in enumerate(session.gather((data, failure))):
         if problem:

@@ -4,6 +4,7 @@ import pickle
 import sys
 import traceback
 
+from ..._client.values import kind_of
 from ..._support import _pickling
 from ..._support._side_process import connection_here
 from .._results._checkpoint import Checkpoint
@@ -34,7 +35,7 @@ def _answer(connection):
 def _metrics_of(function, path, arguments):
     found = function(Checkpoint(path), **arguments)
     if not isinstance(found, dict):
-        raise TypeError(f"the validation function returned a {type(found).__name__}; it must return a dict of metrics")
+        raise TypeError(f"the validation function returned {kind_of(found)}; it must return a dict of metrics")
     return {name: getattr(value, "value", value) for name, value in flat_metrics(found).items()}
 
 

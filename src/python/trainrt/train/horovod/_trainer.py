@@ -5,6 +5,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
+from ..._client.values import kind_of
 from ..._support import _notes
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
@@ -122,7 +123,7 @@ class HorovodTrainer(DataParallelTrainer):
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, horovod_config: Optional[HorovodConfig] = None, **arguments: Any):
         if horovod_config is not None and not isinstance(horovod_config, HorovodConfig):
-            raise TypeError(f"horovod_config={horovod_config!r}: it must be a HorovodConfig, not a {type(horovod_config).__name__}")
+            raise TypeError(f"horovod_config={horovod_config!r}: it must be a HorovodConfig, not {kind_of(horovod_config)}")
         super().__init__(train_loop_per_worker, backend_config=horovod_config or HorovodConfig(), **arguments)
 
 

@@ -4,6 +4,7 @@ from typing import Any, Optional
 
 import numpy
 
+from ..._client.values import kind_of
 from ..._support._host_leaf import HostLeaf
 from .._sessions import _framework_state
 from ._arrays import JaxArray
@@ -172,7 +173,7 @@ class _Trees:
             return JaxArray(name, lambda: self._arrays[name], put).leaves()
         if isinstance(leaf, (numpy.ndarray, numpy.generic)):
             return [HostLeaf(name, leaf.shape, leaf.dtype, lambda: self._arrays[name], put)]
-        raise TypeError(f"'{name}' is a {type(leaf).__name__}, which a checkpoint cannot hold; leaves of a tree must be arrays of JAX or NumPy, bools, ints, "
+        raise TypeError(f"'{name}' is {kind_of(leaf)}, which a checkpoint cannot hold; leaves of a tree must be arrays of JAX or NumPy, bools, ints, "
                         f"floats or strings")
 
 

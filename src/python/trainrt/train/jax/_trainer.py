@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
+from ..._client.values import kind_of
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
 
@@ -78,7 +79,7 @@ class JaxTrainer(DataParallelTrainer):
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, jax_config: Optional[JaxConfig] = None, **arguments: Any):
         if jax_config is not None and not isinstance(jax_config, JaxConfig):
-            raise TypeError(f"jax_config={jax_config!r}: it must be a JaxConfig, not a {type(jax_config).__name__}")
+            raise TypeError(f"jax_config={jax_config!r}: it must be a JaxConfig, not {kind_of(jax_config)}")
         _import_jax()
         super().__init__(train_loop_per_worker, backend_config=jax_config or JaxConfig(), **arguments)
 

@@ -2,6 +2,8 @@
 
 import hashlib
 
+from ..._client.values import kind_of
+
 
 def of_epoch(data, epoch, seed):
     """Returns the data for model.fit(): the value of a function of the epoch, arrays in the order of the epoch, other data unchanged. Raises
@@ -12,7 +14,7 @@ def of_epoch(data, epoch, seed):
     if callable(data) and not hasattr(data, "__iter__") and not hasattr(data, "__getitem__"):
         return data(epoch)
     if hasattr(data, "__next__"):
-        raise TypeError(f"fit() was given a {type(data).__name__}, which ends after its first epoch; pass a function of the epoch that returns a new one")
+        raise TypeError(f"fit() was given {kind_of(data)}, which ends after its first epoch; pass a function of the epoch that returns a new one")
     return data
 
 

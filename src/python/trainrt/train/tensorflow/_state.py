@@ -2,6 +2,7 @@
 
 from typing import Any, Optional
 
+from ..._client.values import kind_of
 from .._sessions import _framework_state
 from ._variables import tensorflow_leaves
 
@@ -132,7 +133,7 @@ def _leaves(objects):
                 seen.add(id(variable))
                 leaves += tensorflow_leaves(path, getattr(variable, "value", variable) if _is_keras_3_variable(variable) else variable)
         if not found:
-            raise ValueError(f"'{name}' is a {type(thing).__name__} without variables; build it before load_state(): model.build(input_shape), "
+            raise ValueError(f"'{name}' is {kind_of(thing)} without variables; build it before load_state(): model.build(input_shape), "
                              f"optimizer.build(model.trainable_variables), or a first call")
     return leaves
 
@@ -153,7 +154,7 @@ def _named_variables(name, thing):
         return named_variables(thing, name, "optimizer" if name == "model" else f"{name}_optimizer")
     if hasattr(thing, "_trackable_children") or hasattr(thing, "_checkpoint_dependencies"):
         return _tracked_variables(name, thing)
-    raise TypeError(f"'{name}' is a {type(thing).__name__}, which a checkpoint cannot hold; it must be an object that TensorFlow tracks (a model, tf.Module, "
+    raise TypeError(f"'{name}' is {kind_of(thing)}, which a checkpoint cannot hold; it must be an object that TensorFlow tracks (a model, tf.Module, "
                     f"tf.train.Checkpoint, optimizer or tf.Variable), a list or dict of these, a bool, int, float or str")
 
 

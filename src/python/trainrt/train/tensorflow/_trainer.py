@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
+from ..._client.values import kind_of
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
 
@@ -56,5 +57,5 @@ class TensorflowTrainer(DataParallelTrainer):
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, tensorflow_config: Optional[TensorflowConfig] = None, **arguments: Any):
         if tensorflow_config is not None and not isinstance(tensorflow_config, TensorflowConfig):
-            raise TypeError(f"tensorflow_config={tensorflow_config!r}: it must be a TensorflowConfig, not a {type(tensorflow_config).__name__}")
+            raise TypeError(f"tensorflow_config={tensorflow_config!r}: it must be a TensorflowConfig, not {kind_of(tensorflow_config)}")
         super().__init__(train_loop_per_worker, backend_config=tensorflow_config or TensorflowConfig(), **arguments)

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ..._client.values import kind_of
 from . import _plain_state
 from ._leaves import Leaf, module_leaves, named_parameters, unwrapped
 from ._optimizer_state import OptimizerPart
@@ -115,7 +116,7 @@ class Contents:
         elif isinstance(thing, torch.utils.data.DataLoader):
             raise TypeError(f"'{name}' is a DataLoader without a saved position: pass it through prepare_data_loader() first")
         else:
-            raise TypeError(f"'{name}' is a {type(thing).__name__}, which checkpoints do not support: it must be a module, an optimizer, an object "
+            raise TypeError(f"'{name}' is {kind_of(thing)}, which checkpoints do not support: it must be a module, an optimizer, an object "
                             f"with state_dict() and load_state_dict(), a tensor, a bool, an int, a float or a str")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ..._client.values import kind_of
 from ..._support import _plain_tree
 from ._leaves import path_of
 
@@ -23,7 +24,7 @@ class _Plain(_plain_tree.Writer):
     def _array(self, where: str, value: Any) -> Any:
         if hasattr(value, "item") and getattr(value, "shape", None) == () and not isinstance(value, torch.Tensor):  # a NumPy scalar
             return self.encoded(where, value.item())
-        raise TypeError(f"CheckpointWriter: '{where}' is a {type(value).__name__}, which checkpoints do not support: use tensors, numbers, strings, "
+        raise TypeError(f"CheckpointWriter: '{where}' is {kind_of(value)}, which checkpoints do not support: use tensors, numbers, strings, "
                         f"None, and lists, tuples and dicts of these, or leave it out of the state_dict")
 
     def _place(self, data: bytes) -> Any:

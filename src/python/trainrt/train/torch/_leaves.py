@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ..._client.values import kind_of
 from . import _flat_shards
 
 
@@ -116,7 +117,7 @@ def module_leaves(prefix: str, module: Any) -> list[Leaf]:
     tensors = _flat_shards.named_tensors(module) if is_wrapped else ((name, tensor, None) for name, tensor in module.state_dict().items())
     for name, tensor, share in tensors:
         if not isinstance(tensor, torch.Tensor):
-            raise TypeError(f"'{name}' in the state_dict of the module {type(module).__name__} is a {type(tensor).__name__}, not a tensor: pass it "
+            raise TypeError(f"'{name}' in the state_dict of the module {type(module).__name__} is {kind_of(tensor)}, not a tensor: pass it "
                             f"to save_state() and load_state() as a separate value")
         where = f"{prefix}/{path_of(name)}"
         leaves += [Leaf(where, tensor, per_rank=name in own)] if share is None else share_leaves(where, tensor, share)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, DistributedSampler, IterableDataset, RandomSampler, SequentialSampler
 
+from ..._client.values import kind_of
 from ..._support import _notes
 from . import _seeding, _transfer, _world
 from ._sampler import EpochSampler, ResumableBatches
@@ -58,7 +59,7 @@ def prepare_data_loader(data_loader: DataLoader, add_dist_sampler: bool = True, 
     if remainder not in (*_REMAINDERS, None):
         raise ValueError(f"prepare_data_loader(remainder={remainder!r}): it must be 'pad', 'uneven' or 'drop'")
     if not isinstance(data_loader, DataLoader):
-        raise TypeError(f"prepare_data_loader() takes a torch.utils.data.DataLoader, not a {type(data_loader).__name__}")
+        raise TypeError(f"prepare_data_loader() takes a torch.utils.data.DataLoader, not {kind_of(data_loader)}")
     device = _transfer.get_device() if move_to_device else torch.device("cpu")
     return PreparedDataLoader(data_loader, _sampling(data_loader, add_dist_sampler, remainder), device, auto_transfer, remainder is None)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from ..._client.values import kind_of
 from .._sessions import _current
 from . import _plain_state
 from ._leaves import Leaf, path_of, share_leaves
@@ -100,7 +101,7 @@ class OptimizerPart:
                                  f"requires_grad and add its group before that")
             for key, value in state.items():
                 if isinstance(value, torch.Tensor) != isinstance(forms.get(key), torch.Tensor):
-                    raise ValueError(f"{self.prefix}/{path_of(name)}/{key} is now a {type(value).__name__}, and was a "
+                    raise ValueError(f"{self.prefix}/{path_of(name)}/{key} is now {kind_of(value)}, and was a "
                                      f"{type(forms.get(key)).__name__} when load_state() was called: the type must not change")
             yield name, state
 
@@ -148,7 +149,7 @@ class OptimizerPart:
         where = f"{self.prefix}/{path_of(name)}/{key}"
         if not isinstance(value, torch.Tensor):
             if isinstance(value, (list, tuple, dict)):
-                raise TypeError(f"{where} is a {type(value).__name__}, whose size changes from step to step: checkpoints do not support the "
+                raise TypeError(f"{where} is {kind_of(value)}, whose size changes from step to step: checkpoints do not support the "
                                 f"optimizer {type(self._optimizer).__name__} as tensors; write its state_dict() to a file (trainrt.State.file)")
             _plain_state.value_text(where, value)
             return value

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from ..._client.values import kind_of
+
 _CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 
 
@@ -33,7 +35,7 @@ def _encoded(label: str, value: Any) -> Any:
         return [_encoded(f"{label}/{number}", one) for number, one in enumerate(value)]
     if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a NumPy scalar
         return value.item()
-    raise TypeError(f"{label} is a {type(value).__name__}, which checkpoints do not support: it must be a number, string, bool, None, or a list or "
+    raise TypeError(f"{label} is {kind_of(value)}, which checkpoints do not support: it must be a number, string, bool, None, or a list or "
                     f"dict of these; write other objects to a file (trainrt.State.file), or create them in the script")
 
 

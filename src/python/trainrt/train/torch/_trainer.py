@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, Callable
 
+from ..._client.values import kind_of
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
 from . import _accelerate_state, _group, _transfer
@@ -82,5 +83,5 @@ class TorchTrainer(DataParallelTrainer):
 
     def __init__(self, train_loop_per_worker: Callable[..., Any], *, torch_config: TorchConfig | None = None, **arguments: Any) -> None:
         if torch_config is not None and not isinstance(torch_config, TorchConfig):
-            raise TypeError(f"torch_config must be a TorchConfig, not a {type(torch_config).__name__}: {torch_config!r}")
+            raise TypeError(f"torch_config must be a TorchConfig, not {kind_of(torch_config)}: {torch_config!r}")
         super().__init__(train_loop_per_worker, backend_config=torch_config or TorchConfig(), **arguments)

@@ -33,7 +33,8 @@ class Stopper:
         raise NotImplementedError(f"{type(self).__name__} does not define __call__(trial_id, result)")
 
     def stop_all(self) -> bool:
-        """Returns whether the sweep ends. Called after each result, and every second."""
+        """Returns whether the sweep ends. Called after each result, and every second. The trials then save and pause, and the next start of the
+        sweep continues them."""
         raise NotImplementedError(f"{type(self).__name__} does not define stop_all()")
 
 

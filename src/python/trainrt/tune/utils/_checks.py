@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..._client.values import kind_of
 from ..._support import _notes, _pickling
 from ._monitor import gpus
 
@@ -179,7 +180,7 @@ def validate_warmstart(parameter_names: Sequence[str], points_to_evaluate: Any, 
     """
     for name, value in (("points_to_evaluate", points_to_evaluate), ("evaluated_rewards", evaluated_rewards if points_to_evaluate else None)):
         if value and not isinstance(value, list):
-            raise TypeError(f"{name} is a {type(value).__name__}; it must be a list")
+            raise TypeError(f"{name} is {kind_of(value)}; it must be a list")
     for point in points_to_evaluate or ():
         if not isinstance(point, (Mapping, list)):
             raise TypeError(f"points_to_evaluate contains {point!r}; each point must be a dict or a list")

@@ -6,6 +6,8 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..._client.values import kind_of
+
 
 def flatten_dict(dt: dict[str, Any], delimiter: str = "/", prevent_delimiter: bool = False, flatten_list: bool = False) -> dict[str, Any]:
     """Returns a dict without nested dicts: the key of a value is its path. Empty dicts are left out.
@@ -124,7 +126,7 @@ def unflatten_dict(dt: dict[str, Any], delimiter: str = "/") -> dict[str, Any]:
         for part in path:
             inner = inner.setdefault(part, type(dt)())
             if not isinstance(inner, dict):
-                raise TypeError(f"unflatten_dict(): the key '{key}' has the parent '{part}', whose value is a {type(inner).__name__}; rename one of them")
+                raise TypeError(f"unflatten_dict(): the key '{key}' has the parent '{part}', whose value is {kind_of(inner)}; rename one of them")
         inner[last] = value
     return made
 

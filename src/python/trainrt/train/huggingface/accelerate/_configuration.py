@@ -5,6 +5,8 @@ import json
 import os
 import tempfile
 
+from ...._client.values import kind_of
+
 _PREFIXES = ("ACCELERATE_", "FSDP_", "MEGATRON_LM_", "PARALLELISM_CONFIG_")
 _OF_THE_LAUNCH = ("ACCELERATE_USE_CPU", "ACCELERATE_TORCH_DEVICE", "ACCELERATE_CPU_AFFINITY")  # trainrt chooses devices and CPUs
 _TOPOLOGY = ("num_machines", "num_processes", "machine_rank", "gpu_ids", "num_cpu_threads_per_process", "main_process_ip", "main_process_port",
@@ -21,7 +23,7 @@ def read(config):
     if isinstance(config, dict):
         return dict(config)
     if not isinstance(config, (str, os.PathLike)):
-        raise TypeError(f"accelerate_config={config!r}: must be a dict or the path of a file, not a {type(config).__name__}")
+        raise TypeError(f"accelerate_config={config!r}: must be a dict or the path of a file, not {kind_of(config)}")
     path = os.path.abspath(os.path.expanduser(os.fspath(config)))
     yaml = importlib.import_module("yaml")
     try:
@@ -33,7 +35,7 @@ def read(config):
     except yaml.YAMLError as error:
         raise ValueError(f"accelerate_config={os.fspath(config)!r}: {path} is not valid YAML: {error}") from None
     if not isinstance(content or {}, dict):
-        raise ValueError(f"accelerate_config={os.fspath(config)!r}: {path} has a {type(content).__name__}; it must have keys and values")
+        raise ValueError(f"accelerate_config={os.fspath(config)!r}: {path} has {kind_of(content)}; it must have keys and values")
     return content or {}
 
 

@@ -7,6 +7,7 @@ import inspect
 import os
 from typing import Any, Callable
 
+from ...._client.values import kind_of
 from ..._config._data import DataConfig
 from ..._results._result import Result
 from ..._sessions import _report
@@ -87,7 +88,7 @@ def _check_call(function: Any, config: Any) -> None:
     if not callable(function):
         raise TypeError(f"trainer_init_per_worker={function!r}: must be a function of train_dataset, eval_dataset and the trainer_init_config")
     if config is not None and not isinstance(config, dict):
-        raise TypeError(f"trainer_init_config={config!r}: must be a dict, not a {type(config).__name__}")
+        raise TypeError(f"trainer_init_config={config!r}: must be a dict, not {kind_of(config)}")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # a built-in function without a signature

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ...._client.values import kind_of
 from ..._sessions import _report
 from ..._sessions._context import get_context
 from ._datasets import EvaluationRows, TrainRows
@@ -14,7 +15,7 @@ def run(init, train_shard, evaluation_shard, config):
     rows = None if train_shard is None else TrainRows(train_shard, get_context().get_world_size())
     trainer = init(rows, None if evaluation_shard is None else EvaluationRows(evaluation_shard), **config)
     if not isinstance(trainer, transformers.Trainer):
-        raise TypeError(f"trainer_init_per_worker returned a {type(trainer).__name__}; it must return a transformers.Trainer")
+        raise TypeError(f"trainer_init_per_worker returned {kind_of(trainer)}; it must return a transformers.Trainer")
     if rows is not None:
         _read_rows(trainer)
     trainer.add_callback(LogReports())

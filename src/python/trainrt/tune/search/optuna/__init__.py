@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from ...._client.values import kind_of
 from ..._spaces import DEFAULT_METRIC
 from ...utils._checks import validate_warmstart
 from ...utils._dicts import flatten_dict, unflatten_dict
@@ -124,7 +125,7 @@ class OptunaSearch(Searcher):
         captor = Captor(self._study.asked(trial_id, None))
         returned = self._space(captor)
         if returned is not None and not isinstance(returned, dict):
-            raise TypeError(f"OptunaSearch(space=...): the function returned a {type(returned).__name__}; it must return a dict or None")
+            raise TypeError(f"OptunaSearch(space=...): the function returned {kind_of(returned)}; it must return a dict or None")
         if not all(isinstance(name, str) for name in returned or ()):
             raise TypeError("OptunaSearch(space=...): the function returned a dict with a key that is no string")
         return unflatten_dict({**captor.captured_values, **(returned or {})})
