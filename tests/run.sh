@@ -2,9 +2,12 @@
 # Runs the tests that are built in BUILD, or only the given suites, and prints "N passed, N failed, N skipped" at the end.
 #   tests/run.sh BUILD [lint] [unit] [contract] [fuzz] [multirank] [faults] [frameworks] [gpu] [slurm]
 #
-# tests/budgets.txt gives each test program a lane and a budget in seconds. Four workers run at the same time: one for the lane `slurm`,
-# since its programs share the Slurm of the machine, two for `waiting` (programs that mostly wait) and one for `busy`. A worker starts
+# tests/budgets.txt gives each test program a lane and a budget in seconds. Six workers run at the same time: one for the lane `slurm`,
+# since its programs share the Slurm of the machine, three for `waiting` (programs that mostly wait) and two for `busy`. A worker starts
 # the programs with the largest budgets first. When its lane is empty, it takes programs of the other lanes, except `slurm`.
+#
+# The line of a program has its elapsed and CPU seconds. The CPU seconds include the processes that the program has waited for, but not
+# daemons. The last lines add up the seconds of each suite, and print how much of the cores the tests used.
 #
 # On a quiet machine, a program that takes 1.5 times its budget counts as a failure. The machine is quiet if a busy loop on each core
 # gets at least 85 % of that core, both before the first test and after the last. On other machines, and in a build with sanitizers,
@@ -57,8 +60,8 @@ named_failures() { # named_failures LOG: prints the failures of a log in a few l
   fi | cut -c 1-300 | sed 's/^/    /'
 }
 
-count() { # count NAME LOG EXIT_CODE SECONDS BUDGET: prints the last totals in the log of a program, and its failures
-  local name=$1 log=$2 code=$3 seconds=$4 budget=$5 good bad skip
+count() { # count NAME LOG EXIT_CODE SECONDS BUDGET CPU_SECONDS: prints the last totals in the log of a program, and its failures
+  local name=$1 log=$2 code=$3 seconds=$4 budget=$5 cpu=$6 good bad skip
   skip=$(grep -c '^ *skipped: ' "$log")
   if line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) && [ -n "$line" ]; then
     read -r good _ bad _ <<<"${line//,/}"
@@ -72,7 +75,7 @@ count() { # count NAME LOG EXIT_CODE SECONDS BUDGET: prints the last totals in t
     good=0 bad=1
   fi
   [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1 # it crashed or timed out after it had printed totals
-  printf '%-44s %4d passed %3d failed %3d skipped  %4d s (budget %d s)\n' "$name" "$good" "$bad" "$skip" "$seconds" "$budget"
+  printf '%-44s %4d passed %3d failed %3d skipped  %4d s (budget %d s, CPU %d s)\n' "$name" "$good" "$bad" "$skip" "$seconds" "$budget" "$cpu"
   grep '^ *skipped: ' "$log" | sed 's/^ */    /'
   if [ "$bad" != 0 ]; then
     grep '^FAILED' "$log"
@@ -80,11 +83,15 @@ count() { # count NAME LOG EXIT_CODE SECONDS BUDGET: prints the last totals in t
     { echo "failed: $name ($log)"; named_failures "$log"; } >>"$totals/failures"
   fi
   echo "$good $bad $skip" >>"$totals/$BASHPID"
-  echo "$name $seconds $budget" >>"$totals/seconds"
+  echo "$name $seconds $budget $cpu" >>"$totals/seconds"
+}
+
+cpu_between() { # cpu_between FILE FILE: prints the CPU seconds between two outputs of `times` in the same shell
+  awk 'FNR == 2 { gsub("[ms]", " "); now = 60 * $1 + $2 + 60 * $3 + $4; used = now - before; before = now } END { printf "%.0f", used }' "$1" "$2"
 }
 
 run() { # run NAME BUDGET: runs the program unless another worker has taken it
-  local name=$1 budget=$2 code file command log="$logs/${1//\//_}.log"
+  local name=$1 budget=$2 code file command log="$logs/${1//\//_}.log" times="$totals/times.$BASHPID"
   mkdir "$totals/taken.${name//\//_}" 2>/dev/null || return 0
   file=$here/$name
   case $name in
@@ -92,12 +99,14 @@ run() { # run NAME BUDGET: runs the program unless another worker has taken it
     *) if [ -f "$file.py" ]; then command=(/usr/bin/python3 "$file.py" "$build"); else command=(bash "$file.sh" "$build"); fi ;;
   esac
   SECONDS=0
+  times >"$times.before"
   timeout --kill-after=10 1500 "${command[@]}" >"$log" 2>&1 </dev/null &
   child=$!
   wait "$child"
   code=$?
   child=
-  count "$name" "$log" "$code" "$SECONDS" "$budget" >"$totals/text.$BASHPID"
+  times >"$times.after"
+  count "$name" "$log" "$code" "$SECONDS" "$budget" "$(cpu_between "$times.before" "$times.after")" >"$totals/text.$BASHPID"
   cat "$totals/text.$BASHPID" # in one call, so that lines of different workers do not mix
 }
 
@@ -112,12 +121,16 @@ run_worker() { # run_worker LANE: runs the programs of the lane, then programs o
   return 0
 }
 
-print_budgets() { # prints seconds and budgets per suite, and each program that took over 1.5 times its budget; fails if there is one
-  awk '{ suite = $1; sub("/.*", "", suite); used[suite] += $2; given[suite] += $3
+# print_budgets SECONDS: prints the seconds, budgets and CPU seconds per suite, how much of the cores the tests used in SECONDS, and each
+# program that took more than 1.5 times its budget. Fails if there is one.
+print_budgets() {
+  awk -v seconds="$1" -v cores="$(nproc)" '
+       { suite = $1; sub("/.*", "", suite); used[suite] += $2; given[suite] += $3; cpu[suite] += $4; all += $4
          if ($2 > 1.5 * $3) over[++n] = sprintf("over budget: %s took %d s, more than 1.5 times its budget of %d s", $1, $2, $3) }
-       END { printf "%-12s %8s %8s\n", "suite", "seconds", "budget"
-             for (suite in used) printf "%-12s %8d %8d\n", suite, used[suite], given[suite] | "sort"
+       END { printf "%-12s %8s %8s %8s\n", "suite", "seconds", "budget", "CPU"
+             for (suite in used) printf "%-12s %8d %8d %8d\n", suite, used[suite], given[suite], cpu[suite] | "sort"
              close("sort")
+             if (seconds > 0) printf "the tests took %d s and used %.0f %% of %d cores\n", seconds, 100 * all / seconds / cores, cores
              for (i = 1; i <= n; ++i) print over[i]
              exit n > 0 }' "$totals/seconds"
 }
@@ -127,7 +140,8 @@ touch "$totals/seconds"
 quiet=no
 ! grep -q '^TRAINRT_SANITIZE:[A-Z]*=..*' "$build/CMakeCache.txt" && cores_are_free && quiet=yes
 workers=
-for lane in slurm waiting waiting busy; do
+start=$(date +%s)
+for lane in slurm waiting waiting waiting busy busy; do
   run_worker "$lane" &
   workers="$workers $!"
 done
@@ -135,10 +149,11 @@ trap 'kill $workers 2>/dev/null; wait; exit 130' INT TERM
 for pid in $workers; do
   wait "$pid" || echo "0 1 0" >>"$totals/0" # a worker that failed
 done
+seconds=$(($(date +%s) - start))
 [ $quiet = no ] || cores_are_free || quiet=no
 
 [ ! -f "$totals/failures" ] || cat "$totals/failures" # repeated here because the log is long
-if print_budgets; then
+if print_budgets "$seconds"; then
   :
 elif [ $quiet = yes ]; then
   echo "0 1 0" >>"$totals/0"

@@ -15,7 +15,12 @@ ENV = {"TRAINRT": TRAINRT, "TRAINRT_JOBS": SOURCE / "jobs"}
 
 
 def config_of(name="run", **loop):
-    return linear_config(scratch(), name, {"epochs": EPOCHS, "step_pause": 0.01, **loop}, {"samples": 256, "features": 4})
+    return linear_config(scratch(), name, {"epochs": EPOCHS, "step_pause": 0.05, **loop}, {"samples": 256, "features": 4})
+
+
+def without_pauses(config):
+    """Removes the pauses for later attempts. The running attempt has read the config, and its pauses leave time to stop it."""
+    config.write_text(re.sub("step_pause *=.*", "step_pause = 0", config.read_text()))
 
 
 def submitted(words, output):
@@ -30,6 +35,7 @@ def continued_by_the_next(jobs, config, output):
     first, second, third = jobs
     run_dir = run_dir_of(config)
     wait_for_reports(run_dir, 3, first)
+    without_pauses(config)
     equal([job.state() for job in (second, third)], ["PENDING", "PENDING"], "states of the later jobs", first)
     CLUSTER.call("scancel", "--batch", "--signal=USR1", first.id)
     equal(first.wait_for_state("FAILED", "COMPLETED"), "FAILED", "state of the job that stopped", first)
@@ -75,6 +81,7 @@ def an_array_of_one_task_at_a_time_is_a_chain():
     (job,) = submitted(["sbatch", "--parsable", "--array=1-2%1", "--no-requeue", "-N1", "-n1", f"--output={output}", SOURCE / "jobs/train.sbatch", config], output)
     run_dir = run_dir_of(config)
     wait_for_reports(run_dir, 3, job)
+    without_pauses(config)
     CLUSTER.call("scancel", "--batch", "--signal=USR1", f"{job.id}_1")
     wait_until(lambda: run_state(run_dir) == "finished", 60, "the second task to finish the run", job)
     equal(len(attempts(run_dir)), 2, "attempts", job)

@@ -347,10 +347,13 @@ class Job:
 
 
 def wait_until(condition, timeout, label, job=None):
+    """Waits until `condition()` is true. A condition that takes much CPU time, such as a scan of all processes, is evaluated less often."""
     limit = time.monotonic() + timeout
+    cpu_s = time.process_time()
     while not condition():
         check(time.monotonic() < limit, f"waited {timeout} s for {label}", job)
-        time.sleep(0.01)
+        time.sleep(min(max(0.01, 10 * (time.process_time() - cpu_s)), 0.05))
+        cpu_s = time.process_time()
 
 
 def run(command, timeout=60, **options):

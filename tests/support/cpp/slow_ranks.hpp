@@ -18,7 +18,8 @@ class SleepingRank {
         {watch::Work::input, 1}, {watch::Work::forward, 1.5}, {watch::Work::backward, 1.5}, {watch::Work::save, 10}};
     int rank = -1;
     watch::Work planted = watch::Work::forward;
-    double more = 0;  ///< additional milliseconds of the rank
+    double more = 0;   ///< additional milliseconds of the rank
+    double scale = 1;  ///< multiplies all times
     int save_every = 10;
   };
 
@@ -50,7 +51,7 @@ class SleepingRank {
   }
   void work(watch::Work kind) const {
     const bool is_planted = communicator_.rank() == plan_.rank && kind == plan_.planted;
-    const double ms = plan_.work.at(kind) + (is_planted ? plan_.more : 0);
+    const double ms = plan_.scale * (plan_.work.at(kind) + (is_planted ? plan_.more : 0));
     std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms));
   }
 
