@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable
 
+from ._batches._iterator import DataIterator
+from ._batches._pipeline import PipelineIterator
 from ._changes import ChangeMethods
 from ._choices import ChoiceMethods
 from ._combined import CombineMethods
-from ._iterator import DataIterator
-from ._pipeline import PipelineIterator
 
 
 class Dataset(ChangeMethods, ChoiceMethods, CombineMethods):

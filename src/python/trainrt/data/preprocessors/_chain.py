@@ -1,7 +1,7 @@
 """Chain, a sequence of preprocessors, and Tokenizer, which exists in Python only."""
 
-from .._columns import NotStorableError
-from .._numpy import numpy
+from .._values._columns import NotStorableError
+from .._values._numpy import numpy
 from ._fit import stages_learned_from
 from ._parameters import Parameter
 from ._preprocessor import VERSION, Preprocessor, taken

@@ -4,8 +4,8 @@ import enum
 import json
 import warnings
 
-from .._columns import columns_of
-from .._numpy import numpy
+from .._values._columns import columns_of
+from .._values._numpy import numpy
 
 VERSION = 1  # of the JSON of a preprocessor
 KINDS = {}  # {name: class} for from_dict()

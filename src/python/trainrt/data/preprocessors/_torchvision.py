@@ -1,6 +1,6 @@
 """TorchVisionPreprocessor: transforms of torchvision for columns of images."""
 
-from .._numpy import numpy
+from .._values._numpy import numpy
 from ._preprocessor import Preprocessor, taken
 
 
