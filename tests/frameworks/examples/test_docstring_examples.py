@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The public names of trainrt, trainrt.data, trainrt.tune, trainrt.air, trainrt.sinks and trainrt.train.torch have examples in their docstrings, and the examples work."""
+"""The public names of the packages below have examples in their docstrings, and the examples work."""
 import sys
 from pathlib import Path
 
@@ -57,8 +57,13 @@ def examples_of_trainrt_tune_work():
     examples_work("trainrt.tune", 30)
     examples_work("trainrt.tune.schedulers", 10)
     examples_work("trainrt.tune.search", 5)
-    for module, least in (("stopper", 15), ("logger", 8), ("utils", 8), ("search.sample", 24), ("trainable", 5)):
+    for module, least in (("stopper", 15), ("logger", 8), ("utils", 8), ("search.sample", 24), ("trainable", 5), ("experiment", 5)):
         examples_work(f"trainrt.tune.{module}", least)
+
+
+@test
+def examples_of_trainrt_train_work():
+    examples_work("trainrt.train", 100)
 
 
 @test

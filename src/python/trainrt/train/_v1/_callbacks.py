@@ -20,7 +20,7 @@ class TrainingCallback:
     --------
     >>> from trainrt.train import TrainingCallback
     >>> class PrintResults(TrainingCallback):
-    ...     def handle_result(self, results: list[dict[str, Any]], **info: Any) -> None:
+    ...     def handle_result(self, results, **info):
     ...         print(results)
     >>> PrintResults().handle_result([{"loss": 0.5}])
     [{'loss': 0.5}]
