@@ -73,6 +73,14 @@ def examples_of_trainrt_air_and_sinks_work():
 
 
 @test
+def examples_of_trainrt_train_xgboost_work():
+    if run([PYTHON, "-c", "import xgboost"]).code != 0:
+        skip("xgboost is not installed (python3-xgboost)")
+    examples_work("trainrt.train.xgboost", 15)
+    examples_work("trainrt.tune.integration.xgboost", 6)
+
+
+@test
 def examples_of_trainrt_train_torch_work():
     require_torch()
     examples_work("trainrt.train.torch", 40)
