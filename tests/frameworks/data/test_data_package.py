@@ -122,7 +122,7 @@ def a_second_read_of_a_path_gives_the_new_contents():
 @test
 def datasets_derived_from_one_read_open_its_files_once():
     import pickle
-    from trainrt.data import _server
+    from trainrt.data._batches import _server
     path, server, opened = write_numbers(scratch() / "x.csv", range(20)), _server.server(), []
     ask = server.ask
     server.ask = lambda op, *rest, **fields: (opened.append(fields["name"]) if op == "data_open" else None, ask(op, *rest, **fields))[1]
