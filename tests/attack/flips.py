@@ -26,7 +26,7 @@ from harness import BUILD, TRAINRT, Failure, Skipped, check_exit, put_scratch_in
 os.environ["TRAINRT_EXECUTABLE"] = str(TRAINRT)
 sys.path.insert(0, str(BUILD / "python"))
 import numpy  # noqa: E402
-import trainrt.data._server as serving  # noqa: E402
+import trainrt.data._batches._server as serving  # noqa: E402
 from trainrt.data._dataset import Dataset  # noqa: E402
 from trainrt.data._sources import FileSource  # noqa: E402
 

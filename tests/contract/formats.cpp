@@ -10,12 +10,15 @@
 #include <trainrt/error.hpp>
 
 #include "contract/format_files.hpp"
+#include "contract/walked_samples.hpp"
 #include "data/section/open_dataset.hpp"
 #include "data/source/format.hpp"
 #include "support/cpp/skip.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;
+using contract::Samples;
+using contract::walk;
 using contract::WrittenDataset;
 using test::Scratch;
 
@@ -23,7 +26,6 @@ namespace {
 
 constexpr std::size_t many = 12;
 using Keys = std::map<std::string, std::string>;
-using Samples = std::vector<std::string>;  ///< for each sample of a walk, the bytes of all its fields
 
 /// Makes the modules of the build known, before the process's environment is read: they are next to the folder of the
 /// tests.
@@ -61,43 +63,6 @@ class Listed {
   Options section_;
   data::Listing listing_;
 };
-
-void append_sample(const Batch& batch, const std::vector<Dataset::Field>& fields, std::size_t sample, std::string& bytes) {
-  for (const auto& field : fields) {
-    const auto view = field.varies ? batch.varying(field.name, sample) : batch.field(field.name);
-    const auto count = field.varies ? view.bytes() : view.bytes() / batch.size();
-    const auto* const first = static_cast<const char*>(view.data) + (field.varies ? 0 : sample * count);
-    bytes += fmt::format("{}:", count);
-    if (count > 0) bytes.append(first, count);
-  }
-}
-
-/// Walks through epoch 0 from the position of `dataset` on, and takes at most `max_batches` batches.
-Samples walk(const std::shared_ptr<DatasetImpl>& dataset, std::size_t batch_size, std::size_t max_batches = 1000) {
-  Samples samples;
-  const Dataset view(dataset);
-  auto batches = view.epoch(0).batches(batch_size, Remainder::uneven);
-  std::size_t taken = 0;
-  for (auto batch = batches.begin(); taken < max_batches && batch != batches.end(); ++taken) {
-    for (std::size_t i = 0; i < (*batch).size(); ++i) {
-      samples.emplace_back(fmt::format("{}=", (*batch).indices()[i]));
-      append_sample(*batch, view.fields(), i, samples.back());
-    }
-    if (taken + 1 < max_batches) ++batch;
-  }
-  return samples;
-}
-
-/// Returns the samples after the first `taken` of a run that is stopped there and restarted.
-Samples walk_after_restart(const Listed& listed, std::size_t taken) {
-  const auto stopped = listed.open();
-  auto batches = Dataset(stopped).epoch(0).batches(1, Remainder::uneven);
-  auto batch = batches.begin();
-  for (std::size_t i = 1; i < taken; ++i) ++batch;
-  const auto restarted = listed.open();
-  restarted->walk().restore(stopped->walk().cursor(), restarted->plan().steps_text());
-  return walk(restarted, 1);
-}
 
 /// Calls `check` for each row of format_files() with 12 samples. Formats that this build lacks are skipped.
 template <class Check>
@@ -239,12 +204,7 @@ TEST_CASE("every data format gives the same batches with any number of threads, 
 TEST_CASE("every data format continues at any sample after a stop") {
   for_each_format([](const auto& row, const WrittenDataset& written) {
     const Listed listed(section_of(row.format, written.keys, {{"shuffle", "true"}, {"memory", "1 KiB"}}));
-    const auto all = walk(listed.open(), 1);
-    REQUIRE(all.size() == many);
-    for (std::size_t taken = 1; taken < many; ++taken) {
-      INFO("stopped after " << taken << " samples");
-      CHECK(walk_after_restart(listed, taken) == Samples(all.begin() + static_cast<std::ptrdiff_t>(taken), all.end()));
-    }
+    CHECK(contract::check_restarts([&] { return listed.open(); }).size() == many);
   });
 }
 

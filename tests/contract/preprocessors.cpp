@@ -11,6 +11,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/preprocessor.hpp>
 
+#include "contract/walked_samples.hpp"
 #include "core/text/text.hpp"
 #include "data/preprocess/numbers.hpp"
 #include "data/preprocess/preprocessing.hpp"
@@ -36,21 +37,20 @@ std::string rows(int count) {
   return text;
 }
 
-std::shared_ptr<DatasetImpl> table_dataset(const Scratch& dir, const std::string& text) {
-  write(dir / "table.csv", std::string(columns) + text);
-  return open({{"source", dir / "table.csv"}, {"types", "x:f64, c:f64, m:f64, n:f64, t:text"}, {"threads", "2"}});
-}
-
-/// l: lists of numbers.
-std::shared_ptr<DatasetImpl> list_dataset(const Scratch& dir, int count) {
+/// Writes a file with the column, and returns the keys of its section. l: lists of numbers.
+std::map<std::string, std::string> keys_with(const std::string& column, const Scratch& dir, int count) {
+  if (column != "l") {
+    write(dir / "table.csv", std::string(columns) + rows(count));
+    return {{"source", dir / "table.csv"}, {"types", "x:f64, c:f64, m:f64, n:f64, t:text"}, {"threads", "2"}};
+  }
   std::string text;
   for (int i = 0; i < count; ++i) text += fmt::format("{{\"l\": [{}, {}]}}\n", i % 3, i % 5);
   write(dir / "lists.jsonl", text);
-  return open({{"source", dir / "lists.jsonl"}});
+  return {{"source", dir / "lists.jsonl"}};
 }
 
 std::shared_ptr<DatasetImpl> dataset_with(const std::string& column, const Scratch& dir, int count) {
-  return column == "l" ? list_dataset(dir, count) : table_dataset(dir, rows(count));
+  return open(keys_with(column, dir, count));
 }
 
 Json valid_value(const ParameterSpec& spec, const std::string& column) {
@@ -379,6 +379,17 @@ TEST_CASE("several threads may transform with one preprocessor at the same time"
     for (auto& each : found) threads.emplace_back([&] { each = transformed(preprocessor, table); });
     for (auto& thread : threads) thread.join();
     for (const auto& each : found) CHECK(same_bits(each, expected));
+  });
+}
+
+TEST_CASE("transformed samples continue at any sample after a stop") {
+  for_each_kind([](const auto& kind, const auto& column) {
+    const Scratch dir;
+    constexpr int count = 5;
+    auto keys = keys_with(column, dir, count);
+    write(dir / "fitted.json", fitted(example(kind, column), open(keys)).to_json());
+    keys.insert({{"preprocess", "@" + (dir / "fitted.json")}, {"shuffle", "true"}, {"memory", "1 KiB"}});
+    CHECK(contract::check_restarts([&] { return contract::prepared(options(keys)); }).size() == count);
   });
 }
 

@@ -12,7 +12,7 @@ MODULE_LINES = 300
 LONG_MODULES: dict = {}
 # Sub-packages and modules of the package. Each may import those before it, and itself; PATH/__init__ is the sub-package without its contents. The
 # package trainrt is above all of them.
-ORDER = ("_version", "_ray_names", "cloudpickle", "actor", "_support", "_cluster", "_client", "data", "data/preprocessors", "train/errors", "train/_results", "train/_sessions",
+ORDER = ("_version", "_ray_names", "cloudpickle", "actor", "_support", "_cluster", "_client", "data/_values", "data/_operations", "data/_batches", "data", "data/preprocessors", "train/errors", "train/_results", "train/_sessions",
          "train/_config", "train/_validation", "train/_fit", "train/backend", "train/data_parallel_trainer", "train/base_trainer", "train/trainer",
          "train/context", "train/collective", "train/_boosting", "train/torch", "train/jax", "train/tensorflow/_variables", "train/keras", "train/tensorflow",
          "train/xgboost", "train/lightgbm", "train/horovod", "train/huggingface/transformers", "train/huggingface/accelerate", "train/huggingface",

@@ -26,40 +26,41 @@ using trainrt::data::PreprocessorKind;
 struct PythonType {
   std::string_view name;        ///< name of the type in _parameters.py
   std::string_view annotation;  ///< type of the argument; "": one of the choices
+  std::string_view words;       ///< type of the argument, for the docstring
 };
 
 PythonType python_type(ParameterType type) {
   switch (type) {
     case ParameterType::name:
-      return {"name", "str"};
+      return {"name", "str", "str"};
     case ParameterType::names:
-      return {"names", "List[str]"};
+      return {"names", "List[str]", "list of str"};
     case ParameterType::name_or_names:
-      return {"name_or_names", "str"};
+      return {"name_or_names", "str", "str"};
     case ParameterType::choice:
-      return {"choice", ""};
+      return {"choice", "", "str"};
     case ParameterType::flag:
-      return {"flag", "bool"};
+      return {"flag", "bool", "bool"};
     case ParameterType::number:
-      return {"number", "float"};
+      return {"number", "float", "float"};
     case ParameterType::numbers:
-      return {"numbers", "Sequence[float]"};
+      return {"numbers", "Sequence[float]", "sequence of float"};
     case ParameterType::integer:
-      return {"integer", "int"};
+      return {"integer", "int", "int"};
     case ParameterType::integer_per_column:
-      return {"integer_per_column", "Union[int, Dict[str, int]]"};
+      return {"integer_per_column", "Union[int, Dict[str, int]]", "int or dict"};
     case ParameterType::numbers_per_column:
-      return {"numbers_per_column", "Union[Sequence[float], Dict[str, Sequence[float]]]"};
+      return {"numbers_per_column", "Union[Sequence[float], Dict[str, Sequence[float]]]", "sequence of float or dict"};
     case ParameterType::category_limits:
-      return {"category_limits", "Dict[str, int]"};
+      return {"category_limits", "Dict[str, int]", "dict"};
     case ParameterType::scalar:
-      return {"scalar", "Union[float, str]"};
+      return {"scalar", "Union[float, str]", "float or str"};
     case ParameterType::element_type:
-      return {"element_type", "Any"};
+      return {"element_type", "Any", "dtype"};
     case ParameterType::python_only:
       break;
   }
-  return {"python_only", "Any"};
+  return {"python_only", "Any", "object"};
 }
 
 bool has_no_value(const ParameterSpec& spec) { return spec.default_value == "null" || spec.default_value.starts_with('='); }
@@ -123,15 +124,18 @@ std::string sentence(std::string_view text) {
 }
 
 std::string docstring_of(const PreprocessorKind& kind) {
-  constexpr std::string_view indent = "    ", deep = "            ";
-  auto text = fmt::format("    \"\"\"{}\n\n    Args:\n", wrapped(sentence(kind.help), 7, indent));
-  for (const auto& spec : kind.parameters) {
-    auto help = fmt::format("{}: {}.", spec.name, spec.help);
-    if (spec.type == ParameterType::choice) help += fmt::format(" One of {}.", spec.choices);
-    if (!spec.default_value.empty() && !has_no_value(spec)) help += fmt::format(" Default: {}.", default_of(spec));
-    text += "        " + wrapped(help, 8, deep) + "\n";
-  }
+  constexpr std::string_view indent = "    ", deep = "        ";
+  auto text = fmt::format("    \"\"\"{}\n", wrapped(sentence(kind.help), 7, indent));
   if (!kind.stats.empty()) text += fmt::format("\n    Stats of fit(), in `stats_`: {}.\n", kind.stats);
+  text += "\n    Parameters\n    ----------\n";
+  for (const auto& spec : kind.parameters) {
+    auto help = sentence(spec.help);
+    if (spec.type == ParameterType::choice) help += fmt::format(" One of {}.", spec.choices);
+    text += fmt::format("    {} : {}", spec.name, python_type(spec.type).words);
+    if (has_no_value(spec)) text += ", optional";
+    if (!spec.default_value.empty() && !has_no_value(spec)) text += ", default " + default_of(spec);
+    text += "\n        " + wrapped(help, 8, deep) + "\n";
+  }
   return text + "    \"\"\"\n";
 }
 

@@ -122,7 +122,7 @@ def a_second_read_of_a_path_gives_the_new_contents():
 @test
 def datasets_derived_from_one_read_open_its_files_once():
     import pickle
-    from trainrt.data import _server
+    from trainrt.data._batches import _server
     path, server, opened = write_numbers(scratch() / "x.csv", range(20)), _server.server(), []
     ask = server.ask
     server.ask = lambda op, *rest, **fields: (opened.append(fields["name"]) if op == "data_open" else None, ask(op, *rest, **fields))[1]
@@ -745,7 +745,7 @@ def a_written_file_is_complete_or_absent():
 @test
 def no_files_or_processes_remain_after_exit():
     temporary = scratch()
-    text = "import trainrt; print(trainrt.data.from_items([1, 2, 3]).count()); print(trainrt.data._server.server()._process.pid)"
+    text = "import trainrt; print(trainrt.data.from_items([1, 2, 3]).count()); print(trainrt.data._batches._server.server()._process.pid)"
     done = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python", "TMPDIR": temporary})
     check_exit(done, 0)
     count, process = done.out.split()
@@ -756,7 +756,7 @@ def no_files_or_processes_remain_after_exit():
 
 @test
 def a_killed_reader_is_replaced():
-    text = ("import trainrt, os; numbers = trainrt.data.range(3); numbers.count(); reader = trainrt.data._server.server()._process\n"
+    text = ("import trainrt, os; numbers = trainrt.data.range(3); numbers.count(); reader = trainrt.data._batches._server.server()._process\n"
             "reader.kill(); reader.wait(); print(numbers.count(), trainrt.data.range(4).count())")
     done = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python", "TMPDIR": scratch()})
     check_exit(done, 0)
@@ -777,7 +777,7 @@ def non_integers_and_duplicate_names_are_refused():
 
 @test
 def the_reader_ends_with_its_killed_process():
-    text = "import trainrt, os, sys; trainrt.data.range(3).count(); print(trainrt.data._server.server()._process.pid, flush=True); os.kill(os.getpid(), 9)"
+    text = "import trainrt, os, sys; trainrt.data.range(3).count(); print(trainrt.data._batches._server.server()._process.pid, flush=True); os.kill(os.getpid(), 9)"
     done = run([PYTHON, "-c", text], env={"PYTHONPATH": BUILD / "python", "TMPDIR": scratch()})
     process = Path(f"/proc/{done.out.split()[0]}")
     wait_until(lambda: not process.exists(), 20, f"the end of {process}")

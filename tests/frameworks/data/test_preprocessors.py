@@ -509,7 +509,7 @@ def every_sample_counts_once_despite_lists_of_varying_length():
 
 @test
 def a_fit_of_mapped_samples_leaves_no_open_dataset():
-    from trainrt.data import _server
+    from trainrt.data._batches import _server
     before = dict(_server.server()._opened)
     prep.StandardScaler(["x"]).fit(data.range(11).map_batches(lambda batch: {"x": batch["id"]}))
     new = [name for name in _server.server()._opened if name not in before]
@@ -756,7 +756,7 @@ def every_preprocessor_of_the_table_has_a_python_class_with_its_arguments_defaul
             expected = False if argument == "raise_if_missing" else shown_default(facts)  # Ray's default; that of C++ stays, for its JSON
             equal(signature.parameters[argument].default, expected, f"default of {name}({argument})")
             check(signature.parameters[argument].annotation is not inspect.Parameter.empty, f"{name}({argument}) has no type")
-            check(f"{argument}: " in docs and help_ in docs, f"{name}: the docstring lacks '{argument}: {help_}'")
+            check(f" {argument} : " in docs and help_[1:] in docs, f"{name}: the docstring lacks '{argument} : {help_}'")
         check(kind.__mro__[1].__name__ == name, f"{name} has no NumPy code in trainrt/data/preprocessors")
 
 

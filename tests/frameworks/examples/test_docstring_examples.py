@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The public names of trainrt, trainrt.data, trainrt.tune and trainrt.train.torch have examples in their docstrings, and the examples work."""
+"""The public names of the packages below have examples in their docstrings, and the examples work."""
 import sys
 from pathlib import Path
 
@@ -48,6 +48,8 @@ def examples_of_trainrt_work_in_a_run():
 @test
 def examples_of_trainrt_data_work():
     examples_work("trainrt.data", 35)
+    examples_work("trainrt.data.aggregate", 30)
+    examples_work("trainrt.data.preprocessors", 80)
 
 
 @test
@@ -55,8 +57,27 @@ def examples_of_trainrt_tune_work():
     examples_work("trainrt.tune", 30)
     examples_work("trainrt.tune.schedulers", 10)
     examples_work("trainrt.tune.search", 5)
-    for module, least in (("stopper", 15), ("logger", 8), ("utils", 8)):
+    for module, least in (("stopper", 15), ("logger", 8), ("utils", 8), ("search.sample", 24), ("trainable", 5), ("experiment", 5)):
         examples_work(f"trainrt.tune.{module}", least)
+
+
+@test
+def examples_of_trainrt_train_work():
+    examples_work("trainrt.train", 100)
+
+
+@test
+def examples_of_trainrt_air_and_sinks_work():
+    examples_work("trainrt.air", 4)
+    examples_work("trainrt.sinks", 4)
+
+
+@test
+def examples_of_trainrt_train_xgboost_work():
+    if run([PYTHON, "-c", "import xgboost"]).code != 0:
+        skip("xgboost is not installed (python3-xgboost)")
+    examples_work("trainrt.train.xgboost", 15)
+    examples_work("trainrt.tune.integration.xgboost", 6)
 
 
 @test

@@ -3,7 +3,6 @@
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/doctor/found_library.hpp"
 #include "comm/nccl/api.hpp"
-#include "core/library_version.hpp"
 #include "device/runtime.hpp"
 #include "io/hdf5/h5.hpp"
 #include "launch/library_versions.hpp"
@@ -15,19 +14,13 @@ namespace {
 constexpr const char* library_advice = "load the library's module on every node, or install the library there";
 constexpr const char* cuda_advice = "run nvidia-smi there to find the cause; scaling.gpus_per_worker = 0 trains on the CPU";
 
-/// Requires the same version of a library on all ranks; warns if it is not the version that trainrt was compiled with.
-template <LibraryVersion (*version)()>
-Finding compare_versions(const DoctorRanks& ranks, Json& figures) {
-  const auto answers = ranks.ask([&] {
-    const auto mine = version();
-    return Json{{"compiled", mine.compiled}, {"loaded", mine.loaded}};
-  });
-  figures = answers.first();
+launch::FoundLibrary hdf5_library() { return {io::hdf5_version(), {}, {}}; }
+
+/// Requires the same HDF5 on all ranks; warns if it is not the version that trainrt was compiled with.
+Finding check_hdf5(const DoctorRanks& ranks, Json& figures) {
+  if (auto finding = compare_found(ranks, figures, hdf5_library); finding.grade == Grade::error) return finding;
+  for (const auto* key : {"path", "problem"}) figures.erase(key);
   const std::string compiled = figures.at("compiled"), loaded = figures.at("loaded");
-  const auto others = ranks.problems_in(
-      answers, [&](const Json& answer) { return answer == figures ? "" : answer.at("loaded").get<std::string>(); });
-  if (!others.empty())
-    return error(fmt::format("rank 0 on {}: {}; {}", ranks.hosts().front(), loaded, others), same_modules_advice);
   return warning_if(
       compiled == loaded ? "" : fmt::format("{} is loaded, but trainrt was compiled with {}", loaded, compiled),
       "load the module of the compiled version, or build trainrt with the loaded version",
@@ -89,7 +82,7 @@ Finding check_nccl(const DoctorRanks& ranks, Json& figures) {
 constexpr std::array<Check, 5> library_checks = {{
     {"mpi", "the MPI library", check_mpi, library_advice},
     {"pmix", "the PMIx client library", check_pmix, library_advice},
-    {"hdf5", "the HDF5 library", compare_versions<io::hdf5_version>, library_advice},
+    {"hdf5", "the HDF5 library", check_hdf5, library_advice},
     {"cuda", "the CUDA runtime and the GPUs", check_cuda, cuda_advice},
     {"nccl", "the NCCL library", check_nccl, "see `cuda`"},
 }};

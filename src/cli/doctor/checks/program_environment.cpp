@@ -90,24 +90,18 @@ Finding check_stale_locks(const DoctorRanks& ranks, Json& figures) {
                     "no stale locks of torch extensions");
 }
 
-/// Returns the bits of an IPv4 or IPv6 address, such as "0000101000..."; "" for any other text.
-std::string bits_of(const std::string& address) {
-  const bool is_v6 = address.find(':') != std::string::npos;
-  std::array<unsigned char, 16> bytes{};
-  if (inet_pton(is_v6 ? AF_INET6 : AF_INET, address.c_str(), bytes.data()) != 1) return {};
-  std::string bits;
-  for (const auto byte : std::span(bytes).first(is_v6 ? 16 : 4)) bits += fmt::format("{:08b}", byte);
-  return bits;
-}
-
-/// Returns whether `network`, such as "10.0.0.0/8", contains an address.
+/// Returns whether `network`, such as "10.0.0.0/8" or "fd00::/8", contains an address.
 bool is_in_network(const std::string& address, const std::string& network) {
-  const auto slash = network.find('/');
-  if (slash == std::string::npos) return false;
-  const auto mine = bits_of(address), base = bits_of(network.substr(0, slash));
-  const auto length = parse_integer(network.substr(slash + 1)).value_or(-1);
-  return !mine.empty() && mine.size() == base.size() && length >= 0 && length <= std::ssize(mine) &&
-         mine.starts_with(base.substr(0, static_cast<std::size_t>(length)));
+  const auto slash = std::min(network.find('/'), network.size());
+  const auto length = parse_integer(network.substr(std::min(slash + 1, network.size()))).value_or(-1);
+  const int family = address.find(':') == std::string::npos ? AF_INET : AF_INET6;
+  std::array<unsigned char, 16> mine{}, base{};
+  if (length < 0 || length > (family == AF_INET ? 32 : 128) || inet_pton(family, address.c_str(), mine.data()) != 1 ||
+      inet_pton(family, network.substr(0, slash).c_str(), base.data()) != 1)
+    return false;
+  const auto bytes = static_cast<std::size_t>(length) / 8, bits = static_cast<std::size_t>(length) % 8;
+  return std::equal(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(bytes), base.begin()) &&
+         (bits == 0 || (mine[bytes] ^ base[bytes]) >> (8 - bits) == 0);
 }
 
 /// Returns whether gRPC connects to an address without its proxy. This is the case if an entry of `no_proxy` is "*", a

@@ -5,7 +5,7 @@ namespace trainrt::data::plugins {
 constexpr ParameterSpec categorizer_parameters[] = {
     columns_parameter,
     {"dtypes", ParameterType::python_only,
-     "pandas.CategoricalDtype of columns by name; fit() finds the categories of the other columns", "null"},
+     "types of columns by name, as pandas.CategoricalDtype; fit() finds the categories of the other columns", "null"},
     output_columns_parameter};
 
 extern const PreprocessorKind categorizer{

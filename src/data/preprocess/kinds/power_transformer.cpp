@@ -14,7 +14,7 @@ class PowerTransformer final : public Columnwise {
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
       {"power", ParameterType::number, "the exponent, called lambda by scikit-learn"},
-      {"method", ParameterType::choice, "box-cox is for positive numbers, and yeo-johnson for all numbers",
+      {"method", ParameterType::choice, "the transform: box-cox is for positive numbers, and yeo-johnson for all numbers",
        "\"yeo-johnson\"", "yeo-johnson, box-cox"},
       keyword_only(output_columns_parameter)};
 

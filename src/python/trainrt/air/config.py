@@ -42,7 +42,14 @@ class ScalingConfig(_Shown, train.ScalingConfig):
 
 @dataclass(repr=False)
 class FailureConfig(_Shown, train.FailureConfig):
-    """As trainrt.train.FailureConfig."""
+    """As trainrt.train.FailureConfig.
+
+    Examples
+    --------
+    >>> from trainrt.air import FailureConfig
+    >>> FailureConfig(max_failures=2)
+    FailureConfig(max_failures=2)
+    """
 
 
 @dataclass(repr=False)
@@ -69,4 +76,11 @@ class CheckpointConfig(_Shown, train.CheckpointConfig):
 
 @dataclass(repr=False)
 class RunConfig(_Shown, train.RunConfig):
-    """As trainrt.train.RunConfig."""
+    """As trainrt.train.RunConfig.
+
+    Examples
+    --------
+    >>> from trainrt.air import RunConfig
+    >>> RunConfig(name="first").name
+    'first'
+    """

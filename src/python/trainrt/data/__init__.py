@@ -19,14 +19,14 @@ import importlib
 from typing import Any
 
 from .._ray_names import names_of
+from ._batches._iterator import DataIterator
 from ._combined import GroupedData
 from ._context import DataContext, ExecutionOptions, ExecutionResources, NodeIdStr
 from ._dataset import Dataset, DatasetPipeline, MaterializedDataset
 from ._from_memory import from_huggingface, from_items, from_numpy, from_pandas, from_torch, range, range_tensor
-from ._iterator import DataIterator
 from ._read import read_csv, read_hdf5, read_idx, read_json, read_numpy, read_parquet, read_sql, read_text, read_tokens
 from ._read_images import read_images, read_webdataset
-from ._schema import Schema
+from ._values._schema import Schema
 
 __all__ = ["DataContext", "DataIterator", "Dataset", "DatasetPipeline", "ExecutionOptions", "ExecutionResources", "GroupedData", "MaterializedDataset",
            "NodeIdStr", "Schema", "from_huggingface", "from_items", "from_numpy", "from_pandas", "from_torch", "range", "range_tensor", "read_csv",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable, Union
 
-from ._arguments import OF_CLUSTERS, check_ignored
 from ._operations import AddColumn, Call, Drop, Map, MapBatches, Rename, Select
 from ._parts import DatasetParts
+from ._values._arguments import OF_CLUSTERS, check_ignored
 
 if TYPE_CHECKING:
     from ._dataset import Dataset

@@ -7,12 +7,11 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
-from ._arguments import check_ignored
-from ._integers import checked_integer
-from ._numpy import numpy
 from ._operations import Call, keeps
 from ._reading import BATCH_OF_SCANS, ReadMethods
 from ._samples import ReshapeMethods
+from ._values._arguments import check_ignored, checked_integer
+from ._values._numpy import numpy
 
 if TYPE_CHECKING:
     from ._dataset import Dataset

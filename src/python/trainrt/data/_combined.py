@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._arguments import names_of
-from ._columns import columns_of, concatenated
-from ._numpy import numpy
 from ._operations import formatted
 from ._parts import DatasetParts
 from ._sources import MadeSource
+from ._values._arguments import names_of
+from ._values._columns import columns_of, concatenated
+from ._values._numpy import numpy
 from .aggregate import AggregateFn, Count, Max, Mean, Min, Std, Sum, Unique, aggregated
 
 if TYPE_CHECKING:

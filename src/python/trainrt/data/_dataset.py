@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Callable
 
 from .._client.values import kind_of
+from ._batches._iterator import DataIterator
+from ._batches._pipeline import PipelineIterator
 from ._changes import ChangeMethods
 from ._choices import ChoiceMethods
 from ._combined import CombineMethods
-from ._iterator import DataIterator
-from ._pipeline import PipelineIterator
 
 
 class Dataset(ChangeMethods, ChoiceMethods, CombineMethods):

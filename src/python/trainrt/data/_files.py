@@ -7,7 +7,7 @@ import os
 import zipfile
 
 from .._support import _new_file
-from ._numpy import numpy
+from ._values._numpy import numpy
 
 _JSON_TYPES = {"f4": "f32", "i4": "i32", "i2": "i16", "i1": "i8", "u1": "u8", "f8": "f64"}  # {NumPy type: type for the key `types`}
 _AS_TEXT = "in a dataset with texts, arrays of several lengths or names with '/'"  # describes datasets that put_columns() writes as JSON lines

@@ -10,10 +10,10 @@ import builtins
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._columns import column_of, columns_of, stacked
 from ._dataset import Dataset, MaterializedDataset
-from ._numpy import numpy
 from ._sources import FileSource, MemorySource
+from ._values._columns import column_of, columns_of, stacked
+from ._values._numpy import numpy
 
 if TYPE_CHECKING:
     import pandas

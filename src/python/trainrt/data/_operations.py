@@ -6,10 +6,10 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ._arguments import names_of
-from ._categories import Categorical, plain
-from ._columns import columns_of, rows_of, stacked
-from ._numpy import numpy
+from ._values._arguments import names_of
+from ._values._categories import Categorical, plain
+from ._values._columns import columns_of, rows_of, stacked
+from ._values._numpy import numpy
 
 Batch = dict[str, Any]  # {column name: array}
 

@@ -12,9 +12,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, Union
 
-from ._arguments import OF_CLUSTERS, check_ignored
 from ._dataset import Dataset
 from ._sources import FileSource, paths_of
+from ._values._arguments import OF_CLUSTERS, check_ignored
 
 Paths = Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]]
 Names = Union[str, Sequence[str], None]

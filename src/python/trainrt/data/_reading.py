@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _files, _write
-from ._columns import concatenated
-from ._epochs import SamplesHere
-from ._integers import checked_integer
-from ._iterator import DataIterator
-from ._numpy import numpy
+from ._batches._epochs import SamplesHere
+from ._batches._iterator import DataIterator
+from ._batches._streams import StreamSplit
 from ._operations import formatted
 from ._parts import DatasetParts, Reshape, numbers_of
-from ._schema import Schema
 from ._sources import MemorySource, local_folder
-from ._streams import StreamSplit
+from ._values._arguments import checked_integer
+from ._values._columns import concatenated
+from ._values._numpy import numpy
+from ._values._schema import Schema
 
 if TYPE_CHECKING:
     import pandas

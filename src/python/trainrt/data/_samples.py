@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from .._client.values import kind_of
 from .._support import _notes
-from ._arguments import check_ignored
-from ._columns import stacked
-from ._integers import checked_integer
 from ._operations import Call
 from ._parts import DatasetParts, Reshape
 from ._sources import MadeSource
+from ._values._arguments import check_ignored, checked_integer
+from ._values._columns import stacked
 
 if TYPE_CHECKING:
     from ._dataset import Dataset, DatasetPipeline

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from .._client import Context
+from ._batches._epochs import Place
+from ._batches._iterator import DataIterator
+from ._batches._pipeline import PipelineIterator
+from ._batches._shared_batches import Link
 from ._dataset import Dataset, DatasetPipeline, MaterializedDataset
-from ._epochs import Place
-from ._iterator import DataIterator
-from ._pipeline import PipelineIterator
-from ._shared_batches import Link
 from ._sources import MemorySource
 
 

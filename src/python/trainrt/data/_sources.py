@@ -13,9 +13,9 @@ from typing import Any
 
 from .._support import _notes, _store_url
 from . import _files
-from ._categories import Categories, categories_in
-from ._columns import is_storable, require_storable
-from ._numpy import numpy
+from ._values._categories import Categories, categories_in
+from ._values._columns import is_storable, require_storable
+from ._values._numpy import numpy
 
 
 class FileSource:

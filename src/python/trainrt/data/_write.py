@@ -8,8 +8,8 @@ import uuid
 from typing import Any
 
 from .._support import _notes
-from ._arguments import check_ignored
-from ._numpy import numpy
+from ._values._arguments import check_ignored
+from ._values._numpy import numpy
 
 _ROWS = 1 << 16  # rows per batch
 _MODES = ("append", "overwrite", "error", "ignore")

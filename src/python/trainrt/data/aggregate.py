@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ._numpy import numpy
+from ._values._numpy import numpy
 
 __all__ = ["AbsMax", "AggregateFn", "Count", "Max", "Mean", "Min", "Quantile", "Std", "Sum", "Unique"]
 
@@ -20,7 +20,19 @@ def present(column: Any) -> Any:
 
 class AggregateFn:
     """Base class of aggregations of one column. `name` is the key of the result, such as "mean(x)". With `ignore_nulls=False`, a column with a missing
-    value gives `None`, and so does a column without values."""
+    value gives `None`, and so does a column without values.
+
+    Examples
+    --------
+    >>> from trainrt import data
+    >>> from trainrt.data.aggregate import AggregateFn
+    >>> class Last(AggregateFn):
+    ...     word = "last"
+    ...     def _of_values(self, values):
+    ...         return values[-1]
+    >>> data.from_items([{"x": 3.0}, {"x": -4.0}]).aggregate(Last("x"))
+    {'last(x)': -4.0}
+    """
 
     word = ""
 
@@ -46,7 +58,15 @@ def _plain(value: Any) -> Any:
 
 
 class Count(AggregateFn):
-    """Number of samples, or of the values of the column `on` that are not missing. The key of the result is "count()" or "count(x)"."""
+    """Number of samples, or of the values of the column `on` that are not missing. The key of the result is "count()" or "count(x)".
+
+    Examples
+    --------
+    >>> from trainrt import data
+    >>> from trainrt.data.aggregate import Count
+    >>> data.from_items([{"x": 3.0}, {"x": -4.0}, {"x": 3.0}]).aggregate(Count())
+    {'count()': 3}
+    """
 
     word = "count"
 
@@ -59,7 +79,15 @@ class Count(AggregateFn):
 
 
 class Sum(AggregateFn):
-    """Sum."""
+    """Sum.
+
+    Examples
+    --------
+    >>> from trainrt import data
+    >>> from trainrt.data.aggregate import Sum
+    >>> data.from_items([{"x": 3.0}, {"x": -4.0}, {"x": 3.0}]).aggregate(Sum("x"))
+    {'sum(x)': 2.0}
+    """
 
     word = "sum"
 
@@ -68,7 +96,15 @@ class Sum(AggregateFn):
 
 
 class Min(AggregateFn):
-    """Minimum."""
+    """Minimum.
+
+    Examples
+    --------
+    >>> from trainrt import data
+    >>> from trainrt.data.aggregate import Min
+    >>> data.from_items([{"x": 3.0}, {"x": -4.0}, {"x": 3.0}]).aggregate(Min("x"))
+    {'min(x)': -4.0}
+    """
 
     word = "min"
 
@@ -77,7 +113,15 @@ class Min(AggregateFn):
 
 
 class Max(AggregateFn):
-    """Maximum."""
+    """Maximum.
+
+    Examples
+    --------
+    >>> from trainrt import data
+    >>> from trainrt.data.aggregate import Max
+    >>> data.from_items([{"x": 3.0}, {"x": -4.0}, {"x": 3.0}]).aggregate(Max("x"))
+    {'max(x)': 3.0}
+    """
 
     word = "max"
 
@@ -86,7 +130,15 @@ class Max(AggregateFn):
 
 
 class Mean(AggregateFn):
-    """Mean."""
+    """Mean.
+
+    Examples
+    --------
+    >>> from trainrt import data
+    >>> from trainrt.data.aggregate import Mean
+    >>> data.from_items([{"x": 3.0}, {"x": -4.0}, {"x": 3.0}]).aggregate(Mean("x"))
+    {'mean(x)': 0.6666666666666666}
+    """
 
     word = "mean"
 
@@ -95,7 +147,15 @@ class Mean(AggregateFn):
 
 
 class Std(AggregateFn):
-    """Standard deviation, with `ddof` degrees of freedom subtracted."""
+    """Standard deviation, with `ddof` degrees of freedom subtracted.
+
+    Examples
+    --------
+    >>> from trainrt import data
+    >>> from trainrt.data.aggregate import Std
+    >>> data.from_items([{"x": 3.0}, {"x": -4.0}, {"x": 3.0}]).aggregate(Std("x"))["std(x)"] > 4
+    True
+    """
 
     word = "std"
 
@@ -108,7 +168,15 @@ class Std(AggregateFn):
 
 
 class AbsMax(AggregateFn):
-    """Maximum of the absolute values."""
+    """Maximum of the absolute values.
+
+    Examples
+    --------
+    >>> from trainrt import data
+    >>> from trainrt.data.aggregate import AbsMax
+    >>> data.from_items([{"x": 3.0}, {"x": -4.0}, {"x": 3.0}]).aggregate(AbsMax("x"))
+    {'abs_max(x)': 4.0}
+    """
 
     word = "abs_max"
 
@@ -117,7 +185,15 @@ class AbsMax(AggregateFn):
 
 
 class Quantile(AggregateFn):
-    """Quantile `q`, from 0 to 1, interpolated linearly."""
+    """Quantile `q`, from 0 to 1, interpolated linearly.
+
+    Examples
+    --------
+    >>> from trainrt import data
+    >>> from trainrt.data.aggregate import Quantile
+    >>> data.from_items([{"x": 3.0}, {"x": -4.0}, {"x": 3.0}]).aggregate(Quantile("x", q=0.5))
+    {'quantile(x)': 3.0}
+    """
 
     word = "quantile"
 
@@ -130,7 +206,15 @@ class Quantile(AggregateFn):
 
 
 class Unique(AggregateFn):
-    """List of the different values."""
+    """List of the different values.
+
+    Examples
+    --------
+    >>> from trainrt import data
+    >>> from trainrt.data.aggregate import Unique
+    >>> data.from_items([{"x": 3.0}, {"x": -4.0}, {"x": 3.0}]).aggregate(Unique("x"))
+    {'unique(x)': [3.0, -4.0]}
+    """
 
     word = "unique"
 

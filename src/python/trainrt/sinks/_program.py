@@ -1,4 +1,4 @@
-"""Used by the programs for trackers: their options, the config of the train function, and checkpoints to upload."""
+"""Base class of the trackers: options, the config of the train function, and checkpoints to upload."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from ..train._results import _run_directory
+from ._serve import Begin
 
 
 def options() -> dict[str, Any] | None:
@@ -24,14 +25,6 @@ def config_of(run_dir: str) -> dict[str, Any]:
         return {}
     found = found.get("train_loop_config", found) if isinstance(found, dict) else {}
     return found if isinstance(found, dict) else {}
-
-
-def flat(config: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Returns {"model/width": 8} for {"model": {"width": 8}}."""
-    found = {}
-    for name, value in config.items():
-        found.update(flat(value, f"{prefix}{name}/") if isinstance(value, dict) and value else {f"{prefix}{name}": value})
-    return found
 
 
 def without(config: dict[str, Any], excludes: list[str], prefix: str = "") -> dict[str, Any]:
@@ -57,3 +50,21 @@ class NewCheckpoints:
         found = [each for each in found if each[0] > self._after]
         self._after = max([self._after, *(iteration for iteration, _ in found)])
         return found
+
+
+class Tracker:
+    """Base class of the trackers. `options` are those of a callback, or `None`; the option `uploads` is whether checkpoints are uploaded."""
+
+    def __init__(self, begin: Begin, options: dict[str, Any] | None, uploads: str = "") -> None:
+        self._begin, self._options = begin, options or {}
+        self._awaits_config = options is not None  # the config of the train function; otherwise the tracker logs the config of the run
+        self._checkpoints = NewCheckpoints(begin.run_dir, begin.after) if self._options.get(uploads) else None
+
+    def _new_checkpoints(self) -> list[tuple[int, str]]:
+        """Returns those of NewCheckpoints.take(); [] if none are uploaded."""
+        return self._checkpoints.take() if self._checkpoints else []
+
+    def _config(self) -> dict[str, Any]:
+        """Returns the config of the train function."""
+        self._awaits_config = False
+        return config_of(self._begin.run_dir)

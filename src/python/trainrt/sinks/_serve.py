@@ -48,6 +48,19 @@ def serve(open_tracker: Callable[[Begin], Any]) -> None:
         Called with Begin. It returns an object with `log(iteration, metrics, time)` and `finish(complete)`. `metrics` is {key: number}, which may be
         NaN and infinite; `time` is seconds since 1970; `complete` is whether the attempt has ended without an error. The object may have an attribute
         `last`, the number of the last report that the tracker has stored. The function raises CannotServe or ImportError if the program cannot work.
+
+    Examples
+    --------
+    >>> from trainrt.sinks import serve
+    >>> class Lines:
+    ...     def __init__(self, begin):
+    ...         self.file = open(f"{begin.run_dir}/lines.txt", "a")
+    ...     def log(self, iteration, metrics, time):
+    ...         print(iteration, metrics, file=self.file)
+    ...     def finish(self, complete):
+    ...         self.file.close()
+    >>> if __name__ == "__main__":  # in the program that `[sink.NAME] program` starts
+    ...     serve(Lines)  # doctest: +SKIP
     """
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(each, signal.SIG_IGN)  # Slurm sends them to all processes of a job; the program ends at the end of its input

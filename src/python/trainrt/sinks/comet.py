@@ -11,17 +11,17 @@ import hashlib
 import os
 from typing import Any
 
+from .._support._flat_config import flat_config
 from . import _program
 from ._serve import Begin, serve
 
 
-class CometTracker:
+class CometTracker(_program.Tracker):
     def __init__(self, begin: Begin, options: dict[str, Any] | None = None) -> None:
         import comet_ml
 
-        self._comet, self._begin, self._options = comet_ml, begin, options or {}
-        self._awaits_config = options is not None
-        self._checkpoints = _program.NewCheckpoints(begin.run_dir, begin.after) if self._options.get("save_checkpoints") else None
+        super().__init__(begin, options, "save_checkpoints")
+        self._comet = comet_ml
         folder = os.environ.get("COMET_OFFLINE_DIRECTORY", os.path.join(begin.run_dir, "comet"))
         is_online = "COMET_API_KEY" in os.environ and os.environ.get("COMET_MODE") != "offline" and self._options.get("online", True)
         key = hashlib.sha256(begin.run_id.encode()).hexdigest()[:40]
@@ -36,8 +36,7 @@ class CometTracker:
 
     def log(self, iteration: int, metrics: dict[str, Any], time: float | None) -> None:
         if self._awaits_config:
-            self.experiment.log_parameters(_program.flat(_program.config_of(self._begin.run_dir)))
-            self._awaits_config = False
+            self.experiment.log_parameters(flat_config(self._config()))
         self.experiment.log_metrics(metrics, step=iteration)
         self._upload()
 
@@ -47,7 +46,7 @@ class CometTracker:
         self.experiment.end()
 
     def _upload(self) -> None:
-        for _, folder in self._checkpoints.take() if self._checkpoints else ():
+        for _, folder in self._new_checkpoints():
             artifact = self._comet.Artifact(name=f"checkpoint_{self._begin.run}", artifact_type="model")
             artifact.add(folder)
             self.experiment.log_artifact(artifact)

@@ -14,6 +14,7 @@ import os
 import re
 from typing import Any
 
+from .._support._flat_config import flat_config
 from . import _program
 from ._serve import Begin, serve
 
@@ -45,12 +46,11 @@ def _code(found: re.Match[str]) -> str:
     return "".join(f"_u{ord(each):04x}_" for each in found[0]) or "_u0000_"
 
 
-class MlflowTracker:
+class MlflowTracker(_program.Tracker):
     def __init__(self, begin: Begin, options: dict[str, Any] | None = None) -> None:
         from mlflow import MlflowClient, entities
 
-        self._begin, self._options = begin, options or {}
-        self._awaits_config = options is not None
+        super().__init__(begin, options)
         self.entities = entities
         uri = self._options.get("tracking_uri") or os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{os.path.abspath(begin.run_dir)}/mlflow.db"
         self.client = MlflowClient(uri, self._options.get("registry_uri"))
@@ -78,13 +78,9 @@ class MlflowTracker:
         for start in range(0, len(new), MAX_PARAMS):
             self.client.log_batch(self.id, params=new[start:start + MAX_PARAMS])
 
-    def _log_config(self) -> None:
-        self._log_params(_program.flat(_program.config_of(self._begin.run_dir)))
-        self._awaits_config = False
-
     def log(self, iteration: int, metrics: dict[str, Any], time: float | None) -> None:
         if self._awaits_config and not self._options.get("log_params_on_trial_end"):
-            self._log_config()
+            self._log_params(flat_config(self._config()))
         milliseconds = int((time or 0) * 1000)
         named = {**{name_of(key): value for key, value in metrics.items()}, "runtime/iteration": iteration}  # stored last: marks a complete report
         entries = [self.entities.Metric(key, float(value), milliseconds, iteration) for key, value in named.items()]
@@ -93,7 +89,7 @@ class MlflowTracker:
 
     def finish(self, complete: bool) -> None:
         if self._awaits_config:
-            self._log_config()
+            self._log_params(flat_config(self._config()))
         if self._options.get("save_artifact"):
             self._save_run_directory()
         self.client.set_terminated(self.id, "FINISHED" if complete else "KILLED")

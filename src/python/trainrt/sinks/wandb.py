@@ -9,20 +9,18 @@ import functools
 import os
 from typing import Any
 
+from .._support._flat_config import flat_config
 from ..train._results import _run_directory
 from . import _program
 from ._serve import Begin, CannotServe, serve
 
 
-class WandbTracker:
+class WandbTracker(_program.Tracker):
     def __init__(self, begin: Begin, options: dict[str, Any] | None = None) -> None:
         import wandb
 
-        self._wandb, self._begin = wandb, begin
-        self._options = options or {}
-        self._excludes = self._options.get("excludes", [])
-        self._awaits_config = options is not None
-        self._checkpoints = _program.NewCheckpoints(begin.run_dir, begin.after) if self._options.get("upload_checkpoints") else None
+        super().__init__(begin, options, "upload_checkpoints")
+        self._wandb, self._excludes = wandb, self._options.get("excludes", [])
         _set_key(self._options.get("api_key_file"))
         try:
             self.run = wandb.init(**{**self._defaults(options is None), **self._options.get("init", {})})
@@ -41,10 +39,9 @@ class WandbTracker:
 
     def log(self, iteration: int, metrics: dict[str, Any], time: float | None) -> None:
         if self._awaits_config:
-            self._log_config()
+            self.run.config.update(self._config(), allow_val_change=True)
         if self._options.get("log_config"):
-            config = _program.without(_program.config_of(self._begin.run_dir), self._excludes)
-            metrics = {**metrics, **_program.flat(config, "config/")}
+            metrics = {**metrics, **flat_config(self._config(), "config/")}
         kept = {name: value for name, value in metrics.items() if not _program.is_excluded(name, self._excludes)}
         self.run.log({**kept, **({"_timestamp": time} if time else {})}, step=iteration)
         self._upload()
@@ -53,12 +50,11 @@ class WandbTracker:
         self._upload()
         self.run.finish(exit_code=0 if complete else 1)
 
-    def _log_config(self) -> None:
-        self.run.config.update(_program.without(_program.config_of(self._begin.run_dir), self._excludes), allow_val_change=True)
-        self._awaits_config = False
+    def _config(self) -> dict[str, Any]:
+        return _program.without(super()._config(), self._excludes)
 
     def _upload(self) -> None:
-        for iteration, folder in self._checkpoints.take() if self._checkpoints else ():
+        for iteration, folder in self._new_checkpoints():
             artifact = self._wandb.Artifact(name=f"checkpoint_{self._begin.run}", type="model", metadata={"training_iteration": iteration})
             try:
                 artifact.add_dir(folder)

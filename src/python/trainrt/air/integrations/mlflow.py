@@ -6,6 +6,7 @@ import importlib
 import os
 from typing import Any
 
+from ..._support._flat_config import flat_config
 from ...train._sessions._sink_callback import SinkCallback
 from ._common import NoTracker, is_silent, session_of_run
 
@@ -77,7 +78,7 @@ def setup_mlflow(config: dict[str, Any] | None = None, tracking_uri: str | None 
     experiment = _experiment(mlflow, experiment_id or os.environ.get("MLFLOW_EXPERIMENT_ID"), name, artifact_location, create_experiment_if_not_exists)
     if mlflow.active_run() is None:
         _start_run(mlflow, experiment, run_name or experiment_name or name, tags, _identity(session, rank_zero_only))
-    for key, value in _flat(config or {}).items():
+    for key, value in flat_config(config or {}).items():
         mlflow.log_param(key, value)
     return mlflow
 
@@ -158,10 +159,3 @@ def _start_run(mlflow: Any, experiment: str, name: str | None, tags: dict[str, A
         mlflow.start_run(run_id=found[0].info.run_id)
     else:
         mlflow.start_run(run_name=name, experiment_id=experiment, tags={**(tags or {}), **({_RUN_ID: identity} if identity else {})})
-
-
-def _flat(config: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    found = {}
-    for name, value in config.items():
-        found.update(_flat(value, f"{prefix}{name}/") if isinstance(value, dict) and value else {f"{prefix}{name}": value})
-    return found

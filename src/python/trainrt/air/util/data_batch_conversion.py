@@ -6,7 +6,7 @@ import enum
 import warnings
 from typing import Any
 
-from ...data._numpy import numpy
+from ...data._values._numpy import numpy
 
 TENSOR_COLUMN_NAME = "__value__"  # column of a batch that is a single array
 

@@ -10,10 +10,12 @@ The build generates the module _generated from the C++ table of preprocessors (s
 """
 
 from ._chain import Chain, Tokenizer
+from ._examples import with_examples
 from ._preprocessor import Preprocessor, PreprocessorNotFittedException, UnknownPreprocessorError
 from ._torchvision import TorchVisionPreprocessor
 
 try:
+    from . import _generated
     from ._generated import *  # noqa: F403
     from ._generated import __all__ as _generated_names
 except ModuleNotFoundError as error:
@@ -22,4 +24,5 @@ except ModuleNotFoundError as error:
     raise ImportError("the module trainrt.data.preprocessors._generated does not exist in this folder: it is written by the build. Use the package "
                       "in build/python after `make`, an installation, or the wheel of `make wheel`") from None
 
+with_examples(_generated)
 __all__ = ["Chain", "Preprocessor", "PreprocessorNotFittedException", "Tokenizer", "TorchVisionPreprocessor", "UnknownPreprocessorError", *_generated_names]

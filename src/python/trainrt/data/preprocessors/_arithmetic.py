@@ -3,8 +3,8 @@ are bit-identical to those of the C++ implementation, except that discretizers g
 
 import math
 
-from .._categories import Categorical, Categories
-from .._numpy import numpy
+from .._values._categories import Categorical, Categories
+from .._values._numpy import numpy
 from ._columnwise import Columnwise, with_nan
 from ._fit import columns_here
 from ._learn import exact_mean, most_frequent

@@ -4,7 +4,7 @@ import functools
 import hashlib
 import math
 
-from .._numpy import numpy
+from .._values._numpy import numpy
 from ._preprocessor import taken
 from ._runtime import RuntimePreprocessor
 from ._values import numbers_of

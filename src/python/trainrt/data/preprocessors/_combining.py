@@ -2,7 +2,7 @@
 
 import math
 
-from .._numpy import numpy
+from .._values._numpy import numpy
 from ._columnwise import hashed_feature
 from ._parameters import ELEMENT_TYPES
 from ._preprocessor import NoColumnError, taken

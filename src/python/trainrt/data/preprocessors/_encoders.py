@@ -8,8 +8,8 @@ are bit-identical to those of the C++ implementation, with these exceptions:
 
 from collections import Counter
 
-from .._categories import Categorical, Categories
-from .._numpy import numpy
+from .._values._categories import Categorical, Categories
+from .._values._numpy import numpy
 from ._columnwise import UNKNOWN, Columnwise, hashed_feature, with_nan
 from ._fit import first_sample
 from ._learn import categories_learned, is_of_lists, tokens_counted

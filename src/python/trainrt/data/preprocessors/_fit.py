@@ -5,9 +5,9 @@ import shutil
 import tempfile
 
 from .. import _files
-from .._columns import require_storable
-from .._iterator import DataIterator
-from .._numpy import numpy
+from .._batches._iterator import DataIterator
+from .._values._columns import require_storable
+from .._values._numpy import numpy
 
 _SAMPLES_PER_FILE = 1 << 16  # number of samples per temporary file of _written()
 
@@ -30,7 +30,7 @@ def _fitted(ds, description, columns):
         return _ask(ds._link, ds._name, description)
     if not hasattr(ds, "_local_batches"):
         raise TypeError(f"fit() takes a dataset of trainrt.data or a shard of one, not {type(ds).__name__}")
-    from .. import _server
+    from .._batches import _server
     server = _server.server()
     if not ds._operations and ds._encoding == "utf-8" and ds._samples_here() is None:
         return _ask(server.link, ds._open_at(server, lambda keys: _read_as_needed(keys, description)), description)

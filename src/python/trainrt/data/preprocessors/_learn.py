@@ -3,7 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 
-from .._numpy import numpy
+from .._values._numpy import numpy
 
 
 def values_of(column):

@@ -3,8 +3,8 @@
 import math
 from typing import Any, Callable, NamedTuple
 
-from .._integers import checked_integer
-from .._numpy import numpy
+from .._values._arguments import checked_integer
+from .._values._numpy import numpy
 
 ELEMENT_TYPES = {"f64": "f8", "f32": "f4", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1"}
 

@@ -4,9 +4,9 @@ import json
 import math
 from typing import Any
 
-from .._categories import plain
-from .._columns import NotStorableError, columns_of
 from .._operations import formatted
+from .._values._categories import plain
+from .._values._columns import NotStorableError, columns_of
 from ._fit import columns_here, stats_learned_from
 from ._parameters import checked_parameters, shown_parameters, simple_split_tokenizer
 from ._preprocessor import KINDS, VERSION, Preprocessor

@@ -1,6 +1,11 @@
 """TorchVisionPreprocessor: transforms of torchvision for columns of images."""
 
-from .._numpy import numpy
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._values._numpy import numpy
 from ._preprocessor import Preprocessor, taken
 
 
@@ -32,24 +37,24 @@ class TorchVisionPreprocessor(Preprocessor):
     0.5
     """
 
-    def __init__(self, columns, transform, output_columns=None, batched=False):
+    def __init__(self, columns: Sequence[str], transform: Callable[..., Any], output_columns: Sequence[str] | None = None, batched: bool = False) -> None:
         self._columns, self._names = list(columns), list(output_columns or columns)
         if len(self._names) != len(self._columns):
             raise ValueError(f"TorchVisionPreprocessor(columns={columns!r}, output_columns={output_columns!r}): there must be one output column for each "
                              "column")
         self._function, self._batched = transform, bool(batched)
 
-    def transform_columns(self, columns):
+    def transform_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
         given = {column: taken("TorchVisionPreprocessor", column, columns) for column in self._columns}
         made = {name: self._transformed(given[column]) for column, name in zip(self._columns, self._names)}
         return {**columns, **made}
 
-    def _transformed(self, images):
+    def _transformed(self, images: Any) -> Any:
         if self._batched:
             return self._called(images)
         return numpy.stack([self._called(image) for image in images])
 
-    def _called(self, images):
+    def _called(self, images: Any) -> Any:
         import torch
         images = numpy.ascontiguousarray(images)
         try:
@@ -58,5 +63,5 @@ class TorchVisionPreprocessor(Preprocessor):
             result = self._function(images)
         return result.numpy() if isinstance(result, torch.Tensor) else numpy.asarray(result)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"TorchVisionPreprocessor(columns={self._columns!r}, output_columns={self._names!r}, transform={self._function!r})"

@@ -1,6 +1,6 @@
 """Checks and conversions of columns for the preprocessors."""
 
-from .._numpy import numpy
+from .._values._numpy import numpy
 from ._parameters import ELEMENT_TYPES
 
 

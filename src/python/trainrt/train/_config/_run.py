@@ -104,7 +104,7 @@ class RunConfig:
         self.callbacks = [] if self.callbacks is None else self.callbacks
         self.worker_runtime_env = {} if self.worker_runtime_env is None else self.worker_runtime_env
 
-    def given(self, name):
+    def given(self, name: str) -> Any:
         """Returns the option `name`, or its default in the class if it was not given and not changed since: then the launch or the config file decides."""
         value = getattr(self, name)
         is_default = getattr(value, "_is_default", False) and value == type(value)()

@@ -126,9 +126,12 @@ def get_all_reported_checkpoints(consistency_mode: CheckpointConsistencyMode = C
 
     Examples
     --------
+    >>> import tempfile
     >>> from trainrt import train
-    >>> train.get_all_reported_checkpoints()
-    []
+    >>> from trainrt.train import Checkpoint
+    >>> train.report({"loss": 0.5}, checkpoint=Checkpoint.from_directory(tempfile.mkdtemp()))
+    >>> train.get_all_reported_checkpoints()[-1].metrics["loss"]
+    0.5
     """
     session = _current.session()
     if consistency_mode is CheckpointConsistencyMode.VALIDATED:

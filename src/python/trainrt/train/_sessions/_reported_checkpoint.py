@@ -47,6 +47,12 @@ class ReportedCheckpointStatus(Enum):
 
     COMMITTED: stored, and no validation was requested. PENDING_VALIDATION: the validation is not complete. VALIDATED: the validation is complete.
     VALIDATION_TIMEOUT: the validation took longer than `timeout_s`. VALIDATION_FAILED: the validation failed in another way.
+
+    Examples
+    --------
+    >>> from trainrt.train import Checkpoint, ReportedCheckpoint, ReportedCheckpointStatus
+    >>> ReportedCheckpoint(Checkpoint("/tmp/model"), {"loss": 0.5}).status is ReportedCheckpointStatus.COMMITTED
+    True
     """
 
     COMMITTED = "COMMITTED"

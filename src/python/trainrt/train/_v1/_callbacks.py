@@ -58,10 +58,10 @@ class JsonLoggerCallback(TrainingCallback):
         self._ranks = [workers_to_log] if isinstance(workers_to_log, int) else workers_to_log
         self._path = ""
 
-    def start_training(self, logdir, config, **info):
+    def start_training(self, logdir: str, config: dict[str, Any], **info: Any) -> None:
         self._path = os.path.join(self._folder or logdir, self._name)
 
-    def handle_result(self, results, **info):
+    def handle_result(self, results: list[dict[str, Any]], **info: Any) -> None:
         chosen = [_metric_json.encoded(each) for rank, each in enumerate(results) if self._ranks is None or rank in self._ranks]
         with open(self._path, "a", encoding="utf-8") as file:
             file.write(json.dumps(chosen) + "\n")

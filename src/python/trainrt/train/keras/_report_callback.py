@@ -68,11 +68,11 @@ class ReportCheckpointCallback(EventCallback):
         with checkpoint.as_directory() as folder:
             return load_model(_keras(), os.path.join(folder, _MODEL_FILE))
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: Union[dict[str, Any], None] = None) -> None:
         self._epochs = epoch
         super().on_epoch_begin(epoch, logs)
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: Union[dict[str, Any], None] = None) -> None:
         self._epochs = epoch + 1
         super().on_epoch_end(epoch, logs)
 

@@ -1,6 +1,7 @@
 """RayTrainReportCallback of LightGBM."""
 
 import os
+from typing import Any
 
 from .._boosting._reports import Metrics, Postprocess, RoundReports
 from .._results._checkpoint import Checkpoint
@@ -52,7 +53,7 @@ class RayTrainReportCallback:
         with checkpoint.as_directory() as folder:
             return lightgbm.Booster(model_file=os.path.join(folder, filename))
 
-    def __call__(self, env):
+    def __call__(self, env: Any) -> None:
         found, number = _flat(env.evaluation_result_list), env.iteration
         self._reports.round_done(number, found, env.model.save_model)
         if number == env.end_iteration - 1:

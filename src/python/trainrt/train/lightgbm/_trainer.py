@@ -43,7 +43,8 @@ class _LightGBMBackend(Backend):
         _network.end()
 
 
-def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, dataset_params, arguments):
+def _boost(config: dict[str, Any], *, label_column: str, num_boost_round: int, names: list[str], frequency: int, at_end: bool,
+           dataset_params: dict[str, dict[str, Any]], arguments: dict[str, Any]) -> None:
     """Train function of the older form. `config`: parameters of lightgbm.train(); `names`: datasets, 'train' first."""
     found = _report.get_checkpoint()
     model = RayTrainReportCallback.get_model(found) if found is not None else None

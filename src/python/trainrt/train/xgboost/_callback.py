@@ -56,12 +56,12 @@ class RayTrainReportCallback(xgboost.callback.TrainingCallback):
             model.load_model(os.path.join(folder, filename))
             return model
 
-    def after_iteration(self, model, epoch, evals_log):
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         self._last = _flat(evals_log)
         self._reports.round_done(_rounds(model) - 1, self._last, model.save_model)
         return False
 
-    def after_training(self, model):
+    def after_training(self, model: Any) -> Any:
         self._reports.all_done(_rounds(model) - 1, self._last, model.save_model)
         return model
 

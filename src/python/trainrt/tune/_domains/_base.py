@@ -9,7 +9,15 @@ from ._samplers import Grid, Sampler, Uniform, generator_of
 
 
 class Domain:
-    """Base class of the domains. Its sampler draws values; without one, all values are equally likely."""
+    """Base class of the domains. Its sampler draws values; without one, all values are equally likely.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> from trainrt.tune.search.sample import Domain
+    >>> isinstance(tune.uniform(0, 1), Domain)
+    True
+    """
 
     is_search_domain = True  # read by modules that must not import this one
     sampler: Sampler | None = None

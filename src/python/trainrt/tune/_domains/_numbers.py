@@ -73,7 +73,14 @@ class _Interval(Domain):
 
 
 class Float(_Interval):
-    """Real numbers from `lower` to `upper`; `None` is infinite."""
+    """Real numbers from `lower` to `upper`; `None` is infinite.
+
+    Examples
+    --------
+    >>> from trainrt.tune.search.sample import Float
+    >>> Float(0, 1).quantized(0.25)
+    tune.quniform(0, 1, 0.25)
+    """
 
     def __init__(self, lower: float | None, upper: float | None) -> None:
         self.lower = -math.inf if lower is None else plain_number(lower)
@@ -115,7 +122,14 @@ class Float(_Interval):
 
 
 class Integer(_Interval):
-    """Integers from `lower` to `upper` - 1. With a step `q` other than 1, `upper` is included."""
+    """Integers from `lower` to `upper` - 1. With a step `q` other than 1, `upper` is included.
+
+    Examples
+    --------
+    >>> from trainrt.tune.search.sample import Integer
+    >>> Integer(1, 8).loguniform()
+    tune.lograndint(1, 8)
+    """
 
     is_whole = True
     _uniform, _loguniform = "randint", "lograndint"

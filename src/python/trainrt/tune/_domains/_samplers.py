@@ -36,7 +36,14 @@ def generator_of(state: Any) -> Any:
 
 
 class Sampler:
-    """Base class of the samplers."""
+    """Base class of the samplers.
+
+    Examples
+    --------
+    >>> from trainrt.tune.search.sample import Float, Sampler
+    >>> isinstance(Float(0, 1).get_sampler(), Sampler)
+    True
+    """
 
     def sample(self, domain: Any, config: Any = None, size: int = 1, random_state: Any = None) -> Any:
         """Draws `size` values from `domain`, as Domain.sample() does."""
@@ -44,7 +51,14 @@ class Sampler:
 
 
 class BaseSampler(Sampler):
-    """Calls the function of a Function."""
+    """Calls the function of a Function.
+
+    Examples
+    --------
+    >>> from trainrt.tune.search.sample import BaseSampler, Function
+    >>> str(Function(lambda: 3).get_sampler())
+    'Base'
+    """
 
     def __str__(self) -> str:
         return "Base"
@@ -55,7 +69,14 @@ class BaseSampler(Sampler):
 
 
 class Uniform(Sampler):
-    """All values are equally likely."""
+    """All values are equally likely.
+
+    Examples
+    --------
+    >>> from trainrt.tune.search.sample import Float, Uniform
+    >>> Float(0, 1).with_sampler(Uniform())
+    tune.uniform(0, 1)
+    """
 
     def __str__(self) -> str:
         return "Uniform"
@@ -65,7 +86,14 @@ class Uniform(Sampler):
 
 
 class LogUniform(Sampler):
-    """The logarithms are equally likely."""
+    """The logarithms are equally likely.
+
+    Examples
+    --------
+    >>> from trainrt.tune.search.sample import Float, LogUniform
+    >>> Float(1, 100).with_sampler(LogUniform())
+    tune.loguniform(1, 100)
+    """
 
     def __str__(self) -> str:
         return "LogUniform"
@@ -80,7 +108,14 @@ class LogUniform(Sampler):
 
 
 class Normal(Sampler):
-    """The normal distribution."""
+    """The normal distribution.
+
+    Examples
+    --------
+    >>> from trainrt.tune.search.sample import Float, Normal
+    >>> Float(None, None).with_sampler(Normal(0, 2))
+    tune.randn(0, 2)
+    """
 
     def __init__(self, mean: float = 0.0, sd: float = 0.0) -> None:
         assert sd > 0, f"Normal(sd={sd!r}): it must be above 0"
@@ -94,14 +129,28 @@ class Normal(Sampler):
 
 
 class Grid(Sampler):
-    """Marks a domain whose values are all used; it cannot draw."""
+    """Marks a domain whose values are all used; it cannot draw.
+
+    Examples
+    --------
+    >>> from trainrt.tune.search.sample import Categorical, Grid
+    >>> isinstance(Categorical([16, 32]).grid().sampler, Grid)
+    True
+    """
 
     def sample(self, domain: Any, config: Any = None, size: int = 1, random_state: Any = None) -> Any:
         return RuntimeError("a grid draws no values: each of its values is used")
 
 
 class Quantized(Sampler):
-    """Draws by another sampler, and rounds to multiples of `q`. The upper bound is included, except for integers with q=1."""
+    """Draws by another sampler, and rounds to multiples of `q`. The upper bound is included, except for integers with q=1.
+
+    Examples
+    --------
+    >>> from trainrt.tune.search.sample import Float, Quantized, Uniform
+    >>> Float(0, 1).with_sampler(Quantized(Uniform(), 0.5)).q
+    0.5
+    """
 
     def __init__(self, sampler: Sampler, q: float) -> None:
         assert sampler, "Quantized(): a sampler is missing"

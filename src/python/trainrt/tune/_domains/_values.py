@@ -17,7 +17,14 @@ _PLAIN = re.compile(r"[\w.,:+*/\[\] -]{1,40}(?<! )")
 
 class Categorical(Domain):
     """A list of values of any type. `kind` is 'choice', or 'grid', which uses each value. `texts` are different names of the values; default: from
-    their repr()."""
+    their repr().
+
+    Examples
+    --------
+    >>> from trainrt.tune.search.sample import Categorical
+    >>> Categorical([16, 32]).grid()
+    tune.grid("16", "32")
+    """
 
     is_whole = False
 
@@ -83,6 +90,12 @@ class Function(Domain):
     ------
     ValueError
         `func` is not callable with 0 or 1 arguments.
+
+    Examples
+    --------
+    >>> from trainrt.tune.search.sample import Function
+    >>> Function(lambda config: 2 * config["x"]).sample({"x": 3})
+    6
     """
 
     default_sampler_cls = BaseSampler

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from typing import Any
 
 from ..._ray_names import names_of
-from ._asha import ASHAScheduler, AsyncHyperBandScheduler, MedianStoppingRule
+from ..utils._by_name import made_by_name
+from ._asha import ASHAScheduler, AsyncHyperBandScheduler
 from ._base import FIFOScheduler, TrialScheduler
 from ._hyperband import HyperBandScheduler
+from ._median import MedianStoppingRule
 from ._pbt import PopulationBasedTraining
 
 _SCHEDULERS: dict[str, Any] = {"fifo": FIFOScheduler, "async_hyperband": AsyncHyperBandScheduler, "asynchyperband": AsyncHyperBandScheduler,
@@ -28,15 +28,7 @@ def create_scheduler(scheduler: str, **arguments: Any) -> TrialScheduler:
     >>> tune.create_scheduler("asha", max_t=10)  # doctest: +ELLIPSIS
     <trainrt.tune.schedulers._asha.AsyncHyperBandScheduler object at ...>
     """
-    name = scheduler.lower()
-    if name in _MODULES:
-        made: Any = getattr(importlib.import_module(f"{__name__}.{name}"), _MODULES[name])
-    elif name in _SCHEDULERS:
-        made = _SCHEDULERS[name]
-    else:
-        raise ValueError(f"create_scheduler({scheduler!r}): it must be one of {', '.join(sorted([*_SCHEDULERS, *_MODULES]))}")
-    known = inspect.signature(made).parameters
-    return made(**{key: value for key, value in arguments.items() if key in known})
+    return made_by_name("create_scheduler", scheduler, _SCHEDULERS, __name__, _MODULES, arguments)
 
 
 __getattr__ = names_of(__name__)

@@ -176,6 +176,10 @@ class MetricScheduler(FIFOScheduler):
             raise ValueError(f"{type(self).__name__} has been instantiated without a valid `metric` ({self._metric}) or `mode` ({self._mode}): pass them to "
                              f"the scheduler, or to tune.TuneConfig()")
 
+    def _can_compare(self, result: dict[str, Any]) -> bool:
+        """Returns whether the result has the time and the metric."""
+        return self._time_attr in result and self._metric in result
+
     def _score(self, result: dict[str, Any]) -> Any:
         """Returns the metric, negated if it is minimized."""
         value = result[self._metric or DEFAULT_METRIC]

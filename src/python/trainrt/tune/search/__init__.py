@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from typing import Any
 
 from ..._ray_names import names_of
 from .._spaces import grid_search
+from ..utils._by_name import made_by_name
 from ._base import Searcher
 from ._basic import BasicVariantGenerator, HaltonSearch
 from ._variants import format_vars, generate_variants
@@ -28,15 +27,7 @@ def create_searcher(search_alg: str, **kwargs: Any) -> Any:
     >>> tune.create_searcher("halton").settings()
     {'searcher': 'halton'}
     """
-    name = search_alg.lower()
-    if name in _MODULES:
-        made: Any = getattr(importlib.import_module(f"{__name__}.{name}"), _MODULES[name])
-    elif name in _SEARCHERS:
-        made = _SEARCHERS[name]
-    else:
-        raise ValueError(f"create_searcher({search_alg!r}): it must be one of {', '.join(sorted([*_SEARCHERS, *_MODULES]))}")
-    known = inspect.signature(made).parameters
-    return made(**{key: value for key, value in kwargs.items() if key in known})
+    return made_by_name("create_searcher", search_alg, _SEARCHERS, __name__, _MODULES, kwargs)
 
 
 __getattr__ = names_of(__name__)

@@ -11,7 +11,16 @@ from .._resources.requests import requested_by
 
 
 class FunctionTrainable(Trainable):
-    """Base class of the classes of wrap_function(). A Tuner runs their function; the objects train nothing themselves."""
+    """Base class of the classes of wrap_function(). A Tuner runs their function; the objects train nothing themselves.
+
+    Examples
+    --------
+    >>> from trainrt.tune.trainable import FunctionTrainable, wrap_function
+    >>> def train(config):
+    ...     return {"loss": config["x"]}
+    >>> issubclass(wrap_function(train), FunctionTrainable)
+    True
+    """
 
     _name = "func"
 

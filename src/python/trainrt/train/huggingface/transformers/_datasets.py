@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
-from ....data._columns import rows_of
+from ....data._values._columns import rows_of
 
 
 class TrainRows(IterableDataset):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ....data._iterator import Epochs
+from ....data._batches._iterator import Epochs
 from ._library import transformers
 
 

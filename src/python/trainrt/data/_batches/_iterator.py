@@ -7,20 +7,20 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
+from .._operations import Operation, applied, checked_format, formatted
+from .._values._categories import Categories, with_categories
+from .._values._columns import concatenated, require_one_shape, rows_of
+from .._values._numpy import numpy
+from .._values._schema import Schema
 from . import _server
-from ._categories import Categories, with_categories
-from ._columns import concatenated, require_one_shape, rows_of
 from ._epochs import Epochs, Place
 from ._map_workers import MapWorkers
-from ._numpy import numpy
-from ._operations import Operation, applied, checked_format, formatted
-from ._schema import Schema
 from ._shared_batches import Link, Walk
 from ._torch_batches import converter, dtype_of, pairs_of
 
 if TYPE_CHECKING:
-    from ._dataset import Dataset, MaterializedDataset
-    from ._parts import DatasetParts
+    from .._dataset import Dataset, MaterializedDataset
+    from .._parts import DatasetParts
     from ._streams import StreamSplit
 
 _LARGE_BATCH = 1024  # samples per batch when all samples are read

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 import weakref
 
-from .._client.errors import Stop
-from .._client.shared_memory import SharedMemory, size_with_reserve
-from ._numpy import numpy
+from ..._client.errors import Stop
+from ..._client.shared_memory import SharedMemory, size_with_reserve
+from .._values._numpy import numpy
 
 _MAX_BYTES_PER_ANSWER = 512 << 10  # maximum size of several batches in one answer
 _DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1", "bool": "?"}

@@ -7,16 +7,16 @@ import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .._support import _pickling
-from .._support._side_process import SideProcess
-from ._operations import Operation
+from ..._support import _pickling
+from ..._support._side_process import SideProcess
+from .._operations import Operation
 
 
 class _Worker:
     """A process that applies the operations to one batch at a time. After send(), the caller must call receive() before the next send()."""
 
     def __init__(self, work: bytes) -> None:
-        self._process = SideProcess("trainrt.data._map_worker", OMP_NUM_THREADS="1")  # one thread per worker process
+        self._process = SideProcess("trainrt.data._batches._map_worker", OMP_NUM_THREADS="1")  # one thread per worker process
         self._process.connection.send_bytes(work)
 
     def send(self, batch: dict[str, Any], draws: Any) -> None:

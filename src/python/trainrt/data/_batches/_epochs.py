@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Callable, NamedTuple
 
-from ._numpy import numpy
-from ._operations import Operation, applied
+from .._operations import Operation, applied
+from .._values._numpy import numpy
 from ._shared_batches import Link
 
 

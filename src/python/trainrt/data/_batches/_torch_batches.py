@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Callable
 
-from ._columns import require_one_shape
+from .._values._columns import require_one_shape
 
 if TYPE_CHECKING:
     from ._iterator import DataIterator

@@ -1,13 +1,13 @@
-"""Main program of a process that runs map functions. _map_workers.py starts `python3 -m trainrt.data._map_worker` with a socket as standard input."""
+"""Main program of a process that runs map functions. _map_workers.py starts `python3 -m trainrt.data._batches._map_worker` with a socket as standard input."""
 
 import pickle
 import sys
 import traceback
 from typing import Any
 
-from .._support import _pickling
-from .._support._side_process import connection_here
-from ._operations import applied
+from ..._support import _pickling
+from ..._support._side_process import connection_here
+from .._operations import applied
 
 
 def _serve(connection):

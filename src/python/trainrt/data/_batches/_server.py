@@ -8,9 +8,9 @@ import socket
 import subprocess
 import threading
 
-from .._client.channel import Channel, message_line
-from .._support import _executable
-from .._support._side_process import without_ranks
+from ..._client.channel import Channel, message_line
+from ..._support import _executable
+from ..._support._side_process import without_ranks
 from ._shared_batches import Link
 
 

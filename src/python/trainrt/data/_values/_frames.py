@@ -1,6 +1,6 @@
 """Converts pandas DataFrames into columns. Values of unsupported types are converted to the nearest supported type, and a note reports the conversion."""
 
-from .._support import _notes
+from ..._support import _notes
 from ._categories import Categorical
 from ._numpy import numpy
 

@@ -1,0 +1,1 @@
+"""Columns of samples, and checks of arguments."""
