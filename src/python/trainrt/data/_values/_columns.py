@@ -3,7 +3,7 @@ strings, or of arrays with different lengths, is an array of objects."""
 
 import math
 
-from .._client.values import kind_of
+from ..._client.values import kind_of
 from ._categories import Categorical
 from ._numpy import numpy
 
