@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The small form of `make same-bits`: 4 workers on 1 and 2 CPUs, with a killed rank and a stop, have the digests after each epoch and the
+"""The small form of `make same-bits`: 4 workers that are killed on 1 CPU and continue on 2 CPUs have the digests after each epoch and the
 results of an undisturbed run. test_same_bits.py has `linear` and a NumPy program."""
 import random
 import sys
@@ -24,7 +24,7 @@ def resized(kind):
         skip(reason)
     KINDS[kind].epochs = 4 if kind != "xgboost" else 12
     schedule = Schedule(random.random(), kind, PROOF.shares)
-    schedule.segments = [(SHARES[0], [("kill_rank", 1), ("stop", 1)]), (SHARES[1], [])]
+    schedule.segments = [(SHARES[0], [("cancel", 2)]), (SHARES[1], [])]
     print(f"{kind}: {PROOF.by_schedule(kind, schedule)}")
 
 
