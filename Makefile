@@ -9,7 +9,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:  # one goal configures the build of the next
-.PHONY: all help packages test-packages configure configure-tests wheel quickstart check test bench-guard test-frameworks lint chaos chaos-sweeps attack fuzz bench bench-% asan tsan install format clean
+.PHONY: all help packages test-packages configure configure-tests wheel quickstart check test bench-guard test-frameworks lint chaos chaos-sweeps same-bits attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -72,6 +72,10 @@ chaos-sweeps: test-packages all ## kill sweeps of trainrt tune by random plans: 
 	@/usr/bin/python3 tests/chaos/break_sweeps.py $(BUILD) $(if $(SLURM),--slurm) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
 	  $(if $(PLAN),--plan $(PLAN)) $(if $(TIME),--time $(TIME))
 
+same-bits: test-packages all ## carry runs of 8 workers on 1 to 8 nodes, with resizes, kills and requeues: make same-bits SEED=7 SCHEDULES=50 KINDS=linear,gpt TIME=seconds
+	@/usr/bin/python3 tests/chaos/same_bits.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(SCHEDULES),--schedules $(SCHEDULES)) \
+	  $(if $(KINDS),--kinds $(KINDS)) $(if $(TIME),--time $(TIME))
+
 attack: configure-tests all ## kill a small run at every system call, let each call fail, and flip bits of data files: make attack SEED=7 POINTS=300 BITS=1000 ERRORS=all TIME=seconds, or ONE='POINT'
 	@cmake --build $(BUILD) --parallel $(JOBS) --target attack_injector
 	@$(if $(ONE),true,/usr/bin/python3 tests/attack/flips.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(BITS),--bits $(BITS)))
@@ -85,7 +89,7 @@ fuzz: test-packages ## give random files, configurations and messages to every p
 BENCHES = $(patsubst tests/bench/bench_%.py,bench-%,$(wildcard tests/bench/bench_*.py))
 bench: $(BENCHES) ## run all benchmarks, which compare trainrt with other software
 
-bench-%: configure-tests all ## run one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-data, bench-scale, bench-restart, bench-program, bench-api, bench-frameworks, bench-stage, bench-tune, bench-see, bench-trees, bench-formats, bench-gpu
+bench-%: configure-tests all ## run one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-data, bench-scale, bench-elastic, bench-restart, bench-program, bench-api, bench-frameworks, bench-stage, bench-tune, bench-see, bench-trees, bench-formats, bench-gpu
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD) $(ONLY)
 

@@ -53,6 +53,7 @@ std::string are(const std::vector<std::string>& names) { return names.size() == 
 /// Returns whether the run has enough nodes without its excluded (bad or slow) nodes. The excluded nodes may be at most
 /// half of the healthy nodes.
 bool suffices_without_excluded(const UsableNodes& usable, const RestartLimits& limits) {
+  if (limits.fixed_workers > 0 && limits.prefers_other_nodes && !usable.excluded.empty()) return false;
   return suffices(usable, limits) && usable.excluded.size() <= usable.nodes.size();
 }
 
@@ -118,6 +119,15 @@ std::optional<RestartDecision> without_excluded(const Situation& situation, cons
   return requeue(situation, limits, reason);
 }
 
+/// Returns the restart of all fixed workers on the nodes that are not excluded. Called if a requeue cannot replace the
+/// excluded nodes. Returns nullopt if no node is excluded, or if the other nodes do not suffice.
+std::optional<RestartDecision> on_fewer_nodes(const Situation& situation, const RestartLimits& limits) {
+  if (limits.fixed_workers == 0 || !limits.prefers_other_nodes) return std::nullopt;
+  auto others = limits;
+  others.prefers_other_nodes = false;
+  return without_excluded(situation, others);
+}
+
 /// Returns a clause for messages: the reason why the next attempt uses nodes that the run should avoid. Returns "" if it
 /// uses no such nodes.
 std::string note_of_used(const Situation& situation, const RestartLimits& limits) {
@@ -135,6 +145,7 @@ RestartDecision after_failure(const Situation& situation, const RestartLimits& l
   if (auto decision = refused(situation, limits)) return *decision;
   if (!usable_nodes(situation, limits).lost.empty()) return after_loss(situation, limits);
   if (auto decision = without_excluded(situation, limits)) return *decision;
+  if (auto decision = on_fewer_nodes(situation, limits)) return *decision;
   const double pause_s = std::min(max_wait_s, std::exp2(std::clamp(situation.failures, 1, 10) - 1));
   const double wait_s = situation.restarts_at_once ? 0 : pause_s;
   return {.action = Action::restart,

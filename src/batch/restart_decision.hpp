@@ -66,6 +66,8 @@ struct RestartLimits {
   int workers = 0;          ///< number of workers (ranks) on all nodes; 0: the number of tasks of the allocation
   /// Number of workers (ranks) of every job step, on any number of CPUs; 0: a job step has at most the tasks of its nodes
   int fixed_workers = 0;
+  /// True if a requeue to other nodes is preferred to `fixed_workers` workers on fewer nodes, when nodes are excluded.
+  bool prefers_other_nodes = false;
   int min_cpus = 1;  ///< minimum number of CPUs on which `fixed_workers` workers continue
   /// Maximum number of the `fixed_workers` workers for which the memory of one node suffices; 0: unknown.
   int max_workers_per_node = 0;

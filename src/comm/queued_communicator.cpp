@@ -139,7 +139,7 @@ void QueuedCommunicator::wait_with_limit(Awaited& awaited, const std::string& wh
     // A rank may join the collective and then exit, so the condition is checked again after the exit was detected.
     if (const auto why = awaited.failure(); !why.empty() && !awaited.ready()) give_up(what, why);
     if (wait.waited() > timeout_seconds_) give_up_overdue(what, awaited.missing());
-    awaited.sleep(std::clamp(timeout_seconds_ - wait.waited(), 0.001, on_long_wait()));
+    awaited.sleep(std::clamp(timeout_seconds_ - wait.waited(), 0.001, on_long_wait(wait.waited())));
   }
 }
 

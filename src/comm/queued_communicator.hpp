@@ -29,9 +29,12 @@ class QueuedCommunicator : public Communicator {
   /// Returns the coroutine that performs `collective`. The coroutine owns a copy of `collective`.
   virtual CollectiveTask make_task(Collective collective) = 0;
 
-  /// Called repeatedly during long waits, so that the backend can do other work. Returns the maximum number of seconds that
-  /// the wait may sleep before the next call.
-  virtual double on_long_wait() { return 0.1; }
+  /// Called repeatedly during a long wait, so that the backend can do other work. Returns the maximum number of seconds
+  /// that the wait may sleep before the next call. `waited_s`: seconds since the wait began.
+  virtual double on_long_wait(double waited_s) {
+    static_cast<void>(waited_s);
+    return 0.1;
+  }
   /// Waits for a condition that belongs to no queued collective. The timeout of the communicator applies. `what`: name of
   /// the wait in messages.
   void wait_for(Awaited& awaited, std::string_view what);

@@ -70,4 +70,24 @@ def a_run_that_loses_one_of_its_two_nodes_continues_with_all_ranks_on_the_other(
         CLUSTER.start_node("n2")
 
 
+@test
+def a_run_of_which_a_node_is_drained_continues_on_the_other_node_after_a_requeue():
+    """The config does not set scaling.on_resize: same_bits is the default."""
+    config = linear_config(scratch(), "run", {**LOOP, "step_pause": 0.01}, DATA, {"every": "2 reports"})
+    first = CLUSTER.sbatch(TWO_NODES, config, "--failure.max_requeues=0")
+    started(first, config)
+    CLUSTER.call("scancel", "--signal=USR1", f"{first.id}.0")
+    first.wait_for_state("COMPLETED", "FAILED", timeout=60)
+    job = CLUSTER.sbatch(["-N1-2", "-n2", "-c1"], config)
+    started(job, config)
+    drained = attempts(run_dir_of(config))[-1]["nodes"][-1]
+    CLUSTER.call("scontrol", "update", f"NodeName={drained}", "State=DRAIN", "Reason=test")
+    try:
+        CLUSTER.call("scontrol", "requeue", job.id)
+        job.wait_for_restart(1)
+        ended_with_same_bits(job, config, [{"n1": "n2", "n2": "n1"}[drained]])
+    finally:
+        CLUSTER.call("scontrol", "update", f"NodeName={drained}", "State=RESUME")
+
+
 main(setup=lambda: CLUSTER.up(2, "--cpus", "2"), teardown=CLUSTER.down)

@@ -76,8 +76,7 @@ const Command supervise{
         "If a rank dies, the job step is ended within seconds and started again in the same allocation, at most "
         "failure.max_failures times.\n"
         "If the run stops (exit code 75), the job is requeued, at most failure.max_requeues times.\n"
-        "If a node fails, the run continues without it, given sbatch --no-kill and scaling.min_workers = N or "
-        "scaling.on_resize = same_bits.\n"
+        "If a node fails, the run continues on the other nodes with all ranks, given sbatch --no-kill.\n"
         "A node that ends several attempts (failure.exclude_bad_nodes) or slows down the others (failure.exclude_slow) is "
         "excluded from later attempts.\n"
         "If failure.max_no_progress attempts make no progress, the job ends.\n",

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "checkpoint/format/listing.hpp"
+#include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
@@ -34,6 +36,20 @@ void apply_recorded(const rundir::RunRecord& record, const char* key, int& value
   if (const auto number = parse_integer(found->second)) value = static_cast<int>(*number);
 }
 
+/// Returns whether the ranks may train on GPUs of this Slurm job. Two ranks cannot share a GPU in a collective of NCCL.
+bool uses_gpus(const config::ScalingKeys& scaling) {
+  const auto environment = Environment::of_process();
+  return scaling.gpus_per_worker != "0" && (environment.text("SLURM_JOB_GPUS") || environment.text("SLURM_GPUS_ON_NODE"));
+}
+
+/// Returns whether the user's options of srun set the number of tasks.
+bool srun_options_set_tasks() {
+  std::istringstream options(Environment::of_process().text("TRAINRT_SRUN_ARGS").value_or(""));
+  for (std::string option; options >> option;)
+    if (option.starts_with("-n") || option.starts_with("--ntasks")) return true;
+  return false;
+}
+
 config::RunSpec spec_of_opened_run(const config::RunSpec& config) try {
   auto spec = config;
   spec.run_dir = rundir::opened_run(config.run_dir);
@@ -53,9 +69,8 @@ config::RunSpec spec_of_opened_run(const config::RunSpec& config) try {
   apply_recorded(*record, "failure.max_excluded_nodes", spec.failure.max_excluded_nodes);
   apply_recorded(*record, "scaling.num_workers", spec.scaling.num_workers);
   apply_recorded(*record, "scaling.min_workers", spec.scaling.min_workers);
-  if (const auto found = record->spec.find("scaling.on_resize");
-      found != record->spec.end() && found->second == "same_bits")
-    spec.scaling.on_resize_key = config::OnResize::same_bits;
+  if (const auto found = record->spec.find("scaling.on_resize"); found != record->spec.end())
+    spec.scaling.on_resize_key = found->second == "same_bits" ? config::OnResize::same_bits : config::OnResize::keep_batch;
   return spec;
 } catch (const std::exception& error) {
   log::warning(fmt::format("cannot read which run the program has opened: {}", error.what()));
@@ -113,15 +128,24 @@ std::string SupervisedRun::again_with() const {
   return spec_.run.continue_with.empty() ? "" : " with " + spec_.run.continue_with;
 }
 
-int SupervisedRun::fixed_workers() const {
-  if (!spec_.scaling.has_fixed_workers()) return 0;
-  if (spec_.scaling.num_workers > 0) return spec_.scaling.num_workers;
+int SupervisedRun::fixed_workers(const std::string& job_id) const {
+  const auto& scaling = spec_.scaling;
+  if (!scaling.has_fixed_workers()) return 0;
+  if (!scaling.requires_fixed_workers() && (uses_gpus(scaling) || srun_options_set_tasks())) return 0;
+  if (scaling.requires_fixed_workers() && scaling.num_workers > 0) return scaling.num_workers;
   try {
+    if (!scaling.requires_fixed_workers() && !has_checkpoint()) return ranks_in_job(job_id);
     const auto record = rundir::read_run_record(spec_.run_dir);
     return record ? trainer::workers_of_run(spec_.run_dir, *record) : 0;
   } catch (const std::exception&) {
     return 0;  // the ranks report the error
   }
+}
+
+/// Returns the number of ranks of the newest attempt, if it belongs to the Slurm job `job_id`; otherwise 0.
+int SupervisedRun::ranks_in_job(const std::string& job_id) const {
+  const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
+  return attempts.empty() || attempts.back().owner.job_id != job_id ? 0 : attempts.back().ranks;
 }
 
 int SupervisedRun::max_workers_per_node() const {

@@ -221,7 +221,8 @@ batch::RestartLimits Supervisor::limits() const {
           .max_no_progress = spec.failure.max_no_progress,
           .min_workers = spec.scaling.has_fixed_workers() ? 0 : spec.scaling.min_workers,
           .workers = workers,
-          .fixed_workers = run_.fixed_workers(),
+          .fixed_workers = run_.fixed_workers(job_.id()),
+          .prefers_other_nodes = !spec.scaling.requires_fixed_workers(),
           .min_cpus = std::max(1, spec.scaling.min_workers),
           .max_workers_per_node = run_.max_workers_per_node()};
 }

@@ -101,10 +101,11 @@ class NodeCommunicator : public SharedCommunicator {
 
  protected:
   /// Answers roll calls of other nodes during a long wait. A roll call finds the ranks that have not joined a collective.
-  double on_long_wait() override {
-    if (nodes_ == 1) return SharedCommunicator::on_long_wait();
+  double on_long_wait(double waited_s) override {
+    if (nodes_ == 1) return SharedCommunicator::on_long_wait(waited_s);
     mpi_->roll_call().answer();
-    return 0.02;  // a rank that asks waits up to two seconds for answers
+    constexpr double min_s = 0.02, max_s = 0.25;  // a rank that asks waits up to two seconds for answers
+    return std::clamp(waited_s / 20, min_s, max_s);
   }
 
   CollectiveTask make_task(Collective c) override {

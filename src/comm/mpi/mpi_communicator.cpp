@@ -46,13 +46,14 @@ bool MpiRequests::ready() {
   return done != 0;
 }
 
-/// Sleeps for 1 % of the time since the first sleep, because an arriving message does not end the sleep.
+/// Sleeps for 1 % of the time since the first sleep, because an arriving message does not end the sleep. Each sleep costs
+/// about 0.1 ms of CPU time, so that a rank that has waited for 20 s uses less than 0.1 % of a core.
 void MpiRequests::sleep(double max_seconds) {
   roll_call_.answer();
-  constexpr double min_s = 50e-6, max_s = 0.01;
+  constexpr double min_s = 50e-6;
   const double now = monotonic_seconds();
   if (first_sleep_s_ == 0) first_sleep_s_ = now;
-  const double seconds = std::min(std::clamp((now - first_sleep_s_) / 100, min_s, max_s), max_seconds);
+  const double seconds = std::min(std::clamp((now - first_sleep_s_) / 100, min_s, max_sleep_s), max_seconds);
   const timespec pause{0, static_cast<long>(seconds * 1e9)};
   nanosleep(&pause, nullptr);
 }

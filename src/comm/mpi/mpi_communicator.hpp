@@ -15,6 +15,8 @@ namespace trainrt::comm {
 class MpiRequests : public Awaited {
  public:
   explicit MpiRequests(MpiRollCall& roll_call) : roll_call_(roll_call) {}
+  static constexpr double max_sleep_s = 0.2;  ///< a rank that asks waits up to two seconds for answers
+
   MPI_Request* add() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
 
   bool ready() override;
@@ -57,6 +59,7 @@ class MpiCommunicator : public QueuedCommunicator {
 
  protected:
   CollectiveTask make_task(Collective collective) override;
+  double on_long_wait(double) override { return MpiRequests::max_sleep_s; }
 
  private:
   CollectiveTask reduce_short(Buffer buffer, Op op, int tag);

@@ -50,10 +50,11 @@ const Section scaling{
               .range = {.least = 0}}),
          key(&ScalingKeys::on_resize_key,
              {.key = "scaling.on_resize",
-              .help = "action if a restart has a different number of ranks: refuse fails, keep_global_batch splits the "
-                      "global batch over the present ranks, keep_batch keeps the batch of each rank. same_bits runs the "
-                      "same number of ranks on any number of CPUs and nodes, so that results have the same bits. The "
-                      "default is refuse, or keep_global_batch if min_workers is set"},
+              .help = "action if a restart has another number of CPUs or nodes: same_bits runs the same number of ranks on "
+                      "them, so that results have the same bits; refuse fails if the number of ranks differs; "
+                      "keep_global_batch splits the global batch over the present ranks, and keep_batch keeps the batch "
+                      "of each rank, so that the bits of results change. The default is same_bits, or keep_global_batch "
+                      "if min_workers is set"},
              {{"refuse", OnResize::refuse},
               {"keep_global_batch", OnResize::keep_global_batch},
               {"keep_batch", OnResize::keep_batch},

@@ -33,10 +33,13 @@ struct ScalingKeys {
   /// Returns the action for a restart with another number of ranks: the value of the config key scaling.on_resize, or its
   /// default, which depends on `min_workers`.
   OnResize on_resize() const {
-    return on_resize_key.value_or(min_workers > 0 ? OnResize::keep_global_batch : OnResize::refuse);
+    return on_resize_key.value_or(min_workers > 0 ? OnResize::keep_global_batch : OnResize::same_bits);
   }
   /// Returns whether all attempts have the same number of ranks, on any number of CPUs.
   bool has_fixed_workers() const { return on_resize() == OnResize::same_bits; }
+  /// Returns whether the config itself sets same_bits. If same_bits is only the default, a run without a checkpoint may
+  /// start on another number of ranks.
+  bool requires_fixed_workers() const { return on_resize_key == OnResize::same_bits; }
 };
 
 }  // namespace trainrt::config

@@ -14,7 +14,8 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr double idle_poll_s = 0.2;
+// Poll interval while the programs of some ranks compute. Each poll costs the waiting ranks CPU time.
+constexpr double min_idle_poll_s = 0.2, max_idle_poll_s = 1, idle_poll_growth = 1.05;
 constexpr double min_poll_s = 0.005, max_poll_s = 0.05, poll_growth = 1.1;  // poll interval during a checkpoint
 
 }  // namespace
@@ -48,10 +49,13 @@ ProgramProtocol::End ProgramProtocol::serve(Message first) {
 
 /// Waits until the programs of all ranks wait in the same collective call (returns true) or have all exited with
 /// success (returns false). Each poll advances a checkpoint that is being written, and the program may wait for this
-/// checkpoint. The poll interval is therefore short at first, and grows during a large checkpoint.
+/// checkpoint. The poll interval is therefore short at first, and grows during a large checkpoint or a long wait.
 bool ProgramProtocol::align() {
-  for (double saving_poll_s = min_poll_s;; saving_poll_s = std::min(poll_growth * saving_poll_s, max_poll_s)) {
-    const double poll_s = ctx_.is_checkpoint_on_its_way() ? saving_poll_s : idle_poll_s;
+  double saving_poll_s = min_poll_s, idle_poll_s = min_idle_poll_s;
+  for (;; saving_poll_s = std::min(poll_growth * saving_poll_s, max_poll_s)) {
+    const bool is_saving = ctx_.is_checkpoint_on_its_way();
+    const double poll_s = is_saving ? saving_poll_s : idle_poll_s;
+    if (!is_saving) idle_poll_s = std::min(idle_poll_growth * idle_poll_s, max_idle_poll_s);
     const auto state = inbox_.wait(poll_s);
     const auto decision = lockstep_.check(state, ctx_.step_count(), poll_s);
     if (decision == Lockstep::Decision::fail) fail_together();

@@ -19,6 +19,7 @@
 #include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/attempts/attempt_files.hpp"
+#include "rundir/attempts/recorded_memory.hpp"
 #include "rundir/storage/run_directory.hpp"
 
 namespace trainrt::rundir {
@@ -139,6 +140,7 @@ std::optional<AttemptRecord> Attempt::claim() {
     const int started = io::retried([&] { return newest_private_directory(run_dir); });
     if (started > last && is_being_claimed(private_directory(run_dir, started), record_path(run_dir, started))) continue;
     record_.number = std::max(last, started) + 1;
+    record_.memory_attempt = before ? attempt_with_memory(run_dir, *before) : 0;
     files_ = {run_dir, private_directory(run_dir, record_.number)};
     if (!io::retried([&] { return io::make_directory(files_.private_dir()); })) continue;
     const auto path = record_path(run_dir, record_.number);

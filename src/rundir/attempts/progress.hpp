@@ -9,9 +9,6 @@ namespace trainrt::rundir {
 /// Maximum number of earlier attempts that `supervise` and the count of attempts without progress read, so that restarts
 /// do not become slower as the number of attempts grows.
 inline constexpr std::size_t max_recent_attempts = 200;
-/// Maximum number of attempts that a start reads to find the newest one that has recorded threads, CPUs or memory. The
-/// newest attempt lacks them only if it failed before it recorded them, or if an older version of trainrt started it.
-inline constexpr std::size_t max_attempts_at_start = 20;
 
 /// Returns the number of consecutive attempts, at the end of `attempts`, that made no progress in the Slurm job `job_id`.
 /// `attempts` are ordered by number. Pure function.

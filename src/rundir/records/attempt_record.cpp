@@ -212,6 +212,7 @@ std::string to_text(const AttemptRecord& record) {
   if (record.accepted_missing) json["accepted_missing_checkpoints"] = true;
   if (!record.trainrt_version.empty()) json["trainrt_version"] = record.trainrt_version;
   if (!record.bits.empty()) json["bits"] = to_json(record.bits);
+  if (record.memory_attempt > 0) json["memory_attempt"] = record.memory_attempt;
   json.update({{"ranks", record.ranks}, {"nodes", record.nodes}, {"owner", to_json(record.owner)}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -235,6 +236,7 @@ AttemptRecord attempt_record_from(const std::string& text) {
   record.accepted_missing = value_or(json, "accepted_missing_checkpoints", false);
   record.trainrt_version = value_or<std::string>(json, "trainrt_version", "");
   if (const auto bits = json.find("bits"); bits != json.end()) record.bits = bit_facts_from(*bits);
+  record.memory_attempt = small_or(json, "memory_attempt", 0);
   record.ranks = small_or(json, "ranks", 0);
   record.nodes = value_or<std::vector<std::string>>(json, "nodes", {});
   record.owner = owner_from(json.at("owner"));

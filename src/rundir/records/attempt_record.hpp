@@ -78,6 +78,8 @@ struct AttemptRecord {
   /// then no longer count as saved.
   bool accepted_missing = false;
   BitFacts bits = {};  ///< facts on which the bits of results may depend; empty in records of older versions
+  /// number of the newest earlier attempt whose rank statuses contain the memory of the ranks; 0: none, or unknown
+  int memory_attempt = 0;
 
   /// Returns whether the attempt's progress is known, from trainrt's API or from the program's output.
   bool shows_progress() const { return !silent || (position && *position >= 0); }

@@ -47,8 +47,8 @@ bool is_first_value(const config::RunSpec& spec, const rundir::RunRecord& before
 }
 
 void log_changed_batch(const config::RunSpec& spec, const GlobalBatch& batch, int attempt) {
-  log::info(fmt::format("the global batch was {} and is {} from attempt {} on", in_words(spec, batch.before),
-                        in_words(spec, batch.now), attempt));
+  log::info(fmt::format("the global batch was {} and is {} from attempt {} on, so the bits of the results change",
+                        in_words(spec, batch.before), in_words(spec, batch.now), attempt));
 }
 
 }  // namespace
@@ -97,7 +97,8 @@ void AttemptRecorder::begin_record(const std::string& function, int ranks) {
   else
     accept_config(false);
   if (workers_ > 0 && workers_ != ranks)
-    log::info(fmt::format("elastic: {} share the global batches of {} workers", counted(ranks, "rank"), workers_));
+    log::info(fmt::format("elastic: {} share the global batches of {} workers, so the bits of the results change",
+                          counted(ranks, "rank"), workers_));
 }
 
 void AttemptRecorder::accept_config(bool is_resumed) {

@@ -11,17 +11,15 @@
 #include "core/process/memory.hpp"
 #include "core/text/text.hpp"
 #include "rundir/attempts/attempt_files.hpp"
-#include "rundir/attempts/progress.hpp"
+#include "rundir/attempts/recorded_memory.hpp"
 #include "rundir/records/rank_status.hpp"
 
 namespace trainrt::trainer {
 
 namespace {
 
-/// Returns the newest attempt that has recorded its facts; nullopt if no recent attempt has.
-std::optional<rundir::AttemptRecord> newest_with_facts(const std::string& run_dir) {
-  auto attempts = rundir::read_attempts(run_dir, rundir::max_attempts_at_start);
-  while (!attempts.empty() && attempts.back().bits.empty()) attempts.pop_back();
+std::optional<rundir::AttemptRecord> newest_attempt(const std::string& run_dir) {
+  auto attempts = rundir::read_attempts(run_dir, 1);
   if (attempts.empty()) return std::nullopt;
   return std::move(attempts.back());
 }
@@ -52,11 +50,9 @@ void require_cpus(const config::RunSpec& spec, int cpus) {
 }  // namespace
 
 RecordedMemory recorded_memory(const std::string& run_dir) {
-  const auto attempts = rundir::read_attempts(run_dir, rundir::max_attempts_at_start);
-  for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt)
-    if (auto memory = memory_of(attempt->number, rundir::read_rank_statuses(run_dir, attempt->number)); memory.max_peak > 0)
-      return memory;
-  return {};
+  const auto newest = newest_attempt(run_dir);
+  const int attempt = newest ? rundir::attempt_with_memory(run_dir, *newest) : 0;
+  return attempt > 0 ? memory_of(attempt, rundir::read_rank_statuses(run_dir, attempt)) : RecordedMemory();
 }
 
 std::vector<std::string> bit_differences(const rundir::AttemptRecord& last, const RankResources& resources) {
@@ -99,11 +95,13 @@ void check_same_bits(const config::RunSpec& spec, const RankResources& resources
   const auto& scaling = spec.scaling;
   if (scaling.has_fixed_workers()) {
     require_fit(spec, resources, hosts);
+  }
+  if (scaling.requires_fixed_workers()) {
     log::info("same bits: " +
               sharing_in_words(static_cast<int>(resources.ranks.size()), resources.cpus(), resources.nodes()));
   }
-  const auto last = newest_with_facts(spec.run_dir);
-  if (!last) return;
+  const auto last = newest_attempt(spec.run_dir);
+  if (!last || last->bits.empty()) return;
   const auto changed = bit_differences(*last, resources);
   if (changed.empty()) return;
   const auto text = fmt::format("bits may differ from those of attempt {}: {}", last->number, fmt::join(changed, "; "));

@@ -26,7 +26,7 @@ bool kept_global_batch(const std::map<std::string, std::string>& config) {
 }
 
 int workers_before(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded) {
-  if (spec.scaling.has_fixed_workers()) return recorded ? workers_of_run(spec.run_dir, *recorded) : 0;
+  if (spec.scaling.requires_fixed_workers()) return recorded ? workers_of_run(spec.run_dir, *recorded) : 0;
   const auto newest = checkpoint::newest(spec.run_dir);
   if (!newest) return 0;
   return recorded && recorded->workers > 0 && kept_global_batch(recorded->spec) ? recorded->workers : newest->ranks;
@@ -49,6 +49,12 @@ std::int64_t samples_per_worker(const config::RunSpec& spec) {
   return batch_size * std::max<std::int64_t>(accumulate, 1);
 }
 
+/// Returns the commands that start `workers` ranks on any number of CPUs.
+std::string commands_for(int workers) {
+  return fmt::format("trainrt -n {} on one machine, trainrt supervise in a batch script, or srun --overcommit -n {}",
+                     workers, workers);
+}
+
 [[noreturn]] void refuse_other_workers(const config::RunSpec& spec, const GlobalBatch& batch) {
   const int workers = batch.before;
   const auto contradiction = spec.scaling.num_workers > 0 && spec.scaling.num_workers != workers
@@ -56,11 +62,9 @@ std::int64_t samples_per_worker(const config::RunSpec& spec) {
                                  : "";
   throw UsageError(fmt::format(
       "the run in {} has {}, but {} launched; with scaling.on_resize = same_bits, this number cannot change. To continue "
-      "on "
-      "any number of CPUs, {}start {}: trainrt -n {} on one machine, trainrt supervise in a batch script, or srun "
-      "--overcommit -n {}",
+      "on any number of CPUs, {}start {}: {}",
       spec.run_dir, counted(workers, "worker"), counted(batch.now, "rank") + (batch.now == 1 ? " was" : " were"),
-      contradiction, counted(workers, "rank"), workers, workers));
+      contradiction, counted(workers, "rank"), commands_for(workers)));
 }
 
 }  // namespace
@@ -85,14 +89,16 @@ std::string in_words(const config::RunSpec& spec, int workers) {
 }
 
 void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch) {
-  if (spec.scaling.has_fixed_workers() && batch.changes()) refuse_other_workers(spec, batch);
-  if (spec.scaling.on_resize() != config::OnResize::refuse || !batch.changes()) return;
+  const auto on_resize = spec.scaling.on_resize();
+  const bool may_change = on_resize == config::OnResize::keep_global_batch || on_resize == config::OnResize::keep_batch;
+  if (may_change || !batch.changes()) return;
+  if (spec.scaling.requires_fixed_workers()) refuse_other_workers(spec, batch);
   throw UsageError(fmt::format(
-      "the global batch of the run in {} was {}; on {} rank{} it would be {}, which would change the training. "
-      "Start {} rank{}, or add --scaling.on_resize=keep_global_batch to divide the old global batch between the ranks, "
-      "or --scaling.on_resize=keep_batch to use the new one",
-      spec.run_dir, in_words(spec, batch.before), batch.now, batch.now == 1 ? "" : "s", in_words(spec, batch.now),
-      batch.before, batch.before == 1 ? "" : "s"));
+      "the global batch of the run in {} was {}; on {} it would be {}, which would change the training. Start {}, on any "
+      "number of CPUs ({}), or add --scaling.on_resize=keep_global_batch to divide the old global batch between the "
+      "ranks, or --scaling.on_resize=keep_batch to use the new one; with both, the bits of the results change",
+      spec.run_dir, in_words(spec, batch.before), counted(batch.now, "rank"), in_words(spec, batch.now),
+      counted(batch.before, "rank"), commands_for(batch.before)));
 }
 
 }  // namespace trainrt::trainer

@@ -11,8 +11,8 @@ namespace trainrt::trainer {
 /// batch_size samples per worker. A restart on another number of ranks changes the number of workers, unless config key
 /// scaling.on_resize is keep_global_batch.
 struct GlobalBatch {
-  /// Number of workers of the newest checkpoint; 0: the run has no checkpoint. With scaling.on_resize = same_bits: number
-  /// of workers of the run's first attempt; 0: a new run.
+  /// Number of workers of the newest checkpoint; 0: the run has no checkpoint. If the config sets scaling.on_resize to
+  /// same_bits: number of workers of the run's first attempt; 0: a new run.
   int before = 0;
   int now = 0;  ///< number of workers of this attempt
   bool changes() const { return before > 0 && before != now; }
@@ -26,9 +26,8 @@ GlobalBatch global_batch(const config::RunSpec& spec, const std::optional<rundir
 /// ranks that saved the newest checkpoint or began the first attempt. Returns 0 if it is unknown.
 int workers_of_run(const std::string& run_dir, const rundir::RunRecord& record);
 
-/// Throws UsageError if the run must keep its number of workers (scaling.on_resize = same_bits), but was started on another
-/// number of ranks. Also throws if the global batch changes and config key scaling.on_resize is `refuse`. The message has
-/// both sizes and the alternatives.
+/// Throws UsageError if the number of workers changes, unless config key scaling.on_resize is keep_global_batch or
+/// keep_batch. The message has both sizes and the alternatives.
 void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch);
 
 /// Returns the size of a global batch for `workers` workers in words: "96 samples (32 for each of 3 workers)". The words

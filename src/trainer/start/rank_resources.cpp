@@ -18,7 +18,6 @@
 #include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 #include "rundir/attempts/attempt_files.hpp"
-#include "rundir/attempts/progress.hpp"
 
 namespace trainrt::trainer {
 
@@ -37,12 +36,10 @@ int threads_of_environment() { return leading_number(Environment::of_process().t
 
 int cpus_in(const std::string& affinity) { return static_cast<int>(std::ranges::count(affinity, '1')); }
 
-/// Returns the numbers of threads of the newest attempt that recorded them; nothing if no recent attempt has recorded them.
-rundir::RankTexts recorded_threads(const std::string& run_dir) {
-  const auto attempts = rundir::read_attempts(run_dir, rundir::max_attempts_at_start);
-  for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt)
-    if (!attempt->bits.threads.empty()) return attempt->bits.threads;
-  return {};
+/// Returns the numbers of threads of the newest attempt, if it had `ranks` ranks and has recorded them; otherwise nothing.
+rundir::RankTexts recorded_threads(const std::string& run_dir, int ranks) {
+  const auto attempts = rundir::read_attempts(run_dir, 1);
+  return attempts.empty() || attempts.back().ranks != ranks ? rundir::RankTexts() : attempts.back().bits.threads;
 }
 
 }  // namespace
@@ -102,7 +99,7 @@ void fix_threads(const config::RunSpec& spec, const std::string& run_dir, const 
   if (!spec.scaling.has_fixed_workers()) return;
   const auto resources = gather_resources(world, communicator);
   std::string text;
-  RankZero(world.rank).run([&] { text = recorded_threads(run_dir).to_json().dump(); });
+  RankZero(world.rank).run([&] { text = recorded_threads(run_dir, world.size).to_json().dump(); });
   const auto recorded = rundir::RankTexts::from_json(nlohmann::ordered_json::parse(communicator.broadcast_text(text, 0)));
   const int number = leading_number(recorded.of(world.rank));
   const int threads = resources.ranks[static_cast<std::size_t>(world.rank)].threads;

@@ -48,9 +48,9 @@ def check_same_trees(out, ranks, job):
         equal(job.out.count(f"rank {rank} has trained\n"), 2, "lines printed by the tracker", job)
 
 
-def plain_config(command, name="run", **sections):
+def plain_config(command, name="run", folder=None, **sections):
     """Returns a config for the command and its output folder, which replaces {out} in the command."""
-    folder = scratch()
+    folder = folder or scratch()
     out = folder / "out"
     out.mkdir()
     config = write_config(folder / f"{name}.ini", {"run": {"name": name, "storage_path": folder / "runs"},

@@ -64,8 +64,8 @@ class XgboostRuns:
         self.data = scratch("data")
         write_tables(self.data)
 
-    def config(self, name, params=BINARY, rounds=ROUNDS, sets=("train", "valid"), every=4, sections=None, threads=1, **loop):
-        folder = scratch()
+    def config(self, name, params=BINARY, rounds=ROUNDS, sets=("train", "valid"), every=4, sections=None, threads=1, folder=None, **loop):
+        folder = folder or scratch()
         chosen = {key: value for key, value in {"features": "x", "label": "y", **loop}.items() if value != ""}
         return write_config(folder / f"{name}.ini", {
             "run": {"name": name, "storage_path": folder / "runs", "seed": 7}, "train": {"function": "xgboost"},

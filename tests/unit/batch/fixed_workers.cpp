@@ -94,3 +94,18 @@ TEST_CASE("without fixed workers, an allocation of any size is used as Slurm gav
   const auto decision = begin({.nodes = nodes(1)}, limits);
   CHECK((decision.action == Action::restart && decision.nodes.empty() && decision.why.empty()));
 }
+
+TEST_CASE("fixed workers by default are requeued to replace an excluded node, and else continue on fewer nodes") {
+  auto limits = six_workers;
+  limits.prefers_other_nodes = true;
+  auto situation = after(137, nodes(3));
+  situation.nodes[1].excluded = true;
+  CHECK(decide(situation, limits).action == Action::requeue);
+  CHECK(begin(situation, limits).action == Action::requeue);
+  situation.no_other_nodes = "partition main has no other nodes";
+  check_step(decide(situation, limits), {"n1", "n3"}, 6);
+  check_step(decide(after(137, nodes(3, {"n3"})), limits), {"n1", "n2"}, 6);
+  limits.prefers_other_nodes = false;
+  situation.no_other_nodes = "";
+  check_step(decide(situation, limits), {"n1", "n3"}, 6);
+}

@@ -131,3 +131,32 @@ TEST_CASE("the state of a run is not changed while an attempt of another start i
   run.record_end(rundir::RunState::failed);
   CHECK(rundir::read_run_record(runs.run_dir())->state == rundir::RunState::failed);
 }
+
+TEST_CASE("by default, the number of workers is that of the attempts in the same job, and not fixed for a job with GPUs") {
+  const RunRecords runs;
+  runs.write_run(a_run_record("run"));
+  rundir::AttemptRecord attempt;
+  attempt.number = 1;
+  attempt.start = "2026-11-21T12:00:00Z";
+  attempt.ranks = 4;
+  attempt.owner = rundir::this_owner();
+  attempt.owner.job_id = "17";
+  io::replace_file(runs.run_dir() + "/attempts/000001.json", rundir::to_text(attempt));
+  auto spec = spec_of(runs);
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 4);
+  CHECK(SupervisedRun(spec).fixed_workers("18") == 0);  // the run has no checkpoint
+  setenv("SLURM_JOB_GPUS", "0", 1);
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 0);
+  spec.scaling.gpus_per_worker = "0";
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 4);
+  unsetenv("SLURM_JOB_GPUS");
+  setenv("TRAINRT_SRUN_ARGS", "--ntasks=2", 1);
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 0);
+  unsetenv("TRAINRT_SRUN_ARGS");
+  spec.scaling.on_resize_key = config::OnResize::refuse;
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 0);
+  spec.scaling.on_resize_key = config::OnResize::same_bits;
+  CHECK(SupervisedRun(spec).fixed_workers("18") == 4);
+  spec.scaling.num_workers = 6;
+  CHECK(SupervisedRun(spec).fixed_workers("18") == 6);
+}

@@ -201,7 +201,7 @@ TEST_CASE("keys that exclude each other are an error that names the line") {
   CHECK_THROWS_WITH(spec_of({{"scaling.min_workers", "3"}, {"scaling.on_resize", "refuse"}}),
                     Contains("remove one of them"));
   CHECK(spec_of({{"scaling.min_workers", "3"}}).scaling.on_resize() == OnResize::keep_global_batch);
-  CHECK(spec_of({}).scaling.on_resize() == OnResize::refuse);
+  CHECK(spec_of({}).scaling.on_resize() == OnResize::same_bits);
 }
 
 TEST_CASE("with same_bits, min_workers is a number of CPUs and may exceed the number of workers") {

@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+
+#include "rundir/records/attempt_record.hpp"
+
+namespace trainrt::rundir {
+
+/// Returns the number of the newest attempt, up to and including `attempt`, whose rank statuses contain the memory of at
+/// least one rank; 0: none, or unknown. Reads the statuses of `attempt` only: each record has the number for the attempts
+/// before it (AttemptRecord::memory_attempt), so the number of failed attempts does not matter.
+int attempt_with_memory(const std::string& run_dir, const AttemptRecord& attempt);
+
+}  // namespace trainrt::rundir

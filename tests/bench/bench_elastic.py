@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+"""Cost of carrying more workers than cores (scaling.on_resize = same_bits): an epoch of V workers on C cores, compared with an epoch of C
+ranks that have the same global batch, by gradient accumulation. Both sides are trainrt, with one thread per rank, on all cores.
+
+The time of an epoch is (time of a run of 3 epochs - time of a run of 1 epoch) / 2. Both sides run in turn, and a ratio is taken within each
+repetition. The runs evaluate after every epoch; checkpoints are off.
+
+mlp      the MLP of bench_train.py, batch 32 per worker, with 2 and 4 workers per core
+resnet   ResNet-18, batch 32 per worker, with 2 and 4 workers per core
+idle     CPU time of ranks that have waited in a collective for 20 s: in shared memory, and over MPI
+
+    bench_elastic.py [BUILD] [--part mlp|resnet|idle] [--repetitions N] [--samples N]
+"""
+import argparse
+import glob
+import os
+import signal
+import subprocess
+import time
+
+from bench import BUILD, FASHION_MNIST, MPIEXEC, TRAINRT, Bench, median, need, ratio, with_file
+from fashion_data import data_sections, first_samples, need_fashion_mnist
+
+CORES = len(os.sched_getaffinity(0))
+FEW, MANY = 1, 3
+PARTS = ("mlp", "resnet", "idle")
+RESNET_STEPS, BATCH = 6, 32
+GOALS = {"mlp": {2: 1.3, 4: 1.5}, "resnet": {2: 1.05, 4: 1.10}}
+LOOPS = {"mlp": ("fashion_mnist", "lr = 0.001\nrelu_logits = true\n"), "resnet": ("resnet18", "lr = 0.01\nmomentum = 0.9\n")}
+SETTLE_S, IDLE_S, IDLE_RANKS = 20, 15, 4
+
+def epoch_seconds(bench, part, data, ranks, accumulate):
+    """Runs `ranks` ranks for 1 and for 3 epochs; returns the seconds of an epoch."""
+    function, loop = LOOPS[part]
+    config = with_file(bench.work / f"{part}.ini", f"[run]\nname = {part}\nstorage_path = {bench.fresh('runs')}\nseed = 0\n[train]\nfunction = {function}\n"
+                       f"[loop]\nbatch_size = {BATCH}\neval_batch_size = 64\naccumulate = {accumulate}\n{loop}[checkpoint]\nevery = off\n{data_sections(data)}")
+    seconds = [bench.run(f"{part} {ranks} ranks", [TRAINRT, "-n", ranks, "--config", config, f"--loop.epochs={epochs}", f"--run.name={part}{epochs}"],
+                         OMP_NUM_THREADS="1")[0] for epochs in (FEW, MANY)]
+    return (seconds[1] - seconds[0]) / (MANY - FEW)
+
+
+def bench_sharing(bench, options, part, samples):
+    data = FASHION_MNIST if samples >= 60000 else bench.fresh(f"{part}_data")
+    if samples < 60000:
+        first_samples(data, {"train": samples, "test": max(64 * 4 * CORES, samples // 20)})
+    for per_core, goal in GOALS[part].items():
+        print(f"# {part}: {per_core * CORES} workers on {CORES} cores against {CORES} ranks with accumulate = {per_core}, {samples} samples; load average "
+              f"{os.getloadavg()[0]:.1f}", flush=True)
+        workers, ranks = f"{part}_{per_core}_per_core_epoch_s", f"{part}_accumulate_{per_core}_epoch_s"
+        figures = bench.interleaved(options.repetitions, {workers: lambda: epoch_seconds(bench, part, data, per_core * CORES, 1),
+                                                          ranks: lambda: epoch_seconds(bench, part, data, CORES, per_core)})
+        if min(figures[workers] + figures[ranks]) <= 0:
+            print(f"skipped: {part}, {per_core} per core: the machine is too busy to time an epoch", flush=True)
+        else:
+            bench.claim(f"{part}_{per_core}_workers_per_core_vs_accumulation", ratio(figures[workers], figures[ranks]), "<=", goal)
+
+
+def cpu_seconds(pid):
+    """Returns the CPU time of a process: the sum over its threads, in nanoseconds in the kernel's statistics."""
+    return sum(int(open(path).read().split()[0]) for path in glob.glob(f"/proc/{pid}/task/*/schedstat")) / 1e9
+
+
+def ranks_of(name):
+    """Returns the pids of the ranks of the run with this name, by rank."""
+    pids = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = open(f"/proc/{pid}/cmdline").read().split("\0")
+            environment = open(f"/proc/{pid}/environ").read().split("\0")
+        except OSError:
+            continue
+        rank = next((word.split("=")[1] for word in environment if word.startswith("PMI_RANK=")), None)
+        if words[0] == str(TRAINRT) and f"--run.name={name}" in words and rank is not None:
+            pids[int(rank)] = int(pid)
+    return pids
+
+
+def share_of_a_core(bench, backend):
+    """Stops rank 0 of a run of `linear`, and returns the largest share of a core that a waiting rank then uses."""
+    name, storage = f"idle-{backend}-{os.getpid()}", bench.fresh("idle")
+    config = with_file(bench.work / "idle.ini", f"[run]\nstorage_path = {storage}\n[train]\nfunction = linear\n[loop]\nepochs = 1000000\n"
+                       f"[data.train]\nformat = synthetic\nsamples = 65536\n[checkpoint]\nevery = off\n[scaling]\nbackend = {backend}\n")
+    command = list(map(str, [MPIEXEC, "-n", IDLE_RANKS, TRAINRT, "--config", config, f"--run.name={name}"]))
+    bench.note_command(f"idle {backend}", command)
+    job = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    ranks = {}
+    try:
+        while job.poll() is None and not list(storage.glob(f"{name}/result.json")):
+            time.sleep(0.1)
+        ranks = ranks_of(name)
+        if len(ranks) != IDLE_RANKS:
+            raise SystemExit(f"elastic: {backend}: {len(ranks)} ranks run")
+        os.kill(ranks[0], signal.SIGSTOP)
+        time.sleep(SETTLE_S)
+        before, begin = {rank: cpu_seconds(pid) for rank, pid in ranks.items() if rank > 0}, time.monotonic()
+        time.sleep(IDLE_S)
+        return max(cpu_seconds(ranks[rank]) - seconds for rank, seconds in before.items()) / (time.monotonic() - begin)
+    finally:
+        for pid in ranks.values():
+            os.kill(pid, signal.SIGKILL)
+        job.kill()
+        job.wait()
+
+
+def bench_idle(bench, options):
+    figures = bench.interleaved(options.repetitions, {f"idle_{backend}_core_share": lambda backend=backend: share_of_a_core(bench, backend) for backend in ("node", "mpi")})
+    for name, shares in figures.items():
+        bench.claim(name, median(shares), "<=", 0.001)
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("build", nargs="?", help="build directory, read in bench.py")
+    options.add_argument("--part", choices=PARTS, action="append", dest="parts")
+    options.add_argument("--repetitions", type=int, default=3)
+    options.add_argument("--samples", type=int, default=60000, help="number of samples of the MLP's training set")
+    options = options.parse_args()
+    need(TRAINRT, "trainrt")
+    parts = options.parts or PARTS
+    bench = Bench("elastic", __doc__.strip())
+    if set(parts) != {"idle"}:
+        need(BUILD / "modules/torch.so", "the torch module")
+        need_fashion_mnist()
+    if "mlp" in parts:
+        bench_sharing(bench, options, "mlp", options.samples)
+    if "resnet" in parts:
+        bench_sharing(bench, options, "resnet", RESNET_STEPS * BATCH * 4 * CORES)
+    if "idle" in parts:
+        need(MPIEXEC, "mpiexec")
+        bench_idle(bench, options)
+    bench.finish()
+
+
+main()
