@@ -98,7 +98,9 @@ void StepLines::take_message(std::string_view line) {
     if (line.find("oom-kill event") != std::string_view::npos || line.find("oom_kill event") != std::string_view::npos)
       out_of_memory_ = true;
     const auto reason = line.find(" CANCELLED AT ") != std::string_view::npos ? text_after(line, " DUE TO ") : std::nullopt;
-    if (reason) cancel_reason_ = trim(reason->substr(0, std::min(reason->find(" ***"), reason->find(','))));
+    if (!reason) return;
+    const auto cause = trim(reason->substr(0, std::min(reason->find(" ***"), reason->find(','))));
+    if (cause != "TASK FAILURE") cancel_reason_ = cause;  // a task ended the step, not Slurm
     return;
   }
   if (line.find("aunch failed") != std::string_view::npos || line.find("Unable to create step") != std::string_view::npos)

@@ -14,7 +14,7 @@ StepLines read(std::initializer_list<const char*> lines) {
 
 }  // namespace
 
-// The messages are those of Slurm 22.05.8.
+// The messages are those of Slurm 22.05.8, and of Slurm 24.11.5 where a test says so.
 
 TEST_CASE("a dead task is reported with its node and its signal") {
   const auto killed = read({"srun: error: n2: task 1: Killed", "srun: error: n1: task 0: Terminated"});
@@ -65,6 +65,13 @@ TEST_CASE("the reason in the message of slurmstepd is the reason for the end of 
       how_it_ended(read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***",
                          "srun: error: n2: task 1: Killed"}),
                    137) == "ended by Slurm: preemption");
+}
+
+TEST_CASE("a step that Slurm 24.11 cancels because a task failed is blamed on the task") {
+  const auto failed = read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO TASK FAILURE ***",
+                            "srun: error: n2: task 1: Killed"});
+  CHECK(failed.cancel_reason().empty());
+  CHECK(how_it_ended(failed, 137) == "killed: rank 1 on n2 by SIGKILL (srun exit 137)");
 }
 
 TEST_CASE("failed nodes and failed launches are recognized") {
