@@ -2,8 +2,8 @@
 # debian.sh RELEASE [FOLDER [COMMAND]]: runs `make quickstart` and `make test`, or COMMAND, in a fresh Debian RELEASE (bookworm, trixie).
 #
 # mmdebstrap installs the release in FOLDER/RELEASE (default: build/debian), and a later call uses it again. The committed and changed files
-# of this tree are copied to /trainrt there. COMMAND runs in that folder, with its own mounts and processes, which end with it. Its output
-# is also written to FOLDER/RELEASE.log. Needs root, the package mmdebstrap, a Debian mirror (DEBIAN_MIRROR=URL for another one), and 15 GB.
+# of this tree are checked out in /trainrt there. COMMAND runs in that folder, with its own mounts and processes, which end with it. Its
+# output is also written to FOLDER/RELEASE.log. Needs root, the package mmdebstrap, a Debian mirror (DEBIAN_MIRROR=URL for another one), and 15 GB.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
@@ -12,6 +12,7 @@ folder=$(realpath -m "${2:-$source/build/debian}")
 command=${3:-'make quickstart && make test'}
 root=$folder/$release
 
+git_in() { git -c safe.directory='*' -C "$@"; } # the tree may belong to another user than root
 fail() { echo "debian.sh: $*" >&2; exit 1; }
 [[ $release =~ ^(bookworm|trixie)$ ]] || { echo "usage: debian.sh bookworm|trixie [FOLDER [COMMAND]]" >&2; exit 64; }
 [ "$(id -u)" = 0 ] || fail "only the user root can install Debian in a folder"
@@ -39,14 +40,13 @@ copy_network_settings() {
   chroot "$root" update-ca-certificates >/dev/null 2>&1
 }
 
-copy_tree() { # build folders remain, files that are newer than those of the tree are replaced
+# Checks out the committed and changed files, so that files that did not change since an earlier call are not compiled again.
+copy_tree() {
   local state
-  state=$(git -C "$source" stash create)
-  mkdir -p "$root/trainrt"
-  find "$root/trainrt" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
-  git -C "$source" archive "${state:-HEAD}" | tar -x -C "$root/trainrt"
-  git -C "$root/trainrt" init -q
-  git -C "$root/trainrt" add .
+  state=$(git_in "$source" stash create)
+  [ -d "$root/trainrt/.git" ] || git init -q "$root/trainrt"
+  git_in "$source" push -q -f "$root/trainrt" "${state:-HEAD}:refs/heads/tested"
+  git_in "$root/trainrt" checkout -q -f --detach tested
 }
 
 # The processes have their own process IDs, so that all of them end with the first one.
