@@ -68,8 +68,9 @@ TEST_CASE("the reason in the message of slurmstepd is the reason for the end of 
 }
 
 TEST_CASE("a step that Slurm 24.11 cancels because a task failed is blamed on the task") {
-  const auto failed = read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO TASK FAILURE ***",
-                            "srun: error: n2: task 1: Killed"});
+  const auto failed =
+      read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO TASK FAILURE ***",
+            "srun: error: n2: task 1: Killed"});
   CHECK(failed.cancel_reason().empty());
   CHECK(how_it_ended(failed, 137) == "killed: rank 1 on n2 by SIGKILL (srun exit 137)");
 }

@@ -52,7 +52,8 @@ TEST_CASE("a system error names the limit or the path that caused it") {
   CHECK(holds(of_system(std::errc::too_many_files_open), "raise ulimit -n"));
   CHECK(holds(of_system(std::errc::not_enough_memory), "out of memory on "));
   CHECK(holds(message_from([] { throw std::bad_alloc(); }), "out of memory on "));
-  CHECK(holds(message_from([] { static_cast<void>(std::filesystem::file_size("/no/file")); }), "cannot access '/no/file': "));
+  CHECK(
+      holds(message_from([] { static_cast<void>(std::filesystem::file_size("/no/file")); }), "cannot access '/no/file': "));
 }
 
 TEST_CASE("the message of a train function's exception is unchanged") {

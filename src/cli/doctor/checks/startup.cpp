@@ -83,16 +83,13 @@ Finding check_components(const DoctorRanks& ranks, Json& figures) {
   figures["components"] = components;
   if (components < 2) return ok("the job is not heterogeneous");
   std::int64_t tasks = 0;
-  for (int i = 0; i < components; ++i)
-    tasks += environment.number(fmt::format("SLURM_NTASKS_HET_GROUP_{}", i)).value_or(0);
+  for (int i = 0; i < components; ++i) tasks += environment.number(fmt::format("SLURM_NTASKS_HET_GROUP_{}", i)).value_or(0);
   figures["tasks"] = tasks;
   const auto text = fmt::format("{} for the {} tasks in {} components of the heterogeneous job",
                                 counted(ranks.world().size, "rank"), tasks, components);
-  return warning_if(ranks.world().size < tasks ? text : "",
-                    fmt::format("add `srun --het-group=0-{0}` to start ranks in all components; for `trainrt supervise`, "
-                                "export TRAINRT_SRUN_ARGS=--het-group=0-{0}",
-                                components - 1),
-                    text);
+  const auto advice =
+      fmt::format("add --het-group=0-{} to the command srun to start ranks in all components", components - 1);
+  return warning_if(ranks.world().size < tasks ? text : "", advice, text);
 }
 
 Finding check_preemption(const DoctorRanks& ranks, Json& figures) {
@@ -106,13 +103,15 @@ Finding check_preemption(const DoctorRanks& ranks, Json& figures) {
   });
   const auto& answer = answers.first();
   figures["seconds_to_save"] = answer;
-  if (answer.is_null()) return ok("the time between SIGTERM and SIGKILL is not known outside a Slurm job or without scontrol");
+  if (answer.is_null())
+    return ok("the time between SIGTERM and SIGKILL is not known outside a Slurm job or without scontrol");
   const double seconds = answer;
   const auto text = fmt::format("Slurm kills the ranks {:.0f} s after SIGTERM (KillWait plus GraceTime)", seconds);
-  return warning_if(seconds < min_seconds ? text : "",
-                    "a preemption may lose the work since the last checkpoint: set checkpoint.every to the time that may be "
-                    "lost, or ask the centre for GraceTime in the partition",
-                    text);
+  return warning_if(
+      seconds < min_seconds ? text : "",
+      "a preemption may lose the work since the last checkpoint: set checkpoint.every to the time that may be "
+      "lost, or ask the centre for GraceTime in the partition",
+      text);
 }
 
 constexpr int clock_rounds = 9;

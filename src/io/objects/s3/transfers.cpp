@@ -101,7 +101,7 @@ void set_limits(const Exchange& exchange, double stall_s) {
   set(exchange, CURLOPT_PROTOCOLS_STR, "http,https");
   set(exchange, CURLOPT_HTTP_VERSION,
       static_cast<long>(CURL_HTTP_VERSION_1_1));  // HTTP/1.1 uses one connection per transfer
-  set(exchange, CURLOPT_BUFFERSIZE, 64L << 10);  // buffer size in bytes, small enough for the processor cache
+  set(exchange, CURLOPT_BUFFERSIZE, 64L << 10);   // buffer size in bytes, small enough for the processor cache
   set(exchange, CURLOPT_TCP_KEEPALIVE, 1L);
   set(exchange, CURLOPT_FILETIME, 1L);
   set(exchange, CURLOPT_EXPECT_100_TIMEOUT_MS,
@@ -113,9 +113,10 @@ void set_limits(const Exchange& exchange, double stall_s) {
 void set_path(const Exchange& exchange, const Signer& signer) {
   const bool is_normalized = !signer.key.empty() && curl().normalizes_signed_paths;
   if (is_normalized && has_dot_segment(exchange.request->url))
-    throw UsageError(fmt::format("'{}': libcurl 8.14 and newer cannot sign requests for objects whose names have a segment "
-                                 "'.' or '..'; rename the object",
-                                 exchange.request->url));
+    throw UsageError(
+        fmt::format("'{}': libcurl 8.14 and newer cannot sign requests for objects whose names have a segment "
+                    "'.' or '..'; rename the object",
+                    exchange.request->url));
   set(exchange, CURLOPT_PATH_AS_IS, is_normalized ? 0L : 1L);
 }
 
