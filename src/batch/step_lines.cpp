@@ -80,7 +80,10 @@ void StepLines::take_task(std::string_view node, std::string_view text) {
   const auto colon = text.find(": ");
   if (colon == std::string_view::npos) return;
   const auto how = text.substr(colon + 2);
-  if (ends_step(how)) return;
+  if (ends_step(how)) {
+    stop_was_reported_ |= how == fmt::format("{}{}", exited, static_cast<int>(ExitCode::stopped));
+    return;
+  }
   const auto signal = signal_of(how);
   if (signal == SIGUSR1 || signal == SIGUSR2) stop_signal_killed_ = true;
   dead_.push_back({std::string(node), std::string(text.substr(0, colon)), std::string(how)});

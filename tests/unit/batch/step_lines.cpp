@@ -49,6 +49,15 @@ TEST_CASE("a task that exits with a code that the ranks agree on is not dead") {
     CHECK(read({("srun: error: n1: task 0: Exited with exit code " + std::string(code)).c_str()}).dead().size() == 1);
 }
 
+TEST_CASE("ranks that exited with 75 have stopped, unless a task died") {
+  const auto* stopped = "srun: error: n1: tasks 0-1: Exited with exit code 75";
+  CHECK(read({stopped}).ranks_stopped());
+  for (const auto* died : {"srun: error: n2: task 2: Killed", "srun: error: n2: task 2: Exited with exit code 1"})
+    CHECK_FALSE(read({stopped, died}).ranks_stopped());
+  CHECK_FALSE(read({"srun: error: n1: tasks 0-1: Exited with exit code 70"}).ranks_stopped());
+  CHECK_FALSE(read({}).ranks_stopped());
+}
+
 TEST_CASE("the reason in the message of slurmstepd is the reason for the end of a step") {
   CHECK(read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***"})
             .cancel_reason() == "PREEMPTION");
