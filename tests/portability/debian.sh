@@ -61,7 +61,10 @@ run_in_root() {
     mount --rbind /sys "$root/sys"
     mount --rbind /dev "$root/dev"
     mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
-    exec nice chroot "$root" env -i "$@"' bash "$root" "${settings[@]}" bash -c "cd /trainrt && $command"
+    cd "$root" # not chroot(8), because nsenter, which starts the nodes of minicluster, leaves a changed root
+    pivot_root . mnt
+    umount -l /mnt
+    exec nice env -i "$@"' bash "$root" "${settings[@]}" bash -c "cd /trainrt && $command"
 }
 
 install_release
