@@ -9,7 +9,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:  # one goal configures the build of the next
-.PHONY: all help packages test-packages configure configure-tests wheel quickstart check test bench-guard test-frameworks lint chaos chaos-sweeps same-bits attack fuzz bench bench-% asan tsan install format clean
+.PHONY: all help packages test-packages configure configure-tests wheel quickstart check test test-debian bench-guard test-frameworks lint chaos chaos-sweeps same-bits attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -52,6 +52,9 @@ check: configure-tests all ## run the tests for every change: lint, unit and con
 test: configure-tests ## install packages, build, and run all tests
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run.sh $(BUILD)
+
+test-debian: ## run quickstart and all tests in a fresh Debian (needs root, mmdebstrap and 15 GB): make test-debian RELEASE=trixie ROOTS=DIR COMMAND='make quickstart'
+	@tests/portability/debian.sh '$(RELEASE)' '$(or $(ROOTS),$(BUILD)/debian)' $(if $(COMMAND),'$(COMMAND)')
 
 test-frameworks: test-packages all ## run unchanged scripts of frameworks from PyPI (8 GB in TRAINRT_FRAMEWORKS=DIR): make test-frameworks ONLY='Lightning JAX' RESULTS=FILE SEEDS=DIR RAY_EXAMPLES=DIR
 	@RESULTS='$(RESULTS)' $(if $(TRAINRT_FRAMEWORKS),TRAINRT_FRAMEWORKS='$(TRAINRT_FRAMEWORKS)') \

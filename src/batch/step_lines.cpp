@@ -80,7 +80,10 @@ void StepLines::take_task(std::string_view node, std::string_view text) {
   const auto colon = text.find(": ");
   if (colon == std::string_view::npos) return;
   const auto how = text.substr(colon + 2);
-  if (ends_step(how)) return;
+  if (ends_step(how)) {
+    stop_was_reported_ |= how == fmt::format("{}{}", exited, static_cast<int>(ExitCode::stopped));
+    return;
+  }
   const auto signal = signal_of(how);
   if (signal == SIGUSR1 || signal == SIGUSR2) stop_signal_killed_ = true;
   dead_.push_back({std::string(node), std::string(text.substr(0, colon)), std::string(how)});
@@ -98,7 +101,9 @@ void StepLines::take_message(std::string_view line) {
     if (line.find("oom-kill event") != std::string_view::npos || line.find("oom_kill event") != std::string_view::npos)
       out_of_memory_ = true;
     const auto reason = line.find(" CANCELLED AT ") != std::string_view::npos ? text_after(line, " DUE TO ") : std::nullopt;
-    if (reason) cancel_reason_ = trim(reason->substr(0, std::min(reason->find(" ***"), reason->find(','))));
+    if (!reason) return;
+    const auto cause = trim(reason->substr(0, std::min(reason->find(" ***"), reason->find(','))));
+    if (cause != "TASK FAILURE") cancel_reason_ = cause;  // a task ended the step, not Slurm
     return;
   }
   if (line.find("aunch failed") != std::string_view::npos || line.find("Unable to create step") != std::string_view::npos)

@@ -23,6 +23,8 @@ class StepLines {
   /// Returns the tasks that were killed by a signal or exited with an unexpected code. Expected codes are 0 and the codes
   /// that all ranks exit with together (64, 70, 75, 76).
   const std::vector<DeadTask>& dead() const { return dead_; }
+  /// Returns whether a task exited with 75, and no task died: the ranks stopped on purpose.
+  bool ranks_stopped() const { return stop_was_reported_ && dead_.empty(); }
   /// Returns the nodes that failed or could not be reached, according to srun's messages.
   const std::vector<std::string>& failed_nodes() const { return failed_nodes_; }
   /// Returns whether srun failed to start the job step.
@@ -48,6 +50,7 @@ class StepLines {
   bool allocation_shrank_ = false;
   bool out_of_memory_ = false;
   bool stop_signal_killed_ = false;
+  bool stop_was_reported_ = false;  ///< whether a task exited with 75
   std::string cancel_reason_;
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Runs the fuzz targets, tests/fuzz/*.cpp: readers of files of a run, data files, configs, command lines and messages of programs get random
-input and must keep their contracts. The targets are built in BUILD-fuzz by clang-16 with libFuzzer, AddressSanitizer and UBSan.
+input and must keep their contracts. The targets are built in BUILD-fuzz by clang 16 or 19 with libFuzzer, AddressSanitizer and UBSan.
 
   fuzz.py BUILD [--seed N] [--time SECONDS] [--target NAME]
 
@@ -18,7 +18,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import BUILD, SOURCE, scratch  # noqa: E402
 
-COMPILER = "clang++-16"  # older versions lack features that the code uses
+# The first version that is installed. Versions older than 16 lack features that the code uses.
+VERSION = next((version for version in ("16", "19") if shutil.which(f"clang++-{version}")), None)
+COMPILER = f"clang++-{VERSION}"
 FUZZERS = BUILD.with_name(BUILD.name + "-fuzz")
 AT_ONCE = 2
 LIMITS = ["-max_len=8192", "-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=256"]
@@ -27,16 +29,16 @@ STACK_BYTES = 1 << 20  # makes deep recursion overflow sooner
 
 def without_compiler():
     """Returns the reason why the targets cannot be built, or None."""
-    if shutil.which(COMPILER) is None:
-        return f"there is no {COMPILER} (packages clang-16 and libclang-rt-16-dev)"
+    if VERSION is None:
+        return "there is no clang 16 or 19 (packages clang-16 and libclang-rt-16-dev, or clang-19 and libclang-rt-19-dev)"
     trial = subprocess.run([COMPILER, "-fsanitize=fuzzer", "-x", "c", "-", "-o", "/dev/null"], text=True, capture_output=True,
                            input="int LLVMFuzzerTestOneInput(const char *data, unsigned long size) { return 0; }")
-    return None if trial.returncode == 0 else f"{COMPILER} cannot link a fuzzer (package libclang-rt-16-dev)"
+    return None if trial.returncode == 0 else f"{COMPILER} cannot link a fuzzer (package libclang-rt-{VERSION}-dev)"
 
 
 def build():
     launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-    for command in (["cmake", "-S", SOURCE / "tests/fuzz", "-B", FUZZERS, "-G", "Ninja", "-DCMAKE_C_COMPILER=clang-16",
+    for command in (["cmake", "-S", SOURCE / "tests/fuzz", "-B", FUZZERS, "-G", "Ninja", f"-DCMAKE_C_COMPILER=clang-{VERSION}",
                      f"-DCMAKE_CXX_COMPILER={COMPILER}", *launcher],
                     ["cmake", "--build", FUZZERS, "--parallel", str(AT_ONCE)]):
         done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -342,7 +342,8 @@ def code_in_cpp_compiles():
         skip("mpicxx.mpich not found (package libmpich-dev)")
     found = blocks("cpp")
     check(len(found) >= 3, f"only {len(found)} blocks in C++ were found")
-    internal = [f"-I{SOURCE / folder}" for folder in ("src", "tests")]  # for blocks in the language cxx, which may include internal headers
+    # for blocks in the language cxx, which may include internal headers, and Catch2 of any version
+    internal = [*(f"-I{SOURCE / folder}" for folder in ("src", "tests")), f"-idirafter{SOURCE / 'tests/support/catch3'}"]
     for item in found + blocks("cxx"):
         unit = scratch() / "block.cpp"
         unit.write_text(item.text)

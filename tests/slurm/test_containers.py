@@ -9,7 +9,8 @@ from cluster import *  # noqa: E402,F403
 from harness import *  # noqa: E402,F403
 
 CLUSTER = Cluster("box")
-COMPLETE = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc", "--die-with-parent"]
+# bubblewrap leaves no sign of a container; the variable is one of Apptainer
+COMPLETE = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc", "--die-with-parent", "--setenv", "APPTAINER_CONTAINER", "/image.sif"]
 
 
 def setup():

@@ -16,7 +16,7 @@ from runs.own_mpi import build_heat, build_own_trainer, install_library  # noqa:
 from tools.sockets import listens_on  # noqa: E402
 
 CLUSTER = Cluster("e2e")
-UNEVEN = ["-N3", "-n6", "-m", "arbitrary", "-w", "n1,n1,n1,n2,n2,n3"]  # 3+2+1
+UNEVEN = ["-n6", "-m", "arbitrary", "-w", "n1,n1,n1,n2,n2,n3"]  # 3+2+1; Slurm 24.11 rejects -N beside `arbitrary`
 EVEN = ["-N3", "-n6", "--ntasks-per-node=2"]  # 2+2+2
 ALLOCATION = ["-N3", "-n6", "-c1"]  # allocation of a batch job for a step in one of these layouts
 IN_STEP = {"3+2+1": "-n6 -m arbitrary -w n1,n1,n1,n2,n2,n3", "2+2+2": "-n6 -N3 --ntasks-per-node=2"}

@@ -11,7 +11,7 @@ from runs.trouble import *  # noqa: E402,F403
 
 CLUSTER = Cluster("trouble")
 LIMIT = 5
-SHAPE = ["-N2", "-n3", "-m", "arbitrary", "-w", "n1,n1,n2"]
+SHAPE = ["-n3", "-m", "arbitrary", "-w", "n1,n1,n2"]
 
 
 @test

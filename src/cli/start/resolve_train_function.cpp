@@ -124,16 +124,17 @@ ResolvedFunction resolve_train_function(const config::RunSpec& spec) {
     *is_connected = connected;
     batch::set_stop_notice(connected ? "" : notice);
   };
-  auto [train, stacks, host] = program::program_function(program_options(spec, on_contact));
+  auto [train, stacks, started] = program::program_function(program_options(spec, on_contact));
+  const auto host = started;  // clang warns if a lambda captures a structured binding by its own name
   return {{.name = "program",
            .train = restartable(std::move(train), spec.run.shown_output != ShownOutput::none),
            .may_be_silent = true,
            .is_observed = !spec.program.progress.empty(),
-           .is_running = [host = host] { return host->is_running(); },
+           .is_running = [host] { return host->is_running(); },
            .is_connected = [is_connected] { return is_connected->load(); },
-           .ready_s = [host = host] { return host->ready_s(); },
-           .program = [ask = std::move(stacks), host = host] { return started_program(ask(), host->last_call()); }},
-          std::move(host)};
+           .ready_s = [host] { return host->ready_s(); },
+           .program = [ask = std::move(stacks), host] { return started_program(ask(), host->last_call()); }},
+          host};
 }
 
 ResolvedFunction prepare_train_function(config::RunSpec& spec) {

@@ -93,6 +93,8 @@ batch::StepEnd Supervisor::run_step(const batch::RestartDecision& shape) {
   run_.end_start();
   // srun of Slurm 22.05 exits with 0 if a node fails while the job step is being launched.
   if (end.exit_code == 0 && !run_.has_finished()) end.exit_code = batch::exit_of_srun;
+  // srun of Slurm 24.11 may exit with 1 after all ranks have stopped with 75.
+  if (end.exit_code == 1 && end.lines.ranks_stopped()) end.exit_code = static_cast<int>(ExitCode::stopped);
   // Lets the next job step use CPUs that Slurm still reserves for this one, on a node whose slurmstepd has died. Set as a
   // variable, because srun before Slurm 20.11 has no option --overlap.
   setenv("SLURM_OVERLAP", "1", 1);

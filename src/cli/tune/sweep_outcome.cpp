@@ -15,17 +15,17 @@ namespace {
 
 /// How to continue a sweep: with the command that started it or, for a sweep of a Tuner, in Python. A sweep that its script
 /// decides or observes needs the script, since Tuner.restore() restores no stoppers and callbacks.
-struct Advice {
+struct SweepAdvice {
   std::string to_continue, to_retry, to_start_another;
 };
 
 /// Names Tuner.restore(), and not the script, because a script that gives its sweep no name starts a new sweep.
-Advice advice_of_tuner(const std::string& directory) {
+SweepAdvice advice_of_tuner(const std::string& directory) {
   const auto call = fmt::format("Tuner.restore('{}', trainable", directory);
   return {call + ").fit() continues it", call + ", resume_errored=True).fit() retries them", "RunConfig(name=...)"};
 }
 
-Advice advice_of(const tune::Sweep& sweep, const Environment& environment) {
+SweepAdvice advice_of(const tune::Sweep& sweep, const Environment& environment) {
   if (sweep.is_decided_in_script() || environment.has(config::variable_of_observer)) {
     const auto start = fmt::format("Start the same script again, with RunConfig(name='{}'), to ",
                                    std::filesystem::path(sweep.directory()).filename().string());

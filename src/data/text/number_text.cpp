@@ -28,7 +28,8 @@ std::string_view bare(std::string_view text) {
 
 const char* read_long_real(const char* begin, const char* end, double& value) {
   const auto [stop, error] = fast_float::from_chars(begin, end, value);
-  if (error != std::errc()) return nullptr;
+  // fast_float 8 reports an error, and the value 0, for a number that is too close to 0.
+  if (error != std::errc() && (error != std::errc::result_out_of_range || value != 0)) return nullptr;
   const char first = begin[*begin == '-' ? 1 : 0];
   const bool is_too_large = std::isinf(value) && first != 'i' && first != 'I';
   return is_too_large ? nullptr : stop;

@@ -14,7 +14,7 @@ StepLines read(std::initializer_list<const char*> lines) {
 
 }  // namespace
 
-// The messages are those of Slurm 22.05.8.
+// The messages are those of Slurm 22.05.8, and of Slurm 24.11.5 where a test says so.
 
 TEST_CASE("a dead task is reported with its node and its signal") {
   const auto killed = read({"srun: error: n2: task 1: Killed", "srun: error: n1: task 0: Terminated"});
@@ -49,6 +49,15 @@ TEST_CASE("a task that exits with a code that the ranks agree on is not dead") {
     CHECK(read({("srun: error: n1: task 0: Exited with exit code " + std::string(code)).c_str()}).dead().size() == 1);
 }
 
+TEST_CASE("ranks that exited with 75 have stopped, unless a task died") {
+  const auto* stopped = "srun: error: n1: tasks 0-1: Exited with exit code 75";
+  CHECK(read({stopped}).ranks_stopped());
+  for (const auto* died : {"srun: error: n2: task 2: Killed", "srun: error: n2: task 2: Exited with exit code 1"})
+    CHECK_FALSE(read({stopped, died}).ranks_stopped());
+  CHECK_FALSE(read({"srun: error: n1: tasks 0-1: Exited with exit code 70"}).ranks_stopped());
+  CHECK_FALSE(read({}).ranks_stopped());
+}
+
 TEST_CASE("the reason in the message of slurmstepd is the reason for the end of a step") {
   CHECK(read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***"})
             .cancel_reason() == "PREEMPTION");
@@ -65,6 +74,14 @@ TEST_CASE("the reason in the message of slurmstepd is the reason for the end of 
       how_it_ended(read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***",
                          "srun: error: n2: task 1: Killed"}),
                    137) == "ended by Slurm: preemption");
+}
+
+TEST_CASE("a step that Slurm 24.11 cancels because a task failed is blamed on the task") {
+  const auto failed =
+      read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO TASK FAILURE ***",
+            "srun: error: n2: task 1: Killed"});
+  CHECK(failed.cancel_reason().empty());
+  CHECK(how_it_ended(failed, 137) == "killed: rank 1 on n2 by SIGKILL (srun exit 137)");
 }
 
 TEST_CASE("failed nodes and failed launches are recognized") {

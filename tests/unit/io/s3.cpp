@@ -90,6 +90,13 @@ TEST_CASE("only Amazon's URLs have the bucket in the host name, and special byte
   CHECK_THROWS_AS(Address("b", "ftp://h", "x"), UsageError);
 }
 
+TEST_CASE("a segment of dots in the path of a URL is found") {
+  for (const auto* url : {"http://h/b/./k", "http://h/b/../k", "http://h/b/a/..", "http://h/b/.?list-type=2"})
+    CHECK(has_dot_segment(url));
+  for (const auto* url : {"http://h/b/.k", "http://h/b/..k/a..", "http://h/b/k?prefix=/../", "https://s3.amazonaws.com/k"})
+    CHECK_FALSE(has_dot_segment(url));
+}
+
 TEST_CASE("credentials come from the environment, then from the profile, and half a key is an error") {
   const Scratch folder;
   const auto path = folder.path() + "/credentials";

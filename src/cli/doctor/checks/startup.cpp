@@ -1,4 +1,5 @@
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 
@@ -75,6 +76,44 @@ Finding check_job(const DoctorRanks& ranks, Json& figures) {
   return ok(fmt::format("Slurm job {}, {:.0f} min left; a run saves and stops in time", *id, seconds / 60));
 }
 
+/// Reports a step of a heterogeneous job that leaves out components of the job.
+Finding check_components(const DoctorRanks& ranks, Json& figures) {
+  const auto& environment = ranks.environment();
+  const auto components = environment.number("SLURM_HET_SIZE").value_or(1);
+  figures["components"] = components;
+  if (components < 2) return ok("the job is not heterogeneous");
+  std::int64_t tasks = 0;
+  for (int i = 0; i < components; ++i) tasks += environment.number(fmt::format("SLURM_NTASKS_HET_GROUP_{}", i)).value_or(0);
+  figures["tasks"] = tasks;
+  const auto text = fmt::format("{} for the {} tasks in {} components of the heterogeneous job",
+                                counted(ranks.world().size, "rank"), tasks, components);
+  const auto advice =
+      fmt::format("add --het-group=0-{} to the command srun to start ranks in all components", components - 1);
+  return warning_if(ranks.world().size < tasks ? text : "", advice, text);
+}
+
+Finding check_preemption(const DoctorRanks& ranks, Json& figures) {
+  constexpr double min_seconds = 5;
+  const auto answers = ranks.ask([&] {
+    if (ranks.world().node_rank > 0 || !ranks.leads_node()) return Json();  // one query per job
+    const std::atomic<bool> cancelled = false;
+    const auto ask = batch::ask_slurm_notice(ranks.environment());
+    const auto seconds = ask ? ask(cancelled) : std::nullopt;
+    return seconds ? Json(*seconds) : Json();
+  });
+  const auto& answer = answers.first();
+  figures["seconds_to_save"] = answer;
+  if (answer.is_null())
+    return ok("the time between SIGTERM and SIGKILL is not known outside a Slurm job or without scontrol");
+  const double seconds = answer;
+  const auto text = fmt::format("Slurm kills the ranks {:.0f} s after SIGTERM (KillWait plus GraceTime)", seconds);
+  return warning_if(
+      seconds < min_seconds ? text : "",
+      "a preemption may lose the work since the last checkpoint: set checkpoint.every to the time that may be "
+      "lost, or ask the centre for GraceTime in the partition",
+      text);
+}
+
 constexpr int clock_rounds = 9;
 using ClockReadings = std::array<double, clock_rounds>;
 
@@ -115,11 +154,13 @@ Finding check_clocks(const DoctorRanks& ranks, Json& figures) {
                                 std::max(0.1, max_difference * 1000)));
 }
 
-constexpr std::array<Check, 5> startup_checks = {{
+constexpr std::array<Check, 7> startup_checks = {{
     {"launcher", "the launcher", check_launcher, ""},
     {"container", "the parts of Slurm's PMIx server that the ranks can use", check_container, "see `launcher`"},
     {"ranks", "the number of ranks per node", check_ranks, ""},
     {"job", "the Slurm job and the time that it has left", check_job, ""},
+    {"components", "the components of a heterogeneous job", check_components, ""},
+    {"preemption", "the time for a save between SIGTERM and SIGKILL", check_preemption, ""},
     {"clocks", "the nodes' clocks", check_clocks, "run `trainrt doctor` again"},
 }};
 

@@ -236,7 +236,7 @@ std::unique_ptr<TrainedModel> load_xgboost(Context& ctx, const TableLayout& layo
 extern const Library xgboost;
 const Library xgboost{.name = "xgboost",
                       .model_file = "model.ubj",
-                      .foreign_keys = {{"init_score", "use base_margin"}},
+                      .foreign_keys = {{{"init_score", "use base_margin"}}},
                       .open = open_xgboost,
                       .load = load_xgboost};
 

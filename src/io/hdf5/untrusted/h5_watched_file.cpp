@@ -8,6 +8,9 @@
 
 #include "io/files/descriptor.hpp"
 #include "io/objects/object_pages.hpp"
+#if __has_include(<H5FDdevelop.h>)  // HDF5 1.14 declares file drivers there
+#include <H5FDdevelop.h>
+#endif
 
 namespace trainrt::io {
 
@@ -109,9 +112,18 @@ herr_t read_watched(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::
 
 herr_t never_write(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) { return -1; }
 
+#ifdef H5FD_CLASS_VERSION
+// HDF5 1.14 distinguishes file drivers by number. Numbers from 512 on are free for drivers that are not registered.
+constexpr H5FD_class_value_t driver_number = 723;
+#endif
+
 hid_t watched_driver() {
   static const H5FD_class_t driver = [] {
     H5FD_class_t made{};
+#ifdef H5FD_CLASS_VERSION
+    made.version = H5FD_CLASS_VERSION;
+    made.value = driver_number;
+#endif
     made.name = "trainrt_watched";
     made.maxaddr = HADDR_MAX >> 1;
     made.fc_degree = H5F_CLOSE_WEAK;

@@ -60,4 +60,9 @@ std::string Address::with(std::string_view key, std::vector<std::pair<std::strin
   return url;
 }
 
+bool has_dot_segment(std::string_view url) {
+  const auto path = std::string(url.substr(0, url.find('?'))) + "/";
+  return path.find("/./") != std::string::npos || path.find("/../") != std::string::npos;
+}
+
 }  // namespace trainrt::io::s3

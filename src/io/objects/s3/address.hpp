@@ -24,4 +24,7 @@ class Address {
   std::string bucket_, endpoint_, base_;
 };
 
+/// Returns whether the path of a URL has a segment "." or "..". Pure function.
+bool has_dot_segment(std::string_view url);
+
 }  // namespace trainrt::io::s3

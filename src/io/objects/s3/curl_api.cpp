@@ -11,6 +11,7 @@ namespace {
 
 constexpr auto curl_library = "libcurl.so.4";
 constexpr unsigned min_version = 0x075700;  // libcurl 7.87: older versions do not sign headers that the caller adds
+constexpr unsigned first_that_normalizes = 0x080e00;  // libcurl 8.14
 
 template <class Function>
 void find_in_curl(void* library, Function*& function, const char* symbol) {
@@ -19,12 +20,14 @@ void find_in_curl(void* library, Function*& function, const char* symbol) {
     throw UsageError(fmt::format("{} has no function {}: install libcurl 7.87 or newer", curl_library, symbol));
 }
 
-void require_new_enough(void* library) {
+/// Returns the version number of libcurl. Throws UsageError if libcurl is too old.
+unsigned checked_version(void* library) {
   curl_version_info_data* (*version_info)(CURLversion) = nullptr;
   find_in_curl(library, version_info, "curl_version_info");
   const auto* version = version_info(CURLVERSION_NOW);
   if (version->version_num < min_version)
     throw UsageError(fmt::format("{} is libcurl {}: install 7.87 or newer", curl_library, version->version));
+  return version->version_num;
 }
 
 CurlApi load_curl() {
@@ -34,8 +37,8 @@ CurlApi load_curl() {
     throw UsageError(fmt::format("cannot load libcurl, which object stores need: {}. Install the package libcurl4",
                                  why == nullptr ? "no reason given" : why));
   }
-  require_new_enough(library);
   CurlApi api{};
+  api.normalizes_signed_paths = checked_version(library) >= first_that_normalizes;
   find_in_curl(library, api.global_init, "curl_global_init");
   find_in_curl(library, api.easy_init, "curl_easy_init");
   find_in_curl(library, api.easy_setopt, "curl_easy_setopt");

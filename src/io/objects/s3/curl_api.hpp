@@ -23,6 +23,9 @@ struct CurlApi {
   CURLMcode (*multi_cleanup)(CURLM*);
   curl_slist* (*slist_append)(curl_slist*, const char*);
   void (*slist_free_all)(curl_slist*);
+  /// Whether libcurl refuses CURLOPT_PATH_AS_IS for signed requests, as from version 8.14. It then removes the segments
+  /// "." and ".." from their paths.
+  bool normalizes_signed_paths;
 };
 
 /// Returns the functions of libcurl, and loads the library at the first call. Throws UsageError, which names the package

@@ -12,6 +12,7 @@
 
 #include "core/sha256.hpp"
 #include "core/text/text.hpp"
+#include "io/objects/s3/address.hpp"
 #include "io/objects/s3/curl_api.hpp"
 
 namespace trainrt::io::s3 {
@@ -100,13 +101,23 @@ void set_limits(const Exchange& exchange, double stall_s) {
   set(exchange, CURLOPT_PROTOCOLS_STR, "http,https");
   set(exchange, CURLOPT_HTTP_VERSION,
       static_cast<long>(CURL_HTTP_VERSION_1_1));  // HTTP/1.1 uses one connection per transfer
-  set(exchange, CURLOPT_PATH_AS_IS, 1L);
-  set(exchange, CURLOPT_BUFFERSIZE, 64L << 10);  // buffer size in bytes, small enough for the processor cache
+  set(exchange, CURLOPT_BUFFERSIZE, 64L << 10);   // buffer size in bytes, small enough for the processor cache
   set(exchange, CURLOPT_TCP_KEEPALIVE, 1L);
   set(exchange, CURLOPT_FILETIME, 1L);
   set(exchange, CURLOPT_EXPECT_100_TIMEOUT_MS,
       1L);  // disabling the wait for 100 Continue by an empty Expect header breaks the signature
   if (const char* authorities = std::getenv("AWS_CA_BUNDLE")) set(exchange, CURLOPT_CAINFO, authorities);
+}
+
+/// Throws UsageError if libcurl would request a different object, because it changes the path of the URL.
+void set_path(const Exchange& exchange, const Signer& signer) {
+  const bool is_normalized = !signer.key.empty() && curl().normalizes_signed_paths;
+  if (is_normalized && has_dot_segment(exchange.request->url))
+    throw UsageError(
+        fmt::format("'{}': libcurl 8.14 and newer cannot sign requests for objects whose names have a segment "
+                    "'.' or '..'; rename the object",
+                    exchange.request->url));
+  set(exchange, CURLOPT_PATH_AS_IS, is_normalized ? 0L : 1L);
 }
 
 void set_signature(Exchange& exchange, const Signer& signer) {
@@ -128,6 +139,7 @@ void prepare(Exchange& exchange, const Signer& signer, double stall_s) {
   set(exchange, CURLOPT_WRITEDATA, &exchange);
   set(exchange, CURLOPT_HEADERFUNCTION, take_header);
   set(exchange, CURLOPT_HEADERDATA, &exchange);
+  set_path(exchange, signer);
   set_limits(exchange, stall_s);
   set_method(exchange);
   set_signature(exchange, signer);

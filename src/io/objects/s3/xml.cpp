@@ -73,9 +73,18 @@ struct XmlWalk {
   }
 };
 
+/// Returns the offset at which the parser found an error, or -1 if it is unknown.
+std::int64_t error_offset(XML_Parser parser) {
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+  return XML_GetCurrentByteIndex64(parser);
+#else
+  return XML_GetCurrentByteIndex(parser);
+#endif
+}
+
 /// Returns the line of the byte `at` of `text`, from 1. `at` is -1 if the byte is unknown.
-std::ptrdiff_t line_of(std::string_view text, XML_Index at) {
-  return 1 + std::ranges::count(text.substr(0, static_cast<std::size_t>(std::max<XML_Index>(at, 0))), '\n');
+std::ptrdiff_t line_of(std::string_view text, std::int64_t at) {
+  return 1 + std::ranges::count(text.substr(0, static_cast<std::size_t>(std::max<std::int64_t>(at, 0))), '\n');
 }
 
 /// Decodes a URL-encoded string, as in web forms: %XX is a byte, + is a space.
@@ -139,7 +148,7 @@ void read_xml(std::string_view text, const std::function<void(const std::string&
   if (walk.error) std::rethrow_exception(walk.error);
   if (status != XML_STATUS_OK)
     throw Error(fmt::format("it is not XML: {} in line {}", XML_ErrorString(XML_GetErrorCode(parser.get())),
-                            line_of(text, XML_GetCurrentByteIndex(parser.get()))));
+                            line_of(text, error_offset(parser.get()))));
 }
 
 ListedPage listed_page(std::string_view xml) {

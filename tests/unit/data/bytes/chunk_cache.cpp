@@ -75,7 +75,10 @@ TEST_CASE("a thread that waits for a chunk makes the next one only if chunks are
     std::mutex mutex;
     std::atomic<bool> begun = false;
     const auto make = [&](std::uint64_t wanted) {
-      const auto is_done = [&] { return std::lock_guard(mutex), !made.empty(); };
+      const auto is_done = [&] {
+        const std::lock_guard lock(mutex);
+        return !made.empty();
+      };
       begun = true;
       for (int i = 0; wanted == chunk && !is_done() && i < 100; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
