@@ -35,7 +35,7 @@ def restored(kind, path, function, config, arguments, filesystem=None):
     filesystem = run_config.storage_filesystem or filesystem
     trainer = kind(*positional, run_config=_restored_run_config(source, run_config, trusted, filesystem), **{**given, **named, **passed})
     trainer._older_directory = (source.run_dir, source.newer) if source.newer is not None else None
-    trainer._config_is_unknown = trainer.train_loop_config is None
+    trainer._config_is_unknown = trainer.train_loop_config is None and not _trainer_record.has_config(record)
     missing = [text for text in _config_record.missing_arguments(record, passed, run_config) if filesystem is None or "(storage_filesystem" not in text]
     if not any(name.endswith("_config") and name not in (*given, "validation_config") for name in passed):  # torch_config=..., for example
         backend_config = _config_record.with_recorded_backend(trainer.backend_config, trusted)
