@@ -87,7 +87,9 @@ FetchedCheckpoint fetch_newest_with_reports(const checkpoint::MirroredRun& mirro
   return fetched;
 }
 
-void restore_run(const config::RunSpec& spec) {
+}  // namespace
+
+void restore_run_from_mirror(const config::RunSpec& spec) {
   if (has_content(spec.run_dir)) return;
   auto mirror = mirror_of(spec);
   const auto record = mirrored_record(mirror);
@@ -105,12 +107,10 @@ void restore_run(const config::RunSpec& spec) {
                         rundir::short_point(fetched.meta->step, fetched.meta->iteration)));
 }
 
-}  // namespace
-
 void restore_from_mirror(const config::RunSpec& spec, Communicator& communicator) {
   if (spec.checkpoint.mirror.empty()) return;
   comm::collectively_on_first(
-      communicator, [&] { restore_run(spec); }, with_advice);
+      communicator, [&] { restore_run_from_mirror(spec); }, with_advice);
 }
 
 }  // namespace trainrt::trainer

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -59,10 +61,13 @@ bool try_to_link(const std::string& from, const std::string& folder) {
 }
 
 /// Returns the newest checkpoint that was saved at a report, so that a clone does not depend on the time at which its
-/// donor was interrupted. If no checkpoint was saved at a report, returns the newest of all checkpoints.
-std::optional<checkpoint::Meta> newest_of_report(const std::string& run_dir) {
-  const auto all = checkpoint::list(run_dir);
+/// donor was interrupted. If no checkpoint was saved at a report, returns the newest of all checkpoints. Ignores
+/// checkpoints after the report `last`, unless there are no others.
+std::optional<checkpoint::Meta> newest_of_report(const std::string& run_dir, std::int64_t last) {
+  auto all = checkpoint::list(run_dir);
   if (all.empty()) return std::nullopt;
+  const auto is_late = [last](const auto& each) { return each.iteration > last; };
+  if (!std::ranges::all_of(all, is_late)) std::erase_if(all, is_late);
   const auto found = std::ranges::find(all.rbegin(), all.rend(), false, &checkpoint::Meta::at_stop);
   return found == all.rend() ? all.back() : *found;
 }
@@ -76,7 +81,8 @@ Clone make_clone(const Sweep& sweep, const Scheduler& scheduler, const History& 
   const auto donor_dir = fmt::format("{}/{}", sweep.directory(), sweep.name_of(donor_number, donor.generation));
   const auto iteration = self.cloning->report.at.iteration;
   const auto folder = folder_of(trial, self.generation + 1, sweep);
-  for (auto newest = newest_of_report(donor_dir); newest; newest = newest_of_report(donor_dir)) {
+  const auto last = scheduler.clones_from_compared_report() ? iteration : std::numeric_limits<std::int64_t>::max();
+  for (auto newest = newest_of_report(donor_dir, last); newest; newest = newest_of_report(donor_dir, last)) {
     const auto from = donor_dir + "/" + checkpoint::directory_name(newest->number);
     if (!try_to_link(from, sweep.directory() + "/" + folder)) continue;
     copy_file(fmt::format("{}/{}", donor_dir, metrics::result_log_name),

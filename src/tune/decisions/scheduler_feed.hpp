@@ -12,14 +12,14 @@ namespace trainrt::tune {
 class SchedulerFeed {
  public:
   explicit SchedulerFeed(const Sweep& sweep) : scheduler_(sweep.scheduler()), max_failures_(sweep.max_failures()) {}
-  /// Passes each new report and each end of a trial to the scheduler once. `history` must contain everything that it
+  /// Passes each new report, cloning and end of a trial to the scheduler once. `history` must contain everything that it
   /// contained in the previous call.
   void follow(const History& history);
   const Scheduler& scheduler() const { return *scheduler_; }
 
  private:
   struct Seen {
-    ReportPosition last{1, 0};
+    ReportPosition last{1, 0}, cloned{0, 0};
     bool is_done = false;
   };
   std::unique_ptr<Scheduler> scheduler_;

@@ -59,7 +59,7 @@ std::optional<Claim> Claims::interrupted(const History& history, const Scheduler
       waiting.emplace_back(scheduler.takes_turns() ? reports_of(trial) : 0, number);
   std::ranges::sort(waiting);
   for (const auto& [reports, number] : waiting) {
-    const auto standing = scheduler.verdict_on_paused(number);
+    const auto standing = scheduler.verdict_on_paused(number).kind;
     const int attempt = history.trials().at(number).attempt + 1;
     const bool is_paused = history.trials().at(number).state == Trial::State::paused;
     if (standing != Verdict::Kind::pause && claim(number, attempt))
@@ -81,7 +81,7 @@ std::optional<Claim> Claims::abandoned(const History& history, const Scheduler& 
   for (std::uint64_t number = 0; number < sweep_.trials(); ++number) {
     const auto known = history.trials().find(number);
     if (known != history.trials().end() && known->second.is_done(sweep_.max_failures())) continue;
-    if (scheduler.verdict_on_paused(number) == Verdict::Kind::pause) continue;
+    if (scheduler.verdict_on_paused(number).kind == Verdict::Kind::pause) continue;
     const int generation = known == history.trials().end() ? 1 : known->second.generation;
     const int begun = known == history.trials().end() ? 0 : known->second.attempt;
     int attempt = std::max(begun, 1);

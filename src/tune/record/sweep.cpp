@@ -182,8 +182,7 @@ std::string Sweep::begin(const std::string& trial_file) const {
   io::make_directories(journal());
   io::make_directories(claims());
   const auto record = sweep_record_text(config_.texts());
-  const bool is_new = io::create_exclusive(path, record);
-  const auto changed = is_new ? std::string() : resume(record);
+  const auto changed = io::create_exclusive(path, record) ? std::string() : resume(record);
   // Trials execute the programs that this file names, so a file with other content is replaced by the caller's config.
   if (!io::create_exclusive(config_file(), trial_file) && io::read_file(config_file()) != trial_file)
     io::replace_file(config_file(), trial_file);
@@ -191,7 +190,7 @@ std::string Sweep::begin(const std::string& trial_file) const {
   return changed;
 }
 
-/// Throws UsageError if the mirror holds a different sweep of this name, because trials resume from the mirror.
+/// Restores the trials of a lost sweep that needs its journal. Throws UsageError if the mirror has a different sweep.
 void Sweep::require_own_mirror() const {
   const auto spec = config::make_run_spec(trial_config_);
   const auto text = config_in_mirror(spec, record_name);
@@ -205,7 +204,8 @@ void Sweep::require_own_mirror() const {
   if (!before) refuse("with a damaged sweep.json");
   if (const auto changed = differences(before->config, config_.texts()); !changed.empty())
     refuse("with another config: " + changed);
-  if (const auto key = key_with_journal(); !key.empty()) refuse(fmt::format("without its journal, which {} needs", key));
+  if (scheduler_ == "pbt") refuse("without its journal, which tune.scheduler = pbt needs");
+  if (scheduler_ != "fifo" || !searcher_program_.empty()) restore_trials_from_mirror(*this);
 }
 
 /// Throws UsageError for a changed config, because new trials could not be compared with the existing ones.

@@ -86,11 +86,6 @@ class Sweep {
   std::string resume(const std::string& record) const;
   [[noreturn]] void refuse(const std::string& changed) const;
   void require_own_mirror() const;
-  /// Returns the key because of which trials cannot be repeated without the journal; "" if there is no such key.
-  std::string key_with_journal() const {
-    if (scheduler_ != "fifo") return "tune.scheduler = " + scheduler_;
-    return searcher_program_.empty() ? "" : "tune.searcher_program";
-  }
 
   Options config_;        ///< the complete config
   Options trial_config_;  ///< without [tune]

@@ -5,6 +5,8 @@
 
 namespace trainrt::tune {
 
+class Sweep;
+
 // The mirror of a sweep. Each trial is mirrored to MIRROR/SWEEP/TRIAL. The sweep's config is stored in MIRROR/SWEEP, so
 // that trials of a different sweep with the same name are recognized. `spec` is the run specification of the sweep.
 
@@ -14,6 +16,10 @@ std::string config_in_mirror(const config::RunSpec& spec, const std::string& nam
 
 /// Copies the file `name` of the sweep's directory to the mirror, unless the mirror already has it.
 void put_config_into_mirror(const config::RunSpec& spec, const std::string& name);
+
+/// Copies the run directories of all trials from their mirrors, with their newest checkpoints. repair_journal() can then
+/// write the journal of a lost sweep. Another process may call it at the same time.
+void restore_trials_from_mirror(const Sweep& sweep);
 
 /// Copies tuner.json, which rank 0 of a trial of a Python Tuner writes, to the mirror. Does nothing if the file or the
 /// mirror does not exist. Logs a warning if the copy fails.

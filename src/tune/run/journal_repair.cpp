@@ -70,6 +70,9 @@ class JournalRepair {
 
  private:
   void warn() const {
+    if (reader_.positions().empty())
+      return log::info(fmt::format("wrote the journal in {} from the run directories of {}", sweep_.journal(),
+                                   counted(static_cast<std::int64_t>(trials_.size()), "trial")));
     log::warning(fmt::format("the journal in {} lacked {} of {}; restored from their run directories. Damaged files: {}",
                              sweep_.journal(), counted(static_cast<std::int64_t>(records_), "record"),
                              counted(static_cast<std::int64_t>(trials_.size()), "trial"), join(places_)));

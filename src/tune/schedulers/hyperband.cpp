@@ -65,7 +65,7 @@ class HyperBand final : public Scheduler {
     return {with_it.standing(report.trial)};
   }
 
-  Verdict::Kind verdict_on_paused(std::uint64_t trial) const override { return standing(trial); }
+  Verdict verdict_on_paused(std::uint64_t trial) const override { return {standing(trial)}; }
   std::optional<std::int64_t> max_reports() const override { return max_; }
 
  private:

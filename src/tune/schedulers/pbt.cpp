@@ -3,7 +3,7 @@
 //
 // Every perturbation_interval reports, a trial among the worst of the population becomes a clone of one of the best
 // trials, its donor. It continues from the donor's checkpoint. Its values are close to those of the donor, or newly
-// drawn.
+// drawn. With `synch`, all trials wait for each other at these reports, and are compared by the same report.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -23,7 +23,10 @@ namespace {
 
 constexpr std::uint64_t donors = 2, values = 3;  ///< numbers of two independent random streams, derived from the seed
 
-class Pbt final : public Scheduler {
+using Scores = std::map<std::uint64_t, double>;  ///< by trial
+
+/// The parts that do not depend on whether trials wait for each other.
+class Pbt : public Scheduler {
  public:
   Pbt(const Options& options, std::uint64_t seed)
       : seed_(seed),
@@ -44,27 +47,6 @@ class Pbt final : public Scheduler {
     return iteration % interval_ == 0 && iteration >= burn_in_;
   }
 
-  void observe(const TrialReport& report) override { scores_[report.trial] = report.score; }
-  void forget(std::uint64_t trial) override {
-    scores_.erase(trial);
-    done_.insert(trial);
-  }
-
-  Verdict verdict(const TrialReport& report) const override {
-    auto scores = scores_;
-    scores[report.trial] = report.score;
-    for (const auto trial : done_) scores.erase(trial);
-    std::vector<std::pair<double, std::uint64_t>> ranked;
-    for (const auto& [trial, score] : scores) ranked.emplace_back(score, trial);
-    std::ranges::sort(ranked);
-    const auto count = quantile_size(ranked.size());
-    const auto worst = std::span(ranked).first(count), best = std::span(ranked).last(count);
-    if (std::ranges::find(worst, report.trial, &std::pair<double, std::uint64_t>::second) == worst.end()) return {};
-    Random random(mix_seed(seed_, donors, report.trial), mix_seed(static_cast<std::uint64_t>(report.at.generation),
-                                                                  static_cast<std::uint64_t>(report.at.iteration)));
-    return {Verdict::Kind::clone, best[random.below(best.size())].second};
-  }
-
   bool takes_turns() const override { return true; }
 
   Params explored(const Params& donor, const std::vector<SearchSpace::Dimension>& mutated, std::uint64_t trial,
@@ -78,6 +60,28 @@ class Pbt final : public Scheduler {
       found->second = is_drawn ? value_at(mutation.domain, random.uniform()) : near(found->second, mutation.domain, random);
     }
     return params;
+  }
+
+ protected:
+  struct Quantiles {
+    std::vector<std::uint64_t> worst, best;
+  };
+  Quantiles quantiles(const Scores& scores) const {
+    std::vector<std::pair<double, std::uint64_t>> ranked;
+    for (const auto& [trial, score] : scores) ranked.emplace_back(score, trial);
+    std::ranges::sort(ranked);
+    const auto count = quantile_size(ranked.size());
+    Quantiles found;
+    for (const auto& [score, trial] : std::span(ranked).first(count)) found.worst.push_back(trial);
+    for (const auto& [score, trial] : std::span(ranked).last(count)) found.best.push_back(trial);
+    return found;
+  }
+
+  /// Returns the donor of a trial among the best ones. The choice depends on the compared report of the trial.
+  std::uint64_t donor_of(std::uint64_t trial, const ReportPosition& at, const std::vector<std::uint64_t>& best) const {
+    Random random(mix_seed(seed_, donors, trial),
+                  mix_seed(static_cast<std::uint64_t>(at.generation), static_cast<std::uint64_t>(at.iteration)));
+    return best[random.below(best.size())];
   }
 
  private:
@@ -112,7 +116,98 @@ class Pbt final : public Scheduler {
   std::int64_t interval_, burn_in_;
   double part_, resampled_;
   std::vector<double> factors_;
-  std::map<std::uint64_t, double> scores_;  ///< last score of each trial
+};
+
+/// Compares a trial with the last report of each other trial that is not done.
+class AsynchronousPbt final : public Pbt {
+ public:
+  using Pbt::Pbt;
+
+  void observe(const TrialReport& report) override { scores_[report.trial] = report.score; }
+  void forget(std::uint64_t trial) override {
+    scores_.erase(trial);
+    done_.insert(trial);
+  }
+
+  Verdict verdict(const TrialReport& report) const override {
+    auto scores = scores_;
+    scores[report.trial] = report.score;
+    for (const auto trial : done_) scores.erase(trial);
+    const auto [worst, best] = quantiles(scores);
+    if (std::ranges::find(worst, report.trial) == worst.end()) return {};
+    return {Verdict::Kind::clone, donor_of(report.trial, report.at, best)};
+  }
+
+ private:
+  Scores scores_;  ///< last score of each trial
+  std::set<std::uint64_t> done_;
+};
+
+/// Compares all trials by their reports with the same number, when each trial has reached this report or is done. Trials
+/// that finish later take part, so that a comparison does not depend on the time at which it is made. A donor waits until
+/// its clones have linked its checkpoint.
+class SynchronousPbt final : public Pbt {
+ public:
+  SynchronousPbt(const Options& options, const SweepFacts& sweep) : Pbt(options, sweep.seed), trials_(sweep.trials) {}
+
+  void observe(const TrialReport& report) override {
+    if (is_repeated(report)) return;
+    compared_[report.trial] = report.at;
+    scores_[report.at.iteration][report.trial] = report.score;
+  }
+
+  void observe_cloning(std::uint64_t trial, const ReportPosition& at) override { cloned_[trial] = at; }
+  void forget(std::uint64_t trial) override { done_.insert(trial); }
+
+  Verdict verdict(const TrialReport& report) const override {
+    if (is_repeated(report)) return {};
+    const auto found = scores_.find(report.at.iteration);
+    auto scores = found == scores_.end() ? Scores() : found->second;
+    scores[report.trial] = report.score;
+    return standing(scores, report.trial, report.at);
+  }
+
+  Verdict verdict_on_paused(std::uint64_t trial) const override {
+    const auto at = compared_.find(trial);
+    if (at == compared_.end() || is_cloned(trial, at->second)) return {};
+    return standing(scores_.at(at->second.iteration), trial, at->second);
+  }
+
+  bool clones_from_compared_report() const override { return true; }
+
+ private:
+  /// Returns whether the trial has already been compared at this report, before it became a clone: the checkpoint of its
+  /// donor was older.
+  bool is_repeated(const TrialReport& report) const { return has_reached(report.trial, report.at.iteration); }
+
+  bool has_reached(std::uint64_t trial, std::int64_t iteration) const {
+    const auto at = compared_.find(trial);
+    return at != compared_.end() && at->second.iteration >= iteration;
+  }
+
+  /// Returns whether the trial has followed the decision to clone it at this report.
+  bool is_cloned(std::uint64_t trial, const ReportPosition& at) const {
+    const auto found = cloned_.find(trial);
+    return found != cloned_.end() && found->second >= at;
+  }
+
+  Verdict standing(const Scores& scores, std::uint64_t trial, const ReportPosition& at) const {
+    for (std::uint64_t other = 0; other < trials_; ++other)
+      if (other != trial && !done_.contains(other) && !has_reached(other, at.iteration)) return {Verdict::Kind::pause};
+    const auto [worst, best] = quantiles(scores);
+    if (std::ranges::find(worst, trial) != worst.end()) return {Verdict::Kind::clone, donor_of(trial, at, best)};
+    const auto waits_for = [&, &best = best](auto other) {
+      const auto& theirs = compared_.at(other);
+      return theirs.iteration == at.iteration && !done_.contains(other) && !is_cloned(other, theirs) &&
+             donor_of(other, theirs, best) == trial;
+    };
+    return {std::ranges::any_of(worst, waits_for) ? Verdict::Kind::pause : Verdict::Kind::go_on};
+  }
+
+  std::uint64_t trials_;
+  std::map<std::uint64_t, ReportPosition> compared_;  ///< by trial: its newest report that is compared
+  std::map<std::uint64_t, ReportPosition> cloned_;    ///< by trial: argument of the last observe_cloning()
+  std::map<std::int64_t, Scores> scores_;             ///< by the number of the report
   std::set<std::uint64_t> done_;
 };
 
@@ -148,9 +243,14 @@ const SchedulerKind pbt{
                  .default_value = "1.2, 0.8",
                  .help = "factors for numbers: a clone multiplies a number by one of them. A value of a choice is replaced "
                          "by a neighbouring value",
-                 .form = "numbers, separated by commas"}},
+                 .form = "numbers, separated by commas"},
+                {.key = "synch",
+                 .type = OptionType::boolean,
+                 .default_value = "false",
+                 .help = "true: at each comparison, trials wait until all trials have reached the same report"}},
     .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
-      return std::make_unique<Pbt>(options, sweep.seed);
+      if (options.boolean("synch")) return std::make_unique<SynchronousPbt>(options, sweep);
+      return std::make_unique<AsynchronousPbt>(options, sweep.seed);
     }};
 
 }  // namespace trainrt::tune::plugins

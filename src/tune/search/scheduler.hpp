@@ -53,19 +53,25 @@ class Scheduler {
   virtual bool wants(std::uint64_t trial, std::int64_t iteration) const = 0;
   /// Adds a report of any trial. Precondition: wants() is true for the report.
   virtual void observe(const TrialReport& report) = 0;
+  /// Called when a trial has followed a decision to clone it at a report up to `at`: it is a clone now, or it continues
+  /// unchanged because its donor has no checkpoint.
+  virtual void observe_cloning(std::uint64_t /*trial*/, const ReportPosition& /*at*/) {}
   /// Called once when a trial is done: it has finished, was stopped, or failed and will not be run again.
   virtual void forget(std::uint64_t /*trial*/) {}
   /// Returns the decision at a report. Precondition: wants() is true for the report, and observe() has not received it
   /// yet.
   virtual Verdict verdict(const TrialReport& report) const = 0;
   /// Returns the decision about a paused trial after the reports observed so far: it continues (go_on), stays paused,
-  /// or stops.
-  virtual Verdict::Kind verdict_on_paused(std::uint64_t /*trial*/) const { return Verdict::Kind::go_on; }
+  /// stops, or becomes a clone before it continues.
+  virtual Verdict verdict_on_paused(std::uint64_t /*trial*/) const { return {}; }
   /// Returns the value of the key max_t: every trial stops after this number of reports. Returns nothing if the
   /// scheduler has no such key.
   virtual std::optional<std::int64_t> max_reports() const { return std::nullopt; }
   /// Returns whether the scheduler pauses a trial at a report while another trial waits for resources.
   virtual bool takes_turns() const { return false; }
+  /// Returns whether a clone continues from a checkpoint that its donor saved not after the compared report, if the donor
+  /// still has one. Otherwise it continues from the donor's newest checkpoint.
+  virtual bool clones_from_compared_report() const { return false; }
   /// Returns the values of a clone. They are computed from the values of its donor; only the dimensions `mutated`
   /// change. Pure function.
   virtual Params explored(const Params& donor, const std::vector<SearchSpace::Dimension>& /*mutated*/,

@@ -32,7 +32,7 @@ class TrialCallback final : public trainer::StoppingCallback {
   /// was killed, or the trial was paused, before it could end. A decision at a later report is applied again at that
   /// report.
   void on_restored(std::int64_t iteration) override {
-    if (feed_.scheduler().verdict_on_paused(trial_) != Verdict::Kind::stop) return;
+    if (feed_.scheduler().verdict_on_paused(trial_).kind != Verdict::Kind::stop) return;
     const auto generation = history_.trial(trial_).generation;
     for (const auto& decision : history_.decisions())
       if (const auto& at = decision.report.at;
@@ -93,7 +93,7 @@ class TrialCallback final : public trainer::StoppingCallback {
   /// checkpoint, the trial continues unchanged. Otherwise a train function without checkpoints would stop at this
   /// report forever.
   Verdict decide_again(const Trial& self, const TrialReport& report, const Verdict& earlier) const {
-    if (earlier.kind == Verdict::Kind::pause) return {feed_.scheduler().verdict_on_paused(trial_)};
+    if (earlier.kind == Verdict::Kind::pause) return feed_.scheduler().verdict_on_paused(trial_);
     if (earlier.kind == Verdict::Kind::clone && self.kept_at >= report.at.iteration) return {};
     return earlier;
   }

@@ -71,6 +71,7 @@ void TrialGroup::catch_up() {
 
 void TrialGroup::run_trial(const Claim& claim) {
   if (write_lost_failure(claim)) return;
+  decide_on_paused(claim.trial);
   if (history_.trial(claim.trial).cloning) become_clone(claim.trial);
   const auto before = history_.trial(claim.trial);
   const bool is_asked = before.params.empty() && !sweep_.searcher_program().empty();
@@ -131,6 +132,17 @@ void TrialGroup::end_trial(const Claim& claim) {
   catch_up();
   write_end(end_of(sweep_, history_, claim, static_cast<int>(ExitCode::finished), false),
             trial.params.empty() ? sweep_.params_of(claim.trial) : trial.params);
+}
+
+/// Records that a trial becomes a clone, if the scheduler has decided so since it paused the trial.
+void TrialGroup::decide_on_paused(std::uint64_t trial) {
+  const auto& known = history_.trial(trial);
+  if (known.cloning || known.reports.empty()) return;
+  const auto& [at, score] = *known.reports.rbegin();
+  const auto verdict = feed_.scheduler().verdict_on_paused(trial);
+  if (verdict.kind != Verdict::Kind::clone) return;
+  DecisionLog(sweep_.journal(), writer_.number()).write({{trial, at, score}, verdict}, reader_.positions());
+  catch_up();
 }
 
 void TrialGroup::become_clone(std::uint64_t trial) {

@@ -38,6 +38,7 @@ class TrialGroup {
   void run_trial(const Claim& claim);
   void end_trial(const Claim& claim);
   bool write_lost_failure(const Claim& claim);
+  void decide_on_paused(std::uint64_t trial);
   void become_clone(std::uint64_t trial);
   int run_ranks(std::uint64_t trial, const Params& params, const CloneStart& start);
   void write_end(const TrialEnd& end, const Params& params);

@@ -165,4 +165,14 @@ def function(config):
     check("not reported" not in shown.out and "unknown" not in shown.out, "the progress of the run is shown as unknown", shown)
 
 
+@test
+def a_finished_run_without_a_config_is_restored_in_the_program_that_trained_it():
+    script = Script(MAIN + """    options = dict(scaling_config=ScalingConfig(num_workers=2), run_config=RunConfig(name="run", storage_path=os.environ["RUNS"]))
+    DataParallelTrainer(lambda: train.report({"x": 1}), **options).fit()
+    print("RESULT", json.dumps(len(DataParallelTrainer.restore(os.environ["RUNS"] + "/run", lambda: None).fit().reports)))
+""")
+    job = here(script)
+    equal((job.code, result_of(job)), (FINISHED, [1]), "exit code and reports", job)
+
+
 main()

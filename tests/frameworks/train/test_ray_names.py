@@ -86,6 +86,13 @@ def a_stub_of_an_error_may_be_named_in_an_except_clause():
 
 
 @test
+def modules_that_ray_train_imports_are_attributes_of_the_package():
+    code = "import trainrt.train; print(trainrt.train.base_trainer.TrainingFailedError.__name__, trainrt.train.trainer.__name__)"
+    job = run([sys.executable, "-c", code], env={"PYTHONPATH": BUILD / "python"})
+    equal(job.out.split(), ["TrainingFailedError", "trainrt.train.trainer"], "attributes", job)
+
+
+@test
 def a_name_that_ray_does_not_have_either_is_an_ordinary_error():
     raises(AttributeError, "no_such_name", of=lambda: trainrt.tune.no_such_name)
     raises(ModuleNotFoundError, "no_such_module", of=lambda: importlib.import_module("trainrt.tune.no_such_module"))

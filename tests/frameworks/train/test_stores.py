@@ -159,6 +159,26 @@ print("RESULT", json.dumps(trainer(storage_filesystem=filesystem(), storage_path
 
 
 @test
+def restore_reads_and_continues_a_run_by_the_keys_of_a_filesystem_object():
+    own = store()
+    script = script_with("""
+import shutil
+trainer(storage_filesystem=filesystem(), storage_path="bucket/sub", stop={"training_iteration": 1}).fit()
+shutil.rmtree(os.path.join(os.environ["TRAINRT_STORAGE"], "run"))
+assert DataParallelTrainer.can_restore("bucket/sub/run", storage_filesystem=filesystem())
+restored = DataParallelTrainer.restore("bucket/sub/run", loop, storage_filesystem=filesystem(), run_config=RunConfig(stop={"training_iteration": 2}))
+print("RESULT", json.dumps(len(restored.fit().reports)))
+local = DataParallelTrainer.restore(os.environ["TRAINRT_STORAGE"] + "/run", loop, storage_filesystem=pyarrow.fs.LocalFileSystem())
+assert local.run_config.name == "run", local.run_config
+""")
+    job = finished(script, own)
+    equal(result_of(job), [2], "reports", job)
+    equal(mirrored(own, "sub/run/"), ["checkpoint_000000/manifest.json", "checkpoint_000001/manifest.json"], "checkpoints in the bucket", job)
+    check("which its record cannot hold" not in job.err, "a note asks for the filesystem", job)
+    equal(files_with(own.secret, script.folder), [], "files with the secret", job)
+
+
+@test
 def checkpoints_are_copied_through_a_filesystem_object_of_another_protocol():
     """The file system is pyarrow's handler of a folder, under another name, so that trainrt does not know it."""
     script = script_with("""

@@ -15,7 +15,8 @@ from trainrt.tune._restored_sweep import find  # noqa: E402
 
 SWEEP = """    from trainrt import tune
     url = os.path.join(os.environ["URL"], "sweep")
-    schedulers = {"fifo": None, "hyperband": tune.schedulers.HyperBandScheduler(time_attr="training_iteration", max_t=8)}
+    schedulers = {"fifo": None, "hyperband": tune.schedulers.HyperBandScheduler(time_attr="training_iteration", max_t=8),
+                  "pbt": tune.schedulers.PopulationBasedTraining(time_attr="training_iteration", perturbation_interval=100, hyperparam_mutations={"pause": [0.05, 0.15]})}
     config = tune.TuneConfig(metric="weight", mode="max", num_samples=1, max_concurrent_trials=1, scheduler=schedulers[SCHEDULER])
     if tune.Tuner.can_restore(url):
         tuner = tune.Tuner.restore(url, learn)
@@ -96,13 +97,22 @@ def forms_of_a_path_and_of_a_filesystem_are_the_same_sweep():
 
 
 @test
-def a_sweep_that_cannot_continue_from_the_store_is_an_error():
+def a_lost_sweep_of_hyperband_continues_with_the_reports_in_the_store():
     script = begun("hyperband")
+    shutil.rmtree(script.runs)
+    job = script.run("again")
+    check_results(script, job)
+    check("wrote the journal in" in job.err, "the journal was not written from the trials", job)
+
+
+@test
+def a_sweep_that_cannot_continue_from_the_store_is_an_error():
+    script = begun("pbt")
     url = f"{script.url}/sweep"
     os.environ.update(TRAINRT_STORAGE=str(script.runs))
     equal(find(url, None).path, str(script.runs / "sweep"), "directory of the sweep")
     shutil.rmtree(script.runs)
-    raises(ValueError, url, "journal, which the scheduler hyperband needs", of=lambda: find(url, None))
+    raises(ValueError, url, "journal, which the scheduler pbt needs", of=lambda: find(url, None))
     other = script.runs / "sweep"
     other.mkdir(parents=True)
     (other / "sweep.json").write_text('{"checkpoint.mirror": "s3://bucket/elsewhere"}')

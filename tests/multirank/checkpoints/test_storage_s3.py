@@ -573,16 +573,32 @@ def a_sweep_whose_mirror_holds_another_sweep_of_the_same_name_is_refused():
             check(word in job.err, f"the message lacks {word!r}", job)
         check(not run_dir_of(config).exists(), "a sweep was started", job)
     equal({name: mirror.path.joinpath("sweep", name).read_bytes() for name in mirror.names("sweep")}, before, "the mirror")
-    config = mirrored_sweep(mirror, "halving", "asha")
-    config.write_text(config.read_text() + "[tune.asha]\nmax_t = 2\n")
+    config = mirrored_sweep(mirror, "cloned", "pbt", num_samples=1)
     run_sweep(config, mirror)
     shutil.rmtree(run_dir_of(config))
-    check("without its journal" in run_sweep(config, mirror, USAGE).err, "the message lacks the reason")
-    searcher = program_file("import json, sys\nprint(json.dumps({'loop.lr': 0.01, 'loop.batch_size': 16}))\n", "searcher.py")
-    config = mirrored_sweep(mirror, "searched", num_samples=1, searcher_program=f"{sys.executable} {searcher}")
+    check("without its journal, which tune.scheduler = pbt needs" in run_sweep(config, mirror, USAGE).err, "the message lacks the reason")
+
+
+def check_restored(config, mirror):
+    """Checks that a sweep without its directory has the same trials and reports again, none of which is trained again."""
+    def state():
+        return [(trial["config"], trial["training_iteration"], trial["last"]) for trial in check_each_once(config, 3)]
     run_sweep(config, mirror)
+    before = state()
     shutil.rmtree(run_dir_of(config))
-    check("without its journal, which tune.searcher_program needs" in run_sweep(config, mirror, USAGE).err, "values that the journal lacks were replaced")
+    job = run_sweep(config, mirror)
+    check("wrote the journal in" in job.err and "restored: the run continues from" in job.err, "the trials were not restored", job)
+    equal(state(), before, "config, number of reports and metric of each trial", job)
+
+
+@test
+def a_lost_sweep_whose_trials_depend_on_its_journal_is_restored_from_its_trials():
+    mirror = Folder()
+    halving = mirrored_sweep(mirror, "halving", "asha")
+    halving.write_text(halving.read_text() + "[tune.asha]\nmax_t = 3\ngrace_period = 1\nreduction_factor = 2\n")
+    check_restored(halving, mirror)
+    searcher = program_file("import json, random, sys\nprint(json.dumps({'loop.lr': random.random() / 100, 'loop.batch_size': 16}))\n", "searcher.py")
+    check_restored(mirrored_sweep(mirror, "searched", searcher_program=f"{sys.executable} {searcher}"), mirror)
 
 
 @test

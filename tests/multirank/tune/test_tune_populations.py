@@ -69,6 +69,29 @@ def populations_survive_kills_and_several_processes():
 
 
 @test
+def a_synchronous_population_has_the_same_clones_and_weights_however_its_trials_run():
+    folder = scratch()
+    synch = {"tune.pbt": {"perturbation_interval": 4, "synch": "true"}}
+    ways = {"in_turns": pbt_config(folder, "in_turns", **synch),
+            "killed": pbt_config(folder, "killed", tune={"max_concurrent_trials": 4}, loop={"step_pause": 0.002}, **synch)}
+    for _ in range(2):
+        job = Job([TRAINRT, "tune", "--config", ways["killed"]])
+        time.sleep(0.8)
+        kill([job.process.pid])
+        job.process.wait()
+    lines = []
+    for config in ways.values():
+        check_exit(tune(config), 0)
+        trials, clones = check_each_once(config, 6), clones_of(config)
+        check(all(clone["donor_iteration"] % 4 == 0 for clone in clones.values()), f"a clone does not continue from a comparison: {clones}")
+        lines.append([{key: (clone["donor"], clone["donor_generation"], clone["donor_iteration"], clone["params"]) for key, clone in sorted(clones.items())},
+                      [trial["last"] for trial in trials]])
+    check(len(lines[0][0]) >= 4, f"only {len(lines[0][0])} clones")
+    equal(lines[1], lines[0], "clones and losses")
+    check_clones(config, trials)
+
+
+@test
 def hyperband_halves_its_brackets_across_kills():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 8, "scheduler": "hyperband", "max_concurrent_trials": 3}, loop={"epochs": 50, "step_pause": 0.002},

@@ -1,7 +1,7 @@
 // Prints the decisions of a scheduler of trainrt: `tune_decisions NAME TRIALS SEED [key=value ...]`, with these lines on
 // its standard input:
 //   report TRIAL ITERATION SCORE    a report: continue, pause or stop the trial?
-//   paused TRIAL                    may the paused trial continue?
+//   paused TRIAL                    how does the paused trial continue?
 //   over TRIAL                      the trial is done
 // Each answer is a line: go, stop, pause, clone DONOR, or ok.
 #include <iostream>
@@ -40,7 +40,7 @@ std::string answer(const Verdict& verdict) {
 }
 
 std::string told(Scheduler& scheduler, const std::string& what, std::uint64_t trial) {
-  if (what == "paused") return answer({scheduler.verdict_on_paused(trial)});
+  if (what == "paused") return answer(scheduler.verdict_on_paused(trial));
   if (what == "over") {
     scheduler.forget(trial);
     return "ok";

@@ -58,7 +58,7 @@ std::vector<std::int64_t> played_hyperband(Scheduler& scheduler, const std::vect
   for (std::uint64_t trial = 0; trial < scores.size(); ++trial) running.insert(trial);
   while (!running.empty() || !paused.empty()) {
     for (auto trial = paused.begin(); trial != paused.end();) {
-      const auto kind = scheduler.verdict_on_paused(*trial);
+      const auto kind = scheduler.verdict_on_paused(*trial).kind;
       if (kind == Kind::go_on) running.insert(*trial);
       trial = kind == Kind::pause ? std::next(trial) : paused.erase(trial);
     }
@@ -103,13 +103,13 @@ TEST_CASE("a bracket of hyperband does not wait for a trial that is done") {
     CHECK(hyperband->verdict({trial, {1, 3}, static_cast<double>(trial)}).kind == Kind::pause);
     hyperband->observe({trial, {1, 3}, static_cast<double>(trial)});
   }
-  CHECK(hyperband->verdict_on_paused(6) == Kind::pause);
+  CHECK(hyperband->verdict_on_paused(6).kind == Kind::pause);
   hyperband->forget(7);
-  CHECK(hyperband->verdict_on_paused(6) == Kind::go_on);
-  CHECK(hyperband->verdict_on_paused(5) == Kind::go_on);
-  CHECK(hyperband->verdict_on_paused(4) == Kind::stop);
+  CHECK(hyperband->verdict_on_paused(6).kind == Kind::go_on);
+  CHECK(hyperband->verdict_on_paused(5).kind == Kind::go_on);
+  CHECK(hyperband->verdict_on_paused(4).kind == Kind::stop);
   hyperband->forget(6);  // it failed later, and no other trial replaces it
-  CHECK(hyperband->verdict_on_paused(4) == Kind::stop);
+  CHECK(hyperband->verdict_on_paused(4).kind == Kind::stop);
 }
 
 TEST_CASE("population based training clones like the reference") {
@@ -152,6 +152,83 @@ TEST_CASE("no trial becomes the clone of a trial that is done, and a single tria
   CHECK(pbt->verdict({0, {1, 2}, -5}) == Verdict{Kind::clone, 3});
   pbt->forget(3);
   CHECK(pbt->verdict({0, {1, 2}, -5}) == Verdict{Kind::clone, 2});
+}
+
+namespace {
+
+/// Runs `trials` trials to report `last`, in a random order, and asks repeatedly about paused trials. Returns the clones as
+/// {(trial, report) : donor}. Checks that no trial passes a comparison before all trials have reached it.
+std::map<std::pair<std::uint64_t, std::int64_t>, std::uint64_t> played_synch(Scheduler& scheduler, std::uint64_t trials,
+                                                                             std::int64_t last, std::uint64_t seed) {
+  Random random(seed, 0);
+  std::vector<ReportPosition> at(trials, {1, 0});
+  std::vector<std::int64_t> reached(trials);
+  std::map<std::pair<std::uint64_t, std::int64_t>, std::uint64_t> clones;
+  std::set<std::uint64_t> live, paused;
+  for (std::uint64_t trial = 0; trial < trials; ++trial) live.insert(trial);
+  const auto continues = [&](std::uint64_t trial, const Verdict& verdict) {
+    CHECK(*std::ranges::min_element(reached) >= at[trial].iteration);
+    if (verdict.kind != Kind::clone) return;
+    clones[{trial, at[trial].iteration}] = verdict.donor;
+    scheduler.observe_cloning(trial, at[trial]);
+    at[trial] = {at[trial].generation + 1, at[trial].iteration - static_cast<std::int64_t>(random.below(2))};
+  };
+  while (!live.empty()) {
+    const auto one = *std::next(live.begin(), static_cast<std::ptrdiff_t>(random.below(live.size())));
+    if (paused.contains(one)) {
+      const auto verdict = scheduler.verdict_on_paused(one);
+      if (verdict.kind == Kind::pause) continue;
+      paused.erase(one);
+      continues(one, verdict);
+      continue;
+    }
+    if (++at[one].iteration > last) {
+      scheduler.forget(one);
+      live.erase(one);
+      reached[one] = last;
+      continue;
+    }
+    const TrialReport report{one, at[one],
+                             static_cast<double>((7 * one + 3 * static_cast<std::uint64_t>(at[one].iteration)) % 11)};
+    if (!scheduler.wants(one, report.at.iteration)) continue;
+    reached[one] = std::max(reached[one], report.at.iteration);
+    const auto verdict = scheduler.verdict(report);
+    scheduler.observe(report);
+    if (verdict.kind == Kind::pause) paused.insert(one);
+    if (verdict.kind != Kind::pause) continues(one, verdict);
+  }
+  return clones;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "trials of synchronous population based training wait for each other, and the clones do not depend on the order") {
+  std::set<std::map<std::pair<std::uint64_t, std::int64_t>, std::uint64_t>> seen;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    seen.insert(played_synch(*open("pbt", {{"perturbation_interval", "4"}, {"synch", "true"}}, 8), 8, 13, seed));
+  REQUIRE(seen.size() == 1);
+  CHECK(seen.begin()->size() == 6);  // a quarter of the trials at the reports 4, 8 and 12
+}
+
+TEST_CASE(
+    "synchronous population based training does not wait for a trial that is done, and clones a trial once per report") {
+  const auto pbt = open("pbt", {{"perturbation_interval", "2"}, {"synch", "true"}}, 3);
+  for (std::uint64_t trial = 0; trial < 2; ++trial) {
+    CHECK(pbt->verdict({trial, {1, 2}, static_cast<double>(trial)}).kind == Kind::pause);
+    pbt->observe({trial, {1, 2}, static_cast<double>(trial)});
+  }
+  CHECK(pbt->verdict_on_paused(0).kind == Kind::pause);
+  pbt->forget(2);
+  CHECK(pbt->verdict_on_paused(0) == Verdict{Kind::clone, 1});
+  CHECK(pbt->verdict_on_paused(1).kind == Kind::pause);  // until trial 0 has its checkpoint
+  pbt->observe_cloning(0, {1, 2});
+  CHECK(pbt->verdict_on_paused(0).kind == Kind::go_on);
+  CHECK(pbt->verdict_on_paused(1).kind == Kind::go_on);
+  CHECK(pbt->verdict({0, {2, 2}, -1}).kind == Kind::go_on);  // its donor's checkpoint was older than the report
+  pbt->observe({0, {2, 2}, -1});
+  CHECK(pbt->verdict_on_paused(0).kind == Kind::go_on);
+  CHECK(pbt->verdict_on_paused(2).kind == Kind::go_on);  // it has no reports
 }
 
 TEST_CASE("values of a clone are near its donor's or drawn, within the domain") {

@@ -53,11 +53,11 @@ __all__ = ["Backend", "BackendConfig", "Callback", "Checkpoint", "CheckpointConf
            "save_checkpoint", "world_rank", "world_size"]
 
 TRAIN_DATASET_KEY = "train"  # name of the dataset that a trainer reads when only one is given
-# Imported at their first use.
-_FRAMEWORKS = ("horovod", "huggingface", "jax", "keras", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")
+# Modules that are imported at their first use.
+_MODULES = ("base_trainer", "horovod", "huggingface", "jax", "keras", "lightgbm", "lightning", "tensorflow", "torch", "trainer", "xgboost")
 
 
 def __getattr__(name):
-    if name in _FRAMEWORKS:
+    if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     return attribute_of("train", name)

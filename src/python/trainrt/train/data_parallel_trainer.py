@@ -127,7 +127,8 @@ class DataParallelTrainer:
 
     @classmethod
     def restore(cls, path: Union[str, "os.PathLike[str]"], train_loop_per_worker: Optional[Callable[..., Any]] = None,
-                train_loop_config: Optional[dict[str, Any]] = None, *, trust_owner: Optional[str] = None, **arguments: Any) -> "DataParallelTrainer":
+                train_loop_config: Optional[dict[str, Any]] = None, *, storage_filesystem: Any = None, trust_owner: Optional[str] = None,
+                **arguments: Any) -> "DataParallelTrainer":
         """Returns a Trainer that continues the run in a directory or an object store.
 
         Arguments that are not given are taken from the run's record, and so are options that a given RunConfig lacks. A note names the arguments that
@@ -145,6 +146,8 @@ class DataParallelTrainer:
             imported. Needed if the function is a lambda or is defined in a function, or processes of another user wrote the run's trainer.json.
         train_loop_config : dict, optional
             Needed if trainer.json could not hold it.
+        storage_filesystem : fsspec or pyarrow.fs filesystem, optional
+            For S3, Google Cloud Storage or local files: `path` is a path in it. Its access keys are used, and are not stored.
         trust_owner : str, optional
             Users, separated by commas, whose run may be continued. Default: only this user's, and runs of the group in trust_group of trainrt.ini.
         **arguments
@@ -161,7 +164,7 @@ class DataParallelTrainer:
         OSError
             If the object store cannot be read. The message names the URL.
         """
-        trainer = _restore.restored(cls, path, train_loop_per_worker, train_loop_config, arguments)
+        trainer = _restore.restored(cls, path, train_loop_per_worker, train_loop_config, arguments, storage_filesystem)
         trainer.trust_owner = trust_owner
         return trainer
 

@@ -18,13 +18,13 @@ def can_restore(kind, path, filesystem=None):
     return _restored_run.exists(*location(f"{kind.__name__}.can_restore()", path, filesystem))
 
 
-def restored(kind, path, function, config, arguments):
-    """Returns a Trainer of class `kind` for the run in `path`, a run directory or the URL of a mirrored run.
+def restored(kind, path, function, config, arguments, filesystem=None):
+    """Returns a Trainer of class `kind` for the run in `path`, a run directory, the URL of a mirrored run or a path in `filesystem`.
 
     `function`, `config` and `arguments` replace the recorded ones, if they are given; a RunConfig replaces the options that it has. Prints a note for each
     argument of the run that its record cannot hold. Raises ValueError if there is no run, or an argument is needed that the record lacks.
     """
-    source = _restored_run.find(kind, path)
+    source = _restored_run.find(kind, *location(f"{kind.__name__}.restore()", path, filesystem))
     call, record = f"{kind.__name__}.restore({source.given!r})", source.record
     run_config = arguments.pop("run_config", None) or RunConfig()
     given = {"scaling_config": _recorded_scaling(record), "metadata": record.get("metadata") or None,
@@ -32,10 +32,11 @@ def restored(kind, path, function, config, arguments):
     trusted = _trusted_options(call, source)
     passed = {name: value for name, value in arguments.items() if value is not None}
     positional, named = _function_arguments(call, source, trusted, function, config, passed)
-    trainer = kind(*positional, run_config=_restored_run_config(source, run_config, trusted), **{**given, **named, **passed})
+    filesystem = run_config.storage_filesystem or filesystem
+    trainer = kind(*positional, run_config=_restored_run_config(source, run_config, trusted, filesystem), **{**given, **named, **passed})
     trainer._older_directory = (source.run_dir, source.newer) if source.newer is not None else None
-    trainer._config_is_unknown = trainer.train_loop_config is None
-    missing = _config_record.missing_arguments(record, passed, run_config)
+    trainer._config_is_unknown = trainer.train_loop_config is None and not _trainer_record.has_config(record)
+    missing = [text for text in _config_record.missing_arguments(record, passed, run_config) if filesystem is None or "(storage_filesystem" not in text]
     if not any(name.endswith("_config") and name not in (*given, "validation_config") for name in passed):  # torch_config=..., for example
         backend_config = _config_record.with_recorded_backend(trainer.backend_config, trusted)
         missing += ["backend_config=..."] if backend_config is None else []
@@ -77,7 +78,7 @@ def _recorded_config(call, record):
     return config
 
 
-def _restored_run_config(source, given, record):
+def _restored_run_config(source, given, record, filesystem):
     try:
         merged = _config_record.merged_run_config(given, record, source.texts())
     except (TypeError, ValueError) as error:
@@ -85,7 +86,7 @@ def _restored_run_config(source, given, record):
                          f"restore(..., run_config=RunConfig(...))") from None
     folder, name = os.path.split(source.run_dir)
     return replace(merged, stop=given.stop if given.stop is not None else _recorded_stop(source), name=name, storage_path=_paths.ExpandedPath(folder),
-                   storage_filesystem=given.storage_filesystem)
+                   storage_filesystem=filesystem)
 
 
 def _recorded_mirror(source, given, missing):

@@ -39,14 +39,14 @@ def exists(path, keys=None):
         return _run_directory.run_record(folder) is not None or _local_run_of(reader) is not None
 
 
-def find(kind, path):
-    """Returns the RestoredRun of a path or URL. Prints where a mirrored run continues. `kind`: class of the Trainer, for messages.
+def find(kind, path, keys=None):
+    """Returns the RestoredRun of a path or URL. Prints where a mirrored run continues. `kind`: class of the Trainer, for messages; `keys`: as of exists().
 
     Raises ValueError if there is no run, or the local directory of a mirrored run has another run; OSError, with the URL, if the store cannot be read.
     """
     reader = _object_store.reader_of(path)
     if reader is not None:
-        return _mirrored(f"{kind.__name__}.restore({reader.url!r})", reader)
+        return _mirrored(f"{kind.__name__}.restore({reader.url!r})", reader, keys)
     run_dir = _absolute(path)
     run = _run_directory.run_record(run_dir)
     if run is None:
@@ -58,8 +58,8 @@ def _absolute(path):
     return os.path.abspath(os.path.expanduser(_object_store.local_path(path)))
 
 
-def _mirrored(call, reader):
-    with reader.fetched("run.json", "trainer.json", "checkpoint_*/manifest.json") as folder:
+def _mirrored(call, reader, keys):
+    with reader.fetched("run.json", "trainer.json", "checkpoint_*/manifest.json", keys=keys) as folder:
         run, record, newest = _run_directory.run_record(folder), _trainer_record.read(folder), _newest_checkpoint(folder)
     run_dir = local_directory(reader)
     local = _run_directory.run_record(run_dir) if run is not None else _local_run_of(reader)

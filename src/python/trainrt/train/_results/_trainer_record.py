@@ -66,6 +66,11 @@ def config_in(record):
         return None, f"the config in {_NAME} cannot be read: {error}"
 
 
+def has_config(record):
+    """Returns whether a record states the train_loop_config, which may be `None`."""
+    return _CONFIG in record and record.get(_CONFIG_MISSING) is None
+
+
 def reason_against(record):
     """Returns the reason why the authentication code of a record from read() is not valid; `None` if it is valid."""
     try:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ..._support import _notes
 from .._domains import Domain
 from .._spaces import DEFAULT_METRIC
 
@@ -196,8 +195,3 @@ def read_state(path: str) -> dict[str, Any]:
     """Returns the state of write_state()."""
     with open(path, encoding="utf-8") as file:
         return json.load(file)
-
-
-def say_without_effect(scheduler: Any, argument: str, why: str) -> None:
-    """Prints that an argument of a scheduler has no effect."""
-    _notes.say(f"{type(scheduler).__name__}({argument}) has no effect: {why}")

@@ -10,7 +10,7 @@ from .._domains import Categorical, Domain, Function
 from .._samples import sampled
 from .._spec import function_in
 from ..error import TuneError
-from ._base import MetricScheduler, say_without_effect
+from ._base import MetricScheduler
 
 
 class PopulationBasedTraining(MetricScheduler):
@@ -36,7 +36,8 @@ class PopulationBasedTraining(MetricScheduler):
         Called in the processes of a clone with its config, in the form of the param_space. Returns the config that the train function gets. The next clone
         starts from the values before this call.
     synch : bool
-        Has no effect except a note: a trial is compared at its own report with the last report of each other trial, and does not wait for them.
+        If False, a trial is compared at its own report with the last report of each other trial. If True, trials wait at each comparison until all
+        trials have reached the same report or are done.
     log_config, require_attrs
         Ignored.
 
@@ -71,14 +72,11 @@ class PopulationBasedTraining(MetricScheduler):
             raise ValueError(f"{self._title}(quantile_fraction={quantile_fraction!r}): it must be from 0 to 0.5")
         if perturbation_interval <= 0:
             raise ValueError(f"{self._title}(perturbation_interval={perturbation_interval!r}): it must be above 0")
-        if synch:
-            say_without_effect(self, "synch=True", "trials do not wait for each other. At every perturbation_interval, a trial is compared with the last "
-                                                   "report of each other trial")
         self._mutations = {path: _domain_of(path, value, number) for number, (path, value) in enumerate(_paths(hyperparam_mutations or {}))}
         self.explore = custom_explore_fn
         self._settings = {"perturbation_interval": max(1, int(perturbation_interval)), "burn_in_period": int(burn_in_period),
                           "quantile_fraction": quantile_fraction, "resample_probability": resample_probability,
-                          "perturbation_factors": ", ".join(map(str, perturbation_factors))}
+                          "perturbation_factors": ", ".join(map(str, perturbation_factors)), **({"synch": "true"} if synch else {})}
 
     @property
     def _title(self) -> str:
