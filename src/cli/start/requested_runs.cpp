@@ -90,9 +90,8 @@ class RequestedRuns {
         continue;
       }
       if (next.kind == AwaitedRun::Kind::ended) return last;
-      if (next.kind == AwaitedRun::Kind::of_config) return run_config();
       if (next.kind == AwaitedRun::Kind::stopped) return stopped();
-      last = run_request(next.request);
+      last = next.kind == AwaitedRun::Kind::of_config ? closed(run_config(), base_.run_dir) : run_request(next.request);
       if (last.code != ExitCode::finished || !function_.host->is_between_runs()) return last;
     }
   }
@@ -197,11 +196,15 @@ class RequestedRuns {
         fmt::format("the program opens the run '{}' in {}{}", spec.run.name, spec.run_dir,
                     has_default_name ? fmt::format("; --run.name={} continues it", shell_quoted(spec.run.name)) : ""));
     if (spec.run_dir != base_.run_dir) end_wait();
-    auto outcome = trainer::run(spec, opening_call(), launch_, communicator_);
+    return closed(trainer::run(spec, opening_call(), launch_, communicator_), spec.run_dir);
+  }
+
+  /// Answers the program if it has closed the finished run in `run_dir` and continues; it may then open another run.
+  trainer::RunOutcome closed(trainer::RunOutcome outcome, const std::string& run_dir) const {
     if (outcome.code == ExitCode::finished && function_.host->is_between_runs()) {
       log::info(outcome.message);
       function_.host->answer_closed();
-      outcome.message = fmt::format("the program exited with 0. Its last run is in {}", shell_quoted(spec.run_dir));
+      outcome.message = fmt::format("the program exited with 0. Its last run is in {}", shell_quoted(run_dir));
     }
     return outcome;
   }
