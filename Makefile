@@ -39,7 +39,7 @@ wheel: configure ## build only the Python package, for pip: build/wheel/trainrt-
 dist: packages configure ## build one file for systems without a compiler and without libraries: build/dist/trainrt-*.tar.xz and a wheel (Debian 12)
 	@tests/support/tools/install_arrow.sh $(BUILD)
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt modules
-	@src/dist/dist.sh $(BUILD)
+	@slurm/packaging/dist.sh $(BUILD)
 
 quickstart: ## install, build, and train FashionMNIST on 2 ranks, without Slurm
 	@echo "quickstart, 1 of 3: installs the missing packages of .debian-packages (takes minutes if many are missing)"

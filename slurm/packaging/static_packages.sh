@@ -8,7 +8,7 @@ downloads=$folder/downloads
 release=bookworm
 
 grep -q "^VERSION_CODENAME=$release" /etc/os-release || {
-  echo "error: make dist needs Debian 12 ($release): the archives of newer releases call functions that src/dist/replaced_functions.c lacks" >&2
+  echo "error: make dist needs Debian 12 ($release): the archives of newer releases call functions that slurm/packaging/replaced_functions.c lacks" >&2
   exit 64
 }
 
@@ -38,8 +38,10 @@ download() {
 archive() {
   local name=$1 compiler=$2 source=$3
   shift 3
-  "$compiler" -O2 -DNDEBUG -fPIC "$@" -c "$downloads"/$source -o "$folder/${name%.a}.o" # $source is a pattern: folders have version numbers
-  ar rs "$folder/$name" "$folder/${name%.a}.o" 2>/dev/null
+  local object=$folder/${name%.a}.o
+  # $source is a pattern, since the names of folders contain versions
+  [ "$object" -nt "$here/static_packages.sh" ] || "$compiler" -O2 -DNDEBUG -fPIC "$@" -c "$downloads"/$source -o "$object"
+  ar rs "$folder/$name" "$object" 2>/dev/null
 }
 
 [ -e "$downloads/complete" ] || download
@@ -49,4 +51,6 @@ archive libxxhash.a gcc 'xxHash-*/xxh_x86dispatch.c' # Debian has it in the shar
 archive libfmt.a g++ 'fmtlib-*/src/format.cc' -std=c++20
 archive libsimdjson.a g++ 'simdjson-*/singleheader/simdjson.cpp' -std=c++17
 archive libspng.a gcc 'libspng-*/spng/spng.c'
-gcc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -c "$here/replaced_functions.c" -o "$folder/replaced_functions.o"
+for file in replaced_functions program_start; do
+  gcc -O2 -fPIC -fvisibility=hidden -Wall -Wextra -c "$here/$file.c" -o "$folder/$file.o"
+done

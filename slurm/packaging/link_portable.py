@@ -51,7 +51,8 @@ def portable(words, static, old, output):
     archives += [archive_of(f"{SYSTEM}/lib{name}.so", static) for name in OTHERS]
     # Modules of users may use other versions of these libraries: the program does not export their functions.
     hidden = ":".join(os.path.basename(archive) for archive in [*archives, "libstdc++.a", "libgcc.a"])
-    return [*result, "-s", "-Wl,-rpath,$ORIGIN/../lib", f"-L{old}", f"-Wl,--exclude-libs,{hidden}", "-Wl,--start-group", *archives, "-lstdc++", "-l:libstdc++.a", "-Wl,--end-group",
+    start = [] if "-shared" in words else [f"{static}/program_start.o", "-Wl,--wrap=__libc_start_main"]
+    return [*result, *start, "-s", "-Wl,-rpath,$ORIGIN/../lib", f"-L{old}", f"-Wl,--exclude-libs,{hidden}", "-Wl,--start-group", *archives, "-lstdc++", "-l:libstdc++.a", "-Wl,--end-group",
             "-Wl,--no-as-needed", *(os.path.join(old, library) for library in SEPARATE)]
 
 

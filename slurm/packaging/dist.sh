@@ -4,7 +4,7 @@
 set -eu
 build=$1
 here=$(cd "$(dirname "$0")" && pwd)
-version=$(sed -n 's/^__version__ = "\(.*\)"/\1/p' "$here/../python/trainrt/_version.py")
+version=$(sed -n 's/^__version__ = "\(.*\)"/\1/p' "$here/../../src/python/trainrt/_version.py")
 work=$build/dist/work
 arrow=$(sed -n 's/^TRAINRT_ARROW_FOUND:INTERNAL=//p' "$build/CMakeCache.txt")
 [ -f "$build/modules/arrow.so" ] && [ -n "$arrow" ] || {

@@ -16,12 +16,8 @@
 
 // --- glibc 2.29 to 2.36 ---------------------------------------------------------------------------------------------------
 
-// 2.33: before, programs called these functions with the version of struct stat. On 64-bit Linux, it is 1 on x86 and 0 elsewhere.
-#ifdef __x86_64__
+// 2.33: before, programs called these functions with the version of struct stat.
 enum { stat_version = 1 };
-#else
-enum { stat_version = 0 };
-#endif
 int __xstat(int version, const char* path, struct stat* to);
 int __lxstat(int version, const char* path, struct stat* to);
 int __fxstat(int version, int file, struct stat* to);
