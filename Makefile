@@ -9,7 +9,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:  # one goal configures the build of the next
-.PHONY: all help packages test-packages configure configure-tests wheel quickstart check test test-debian bench-guard test-frameworks lint chaos chaos-sweeps same-bits attack fuzz bench bench-% asan tsan install format clean
+.PHONY: all help packages test-packages configure configure-tests wheel dist quickstart check test test-debian bench-guard test-frameworks lint chaos chaos-sweeps same-bits attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -35,6 +35,11 @@ configure-tests: test-packages configure
 
 wheel: configure ## build only the Python package, for pip: build/wheel/trainrt-*.whl (needs pip, setuptools and wheel, and no network)
 	@cmake --build $(BUILD) --target python_wheel && ls $(BUILD)/wheel/*.whl
+
+dist: packages configure ## build one file for systems without a compiler and without libraries: build/dist/trainrt-*.tar.xz and a wheel (Debian 12)
+	@tests/support/tools/install_arrow.sh $(BUILD)
+	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt modules
+	@slurm/packaging/dist.sh $(BUILD)
 
 quickstart: ## install, build, and train FashionMNIST on 2 ranks, without Slurm
 	@echo "quickstart, 1 of 3: installs the missing packages of .debian-packages (takes minutes if many are missing)"

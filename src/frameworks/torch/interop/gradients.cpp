@@ -44,7 +44,8 @@ enum class Transport {
 struct Slot {
   std::string name;
   at::Tensor parameter, view;
-  std::shared_ptr<autograd::Node> node;  // owned here, because the parameter has only a weak pointer to it
+  decltype(autograd::impl::grad_accumulator(
+      {})) node;  // shared; owned here, because the parameter only points to it weakly
   std::uintptr_t hook = 0;
   bool is_complete = false;  // the step's last backward pass has added to the gradient
   bool is_copied = false;    // the gradient was copied to the bucket

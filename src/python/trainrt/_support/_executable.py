@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sysconfig
 from collections.abc import Iterator
 
 
@@ -25,7 +26,10 @@ def _is_program(path: str) -> bool:
 
 
 def _of_same_build() -> Iterator[str]:
-    """Yields build/trainrt for the package build/python/trainrt, and PREFIX/bin/trainrt for PREFIX/lib/trainrt/python/trainrt."""
+    """Yields build/trainrt for the package build/python/trainrt, PREFIX/bin/trainrt for PREFIX/lib/trainrt/python/trainrt, and the program that pip
+    installed with this package, which is not in PATH if the virtual environment is not activated."""
     folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     yield os.path.join(os.path.dirname(folder), "trainrt")
     yield os.path.normpath(os.path.join(folder, "../../../bin/trainrt"))
+    if os.path.basename(folder) in ("site-packages", "dist-packages"):
+        yield os.path.join(sysconfig.get_path("scripts"), "trainrt")
