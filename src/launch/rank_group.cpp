@@ -33,6 +33,8 @@ namespace trainrt::launch {
 
 namespace {
 
+constexpr double grace_s = 3;  ///< seconds between the early exit of a rank and the kill of the other ranks
+
 /// The key-value store and the barrier that the ranks of a RankGroup share, for their PMI servers. Thread-safe.
 class RankExchange {
  public:
@@ -131,7 +133,7 @@ struct RankProcess {
 class RankGroup::Impl {
  public:
   Impl(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input)
-      : exchange_(size, limits), grace_s_(limits.grace_s), ranks_(static_cast<std::size_t>(size)) {
+      : exchange_(size, limits), has_copies_(limits.has_copies), ranks_(static_cast<std::size_t>(size)) {
     try {
       for (int rank = 0; rank < size; ++rank) {
         start(command, rank, open_input(input));
@@ -249,7 +251,7 @@ class RankGroup::Impl {
     if (*rank.code != 0 && first_.exit_code == 0) first_ = {*rank.code, number};
     if (rank.finalized) return;
     exchange_.close(fmt::format("rank {} has ended", number));
-    kill_at_ = std::min(kill_at_, monotonic_seconds() + grace_s_);
+    kill_at_ = std::min(kill_at_, monotonic_seconds() + (has_copies_ && has_copies_() ? 0 : grace_s));
   }
 
   void kill_all() {
@@ -258,7 +260,7 @@ class RankGroup::Impl {
   }
 
   RankExchange exchange_;
-  const double grace_s_;
+  const std::function<bool()> has_copies_;
   std::vector<RankProcess> ranks_;
   GroupEnd first_;  ///< exit code and number of the first rank that exited with an error
   std::atomic<GroupEnd> aborted_{GroupEnd{}};

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,7 +15,9 @@ inline constexpr const char* rank_group_name = "trainrt";
 struct GroupLimits {
   double start_s = 20;    ///< timeout in seconds for the first barrier
   double later_s = 1800;  ///< timeout in seconds for later barriers
-  double grace_s = 3;     ///< time in seconds between the early exit of a rank and the kill of the other ranks
+  /// Returns whether the run can continue from copies in memory, so that the other ranks need no time to save after a rank
+  /// has exited early. Not set: they always get that time.
+  std::function<bool()> has_copies = {};
 };
 
 /// The result of a RankGroup (all ranks of a run on one node) after all ranks have exited.
@@ -39,8 +42,8 @@ struct GroupInput {
 ///   stops.
 /// - If a rank calls MPI_Abort or PmiClient::abort(), all ranks are killed at once, and the code of that call is the exit
 ///   code of the group.
-/// - If a rank exits without MPI_Finalize or PmiClient::finalize(), the other ranks are killed after
-///   GroupLimits::grace_s.
+/// - If a rank exits without MPI_Finalize or PmiClient::finalize(), the other ranks are killed 3 s later,
+///   or at once if GroupLimits::has_copies.
 class RankGroup {
  public:
   /// Starts `size` processes of `command`, of which the first word is the path of the program. Throws Error if a process

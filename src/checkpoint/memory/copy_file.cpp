@@ -43,6 +43,7 @@ struct CopyFile::Header {
   std::uint64_t file_bytes;
   Digits identity;
   std::int64_t origin;
+  std::int64_t is_in_use;
 };
 
 /// The seal of a slot. A rank's two seals follow those of the previous rank, after the Header.
@@ -70,7 +71,7 @@ std::uint64_t CopyLayout::file_bytes() const {
 
 void CopyFile::prepare(int file, const CopyLayout& layout) {
   const auto size = layout.file_bytes();
-  Header header{.file_bytes = size, .identity = {}, .origin = 0};
+  Header header{.file_bytes = size, .identity = {}, .origin = 0, .is_in_use = 0};
   put(header.identity, layout.identity);
   Header found{};
   if (pread(file, &found, sizeof found, 0) == sizeof found && found.file_bytes == size && found.identity == header.identity)
@@ -80,10 +81,25 @@ void CopyFile::prepare(int file, const CopyLayout& layout) {
     throw Error(fmt::format("cannot reserve {} bytes of memory for copies of the State: {}", size, std::strerror(code)));
   };
   if (ftruncate(file, 0) != 0) fail(errno);
-  if (size > available_memory()) fail(ENOMEM);
+  constexpr std::uint64_t headroom = 2;  // the train function has not allocated all of its memory yet
+  if (size > available_memory() / headroom) fail(ENOMEM);
   if (ftruncate(file, static_cast<off_t>(size)) != 0) fail(errno);
   if (const int code = reserve_pages(file, 0, size); code != 0) fail(code);
   if (pwrite(file, &header, sizeof header, 0) != sizeof header) fail(errno);
+}
+
+void CopyFile::clear(int file) { static_cast<void>(ftruncate(file, 0)); }
+
+bool CopyFile::is_in_use(int file) {
+  Header found{};
+  return pread(file, &found, sizeof found, 0) == sizeof found && found.is_in_use != 0;
+}
+
+void CopyFile::forget_use(int file) {
+  Header found{};
+  if (pread(file, &found, sizeof found, 0) != sizeof found) return;  // no rank has made the file
+  found.is_in_use = 0;
+  static_cast<void>(pwrite(file, &found, sizeof found, 0));  // cannot fail: the memory is reserved
 }
 
 CopyFile::CopyFile(int file, CopyLayout layout) : layout_(std::move(layout)) {
@@ -123,6 +139,7 @@ void CopyFile::seal(int rank, int slot, std::int64_t number, std::uint64_t used,
   seal.used = used;
   put(seal.digest, digest);
   store(seal.number, number);
+  store(header().is_in_use, 1);
 }
 
 bool CopyFile::is_intact(int rank, int slot) const {
@@ -134,6 +151,9 @@ bool CopyFile::is_intact(int rank, int slot) const {
 
 std::int64_t CopyFile::origin() const { return load(header().origin); }
 
-void CopyFile::set_origin(std::int64_t number) { store(header().origin, number); }
+void CopyFile::begin_attempt(std::int64_t origin) {
+  store(header().origin, origin);
+  store(header().is_in_use, 0);
+}
 
 }  // namespace trainrt::checkpoint

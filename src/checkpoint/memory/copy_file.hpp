@@ -30,6 +30,13 @@ class CopyFile {
   /// reserved. Called by one process, before any process maps the file.
   static void prepare(int file, const CopyLayout& layout);
 
+  /// Frees the memory of `file`, which becomes empty. No process may have mapped it.
+  static void clear(int file);
+  /// Returns whether a copy was sealed in `file` since the last call of forget_use(). Called by the process that keeps the
+  /// file.
+  static bool is_in_use(int file);
+  static void forget_use(int file);
+
   /// Maps `file`, for which prepare() was called with the same layout. Throws Error if it cannot be mapped.
   CopyFile(int file, CopyLayout layout);
 
@@ -45,7 +52,8 @@ class CopyFile {
 
   /// Returns the number of the copy from which the last attempt began; 0 if it did not begin from a copy.
   std::int64_t origin() const;
-  void set_origin(std::int64_t number);
+  /// Records the origin of an attempt that begins, and that it has sealed no copy.
+  void begin_attempt(std::int64_t origin);
 
  private:
   struct Header;

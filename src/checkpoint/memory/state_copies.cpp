@@ -93,14 +93,26 @@ StateCopies::StateCopies(int file, std::string run, Communicator& communicator)
     : file_(file), run_(std::move(run)), communicator_(communicator) {}
 
 std::string StateCopies::open(const State& state, std::uint64_t max_bytes) {
-  if (any_on_device(state)) return "the State has tensors in GPU memory";
-  if (!state.files().empty()) return "the State has files";
+  copies_.reset();
+  std::string reason;
+  if (any_on_device(state)) reason = "the State has tensors in GPU memory";
+  if (!state.files().empty()) reason = "the State has files";
+  reason = first_of_all_ranks(reason);
+  if (!reason.empty()) return reason;
   const auto identity = gather_layout(state);
   layout_.identity = io::digest_of(identity);
   if (file_bytes() > max_bytes)
-    return fmt::format("two copies of the State of all ranks take {} of memory, more than the {} that may be used",
-                       byte_size(file_bytes()), byte_size(max_bytes));
-  return prepare_file();
+    reason = fmt::format("two copies of the State of all ranks take {} of memory, more than the {} that may be used",
+                         byte_size(file_bytes()), byte_size(max_bytes));
+  reason = communicator_.broadcast_text(reason, 0);
+  return reason.empty() ? prepare_file() : reason;
+}
+
+/// Returns the first `reason` of any rank that is not empty; "" if all are empty. Collective.
+std::string StateCopies::first_of_all_ranks(const std::string& reason) {
+  for (const auto& text : communicator_.all_gather(reason))
+    if (!text.empty()) return text;
+  return {};
 }
 
 /// Determines the sizes of all ranks. Returns a text that identifies the run and the States of all ranks. Collective.
@@ -141,9 +153,13 @@ std::string StateCopies::prepare_file() {
   } catch (const Error& error) {
     failure = error.what();
   }
-  for (const auto& text : communicator_.all_gather(failure))
-    if (!text.empty()) return text;
-  return {};
+  return first_of_all_ranks(failure);
+}
+
+void StateCopies::close() {
+  copies_.reset();
+  communicator_.barrier("copies of the State in memory");  // no rank has the file mapped when rank 0 truncates it
+  if (communicator_.rank() == 0) CopyFile::clear(file_);
 }
 
 std::optional<CopyNote> StateCopies::newest() {
@@ -191,17 +207,17 @@ void StateCopies::load(const State& state) {
 void StateCopies::begin_from_copy(bool begins) {
   if (!begins)
     for (const int slot : {0, 1}) copies_->unseal(communicator_.rank(), slot);
-  if (communicator_.rank() == 0) copies_->set_origin(begins ? number_ : 0);
+  if (communicator_.rank() == 0) copies_->begin_attempt(begins ? number_ : 0);
 }
 
-void StateCopies::copy(const State& state, const CopyNote& note) {
+bool StateCopies::copy(const State& state, const CopyNote& note) {
   const int rank = communicator_.rank(), slot = slot_of(++number_);
-  copies_->unseal(rank, slot);
   state.bring_up_to_date();
   const auto text = packed(note, state);
   const auto room = sizes_[static_cast<std::size_t>(rank)].text_room;
   const std::uint64_t size = text.size();
-  if (sizeof size + size > room) return;
+  if (sizeof size + size > room) return false;
+  copies_->unseal(rank, slot);
   std::vector<std::byte> head(room);
   std::memcpy(head.data(), &size, sizeof size);
   std::memcpy(head.data() + sizeof size, text.data(), text.size());
@@ -213,6 +229,7 @@ void StateCopies::copy(const State& state, const CopyNote& note) {
   for_each_part(pieces.common, pieces.share_begin(rank, ranks), pieces.share_begin(rank + 1, ranks),
                 [&](StatePieces::Piece piece) { writer.write(piece); });
   copies_->seal(rank, slot, number_, writer.used(), writer.digest());
+  return true;
 }
 
 }  // namespace trainrt::checkpoint

@@ -33,7 +33,7 @@ class StateCopies {
 
   /// Prepares the memory for copies of `state`. Copies of an earlier attempt stay if they are of the same run, of an equal
   /// State, and of the same number of ranks. Returns why the State cannot be copied, or "": tensors in GPU memory and files
-  /// are not copied, and all copies together may take `max_bytes` bytes. Collective.
+  /// are not copied, and all copies together may take `max_bytes` bytes (rank 0's argument counts). Collective.
   std::string open(const State& state, std::uint64_t max_bytes);
   /// Returns the note of the newest copy that all ranks have, or nothing. Only the returned copy remains valid. A copy from
   /// which the last attempt began is not returned: that attempt has failed before it made another copy. Collective.
@@ -43,9 +43,12 @@ class StateCopies {
   /// Records whether this attempt begins from the copy that newest() has returned. Not collective.
   void begin_from_copy(bool begins);
 
-  /// Copies `state`. All ranks must call this function at the same point of the run, and communicate between two calls. Not
-  /// collective. A State whose values no longer fit is not copied.
-  void copy(const State& state, const CopyNote& note);
+  /// Copies `state`. All ranks must call this function at the same point of the run, and communicate between two calls.
+  /// Returns false if the values of the State no longer fit; open() then makes room, and removes the earlier copies. Not
+  /// collective.
+  [[nodiscard]] bool copy(const State& state, const CopyNote& note);
+  /// Removes the copies and frees their memory. open() can be called again. Collective.
+  void close();
 
   std::uint64_t file_bytes() const { return layout_.file_bytes(); }  ///< size of all copies; valid after open()
 
@@ -56,6 +59,7 @@ class StateCopies {
     std::uint64_t own = 0;
     std::uint64_t share = 0;
   };
+  std::string first_of_all_ranks(const std::string& reason);
   std::string gather_layout(const State& state);
   std::string prepare_file();
 

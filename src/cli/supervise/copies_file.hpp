@@ -9,19 +9,17 @@ namespace trainrt::cli {
 /// through an environment variable.
 class CopiesFile {
  public:
-  /// Creates the file if failure.recovery of `spec` asks for copies, and if all ranks run on this node: `nodes` is 1. Logs
-  /// a warning if the file cannot be created; the ranks then make no copies.
+  /// Creates the file if failure.recovery of `spec` asks for copies, if restarts are allowed, and if all ranks run on this
+  /// node: `nodes` is 1. Logs a warning if the file cannot be created; the ranks then make no copies.
   CopiesFile(const config::RunSpec& spec, int nodes);
 
-  /// Returns whether a restart can continue from copies.
-  explicit operator bool() const { return static_cast<bool>(file_); }
+  /// Must be called before ranks are started.
+  void begin_start();
+  /// Returns whether the last started ranks have made a copy, from which a restart can continue.
+  bool is_in_use() const;
 
  private:
   Descriptor file_;
 };
-
-/// Minimum duration in seconds of an attempt after which the ranks are restarted at once if there are copies of their
-/// State. Ranks that ran for a shorter time have failed at their start, and the restart follows after a pause.
-inline constexpr double min_run_for_restart_at_once_s = 1;
 
 }  // namespace trainrt::cli

@@ -19,7 +19,6 @@
 #include "cli/supervise/supervised_run.hpp"
 #include "config/run_name.hpp"
 #include "core/descriptor.hpp"
-#include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/process/program_input.hpp"
 #include "core/text/text.hpp"
@@ -67,7 +66,8 @@ class LocalRun {
       if (decision.limit == batch::RestartDecision::Limit::max_failures &&
           decision.action == batch::RestartDecision::Action::give_up)
         log_give_up();
-      if (decision.action != batch::RestartDecision::Action::restart || stop_signal_ != 0) return exit_code_of(end);
+      if (decision.action != batch::RestartDecision::Action::restart) return exit_code_of(end);
+      if (stop_signal_ != 0) return not_restarted(end);
       log::warning(restart_message(decision));
       run_.announce_restart(decision, failures_);
       stop_signal_ = signals_.wait(decision.wait_s);
@@ -77,6 +77,13 @@ class LocalRun {
     }
   }
 
+  /// Logs what to do after a failure that is not followed by a restart because a stop was requested.
+  ExitCode not_restarted(const launch::GroupEnd& end) const {
+    log::error(fmt::format("{}; not restarted, since a stop was requested. To continue, run the same command {}{}", how_,
+                           config::again(run_.spec().run), next_start()));
+    return exit_code_of(end);
+  }
+
   /// Starts the ranks, and forwards stop signals to them until they have ended.
   launch::GroupEnd run_ranks() {
     run_.begin_start(failures_);
@@ -84,8 +91,8 @@ class LocalRun {
     const Descriptor input(train.program.empty() ? -1 : input_.open());
     const auto& failure = run_.spec().failure;
     launch::GroupLimits limits{failure.launch_timeout_s, failure.collective_timeout_s};
-    if (copies_) limits.grace_s = 0;  // the other ranks have nothing to save
-    const double begin_s = monotonic_seconds();
+    limits.has_copies = [this] { return copies_.is_in_use(); };
+    copies_.begin_start();
     launch::RankGroup group(command_, ranks_, limits, {input.get(), program::reads_script_from_input(train.command)});
     while (!group.ended()) {
       pollfd waiting{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
@@ -98,7 +105,6 @@ class LocalRun {
     }
     run_.end_start();
     killed_rank_ = group.killed_rank();
-    ranks_ran_s_ = monotonic_seconds() - begin_s;
     return group.end();
   }
 
@@ -111,7 +117,7 @@ class LocalRun {
                                .failures = failures_,
                                .silent = run_.is_silent(),
                                .permanent = run_.is_permanent() || !repeated.empty(),
-                               .restarts_at_once = copies_ && ranks_ran_s_ > min_run_for_restart_at_once_s};
+                               .restarts_at_once = copies_.is_in_use()};
     if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::JobEnding::cancelled;
     const auto decision = batch::decide(situation, {.max_failures = run_.spec().failure.max_failures});
     const bool is_given_up =
@@ -171,8 +177,7 @@ class LocalRun {
   int failures_ = 0;
   int stop_signal_ = 0;
   CopiesFile copies_;
-  double ranks_ran_s_ = 0;  ///< duration of the last attempt
-  int killed_rank_ = -1;    ///< RankGroup::killed_rank() of the last attempt
+  int killed_rank_ = -1;  ///< RankGroup::killed_rank() of the last attempt
 };
 
 }  // namespace

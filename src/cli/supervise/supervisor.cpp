@@ -13,7 +13,6 @@
 #include "cli/supervise/step_record.hpp"
 #include "core/descriptor.hpp"
 #include "core/environment.hpp"
-#include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/restart_help.hpp"
 #include "core/text/printable.hpp"
@@ -87,9 +86,8 @@ batch::StepEnd Supervisor::run_step(const batch::RestartDecision& shape) {
   set_exclusion_variable();
   const Descriptor input(run_.config().train.program.empty() ? -1 : input_.open());
   const bool needs_all_nodes = shape.nodes.empty();
-  const double begin_s = monotonic_seconds();
+  copies_.begin_start();
   auto end = batch::run_step(command(shape), signals_, needs_all_nodes, input.get());
-  step_ran_s_ = monotonic_seconds() - begin_s;
   run_.end_start();
   // srun of Slurm 22.05 exits with 0 if a node fails while the job step is being launched.
   if (end.exit_code == 0 && !run_.has_finished()) end.exit_code = batch::exit_of_srun;
@@ -111,7 +109,7 @@ batch::RestartDecision Supervisor::decide_after(const batch::StepEnd& end, bool 
   situation.silent = run_.is_silent();
   situation.has_checkpoint = run_.has_checkpoint();
   situation.permanent = run_.is_permanent() || !run_.repeated_mistake().empty();
-  situation.restarts_at_once = copies_ && step_ran_s_ > min_run_for_restart_at_once_s;
+  situation.restarts_at_once = copies_.is_in_use();
   situation.again_with = run_.again_with();
   situation.shrunk = needed_all_nodes && end.lines.allocation_shrank();
   if (is_final(end.exit_code)) return batch::decide(situation, limits());

@@ -52,7 +52,6 @@ class Supervisor {
   ProgramInput input_;
   NodeExclusions exclusions_{job_};
   CopiesFile copies_;
-  double step_ran_s_ = 0;        ///< duration of the last job step
   bool slurm_requeues_ = false;  ///< whether Slurm requeues the job without a request by this process
   int failures_ = 0;             ///< in this allocation
   std::size_t lost_nodes_ = 0;   ///< after the last attempt

@@ -35,6 +35,13 @@ std::vector<bool> advanced_by_output(std::span<const AttemptRecord> attempts) {
   return further;
 }
 
+/// Returns whether `next` began after steps or reports that `attempt` had made, so from a copy of its State in memory.
+bool is_continued_from_copy(const AttemptRecord& attempt, const AttemptRecord& next) {
+  const bool by_steps = attempt.last_step > attempt.first_step && next.first_step > attempt.first_step;
+  const bool by_reports = attempt.iteration > attempt.first_iteration && next.first_iteration > attempt.first_iteration;
+  return by_steps || by_reports;
+}
+
 }  // namespace
 
 int attempts_without_progress(std::span<const AttemptRecord> attempts, const std::string& job_id) {
@@ -42,10 +49,9 @@ int attempts_without_progress(std::span<const AttemptRecord> attempts, const std
   int count = 0;
   for (std::size_t i = attempts.size(); i-- > 0;) {
     const auto& attempt = attempts[i];
-    // The next attempt may begin at a later step without a newer checkpoint, from a copy of the State in memory.
-    const bool next_moved = i + 1 < attempts.size() && attempts[i + 1].first_step > attempt.first_step;
-    const bool moved = advanced[i] || next_moved || attempt.saved_step > attempt.first_step ||
-                       attempt.saved_iteration > attempt.first_iteration;
+    const bool moved = advanced[i] || attempt.saved_step > attempt.first_step ||
+                       attempt.saved_iteration > attempt.first_iteration ||
+                       (i + 1 < attempts.size() && is_continued_from_copy(attempt, attempts[i + 1]));
     if (attempt.owner.job_id != job_id || has_code(attempt, ExitCode::finished) || moved) break;
     if (!is_ignored(attempt)) ++count;
   }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint/memory/copy_file.hpp"
 #include "config/run_name.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
@@ -18,6 +19,7 @@
 #include "rundir/attempts/progress.hpp"
 #include "rundir/attempts/repeated_error.hpp"
 #include "trainer/ending/ending.hpp"
+#include "trainer/saving/memory_copies.hpp"
 #include "trainer/session/session.hpp"
 
 namespace trainrt::trainer {
@@ -25,6 +27,9 @@ namespace trainrt::trainer {
 namespace {
 
 constexpr double max_pause_s = 60;
+
+/// Returns whether this attempt has made a copy of its State in memory.
+bool has_copies() { return file_for_copies() >= 0 && checkpoint::CopyFile::is_in_use(file_for_copies()); }
 
 }  // namespace
 
@@ -54,9 +59,8 @@ void Restarts::count(const FailedTogether& failure) {
   if (failures_ > max_failures) give_up(failure);
   require_other_error(failure);
   require_other_mistake(failure);
-  log::run_warning(fmt::format("{}: restarting the run{}, restart {} of {} (failure.max_failures)",
-                               first_line(failure.what()), pause_s() > 0 ? fmt::format(" in {:.0f} s", pause_s()) : "",
-                               failures_, max_failures));
+  log::run_warning(fmt::format("{}: restarting the run{}, restart {} of {} (failure.max_failures)", last_line(failure),
+                               pause_s() > 0 ? fmt::format(" in {:.0f} s", pause_s()) : "", failures_, max_failures));
   rank_zero_.run([&] {
     rundir::announce_start(
         spec_.run_dir,
@@ -111,7 +115,7 @@ void Restarts::give_up(const FailedTogether& failure) const {
 }
 
 double Restarts::pause_s() const {
-  if (spec_.failure.recovery == config::Recovery::live && !is_last_early_) return 0;
+  if (!is_last_early_ && has_copies()) return 0;
   return own_failures_ < 2 ? 0 : std::min(max_pause_s, std::exp2(std::min(own_failures_, 10) - 2));
 }
 

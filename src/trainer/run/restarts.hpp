@@ -51,8 +51,8 @@ class Restarts {
   /// Collective.
   void count(const FailedTogether& failure);
   /// Returns the number of seconds that the next attempt waits before it calls the train function. The pause is 0 after the
-  /// first failure of this process, and grows with each further failure. It is also 0 if the attempt made a step or report,
-  /// and copies of the State in memory are made.
+  /// first failure of this process, and grows with each further failure. It is also 0 if the attempt has made a copy of its
+  /// State in memory.
   double pause_s() const;
 
  private:

@@ -4,12 +4,15 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checkpoint/save/agree.hpp"
 #include "comm/agreement.hpp"
 #include "core/descriptor.hpp"
 #include "core/environment.hpp"
@@ -17,6 +20,7 @@
 #include "core/output/log.hpp"
 #include "core/process/memory.hpp"
 #include "core/text/byte_size.hpp"
+#include "trainer/ending/advice.hpp"
 
 namespace trainrt::trainer {
 
@@ -29,6 +33,13 @@ std::uint64_t max_bytes(const config::RunSpec& spec) {
   return spec.failure.memory_bytes > 0 ? spec.failure.memory_bytes : memory_limit() / 2;
 }
 
+/// Returns whether `file` is a memfd with the name that the starting process gives it. The ranks may truncate the file.
+bool is_file_for_copies(int file) {
+  std::error_code none;
+  const auto target = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", file), none).string();
+  return target.starts_with(fmt::format("/memfd:{} ", copies_name));
+}
+
 }  // namespace
 
 int file_for_copies() {
@@ -37,9 +48,8 @@ int file_for_copies() {
     unsetenv(copies_variable);
     Descriptor opened(path.empty() ? -1 : open(path.c_str(), O_RDWR | O_CLOEXEC));
     struct stat status {};
-    const bool is_memory_file = opened && fcntl(opened.get(), F_GET_SEALS) >= 0;
-    const bool is_own = is_memory_file && fstat(opened.get(), &status) == 0 && status.st_uid == geteuid();
-    return is_own ? opened.release() : -1;
+    const bool is_own = opened && fstat(opened.get(), &status) == 0 && status.st_uid == geteuid();
+    return is_own && is_file_for_copies(opened.get()) ? opened.release() : -1;
   }();
   return file;
 }
@@ -48,49 +58,69 @@ MemoryCopies::MemoryCopies(const config::RunSpec& spec, const std::string& run_i
     : spec_(spec), run_id_(run_id), communicator_(communicator), file_(file) {}
 
 std::optional<checkpoint::CopyNote> MemoryCopies::begin(const State& state) {
-  if (spec_.failure.recovery != config::Recovery::live) return std::nullopt;
+  const auto& failure = spec_.failure;
+  if (failure.recovery != config::Recovery::live || failure.max_failures == 0 || !open(state)) return std::nullopt;
+  return copies_->newest();
+}
+
+/// Opens the file for copies of `state`. Returns false, and logs why, if no copies can be made. Collective.
+bool MemoryCopies::open(const State& state) {
+  try {
+    checkpoint::require_alike(state, communicator_);
+  } catch (const Error& error) {
+    throw comm::AgreedError(with_advice(error), error.code());
+  }
   std::string reason = "the ranks must be on one node, and be started by `trainrt -n` or `trainrt supervise`";
-  const bool have_file = comm::agree_min_max(communicator_, file_, "file for copies of the State").min >= 0;
-  if (have_file) {
-    copies_.emplace(file_, run_id_, communicator_);
+  if (comm::agree_min_max(communicator_, file_, "file for copies of the State").min >= 0) {
+    if (!copies_) copies_.emplace(file_, run_id_, communicator_);
     reason = copies_->open(state, max_bytes(spec_));
   }
-  if (reason.empty()) return copies_->newest();
+  if (reason.empty()) return true;
   copies_.reset();
   log::run_warning(
       fmt::format("no copies of the State are made in memory (failure.recovery = live): {}. After a failure, the run "
                   "continues from its newest checkpoint",
                   reason));
-  return std::nullopt;
+  return false;
 }
 
 void MemoryCopies::begin_training(bool from_copy) {
   if (!copies_) return;
   copies_->begin_from_copy(from_copy);
   copied_at_s_ = monotonic_seconds();
-  if (!from_copy && communicator_.rank() == 0)
-    log::info(fmt::format("copies of the State in memory take {}", byte_size(copies_->file_bytes())));
+  if (!from_copy) log::info(fmt::format("copies of the State in memory take {}", byte_size(copies_->file_bytes())));
 }
 
-void MemoryCopies::copy_if_due(const State& state, const std::function<checkpoint::CopyNote()>& note) {
-  if (!copies_ || ++point_ < due_at_) return;
+void MemoryCopies::stop() {
+  if (!copies_) return;
+  copies_->close();
+  copies_.reset();
+  log::info("no further copies of the State are made in memory, since they lack the directories that report() passes");
+}
+
+bool MemoryCopies::is_due(bool may_copy) { return copies_ && ++point_ >= due_at_ && may_copy; }
+
+void MemoryCopies::copy(const State& state, const checkpoint::CopyNote& note) {
   const double begin_s = monotonic_seconds();
-  copies_->copy(state, note());
-  schedule_next(monotonic_seconds() - begin_s);
+  const bool is_complete = copies_->copy(state, note);
+  if (schedule_next(monotonic_seconds() - begin_s, is_complete) || !open(state)) return;
+  copies_->newest();  // there is none: the file is new
+  if (!copies_->copy(state, note)) due_at_ = point_ + 1;
 }
 
 /// Determines when the next copy is due, after a copy that took `copy_s` seconds on this rank. All ranks use the longest
-/// copy, and the shortest time per step. Collective.
-void MemoryCopies::schedule_next(double copy_s) {
+/// copy, and the shortest time per step. Returns whether the copy is complete on all ranks. Collective.
+bool MemoryCopies::schedule_next(double copy_s, bool is_complete) {
   const double now_s = monotonic_seconds();
   const double step_s = std::max(0.0, now_s - copied_at_s_ - copy_s) / static_cast<double>(point_ - copied_at_);
-  std::array<double, 2> slowest{copy_s, -step_s};
+  std::array<double, 3> slowest{copy_s, -step_s, is_complete ? 0.0 : 1.0};
   communicator_.all_reduce(slowest, Op::max, "duration of the copy of the State in memory");
   constexpr double min_step_s = 1e-7, max_points = 1e9;
   const double points = std::ceil(slowest[0] / (max_share * std::max(min_step_s, -slowest[1])));
   copied_at_ = point_;
   copied_at_s_ = now_s;
   due_at_ = point_ + static_cast<std::int64_t>(std::clamp(points, 1.0, max_points));
+  return slowest[2] == 0;
 }
 
 }  // namespace trainrt::trainer

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,9 +15,12 @@ namespace trainrt::trainer {
 /// State (checkpoint::CopyFile): an open file of that process, below /proc.
 inline constexpr const char* copies_variable = "TRAINRT_STATE_COPIES";
 
+/// The name with which the starting process creates the file (memfd_create(2)).
+inline constexpr const char* copies_name = "trainrt state";
+
 /// Opens the file that copies_variable names, and removes the variable, so that programs of this process do not use the
-/// file. Returns the descriptor, which this process keeps open; -1 if there is no such file on this node, or if it does not
-/// belong to this user.
+/// file. Called when a process becomes a rank, before it starts programs. Returns the descriptor, which this process keeps
+/// open; -1 if there is no such file on this node, or if it does not belong to this user.
 int file_for_copies();
 
 /// Makes copies of the State in memory (config key failure.recovery), and loads the newest copy at the start of an attempt.
@@ -37,15 +39,18 @@ class MemoryCopies {
   /// collective.
   void begin_training(bool from_copy);
 
-  /// Makes no further copies, since a report has passed files, which copies lack.
-  void stop() { copies_.reset(); }
+  /// Makes no further copies, since a report has passed a directory, which copies lack. Collective.
+  void stop();
 
-  /// Copies `state` if a copy is due. `note` returns the note of the present point. Called after each step and report.
-  /// Collective.
-  void copy_if_due(const State& state, const std::function<checkpoint::CopyNote()>& note);
+  /// Records that a step or report is complete. Returns whether a copy is due. Not collective, with equal results on all
+  /// ranks if `may_copy` is equal on all ranks.
+  bool is_due(bool may_copy);
+  /// Copies `state`, and determines when the next copy is due. Collective.
+  void copy(const State& state, const checkpoint::CopyNote& note);
 
  private:
-  void schedule_next(double copy_s);
+  bool open(const State& state);
+  bool schedule_next(double copy_s, bool is_complete);
 
   const config::RunSpec& spec_;
   const std::string& run_id_;

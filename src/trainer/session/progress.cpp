@@ -54,7 +54,7 @@ void Progress::begin_iteration(double elapsed_s) { iteration_began_s_ = monotoni
 
 double Progress::iteration_s() const { return monotonic_seconds() - iteration_began_s_; }
 
-void Progress::resume(std::int64_t checkpoint) {
+void Progress::resume(std::int64_t checkpoint, const std::optional<RunPoint>& saved) {
   if (seed_ != given_seed_)
     throw comm::AgreedError(
         fmt::format("run.seed is {}, but the run began with run.seed = {}. "
@@ -63,6 +63,7 @@ void Progress::resume(std::int64_t checkpoint) {
         ExitCode::usage);
   ranks_ = communicator_.size();
   meter_.restored(step_, iteration_, checkpoint);
+  if (saved) meter_.committed(saved->step, saved->iteration, checkpoint);
 }
 
 void Progress::start_from_other_run(bool continues_iterations) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/state.hpp>
@@ -57,7 +58,9 @@ class Progress {
 
   /// Continues this run after its checkpoint number `checkpoint` was loaded into the attached State. Throws
   /// comm::AgreedError if the run began with another seed.
-  void resume(std::int64_t checkpoint);
+  /// `checkpoint` is -1 if the run has no checkpoint. `saved` is the point of the checkpoint, if the State was loaded from
+  /// a newer copy in memory.
+  void resume(std::int64_t checkpoint, const std::optional<RunPoint>& saved = std::nullopt);
   /// Starts this run after another run's checkpoint was loaded into the attached State. Keeps the number of iterations if
   /// `continues_iterations` is true, otherwise sets the number to 0.
   void start_from_other_run(bool continues_iterations);

@@ -119,29 +119,28 @@ bool Restoring::restore_copy(const Copy& copy, Restored& restored) {
                                  [&] { return newest_manifest(parts_.spec.run_dir, parts_.checkpoints); });
   });
   const RunPoint at{copy.note.iteration, copy.note.step};
-  restored = {.checkpoint = {},
+  RunPoint saved;
+  std::int64_t number = -1;
+  std::optional<CommittedCheckpoint> checkpoint;
+  if (!text.empty()) {
+    checkpoint::LoadResult newest{.meta = checkpoint::manifest_from(text, "manifest.json").meta};
+    const auto& meta = newest.meta;
+    saved = {meta.iteration, meta.step};
+    number = meta.number;
+    if (meta.has_directory || meta.step > at.step || meta.iteration > at.iteration || saved == at) return false;
+    newest.directory = parts_.spec.run_dir + "/" + checkpoint::directory_name(number);
+    RankZero(parts_.communicator.rank()).run([&] { complete_last_commit(newest); });
+    checkpoint = CommittedCheckpoint{
+        .number = number, .directory = newest.directory, .has_files = false, .metadata = meta.metadata, .point = saved};
+  }
+  restored = {.checkpoint = std::move(checkpoint),
               .is_of_this_run = true,
               .is_from_copy = true,
               .metrics = copy.note.metrics,
               .iteration_s = copy.note.iteration_s,
               .reports_of = ""};
-  std::int64_t number = -1;
-  if (!text.empty()) {
-    checkpoint::LoadResult newest{.meta = checkpoint::manifest_from(text, "manifest.json").meta};
-    const auto& meta = newest.meta;
-    if (meta.has_directory || meta.step > at.step || meta.iteration > at.iteration) return false;
-    if (meta.step == at.step && meta.iteration == at.iteration) return false;
-    number = meta.number;
-    newest.directory = parts_.spec.run_dir + "/" + checkpoint::directory_name(number);
-    RankZero(parts_.communicator.rank()).run([&] { complete_last_commit(newest); });
-    restored.checkpoint = CommittedCheckpoint{.number = number,
-                                              .directory = newest.directory,
-                                              .has_files = false,
-                                              .metadata = meta.metadata,
-                                              .point = {meta.iteration, meta.step}};
-  }
   copy.load();
-  parts_.progress.resume(number);
+  parts_.progress.resume(number, saved);
   parts_.datasets.restore_positions();
   log::info(
       fmt::format("continuing from the copy of the State in memory ({})", rundir::point_in_words(at.step, at.iteration)));

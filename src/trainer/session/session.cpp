@@ -210,14 +210,17 @@ void Session::note_stop_point() {
   if (attempt_.lease != nullptr) attempt_.meter.note_job_left(attempt_.lease->remaining());
 }
 
-/// Copies the State into memory if a copy is due.
+/// Copies the State into memory if a copy is due. While a checkpoint is in flight, the memory of a program's State must not
+/// change, so no copy is made then.
 void Session::copy_if_due() {
-  copies_.copy_if_due(saving_.state(), [this] {
-    return checkpoint::CopyNote{.step = progress_.step(),
-                                .iteration = progress_.iteration(),
-                                .iteration_s = progress_.iteration_s(),
-                                .metrics = observation_.last_metrics()};
-  });
+  if (!copies_.is_due(!saving_.is_in_flight())) return;
+  const rundir::Meter::Stall stall(attempt_.meter);
+  const trainer::SpeedWatch::InWork at(observation_.speeds(), watch::Work::save);
+  const InPhase copying(progress_.life(), Phase::checkpoint);
+  copies_.copy(saving_.state(), {.step = progress_.step(),
+                                 .iteration = progress_.iteration(),
+                                 .iteration_s = progress_.iteration_s(),
+                                 .metrics = observation_.last_metrics()});
 }
 
 /// Returns this rank's ballot for a StopVote. `directory` is the argument that this rank passed to report(), or nullptr.

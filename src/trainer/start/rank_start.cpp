@@ -15,6 +15,7 @@
 #include "core/output/log.hpp"
 #include "core/rank_zero.hpp"
 #include "trainer/ending/advice.hpp"
+#include "trainer/saving/memory_copies.hpp"
 #include "watch/start_watch.hpp"
 
 namespace trainrt::trainer {
@@ -95,6 +96,7 @@ void require_workers(const config::RunSpec& spec, int ranks) {
 }
 
 std::unique_ptr<launch::Launch> connect_to_launcher(const Environment& environment, const LoadedConfig& config) {
+  static_cast<void>(file_for_copies());  // removes the variable before programs are started
   auto launch = launch::discover(environment, launch_options_of(config));
   log::set_rank(launch->world().rank, launch->world().size);
   RankZero(launch->world().rank).run(batch::acknowledge_stop_signals);

@@ -5,11 +5,12 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
-#include <catch2/catch.hpp>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include "core/descriptor.hpp"
 #include "runs.hpp"
@@ -23,6 +24,13 @@ using checkpoint::StateCopies;
 namespace {
 
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
+CopyNote at(int step) { return {.step = step, .iteration = 0, .iteration_s = 0, .metrics = {}}; }
+
+/// Fails the attempt if a copy was not made. Catch2's assertions may not be used by several ranks.
+void must(bool is_complete) {
+  if (!is_complete) throw std::runtime_error("the State was not copied");
+}
 
 /// The State of one rank: a replicated tensor whose size no number of ranks divides, a tensor of this rank, and values.
 struct Training {
@@ -95,7 +103,7 @@ class CopiesOfRun {
       copies.begin_from_copy(false);
       for (int step = first; step <= last; ++step) {
         training.fill(step);
-        copies.copy(training.state, {.step = step, .iteration = 0, .iteration_s = 0, .metrics = {}});
+        must(copies.copy(training.state, at(step)));
         communicator.barrier();
       }
     };
@@ -133,11 +141,11 @@ TEST_CASE("a copy that a rank has not completed is not loaded, and the one befor
     copies.newest();
     for (const int step : {1, 2}) {
       training.fill(step);
-      copies.copy(training.state, {.step = step, .iteration = 0, .iteration_s = 0, .metrics = {}});
+      must(copies.copy(training.state, at(step)));
       communicator.barrier();
     }
     training.fill(3);
-    if (communicator.rank() != 1) copies.copy(training.state, {.step = 3, .iteration = 0, .iteration_s = 0, .metrics = {}});
+    if (communicator.rank() != 1) must(copies.copy(training.state, at(3)));
   };
   CHECK(run.attempt(3, die_while_copying) == std::vector<std::string>{});
   CHECK(run.restored_step(3) == 2);
@@ -165,7 +173,7 @@ TEST_CASE("an attempt that makes a copy is followed by one that begins from that
     copies.load(training.state);
     copies.begin_from_copy(true);
     training.fill(5);
-    copies.copy(training.state, {.step = 5, .iteration = 0, .iteration_s = 0, .metrics = {}});
+    must(copies.copy(training.state, at(5)));
   };
   CHECK(run.attempt(2, continue_to_5) == std::vector<std::string>{});
   CHECK(run.restored_step(2, true) == 5);
@@ -183,10 +191,11 @@ TEST_CASE("copies of another run, another State or another number of ranks are n
 
 TEST_CASE("a note keeps its numbers, including NaN") {
   CopiesOfRun run;
-  const CopyNote note{.step = 12, .iteration = 3, .iteration_s = 0.25, .metrics = {{"loss", std::nan("")}, {"accuracy", 0.5}}};
+  const CopyNote note{
+      .step = 12, .iteration = 3, .iteration_s = 0.25, .metrics = {{"loss", std::nan("")}, {"accuracy", 0.5}}};
   const auto copy = [&](StateCopies& copies, Training& training, Communicator&) {
     copies.newest();
-    copies.copy(training.state, note);
+    must(copies.copy(training.state, note));
   };
   CHECK(run.attempt(1, copy) == std::vector<std::string>{});
   const auto read = [&](StateCopies& copies, Training&, Communicator&) {
@@ -197,18 +206,40 @@ TEST_CASE("a note keeps its numbers, including NaN") {
   CHECK(run.attempt(1, read) == std::vector<std::string>{});
 }
 
-TEST_CASE("a State whose text has outgrown its room is not copied") {
+TEST_CASE("a State whose text has outgrown its room is copied after the file was opened again") {
   CopiesOfRun run;
-  const auto copy = [](StateCopies& copies, Training& training, Communicator& communicator) {
+  const auto grow = [](StateCopies& copies, Training& training, Communicator& communicator) {
     copies.newest();
     training.fill(1);
-    copies.copy(training.state, {.step = 1, .iteration = 0, .iteration_s = 0, .metrics = {}});
+    must(copies.copy(training.state, at(1)));
     communicator.barrier();
     training.text.assign(100'000, 'x');
-    copies.copy(training.state, {.step = 2, .iteration = 0, .iteration_s = 0, .metrics = {}});
+    must(!copies.copy(training.state, at(2)));
+    must(copies.open(training.state, no_limit).empty() && !copies.newest());
+    must(copies.copy(training.state, at(2)));
   };
-  CHECK(run.attempt(2, copy) == std::vector<std::string>{});
-  CHECK(run.restored_step(2) == 1);
+  CHECK(run.attempt(2, grow) == std::vector<std::string>{});
+}
+
+TEST_CASE("the starting process sees whether its ranks have made a copy") {
+  CopiesOfRun run;
+  CHECK_FALSE(checkpoint::CopyFile::is_in_use(run.file()));
+  run.copy_steps(2, 1, 1);
+  CHECK(checkpoint::CopyFile::is_in_use(run.file()));
+  checkpoint::CopyFile::forget_use(run.file());
+  CHECK_FALSE(checkpoint::CopyFile::is_in_use(run.file()));
+  CHECK(run.restored_step(2) == 1);  // the copy itself remains
+}
+
+TEST_CASE("a reason of one rank against copies is that of all ranks") {
+  const Descriptor file(memfd_create("copies", MFD_CLOEXEC));
+  Findings findings;
+  run_ranks(2, [&](Communicator& communicator) {
+    Training training(communicator.rank(), communicator.size());
+    if (communicator.rank() == 1) training.state.file("vocabulary", "vocabulary.txt");
+    findings.add(StateCopies(file.get(), "run", communicator).open(training.state, no_limit));
+  });
+  CHECK(findings.take() == std::vector<std::string>{"the State has files", "the State has files"});
 }
 
 TEST_CASE("a State that cannot be copied is refused with the reason") {
