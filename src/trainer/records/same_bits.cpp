@@ -10,6 +10,7 @@
 #include "core/output/log.hpp"
 #include "core/process/memory.hpp"
 #include "core/text/text.hpp"
+#include "io/storage_retry.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/recorded_memory.hpp"
 #include "rundir/records/rank_status.hpp"
@@ -19,7 +20,7 @@ namespace trainrt::trainer {
 namespace {
 
 std::optional<rundir::AttemptRecord> newest_attempt(const std::string& run_dir) {
-  auto attempts = rundir::read_attempts(run_dir, 1);
+  auto attempts = io::retried([&] { return rundir::read_attempts(run_dir, 1); });
   if (attempts.empty()) return std::nullopt;
   return std::move(attempts.back());
 }
@@ -52,7 +53,8 @@ void require_cpus(const config::RunSpec& spec, int cpus) {
 RecordedMemory recorded_memory(const std::string& run_dir) {
   const auto newest = newest_attempt(run_dir);
   const int attempt = newest ? rundir::attempt_with_memory(run_dir, *newest) : 0;
-  return attempt > 0 ? memory_of(attempt, rundir::read_rank_statuses(run_dir, attempt)) : RecordedMemory();
+  return attempt > 0 ? memory_of(attempt, io::retried([&] { return rundir::read_rank_statuses(run_dir, attempt); }))
+                     : RecordedMemory();
 }
 
 std::vector<std::string> bit_differences(const rundir::AttemptRecord& last, const RankResources& resources) {

@@ -510,7 +510,7 @@ state["epoch"] = 2
 refused(TypeError, "metric 'loss'|list", ctx.report, {"loss": [1.0]})
 refused(TypeError, "metric 'loss'|one number", ctx.report, {"loss": numpy.zeros(2)})
 refused(TypeError, "metric 'loss'|one number", ctx.report, {"loss": torch.zeros(2)})
-refused(TypeError, "metric 'loss'|NoneType", ctx.report, {"loss": None})
+refused(TypeError, "metric 'loss'|None", ctx.report, {"loss": None})
 refused(TypeError, "name of a metric|3", ctx.report, {3: 1.0})
 refused(TypeError, "checkpoint_metadata()|list", ctx.checkpoint_metadata, [1])
 refused(TypeError, "all_reduce()|list", ctx.all_reduce, [1.0])

@@ -24,7 +24,7 @@ def train_func():
     with torch.no_grad():
         model.weight += 1
     text = refusal(Checkpoint.from_dict, {"epoch": 0, "model": model})
-    assert "model is a Linear" in text and "model.state_dict()" in text, text
+    assert "the type Linear" in text and "model.state_dict()" in text, text
     train.report({"epoch": 1}, checkpoint=Checkpoint.from_dict({**values, "epoch": values["epoch"] + 1, "model": model.state_dict()}))
 
 
