@@ -40,7 +40,7 @@ void store(std::int64_t& number, std::int64_t value) { std::atomic_ref(number).s
 
 /// The first bytes of the file.
 struct CopyFile::Header {
-  std::uint64_t file_bytes;
+  std::int64_t ranks;
   Digits identity;
   std::int64_t origin;
   std::int64_t is_in_use;
@@ -51,6 +51,7 @@ struct alignas(slot_alignment) CopyFile::Seal {
   std::int64_t number;
   std::uint64_t used;
   Digits digest;
+  std::uint64_t room;  // size of the slot
 };
 
 namespace {
@@ -69,23 +70,36 @@ std::uint64_t CopyLayout::file_bytes() const {
   return rounded_up(total, page);
 }
 
-void CopyFile::prepare(int file, const CopyLayout& layout) {
+std::optional<CopyLayout> CopyFile::layout_of(int file, int ranks) {
+  Header header{};
+  std::vector<Seal> seals(2 * static_cast<std::size_t>(ranks));
+  const auto bytes_of_seals = static_cast<ssize_t>(seals.size() * sizeof(Seal));
+  if (pread(file, &header, sizeof header, 0) != sizeof header || header.ranks != ranks ||
+      pread(file, seals.data(), seals.size() * sizeof(Seal), slot_alignment) != bytes_of_seals)
+    return std::nullopt;
+  CopyLayout layout{std::string(text_of(header.identity)), {}};
+  for (std::size_t i = 0; i < seals.size(); i += 2) layout.bytes.push_back(seals[i].room);
+  return layout;
+}
+
+void CopyFile::make(int file, const CopyLayout& layout) {
   const auto size = layout.file_bytes();
-  Header header{.file_bytes = size, .identity = {}, .origin = 0, .is_in_use = 0};
-  put(header.identity, layout.identity);
-  Header found{};
-  if (pread(file, &found, sizeof found, 0) == sizeof found && found.file_bytes == size && found.identity == header.identity)
-    return;
   const auto fail = [&](int code) {
-    static_cast<void>(ftruncate(file, 0));  // gives memory back that is already reserved
+    clear(file);  // gives memory back that is already reserved
     throw Error(fmt::format("cannot reserve {} bytes of memory for copies of the State: {}", size, std::strerror(code)));
   };
-  if (ftruncate(file, 0) != 0) fail(errno);
+  clear(file);
   constexpr std::uint64_t headroom = 2;  // the train function has not allocated all of its memory yet
   if (size > available_memory() / headroom) fail(ENOMEM);
   if (ftruncate(file, static_cast<off_t>(size)) != 0) fail(errno);
   if (const int code = reserve_pages(file, 0, size); code != 0) fail(code);
-  if (pwrite(file, &header, sizeof header, 0) != sizeof header) fail(errno);
+  Header header{.ranks = static_cast<std::int64_t>(layout.bytes.size()), .identity = {}, .origin = 0, .is_in_use = 0};
+  put(header.identity, layout.identity);
+  std::vector<Seal> seals(2 * layout.bytes.size(), Seal{});
+  for (std::size_t i = 0; i < seals.size(); ++i) seals[i].room = layout.bytes[i / 2];
+  if (pwrite(file, seals.data(), seals.size() * sizeof(Seal), slot_alignment) < 0 ||
+      pwrite(file, &header, sizeof header, 0) != sizeof header)
+    fail(errno);
 }
 
 void CopyFile::clear(int file) { static_cast<void>(ftruncate(file, 0)); }

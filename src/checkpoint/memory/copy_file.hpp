@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,10 +26,11 @@ struct CopyLayout {
 /// writes only its own slots. Functions are not collective.
 class CopyFile {
  public:
-  /// Makes `file`, a descriptor of a memfd, a file with `layout`, and reserves its memory. A file that already has this
-  /// layout is not changed. Otherwise the file becomes empty: no slot is sealed. Throws Error if the memory cannot be
-  /// reserved. Called by one process, before any process maps the file.
-  static void prepare(int file, const CopyLayout& layout);
+  /// Returns the layout of `file`, a descriptor of a memfd, if it has slots for `ranks` ranks; otherwise nothing.
+  static std::optional<CopyLayout> layout_of(int file, int ranks);
+  /// Makes `file` an empty file with `layout`, of which no slot is sealed, and reserves its memory. Throws Error if the
+  /// memory cannot be reserved. Called by one process, while no process has mapped the file.
+  static void make(int file, const CopyLayout& layout);
 
   /// Frees the memory of `file`, which becomes empty. No process may have mapped it.
   static void clear(int file);
@@ -37,7 +39,7 @@ class CopyFile {
   static bool is_in_use(int file);
   static void forget_use(int file);
 
-  /// Maps `file`, for which prepare() was called with the same layout. Throws Error if it cannot be mapped.
+  /// Maps `file`, which has this layout. Throws Error if it cannot be mapped.
   CopyFile(int file, CopyLayout layout);
 
   /// Returns the bytes of slot `slot`, 0 or 1, of a rank.

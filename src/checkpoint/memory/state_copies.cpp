@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -99,8 +100,7 @@ std::string StateCopies::open(const State& state, std::uint64_t max_bytes) {
   if (!state.files().empty()) reason = "the State has files";
   reason = first_of_all_ranks(reason);
   if (!reason.empty()) return reason;
-  const auto identity = gather_layout(state);
-  layout_.identity = io::digest_of(identity);
+  gather_layout(state);
   if (file_bytes() > max_bytes)
     reason = fmt::format("two copies of the State of all ranks take {} of memory, more than the {} that may be used",
                          byte_size(file_bytes()), byte_size(max_bytes));
@@ -115,8 +115,8 @@ std::string StateCopies::first_of_all_ranks(const std::string& reason) {
   return {};
 }
 
-/// Determines the sizes of all ranks. Returns a text that identifies the run and the States of all ranks. Collective.
-std::string StateCopies::gather_layout(const State& state) {
+/// Determines the sizes of all ranks, and an identity of the run and the States of all ranks. Collective.
+void StateCopies::gather_layout(const State& state) {
   const StatePieces pieces(state);
   const auto room = std::bit_ceil(2 * packed({}, state).size() + min_text_room);
   const auto mine = Packer().all(room, pieces.own_bytes, io::digest_of(pieces.layout)).bytes();
@@ -133,21 +133,35 @@ std::string StateCopies::gather_layout(const State& state) {
     sizes.share = pieces.share_begin(rank + 1, ranks) - pieces.share_begin(rank, ranks);
     sizes_.push_back(sizes);
     layout_.bytes.push_back(sizes.text_room + sizes.own + sizes.share);
-    identity.put(std::string_view(text));
+    identity.all(sizes.own, digest);
   }
-  return identity.bytes();
+  layout_.identity = io::digest_of(identity.bytes());
 }
 
-/// Makes the file on rank 0, and maps it on every rank. Returns the first error, or "". Collective.
+/// Makes the file on rank 0, unless it is of the same run and State and has room enough: its values may have grown since
+/// the attempt began. Maps the file on every rank. Returns the first error, or "". Collective.
 std::string StateCopies::prepare_file() {
   std::string failure;
+  Packer rooms;
   if (communicator_.rank() == 0) try {
-      CopyFile::prepare(file_, layout_);
+      const auto found = CopyFile::layout_of(file_, communicator_.size());
+      if (found && found->identity == layout_.identity &&
+          std::ranges::equal(found->bytes, layout_.bytes, std::greater_equal()))
+        layout_ = *found;
+      else
+        CopyFile::make(file_, layout_);
+      for (const auto bytes : layout_.bytes) rooms.put(bytes);
     } catch (const Error& error) {
       failure = error.what();
     }
   failure = communicator_.broadcast_text(failure, 0);
   if (!failure.empty()) return failure;
+  const auto text = communicator_.broadcast_text(rooms.bytes(), 0);
+  Unpacker unpacker(text);
+  for (std::size_t rank = 0; rank < sizes_.size(); ++rank) {
+    layout_.bytes[rank] = static_cast<std::uint64_t>(unpacker.number());
+    sizes_[rank].text_room = layout_.bytes[rank] - sizes_[rank].own - sizes_[rank].share;
+  }
   try {
     copies_.emplace(file_, layout_);
   } catch (const Error& error) {

@@ -60,7 +60,7 @@ class StateCopies {
     std::uint64_t share = 0;
   };
   std::string first_of_all_ranks(const std::string& reason);
-  std::string gather_layout(const State& state);
+  void gather_layout(const State& state);
   std::string prepare_file();
 
   int file_;

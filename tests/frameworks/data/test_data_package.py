@@ -443,7 +443,7 @@ def configure_must_return_iterators_of_each_worker():
                                                                                           "data.y-1.subset": "0:2"}, "separate datasets")
     equal(settings(lambda x: [{"x": x.iterator()}, {"x": x.iterator()}]), {**settings(lambda x: x.streaming_split(2) and [{"x": x}, {"x": x}])}, "all samples")
     raises(TypeError, "Own.configure() returned a list of 1", "a list of 2 dicts", of=lambda: settings(lambda x: [{"x": x.iterator()}]))
-    raises(TypeError, "returned a NoneType", of=lambda: settings(lambda x: None))
+    raises(TypeError, "returned None", of=lambda: settings(lambda x: None))
     raises(TypeError, "returned an int for 'x'", "streaming_split()", of=lambda: settings(lambda x: [{"x": 1}, {"x": 1}]))
     raises(ValueError, "the name 'a b'", of=lambda: settings(lambda x: [{"a b": x.iterator()}] * 2))
     raises(ValueError, "a fixed number of workers", of=lambda: settings(lambda x: [{"x": part} for part in x.streaming_split(3)[:2]], (1, 2)))

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """failure.recovery = live: after a rank or a program has died, the run continues from the copy of its State in memory, and ends with the same bits
 as an undisturbed run. If there is no usable copy, it continues from its newest checkpoint."""
+import array
 import random
 import sys
 import textwrap
@@ -11,8 +12,8 @@ from harness import *  # noqa: E402,F403
 from runs.program_runs import program_config, programs  # noqa: E402
 
 RANKS = 2
-LOOP = {"epochs": 40, "batch_size": 16, "step_pause": 0.002, "report_every": 4, "dropout": 0.1, "optimizer": "adamw"}
-DATA = {"samples": 320, "features": 64}  # 10 steps per epoch: 400 steps
+LOOP = {"epochs": 100, "batch_size": 16, "step_pause": 0.005, "report_every": 4, "dropout": 0.1, "optimizer": "adamw"}
+DATA = {"samples": 320, "features": 64}  # 10 steps per epoch: 1000 steps
 MEMORY = {"failure": {"recovery": "live", "max_failures": 20}}
 CONTINUES = "continuing from the copy of the State in memory"
 PROGRAM = """
@@ -30,19 +31,21 @@ PROGRAM = """
     weights = numpy.zeros(1000)
     state = trainrt.State()
     state.tensor("model/weights", weights)
-    state["epoch"] = 0
+    state["epoch"], state["batch"], state["text"] = 0, 0, ""
     ctx.restore(state)
     BEGIN
-    while state["epoch"] < 120:
-        gradient = numpy.random.default_rng(ctx.step_seed).normal(size=weights.size)
-        ctx.all_reduce(gradient, "mean")
-        weights += gradient
-        state["epoch"] += 1
-        ctx.step()
-        BODY
-        time.sleep(0.01)
-        if state["epoch"] % 10 == 0:
-            ctx.report({"size": float(numpy.abs(weights).sum())})
+    while state["epoch"] < 12:
+        while state["batch"] < 10:
+            gradient = numpy.random.default_rng(ctx.step_seed).normal(size=weights.size)
+            ctx.all_reduce(gradient, "mean")
+            weights += gradient
+            state["batch"] += 1
+            step = 10 * state["epoch"] + state["batch"]
+            ctx.step()
+            BODY
+            time.sleep(0.01)
+        state["epoch"], state["batch"] = state["epoch"] + 1, 0
+        ctx.report({"size": float(numpy.abs(weights).sum())})
     ctx.save()
 """
 
@@ -112,11 +115,56 @@ def killed_programs_and_their_ranks_cost_no_bit():
 
 @test
 def a_run_that_dies_again_before_its_next_copy_continues_from_its_checkpoint():
-    config = own_program("dies", "die_after(1)", "if state['epoch'] == 20: ctx.save()\n        if state['epoch'] == 50: die_after(0)")
+    config = own_program("dies", "die_after(1)", "if step == 20: ctx.save()\n            if step == 50: die_after(0)")
     job = start(config)
     finish(job)
     check(re.search(CONTINUES + r"(.|\n)*continuing from \S*checkpoint_000000 \(step 20", job.err), "first the copy, then the checkpoint", job)
     equal(len(continued_steps(job)), 1, "restarts from a copy", job)
+
+
+@test
+def a_mistake_in_the_train_function_ends_the_run_as_without_copies():
+    config = own_program("mistake", "pass", "if step == 45: raise TypeError('a mistake')")
+    job = start(config)
+    job.code = job.wait(60)
+    check_exit(job, FAILED)
+    check("failed twice in the same way at step 45" in job.err, "the end after the second failure", job)
+    equal(len(continued_steps(job)), 1, "restarts from a copy", job)
+
+
+@test
+def a_program_whose_values_grow_keeps_its_copies():
+    config = own_program("grows", body="state['text'] += 300 * 'x'")
+    job = start(config)
+    wait_until(lambda: report_count(run_dir_of(config)) >= 10 or job.ended(), 60, "10 reports", job)
+    kill([job.wait_for_ranks(RANKS)[1]])
+    finish(job)
+    check(continued_steps(job) and continued_steps(job)[0] > 80, f"the run continued at {continued_steps(job)}", job)
+
+
+@test
+def copies_do_not_change_the_state_that_a_checkpoint_in_flight_holds():
+    script = scratch() / "steps.py"
+    script.write_text(textwrap.dedent("""
+        import time, numpy, trainrt
+        ctx = trainrt.context()
+        weights = numpy.zeros(2_000_000)
+        state = trainrt.State()
+        state.tensor("weights", weights)
+        state["step"] = 0
+        ctx.restore(state)
+        while state["step"] < 60:
+            state["step"] += 1
+            weights[:] = state["step"]
+            ctx.step()
+            time.sleep(0.02)
+        ctx.save()
+        """))
+    config = program_config(f"/usr/bin/python3 {script}", "steps", checkpoint={"every": "3 steps", "num_to_keep": 0}, **MEMORY)
+    finish(start(config, env={"LD_PRELOAD": BUILD / "tests/fault_shim.so", "TRAINRT_FAULTS": "pwrite:slow=150:shard-"}))
+    for directory in checkpoints(run_dir_of(config)):
+        values = set(array.array("d", read_checkpoint(directory)["weights"][2]))
+        equal(values, {float(step_of_checkpoint(directory))}, f"values in {directory.name}")
 
 
 @test

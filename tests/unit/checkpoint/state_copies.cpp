@@ -219,6 +219,10 @@ TEST_CASE("a State whose text has outgrown its room is copied after the file was
     must(copies.copy(training.state, at(2)));
   };
   CHECK(run.attempt(2, grow) == std::vector<std::string>{});
+  const auto find = [](StateCopies& copies, Training&, Communicator&) {  // the values are small again at the start
+    must(copies.newest().value().step == 2);
+  };
+  CHECK(run.attempt(2, find) == std::vector<std::string>{});
 }
 
 TEST_CASE("the starting process sees whether its ranks have made a copy") {
