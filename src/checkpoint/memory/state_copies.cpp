@@ -16,6 +16,7 @@
 #include "checkpoint/device_memory.hpp"
 #include "checkpoint/memory/state_pieces.hpp"
 #include "comm/agreement.hpp"
+#include "core/rank_zero.hpp"
 #include "core/text/byte_size.hpp"
 #include "io/files/digest.hpp"
 
@@ -138,22 +139,31 @@ void StateCopies::gather_layout(const State& state) {
   layout_.identity = io::digest_of(identity.bytes());
 }
 
+/// Takes the layout of the existing file if that is of the same run and State, and has room enough. Otherwise makes the
+/// file.
+void StateCopies::choose_rooms() {
+  const auto found = CopyFile::layout_of(file_, communicator_.size());
+  const bool is_usable =
+      found && found->identity == layout_.identity && std::ranges::equal(found->bytes, layout_.bytes, std::greater_equal());
+  if (is_usable)
+    layout_ = *found;
+  else
+    CopyFile::make(file_, layout_);
+}
+
 /// Makes the file on rank 0, unless it is of the same run and State and has room enough: its values may have grown since
 /// the attempt began. Maps the file on every rank. Returns the first error, or "". Collective.
 std::string StateCopies::prepare_file() {
   std::string failure;
   Packer rooms;
-  if (communicator_.rank() == 0) try {
-      const auto found = CopyFile::layout_of(file_, communicator_.size());
-      if (found && found->identity == layout_.identity &&
-          std::ranges::equal(found->bytes, layout_.bytes, std::greater_equal()))
-        layout_ = *found;
-      else
-        CopyFile::make(file_, layout_);
+  RankZero(communicator_.rank()).run([&] {
+    try {
+      choose_rooms();
       for (const auto bytes : layout_.bytes) rooms.put(bytes);
     } catch (const Error& error) {
       failure = error.what();
     }
+  });
   failure = communicator_.broadcast_text(failure, 0);
   if (!failure.empty()) return failure;
   const auto text = communicator_.broadcast_text(rooms.bytes(), 0);
@@ -173,7 +183,7 @@ std::string StateCopies::prepare_file() {
 void StateCopies::close() {
   copies_.reset();
   communicator_.barrier("copies of the State in memory");  // no rank has the file mapped when rank 0 truncates it
-  if (communicator_.rank() == 0) CopyFile::clear(file_);
+  RankZero(communicator_.rank()).run([&] { CopyFile::clear(file_); });
 }
 
 std::optional<CopyNote> StateCopies::newest() {
@@ -221,7 +231,7 @@ void StateCopies::load(const State& state) {
 void StateCopies::begin_from_copy(bool begins) {
   if (!begins)
     for (const int slot : {0, 1}) copies_->unseal(communicator_.rank(), slot);
-  if (communicator_.rank() == 0) copies_->begin_attempt(begins ? number_ : 0);
+  RankZero(communicator_.rank()).run([&] { copies_->begin_attempt(begins ? number_ : 0); });
 }
 
 bool StateCopies::copy(const State& state, const CopyNote& note) {

@@ -61,6 +61,7 @@ class StateCopies {
   };
   std::string first_of_all_ranks(const std::string& reason);
   void gather_layout(const State& state);
+  void choose_rooms();
   std::string prepare_file();
 
   int file_;
