@@ -142,9 +142,10 @@ std::map<std::string, bool> parse_node_states(std::string_view text, UnreadyNode
     const auto& state = words[1];
     // sinfo adds these characters to a node state: * (does not respond), ~ (powered off), # (powering up), % (powering
     // down).
-    const bool answers = unready == UnreadyNodes::usable ||
-                         std::string_view("*~#%").find(state.back()) == std::string_view::npos;
-    const bool usable = answers && !state.starts_with("down") && !state.starts_with("unknown") && !state.starts_with("error");
+    const bool answers =
+        unready == UnreadyNodes::usable || std::string_view("*~#%").find(state.back()) == std::string_view::npos;
+    const bool usable =
+        answers && !state.starts_with("down") && !state.starts_with("unknown") && !state.starts_with("error");
     healthy[words[0]] = usable;
   }
   return healthy;
@@ -212,9 +213,8 @@ std::optional<JobFacts> SlurmJob::show() const {
 std::vector<Node> SlurmJob::nodes(const std::optional<JobFacts>& facts, UnreadyNodes unready) const {
   auto nodes = allocated_;
   if (!facts || !is_plain(facts->nodes)) return nodes;
-  const auto healthy =
-      parse_node_states(ask({"sinfo", "--noheader", "--all", "--Node", "--nodes=" + facts->nodes, "--format=%N %T"}),
-                        unready);
+  const auto healthy = parse_node_states(
+      ask({"sinfo", "--noheader", "--all", "--Node", "--nodes=" + facts->nodes, "--format=%N %T"}), unready);
   if (healthy.empty()) return nodes;
   for (auto& node : nodes) {
     const auto found = healthy.find(node.name);
