@@ -35,6 +35,7 @@ struct Situation {
   std::string how;    ///< how the attempt ended, as a phrase for messages
   JobEnding ending = JobEnding::none;
   std::vector<Node> nodes;  ///< all nodes of the allocation; empty if Slurm did not answer
+  int tasks = 0;            ///< number of tasks of a plain job step; 0: the sum of the tasks of all nodes
   /// Number of failed attempts in this allocation, including the last attempt. Attempts that ended by the loss of a node do
   /// not count.
   int failures = 0;
@@ -103,8 +104,8 @@ struct RestartDecision {
 /// function.
 RestartDecision decide(const Situation& situation, const RestartLimits& limits);
 
-/// Returns the action to take before the first attempt in an allocation. Reads only `nodes`, `requeues` and
-/// `no_other_nodes` of `situation`. Pure function. The possible actions are:
+/// Returns the action to take before the first attempt in an allocation. Reads only `nodes`, `tasks`,
+/// `requeues` and `no_other_nodes` of `situation`. Pure function. The possible actions are:
 /// - start on all nodes, with RestartLimits::fixed_workers tasks if this number is set
 /// - start without the excluded nodes
 /// - requeue the job to get other nodes, only if it was not requeued before

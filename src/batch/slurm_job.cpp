@@ -134,7 +134,7 @@ JobLocation locate_job(const std::string& job) {
   return parse_job_location(ask({"scontrol", "show", "job", job})).value_or(JobLocation{.id = job, .work_dir = ""});
 }
 
-std::map<std::string, bool> parse_node_states(std::string_view text) {
+std::map<std::string, bool> parse_node_states(std::string_view text, UnreadyNodes unready) {
   std::map<std::string, bool> healthy;
   for (const auto& line : split(text, "\n")) {
     const auto words = split(line, " ");
@@ -142,8 +142,10 @@ std::map<std::string, bool> parse_node_states(std::string_view text) {
     const auto& state = words[1];
     // sinfo adds these characters to a node state: * (does not respond), ~ (powered off), # (powering up), % (powering
     // down).
-    const bool usable = std::string_view("*~#%").find(state.back()) == std::string_view::npos &&
-                        !state.starts_with("down") && !state.starts_with("unknown") && !state.starts_with("error");
+    const bool answers =
+        unready == UnreadyNodes::usable || std::string_view("*~#%").find(state.back()) == std::string_view::npos;
+    const bool usable =
+        answers && !state.starts_with("down") && !state.starts_with("unknown") && !state.starts_with("error");
     healthy[words[0]] = usable;
   }
   return healthy;
@@ -199,6 +201,7 @@ std::optional<SlurmJob> SlurmJob::of(const Environment& environment) {
   job.id_ = id;
   job.task_id_ = task_id_of(environment);
   job.restart_count_ = environment.number("SLURM_RESTART_COUNT").value_or(0);
+  job.tasks_ = environment.number("SLURM_NTASKS").value_or(0);
   job.allocated_ = allocated_nodes(environment);
   return job;
 }
@@ -207,11 +210,11 @@ std::optional<JobFacts> SlurmJob::show() const {
   return parse_job(ask({"scontrol", "show", "job", "--oneliner", task_id_}));
 }
 
-std::vector<Node> SlurmJob::nodes(const std::optional<JobFacts>& facts) const {
+std::vector<Node> SlurmJob::nodes(const std::optional<JobFacts>& facts, UnreadyNodes unready) const {
   auto nodes = allocated_;
   if (!facts || !is_plain(facts->nodes)) return nodes;
-  const auto healthy =
-      parse_node_states(ask({"sinfo", "--noheader", "--all", "--Node", "--nodes=" + facts->nodes, "--format=%N %T"}));
+  const auto healthy = parse_node_states(
+      ask({"sinfo", "--noheader", "--all", "--Node", "--nodes=" + facts->nodes, "--format=%N %T"}), unready);
   if (healthy.empty()) return nodes;
   for (auto& node : nodes) {
     const auto found = healthy.find(node.name);

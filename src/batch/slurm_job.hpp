@@ -52,9 +52,12 @@ std::optional<JobLocation> parse_job_location(std::string_view text);
 /// a job number.
 JobLocation locate_job(const std::string& job);
 
+/// Whether nodes count as lost that do not respond, or that Slurm is powering up or down.
+enum class UnreadyNodes { lost, usable };
+
 /// Parses the output of `sinfo --Node --format="%N %T"`; returns a map from the name of each node to whether a job step can
 /// run on the node. Pure function.
-std::map<std::string, bool> parse_node_states(std::string_view text);
+std::map<std::string, bool> parse_node_states(std::string_view text, UnreadyNodes unready = UnreadyNodes::lost);
 
 /// Parses the value of SLURM_TASKS_PER_NODE or SLURM_JOB_CPUS_PER_NODE; returns the number of each node: "2(x3),1" is 2,
 /// 2, 2, 1. Returns an empty list if the value is malformed. Pure function.
@@ -97,7 +100,9 @@ class SlurmJob {
   std::optional<JobFacts> show() const;
   /// Returns the nodes of the job's original allocation. A node is not healthy if the job no longer has it (`facts`), or if
   /// sinfo reports it as unusable. All nodes count as healthy if `facts` is empty or sinfo does not answer.
-  std::vector<Node> nodes(const std::optional<JobFacts>& facts) const;
+  std::vector<Node> nodes(const std::optional<JobFacts>& facts, UnreadyNodes unready = UnreadyNodes::lost) const;
+  /// Returns the number of tasks of a plain job step (SLURM_NTASKS); 0 if it is unknown. Does not block.
+  int tasks() const { return tasks_; }
   /// Ends all running job steps of the job, for example after their srun was killed. Each job step gets SIGUSR1, on which a
   /// run saves and stops, and SIGKILL after 20 s. Blocks until all job steps have ended, for up to a minute.
   void end_steps() const;
@@ -113,6 +118,7 @@ class SlurmJob {
  private:
   std::string id_;
   std::string task_id_;
+  int tasks_ = 0;
   int restart_count_ = 0;
   std::vector<Node> allocated_;
 };

@@ -22,7 +22,8 @@ UsableNodes usable_nodes(const Situation& situation, const RestartLimits& limits
   }
   usable.wanted = is_fixed ? limits.fixed_workers : limits.workers > 0 ? limits.workers : all_tasks;
   usable.tasks = is_fixed ? limits.fixed_workers : std::min(usable.wanted, usable_tasks);
-  usable.is_allocation = usable.nodes.size() == situation.nodes.size() && usable.wanted == all_tasks;
+  const int tasks = situation.tasks > 0 ? situation.tasks : all_tasks;
+  usable.is_allocation = usable.lost.empty() && usable.excluded.empty() && usable.wanted == tasks;
   return usable;
 }
 

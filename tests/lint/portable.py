@@ -31,7 +31,8 @@ def unpacked(pattern):
     if path.suffix == ".whl":
         zipfile.ZipFile(path).extractall(folder)
     else:
-        tarfile.open(path).extractall(folder, filter="tar")
+        options = {"filter": "tar"} if hasattr(tarfile, "data_filter") else {}  # Python 3.11.2 of Debian 12 has no filters
+        tarfile.open(path).extractall(folder, **options)
     return sorted(file for file in folder.rglob("*") if file.is_file() and not file.is_symlink() and file.open("rb").read(4) == b"\x7fELF")
 
 

@@ -21,8 +21,12 @@ command -v mmdebstrap >/dev/null || fail "mmdebstrap is missing (package mmdebst
 install_release() {
   [ ! -e "$root.installed" ] || return 0
   echo "installing Debian $release in $root"
-  rm -rf "$root"
+  if [ -e "$root" ]; then # left by an installation that failed
+    [ -e "$root.begun" ] || fail "$root exists, and was not created by this script: remove it, or choose another FOLDER"
+    rm -rf --one-file-system "$root"
+  fi
   mkdir -p "$folder"
+  touch "$root.begun"
   # In its own mount namespace, so that the mounts of mmdebstrap disappear when it ends. git is a part of every fresh machine on which
   # someone has cloned trainrt, and `make` is the first command that is then called.
   unshare --mount mmdebstrap --variant=apt --include=ca-certificates,git,make "$release" "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} \
@@ -30,7 +34,7 @@ install_release() {
   printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" # packages must not start services
   chmod +x "$root/usr/sbin/policy-rc.d"
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
-  touch "$root.installed"
+  mv "$root.begun" "$root.installed"
 }
 
 # Also copies the certificates that the administrator of this machine has added, without which PyPI may be unreachable.
@@ -42,10 +46,18 @@ copy_network_settings() {
 
 # Checks out the committed and changed files, so that files that did not change since an earlier call are not compiled again.
 copy_tree() {
-  local state
-  state=$(git_in "$source" stash create)
+  local state objects
+  objects=$(git_in "$source" rev-parse --path-format=absolute --git-path objects)
+  mkdir -p "$root/trainrt.objects"
+  cp "$(git_in "$source" rev-parse --path-format=absolute --git-path index)" "$root/trainrt.index"
+  # Nothing is written to .git of the source, because files of root there could stop the user's own commands.
+  in_source() {
+    GIT_OBJECT_DIRECTORY="$root/trainrt.objects" GIT_ALTERNATE_OBJECT_DIRECTORIES=$objects GIT_INDEX_FILE="$root/trainrt.index" \
+      git_in "$source" "$@"
+  }
+  state=$(in_source stash create)
   [ -d "$root/trainrt/.git" ] || git init -q "$root/trainrt"
-  git_in "$source" push -q -f "$root/trainrt" "${state:-HEAD}:refs/heads/tested"
+  in_source push -q -f "$root/trainrt" "${state:-HEAD}:refs/heads/tested"
   git_in "$root/trainrt" checkout -q -f --detach tested
 }
 

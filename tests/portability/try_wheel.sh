@@ -7,7 +7,8 @@
 set -eu
 [ $# -ge 2 ] || { echo "usage: try_wheel.sh BUILD bookworm|trixie|bullseye [FOLDER]" >&2; exit 64; }
 here=$(cd "$(dirname "$0")" && pwd)
-wheel=$(ls "$1"/dist/trainrt-*.whl 2>/dev/null) || { echo "skipped: make dist was not run"; exit 0; }
+wheel=$(find "$1/dist" -maxdepth 1 -name "trainrt-*.whl" 2>/dev/null | sort -V | tail -n 1)
+[ -n "$wheel" ] || { echo "skipped: make dist was not run"; exit 0; }
 release=$2
 folder=${3:-$(mktemp -d)}
 [ -n "${3:-}" ] || trap 'rm -rf "$folder"' EXIT

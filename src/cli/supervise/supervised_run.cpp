@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/progress.hpp"
 #include "rundir/attempts/repeated_error.hpp"
+#include "rundir/records/rank_status.hpp"
 #include "rundir/records/run_record.hpp"
 #include "rundir/storage/opened_run.hpp"
 #include "rundir/storage/run_directory.hpp"
@@ -36,17 +38,32 @@ void apply_recorded(const rundir::RunRecord& record, const char* key, int& value
   if (const auto number = parse_integer(found->second)) value = static_cast<int>(*number);
 }
 
-/// Returns whether the ranks may train on GPUs of this Slurm job. Two ranks cannot share a GPU in a collective of NCCL.
-bool uses_gpus(const config::ScalingKeys& scaling) {
-  const auto environment = Environment::of_process();
-  return scaling.gpus_per_worker != "0" && (environment.text("SLURM_JOB_GPUS") || environment.text("SLURM_GPUS_ON_NODE"));
+/// Returns whether ranks of the newest attempt with recorded rank statuses used GPUs.
+bool used_gpus(const std::string& run_dir) {
+  const auto attempts = rundir::read_attempts(run_dir, rundir::max_recent_attempts);
+  for (const auto& attempt : attempts | std::views::reverse) {
+    const auto statuses = rundir::read_rank_statuses(run_dir, attempt.number);
+    if (std::ranges::none_of(statuses, [](const auto& status) { return status.has_value(); })) continue;
+    return std::ranges::any_of(
+        statuses, [](const auto& status) { return status && (status->gpu || status->gpu_mean || status->gpu_memory); });
+  }
+  return false;
 }
 
-/// Returns whether the user's options of srun set the number of tasks.
-bool srun_options_set_tasks() {
-  std::istringstream options(Environment::of_process().text("TRAINRT_SRUN_ARGS").value_or(""));
+/// Returns whether the ranks may train on GPUs. Two ranks cannot share a GPU in a collective of NCCL.
+bool uses_gpus(const config::RunSpec& spec) {
+  if (const auto number = parse_integer(spec.scaling.gpus_per_worker)) return *number > 0;
+  const auto environment = Environment::of_process();
+  return environment.text("SLURM_JOB_GPUS") || environment.text("SLURM_GPUS_ON_NODE") || used_gpus(spec.run_dir);
+}
+
+/// Returns whether the Slurm job is heterogeneous, or the user's options of srun set the number of tasks.
+bool job_sets_tasks() {
+  const auto environment = Environment::of_process();
+  if (environment.number("SLURM_HET_SIZE").value_or(0) > 1) return true;
+  std::istringstream options(environment.text("TRAINRT_SRUN_ARGS").value_or(""));
   for (std::string option; options >> option;)
-    if (option.starts_with("-n") || option.starts_with("--ntasks")) return true;
+    if (option.starts_with("-n") || option.starts_with("--ntasks") || option.starts_with("--het-group")) return true;
   return false;
 }
 
@@ -131,12 +148,15 @@ std::string SupervisedRun::again_with() const {
 int SupervisedRun::fixed_workers(const std::string& job_id) const {
   const auto& scaling = spec_.scaling;
   if (!scaling.has_fixed_workers()) return 0;
-  if (!scaling.requires_fixed_workers() && (uses_gpus(scaling) || srun_options_set_tasks())) return 0;
-  if (scaling.requires_fixed_workers() && scaling.num_workers > 0) return scaling.num_workers;
+  const bool is_default = !scaling.requires_fixed_workers();
+  if (is_default && (job_sets_tasks() || uses_gpus(spec_))) return 0;
+  if (!is_default && scaling.num_workers > 0) return scaling.num_workers;
   try {
-    if (!scaling.requires_fixed_workers() && !has_checkpoint()) return ranks_in_job(job_id);
     const auto record = rundir::read_run_record(spec_.run_dir);
-    return record ? trainer::workers_of_run(spec_.run_dir, *record) : 0;
+    const bool is_of_job = is_default && !has_checkpoint();
+    const int workers = is_of_job ? ranks_in_job(job_id) : record ? trainer::workers_of_run(spec_.run_dir, *record) : 0;
+    const bool is_contradicted = is_default && scaling.num_workers > 0 && scaling.num_workers != workers;
+    return is_contradicted ? 0 : workers;  // the ranks report a contradiction
   } catch (const std::exception&) {
     return 0;  // the ranks report the error
   }

@@ -46,9 +46,10 @@ class SupervisedRun {
   std::string again_with() const;
   /// Returns the number of ranks of each attempt of a run with scaling.on_resize = same_bits, which any number of CPUs can
   /// carry: the value of scaling.num_workers, or else the number of workers of the earlier attempts. Returns 0 for other
-  /// runs, and before the first attempt. If same_bits is only the default, returns 0 also for a job with GPUs, if
-  /// TRAINRT_SRUN_ARGS sets the number of tasks, and for a run without a checkpoint, unless its newest attempt belongs to
-  /// the Slurm job `job_id`.
+  /// runs, and before the first attempt. If same_bits is only the default, returns 0 also
+  /// - for a run on GPUs, and in a heterogeneous job
+  /// - if TRAINRT_SRUN_ARGS sets the number of tasks, or scaling.num_workers contradicts the earlier attempts
+  /// - for a run without a checkpoint, unless its newest attempt belongs to the Slurm job `job_id`
   int fixed_workers(const std::string& job_id) const;
   /// Returns how many ranks of a run with scaling.on_resize = same_bits fit into the memory of a node like this one,
   /// according to the memory that the ranks of earlier attempts used; 0 for other runs, and if their memory is unknown.

@@ -70,11 +70,11 @@ ExitCode Supervisor::run() {
 
 batch::RestartDecision Supervisor::decide_first_step() {
   exclusions_.read(run_.spec());
-  batch::Situation situation{.requeues = job_.restart_count()};
+  batch::Situation situation{.tasks = job_.tasks(), .requeues = job_.restart_count()};
   const auto bounds = limits();
   if (exclusions_.empty() && bounds.fixed_workers == 0) return batch::begin(situation, bounds);
   const auto facts = job_.show();
-  situation.nodes = job_.nodes(facts);
+  situation.nodes = job_.nodes(facts, batch::UnreadyNodes::usable);  // srun waits for nodes that Slurm is powering up
   exclusions_.mark(situation, facts);
   return batch::begin(situation, bounds);
 }
@@ -188,6 +188,7 @@ std::optional<rundir::AttemptRecord> Supervisor::begun_attempt() const {
 void Supervisor::inspect_nodes(batch::Situation& situation, const batch::StepEnd& end,
                                const std::optional<batch::JobFacts>& facts) {
   situation.nodes = job_.nodes(facts);
+  situation.tasks = job_.tasks();
   // Marks the nodes that srun has seen fail, because Slurm itself may notice their failure later.
   for (auto& node : situation.nodes)
     if (std::ranges::count(end.lines.failed_nodes(), node.name) > 0) node.healthy = false;

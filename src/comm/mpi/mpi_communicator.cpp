@@ -46,8 +46,8 @@ bool MpiRequests::ready() {
   return done != 0;
 }
 
-/// Sleeps for 1 % of the time since the first sleep, because an arriving message does not end the sleep. Each sleep costs
-/// about 0.1 ms of CPU time, so that a rank that has waited for 20 s uses less than 0.1 % of a core.
+/// Sleeps for 1 % of the time since the first sleep, at most max_sleep_s, because an arriving message does not end the
+/// sleep. Each sleep costs about 0.1 ms of CPU time, so that a rank that has waited for 5 s uses about 0.2 % of a core.
 void MpiRequests::sleep(double max_seconds) {
   roll_call_.answer();
   constexpr double min_s = 50e-6;

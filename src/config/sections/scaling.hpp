@@ -40,6 +40,9 @@ struct ScalingKeys {
   /// Returns whether the config itself sets same_bits. If same_bits is only the default, a run without a checkpoint may
   /// start on another number of ranks.
   bool requires_fixed_workers() const { return on_resize_key == OnResize::same_bits; }
+  /// Returns whether a start under conditions that same_bits does not allow is an error. It is not if same_bits is only the
+  /// default.
+  bool enforces_same_bits() const { return requires_fixed_workers() || (has_fixed_workers() && require_same_bits); }
 };
 
 }  // namespace trainrt::config

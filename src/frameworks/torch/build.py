@@ -24,7 +24,7 @@ def torch_folder():
     """Returns the folder of PyTorch, which has its headers and libraries."""
     try:
         import torch
-    except ImportError as error:
+    except (ImportError, OSError) as error:  # OSError: a library of PyTorch cannot be loaded
         fail(f"{sys.executable} cannot import torch ({error}). Install it, for example in a virtual environment: pip install torch")
     folder = os.path.dirname(torch.__file__)
     for needed in ("include/torch/csrc/api/include/torch/torch.h", "lib/libtorch_cpu.so", "lib/libc10.so"):
@@ -38,7 +38,7 @@ def torch_folder():
 
 def compiler():
     """Returns the words that call a compiler for C++20."""
-    words = shlex.split(os.environ.get("CXX", "g++"))
+    words = shlex.split(os.environ.get("CXX", "").strip() or "g++")
     if shutil.which(words[0]) is None:
         fail(f"the compiler '{words[0]}' was not found. Load a module of GCC 11 or newer, install the package g++, or set CXX to a compiler for C++20")
     program = "#include <concepts>\n#include <source_location>\n#include <span>\nint main() {}\n"

@@ -81,16 +81,18 @@ void require_memory_of_nodes(const RecordedMemory& used, const RankResources& re
     if (node.ranks <= used.max_per_node || node.needed <= memory) continue;
     throw UsageError(
         fmt::format("{} on {} need {} of memory (in attempt {}, a rank used up to {}), but the node has {}: start the run "
-                    "on more nodes, "
-                    "or request more memory (--mem)",
+                    "on more nodes, request more memory (--mem), or set scaling.on_resize = refuse to omit this check",
                     counted(node.ranks, "rank"), hosts.at(node.first), gibibytes(node.needed), used.attempt,
                     gibibytes(static_cast<std::uint64_t>(used.max_peak)), gibibytes(memory)));
   }
 }
 
-void require_fit(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts) {
+void require_fit(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts) try {
   require_cpus(spec, resources.cpus());
   require_memory_of_nodes(recorded_memory(spec.run_dir), resources, hosts);
+} catch (const UsageError& error) {
+  if (spec.scaling.enforces_same_bits()) throw;
+  log::warning(error.what());
 }
 
 void check_same_bits(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts) {

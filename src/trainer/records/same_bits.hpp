@@ -25,12 +25,12 @@ RecordedMemory recorded_memory(const std::string& run_dir);
 /// - Logs a warning if facts differ from those of the last attempt (rundir::BitFacts), or throws UsageError if config key
 ///   scaling.require_same_bits is true; then also if the number of ranks differs.
 /// - With scaling.on_resize = same_bits, throws UsageError if there are fewer CPUs than scaling.min_workers, or if a node
-///   has less memory than its ranks used in an earlier attempt with fewer ranks per node. Logs how many workers share how
-///   many CPUs if the config sets this value.
+///   has less memory than its ranks used in an earlier attempt with fewer ranks per node; logs a warning instead if
+///   same_bits is only the default. Logs how many workers share how many CPUs if the config sets this value.
 void check_same_bits(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts);
 
 /// Throws UsageError if the ranks of a run with scaling.on_resize = same_bits have too few CPUs or too little memory, as
-/// check_same_bits() does.
+/// check_same_bits() does. Logs a warning instead if same_bits is only the default.
 void require_fit(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts);
 
 /// Returns the differences between the facts of `last`, the newest earlier attempt, and those of an attempt with

@@ -1,5 +1,6 @@
 #include "trainer/saving/mirror_restore.hpp"
 
+#include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
@@ -23,6 +24,8 @@ namespace trainrt::trainer {
 
 namespace {
 
+bool has_content(const std::string& directory) { return io::exists(directory) && !io::list_if_exists(directory).empty(); }
+
 /// Owns a temporary directory next to the run directory. publish_as() renames the temporary directory to the run directory;
 /// otherwise the destructor removes it.
 class NewRunDirectory {
@@ -44,20 +47,20 @@ class NewRunDirectory {
   NewRunDirectory(const NewRunDirectory&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Syncs the files, and renames the temporary directory to `run_dir`. If `run_dir` exists, it must be empty.
-  void publish_as(const std::string& run_dir) const {
+  /// Syncs the files, and renames the temporary directory to `run_dir`. Throws if `run_dir` is a directory with content.
+  void publish_as(const std::string& run_dir) const try {
     io::sync_directory(path_ + "/attempts");
     io::sync_directory(path_);
-    io::remove_tree(run_dir);
-    if (!io::rename_to_new(path_, run_dir))
-      throw Error(fmt::format("another process has created {} in the meantime", run_dir));
+    if (std::filesystem::is_symlink(run_dir)) io::remove_tree(run_dir);  // only the link
+    io::rename_over(path_, run_dir);                                     // replaces only an empty directory
+  } catch (const std::exception&) {
+    if (!has_content(run_dir)) throw;
+    throw Error(fmt::format("another process has restored {} in the meantime", run_dir));
   }
 
  private:
   std::string path_;
 };
-
-bool has_content(const std::string& directory) { return io::exists(directory) && !io::list_if_exists(directory).empty(); }
 
 /// Removes the records of a run that cannot be restored from the mirror, since the mirror refuses a new run, with another
 /// run_id, while these records exist. The checkpoints of the old run are removed later, when the new run has a checkpoint

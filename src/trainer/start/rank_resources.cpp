@@ -101,6 +101,7 @@ void fix_threads(const config::RunSpec& spec, const std::string& run_dir, const 
   std::string text;
   RankZero(world.rank).run([&] { text = recorded_threads(run_dir, world.size).to_json().dump(); });
   const auto recorded = rundir::RankTexts::from_json(nlohmann::ordered_json::parse(communicator.broadcast_text(text, 0)));
+  if (!spec.scaling.enforces_same_bits() && threads_of_environment() > 0) return;  // the user's own value
   const int number = leading_number(recorded.of(world.rank));
   const int threads = resources.ranks[static_cast<std::size_t>(world.rank)].threads;
   if (number > 0 && threads_of_environment() > 0 && number != threads)

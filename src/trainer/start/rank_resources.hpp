@@ -37,7 +37,8 @@ std::string sharing_in_words(int workers, int cpus, int nodes);
 
 /// For a run with a fixed number of workers (scaling.on_resize = same_bits), sets OMP_NUM_THREADS of this process and its
 /// programs to the number of threads in the earlier attempts of the run in `run_dir`. In the first attempt, sets it to the
-/// number of CPUs for this rank, unless the variable is set already. Must be called before programs are started.
+/// number of CPUs for this rank, unless the variable is set already. If same_bits is only the default, a variable that is
+/// set keeps its value in all attempts. Must be called before programs are started.
 /// Collective.
 void fix_threads(const config::RunSpec& spec, const std::string& run_dir, const World& world, Communicator& communicator);
 

@@ -13,6 +13,7 @@ sys.path.insert(0, str(SOURCE / "src/python"))
 os.environ.pop("TRAINRT_FD", None)
 from trainrt import tune as api  # noqa: E402
 from trainrt.tune import logger, schedulers, search  # noqa: E402
+from trainrt.tune._restoring import with_earlier_synch  # noqa: E402
 from trainrt.tune.experiment import Trial  # noqa: E402
 from trainrt.tune.schedulers._bandit import Process  # noqa: E402
 from trainrt.tune.search.sample import Categorical, Float  # noqa: E402
@@ -25,6 +26,20 @@ def numpy():
     except ImportError:
         skip("NumPy is not installed")
     return numpy
+
+
+# ---- sweeps of earlier versions ----------------------------------------------------------------------------------------------
+
+
+@test
+def a_sweep_begun_without_synch_continues_without_it():
+    folder, sections = str(scratch()), {"tune": {"scheduler": "pbt"}, "tune.pbt": {"synch": "true", "quantile_fraction": "0.25"}}
+    equal(with_earlier_synch(folder, sections), sections, "a new sweep")
+    record = {"tune.scheduler": "pbt", "tune.pbt.quantile_fraction": "0.25"}
+    (Path(folder) / "sweep.json").write_text(json.dumps(record))
+    equal(with_earlier_synch(folder, sections), {"tune": {"scheduler": "pbt"}, "tune.pbt": {"quantile_fraction": "0.25"}}, "an earlier version's sweep")
+    (Path(folder) / "sweep.json").write_text(json.dumps({**record, "tune.pbt.synch": "true"}))
+    equal(with_earlier_synch(folder, sections), sections, "a sweep begun with synch")
 
 
 # ---- domains -----------------------------------------------------------------------------------------------------------------

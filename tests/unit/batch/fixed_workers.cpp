@@ -82,6 +82,19 @@ TEST_CASE("an allocation with a task for each fixed worker is used as Slurm gave
   }
 }
 
+TEST_CASE("a job with as many tasks as fixed workers is used as Slurm gave it, unless a node is lost") {
+  auto first = Situation{.nodes = nodes(4), .tasks = 6};
+  CHECK(begin(first, six_workers).nodes.empty());
+  auto failed = after(70, nodes(4));
+  failed.tasks = 6;
+  CHECK(decide(failed, six_workers).nodes.empty());
+  first.nodes = nodes(4, {"n2"});
+  check_step(begin(first, six_workers), {"n1", "n3", "n4"}, 6);
+  first.nodes = nodes(3);
+  first.tasks = 3;
+  check_step(begin(first, six_workers), {"n1", "n2", "n3"}, 6);
+}
+
 TEST_CASE("fixed workers use at most one node for each worker") {
   auto limits = six_workers;
   limits.fixed_workers = 2;

@@ -89,12 +89,16 @@ TEST_CASE("an error of scontrol is not parsed as a job") {
 }
 
 TEST_CASE("a node is usable unless it is down or does not answer") {
-  const auto states = parse_node_states(
+  const auto* text =
       "n1 mixed\nn1 mixed\nn2 mixed*\nn3 down*\nn4 down\nn5 drained\nn6 idle~\nn7 allocated\n"
-      "n8 completing\nn9 draining\nodd line of words\n\nn10\n");
+      "n8 completing\nn9 draining\nodd line of words\n\nn10\n";
+  const auto states = parse_node_states(text);
   for (const auto* name : {"n1", "n5", "n7", "n8", "n9"}) CHECK(states.at(name));
   for (const auto* name : {"n2", "n3", "n4", "n6"}) CHECK_FALSE(states.at(name));
   CHECK(states.size() == 9);
+  const auto at_start = parse_node_states(text, UnreadyNodes::usable);
+  for (const auto* name : {"n1", "n2", "n6", "n7"}) CHECK(at_start.at(name));
+  for (const auto* name : {"n3", "n4"}) CHECK_FALSE(at_start.at(name));
 }
 
 TEST_CASE("SLURM_TASKS_PER_NODE is parsed into the tasks of each node") {

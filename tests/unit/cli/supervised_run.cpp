@@ -6,6 +6,7 @@
 
 #include "core/host.hpp"
 #include "rundir/attempts/attempt.hpp"
+#include "rundir/records/rank_status.hpp"
 #include "rundir/storage/opened_run.hpp"
 #include "unit/cli/run_records.hpp"
 
@@ -150,9 +151,29 @@ TEST_CASE("by default, the number of workers is that of the attempts in the same
   spec.scaling.gpus_per_worker = "0";
   CHECK(SupervisedRun(spec).fixed_workers("17") == 4);
   unsetenv("SLURM_JOB_GPUS");
+  spec.scaling.gpus_per_worker = "1";
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 0);
+  spec.scaling.gpus_per_worker = "auto";
+  io::make_directories(runs.run_dir() + "/logs");
+  const auto statuses = runs.run_dir() + "/" + rundir::rank_statuses_name(1);
+  io::replace_file(statuses, rundir::rank_status_line({.host = "n1"}));
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 4);
+  io::replace_file(statuses, rundir::rank_status_line({.host = "n1", .gpu = 0.5}));
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 0);  // the earlier attempt used GPUs
+  spec.scaling.gpus_per_worker = "0";
+  setenv("SLURM_HET_SIZE", "2", 1);
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 0);
+  unsetenv("SLURM_HET_SIZE");
+  setenv("TRAINRT_SRUN_ARGS", "--het-group=0,1", 1);
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 0);
   setenv("TRAINRT_SRUN_ARGS", "--ntasks=2", 1);
   CHECK(SupervisedRun(spec).fixed_workers("17") == 0);
   unsetenv("TRAINRT_SRUN_ARGS");
+  spec.scaling.num_workers = 6;
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 0);  // contradicts the earlier attempt
+  spec.scaling.num_workers = 4;
+  CHECK(SupervisedRun(spec).fixed_workers("17") == 4);
+  spec.scaling.num_workers = 0;
   spec.scaling.on_resize_key = config::OnResize::refuse;
   CHECK(SupervisedRun(spec).fixed_workers("17") == 0);
   spec.scaling.on_resize_key = config::OnResize::same_bits;

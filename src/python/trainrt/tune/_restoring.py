@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from .._support import _notes
 from ._param_space import ParamSpace
 from ._sections import Sections, texts_of
-from ._sweep_record import programs_in
+from ._sweep_record import is_sweep, programs_in, read_sweep
 
 
 def directory_of(path: str | os.PathLike[str]) -> str:
@@ -29,6 +30,20 @@ def require_same(path: str, texts: Mapping[str, str], sections: Sections, has_sp
     if changed:
         raise ValueError(f"Tuner.restore({path!r}): the sweep was started with other values: {'; '.join(changed)}. Use the same trainable and "
                          f"param_space; Tuner(..., run_config=RunConfig(name=...)) with another name starts a new sweep")
+
+
+def with_earlier_synch(path: str, sections: Sections) -> Sections:
+    """Returns the sections without `synch=True` of population based training if the sweep in the directory `path` was started without it: earlier
+    versions ignored this argument and did not record it."""
+    scheduler = sections.get("tune.pbt", {})
+    try:
+        before = read_sweep(path)[0] if "synch" in scheduler and is_sweep(path) else {}
+    except (OSError, ValueError):
+        return sections  # `trainrt tune` reports the error
+    if before.get("tune.scheduler") != "pbt" or "tune.pbt.synch" in before:
+        return sections
+    _notes.say(f"the sweep in {path} was started without synch=True, and continues without it. A new sweep uses it: RunConfig(name=...)")
+    return {**sections, "tune.pbt": {key: text for key, text in scheduler.items() if key != "synch"}}
 
 
 def require_own_programs(path: str, texts: Mapping[str, str], reason: str | None, program: str | None = None) -> None:

@@ -23,7 +23,7 @@ from ._decisions.scheduling import ScriptScheduler
 from ._decisions.searching import ScriptSearch
 from ._param_space import ParamSpace
 from ._registry import registered
-from ._restoring import require_own_programs, require_same, require_space
+from ._restoring import require_own_programs, require_same, require_space, with_earlier_synch
 from ._results import ResultGrid, config_of
 from ._sections import Sections, as_ini, max_concurrent_trials, program_of, sections_of
 from ._sweep_record import is_sweep
@@ -133,7 +133,7 @@ class Tuner:
         try:
             config = os.path.join(folder, "sweep.ini")
             with open(config, "w", encoding="utf-8") as file:
-                file.write(as_ini(self._restored or self._sections()))
+                file.write(as_ini(self._restored or with_earlier_synch(self._path, self._sections())))
             watcher = self._watcher()
             with EventExchange(_allocation.hosts_of_exchange(1), watcher.on_event) as exchange:
                 _store_keys.offer(self._run_config, exchange)

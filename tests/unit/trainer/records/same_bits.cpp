@@ -1,7 +1,14 @@
 #include "trainer/records/same_bits.hpp"
 
+#include <cstdlib>
+
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
+
+#include "io/files/file.hpp"
+#include "rundir/records/rank_status.hpp"
+#include "support/cpp/ranks.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::trainer;
@@ -64,5 +71,47 @@ TEST_CASE("ranks that need more memory than their node has are an error with bot
   CHECK_NOTHROW(require_memory_of_nodes({}, on_nodes({0, 0, 0, 0}), hosts));  // no attempt has recorded its memory
   CHECK_THROWS_WITH(require_memory_of_nodes(used, on_nodes({0, 0, 0, 0}), hosts),
                     Contains("4 ranks on n1 need 10.0 GiB of memory") && Contains("in attempt 2") && Contains("3.0 GiB") &&
-                        Contains("the node has 8.0 GiB") && Contains("--mem"));
+                        Contains("the node has 8.0 GiB") && Contains("--mem") && Contains("scaling.on_resize = refuse"));
+}
+
+TEST_CASE("a value of OMP_NUM_THREADS is replaced only if the config sets same_bits or requires the same bits") {
+  const test::Scratch run_dir;
+  io::make_directories(run_dir / "attempts");
+  auto earlier = attempt_with(on_nodes({0}));  // one thread
+  earlier.start = "2026-11-21T12:00:00Z";
+  io::replace_file(run_dir / "attempts/000003.json", rundir::to_text(earlier));
+  config::RunSpec spec;
+  const auto threads_with = [&](const char* value) {
+    value != nullptr ? setenv("OMP_NUM_THREADS", value, 1) : unsetenv("OMP_NUM_THREADS");
+    test::run_ranks(1, [&](Communicator& ranks) { fix_threads(spec, run_dir.path(), {.size = 1}, ranks); });
+    const std::string threads = std::getenv("OMP_NUM_THREADS");
+    unsetenv("OMP_NUM_THREADS");
+    return threads;
+  };
+  CHECK(threads_with("7") == "7");
+  CHECK(threads_with(nullptr) == "1");
+  spec.scaling.require_same_bits = true;
+  CHECK(threads_with("7") == "1");
+  spec.scaling.require_same_bits = false;
+  spec.scaling.on_resize_key = config::OnResize::same_bits;
+  CHECK(threads_with("7") == "1");
+}
+
+TEST_CASE("too little memory is an error only if the config sets same_bits or requires the same bits") {
+  const test::Scratch run_dir;
+  io::make_directories(run_dir / "attempts");
+  io::make_directories(run_dir / "logs");
+  const rundir::AttemptRecord attempt{.number = 1, .ranks = 1, .start = "2026-11-21T12:00:00Z", .memory_attempt = 1};
+  io::replace_file(run_dir / "attempts/000001.json", rundir::to_text(attempt));
+  const auto peak = static_cast<std::int64_t>(5 * gib);
+  io::replace_file(run_dir / rundir::rank_statuses_name(1), rundir::rank_status_line({.host = "n1", .peak = peak}));
+  config::RunSpec spec;
+  spec.run_dir = run_dir.path();
+  const auto start = [&] { require_fit(spec, on_nodes({0, 0}), {"n1", "n1"}); };
+  CHECK_NOTHROW(start());
+  spec.scaling.require_same_bits = true;
+  CHECK_THROWS_WITH(start(), Contains("2 ranks on n1 need 10.0 GiB of memory"));
+  spec.scaling.require_same_bits = false;
+  spec.scaling.on_resize_key = config::OnResize::same_bits;
+  CHECK_THROWS_WITH(start(), Contains("2 ranks on n1 need 10.0 GiB of memory"));
 }
