@@ -9,7 +9,7 @@
 # The line of a program has its elapsed and CPU seconds. The CPU seconds include the processes that the program has waited for, but not
 # daemons. The last lines add up the seconds of each suite, and print how much of the cores the tests used.
 #
-# On a quiet machine, a program that takes 1.5 times its budget counts as a failure. The machine is quiet if a busy loop on each core
+# On a quiet machine, a program that takes twice its budget counts as a failure. The machine is quiet if a busy loop on each core
 # gets at least 85 % of that core, both before the first test and after the last. On other machines, and in a build with sanitizers,
 # the budgets are only printed.
 #
@@ -122,11 +122,11 @@ run_worker() { # run_worker LANE: runs the programs of the lane, then programs o
 }
 
 # print_budgets SECONDS: prints the seconds, budgets and CPU seconds per suite, how much of the cores the tests used in SECONDS, and each
-# program that took more than 1.5 times its budget. Fails if there is one.
+# program that took more than twice its budget. Fails if there is one.
 print_budgets() {
   awk -v seconds="$1" -v cores="$(nproc)" '
        { suite = $1; sub("/.*", "", suite); used[suite] += $2; given[suite] += $3; cpu[suite] += $4; all += $4
-         if ($2 > 1.5 * $3) over[++n] = sprintf("over budget: %s took %d s, more than 1.5 times its budget of %d s", $1, $2, $3) }
+         if ($2 > 2 * $3) over[++n] = sprintf("over budget: %s took %d s, more than twice its budget of %d s", $1, $2, $3) }
        END { printf "%-12s %8s %8s %8s\n", "suite", "seconds", "budget", "CPU"
              for (suite in used) printf "%-12s %8d %8d %8d\n", suite, used[suite], given[suite], cpu[suite] | "sort"
              close("sort")

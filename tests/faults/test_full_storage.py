@@ -61,13 +61,13 @@ def a_run_on_full_storage_is_not_restarted_and_says_once_what_is_full():
     storage = scratch()
     job = run([*own_mount(storage, "size=300k"), "sh", "-c", '"$@"; code=$?; "$0" result "$RUN"; exit $code', TRAINRT, TRAINRT, "-n", "2", "--config",
                config_of(scratch(), storage, epochs=40, num_to_keep=0)], env={"RUN": storage / "run"})
-    check_exit(job, FAILED)
+    check(job.code in (FAILED, NO_PROGRESS), f"exit {job.code}", job)  # NO_PROGRESS if the record of the attempt found no space, either
     says(job, "ranks 0-1 on ", "of space are left there", "failure 3 in a row", "not restarted on full storage", "the run resumes from its last checkpoint, of step ",
          never=["restarting the run", "given up"])
     lines = [line for line in job.err.splitlines() if "is dropped" in line]
     equal(len(lines), 3, "messages", job)
     check(len(lines[1]) < 200 and len(max(lines, key=len)) < 900, "the messages are long", job)
-    check("killed" not in job.out and "attempt 2" not in job.out, "the attempt has no recorded end", job)
+    check(job.code == NO_PROGRESS or "killed" not in job.out and "attempt 2" not in job.out, "the attempt has no recorded end", job)
 
 
 @test

@@ -21,8 +21,8 @@ namespace {
 constexpr std::string_view build_usage = "build torch [--python PROGRAM] [--output FOLDER]";
 
 constexpr Example build_examples[] = {
-    {"trainrt build torch", "for the PyTorch of the python3 in PATH"},
-    {"CXX=g++-12 trainrt build torch --python /opt/torch/bin/python", "for another PyTorch, with another compiler"}};
+    {"trainrt build torch", "for the PyTorch of python3"},
+    {"CXX=g++-12 trainrt build torch --python /opt/torch/bin/python", "with another PyTorch and compiler"}};
 
 constexpr CommandOption build_options[] = {
     {"python", "PROGRAM", "Python that has PyTorch; default: python3"},

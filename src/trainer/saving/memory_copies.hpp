@@ -33,7 +33,7 @@ class MemoryCopies {
   /// Prepares the copies of `state`. Returns the note of the newest copy of an earlier attempt, or nothing. Logs a warning
   /// if the State cannot be copied. Collective.
   std::optional<checkpoint::CopyNote> begin(const State& state);
-  /// Loads the copy whose note begin() has returned into `state`. Not collective.
+  /// Loads the copy into `state`; requires that begin() has returned its note. Not collective.
   void load(const State& state) { copies_->load(state); }
   /// Begins the attempt: from the copy that begin() has returned if `from_copy` is true, otherwise from another state. Not
   /// collective.

@@ -103,6 +103,8 @@ TEST_CASE("every key of the config sets its own member of the spec") {
                        {"metrics.progress", "all"},
                        {"metrics.aggregate", "true"},
                        {"failure.max_failures", "12"},
+                       {"failure.recovery", "live"},
+                       {"failure.memory", "3 GiB"},
                        {"failure.max_requeues", "13"},
                        {"failure.max_no_progress", "14"},
                        {"failure.stop_before_end", "15 s"},
@@ -160,6 +162,7 @@ TEST_CASE("every key of the config sets its own member of the spec") {
   CHECK(spec.program.progress == R"(step (?<step>\d+))");
   CHECK((spec.xgboost.library == "/x/libxgboost.so" && spec.lightgbm.library == "/l"));
   const auto& failure = spec.failure;
+  CHECK((failure.recovery == Recovery::live && failure.memory_bytes == std::uint64_t{3} << 30));
   CHECK((failure.max_failures == 12 && failure.max_requeues == 13 && failure.max_no_progress == 14));
   CHECK((failure.stop_before_end.seconds == 15 && failure.hang_timeout.seconds == 16));
   CHECK((failure.launch_timeout_s == 17 && failure.collective_timeout_s == 18 && failure.storage_timeout_s == 19));
