@@ -17,6 +17,7 @@
 #include "core/process/memory.hpp"
 #include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
+#include "io/storage_retry.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 
 namespace trainrt::trainer {
@@ -38,7 +39,7 @@ int cpus_in(const std::string& affinity) { return static_cast<int>(std::ranges::
 
 /// Returns the numbers of threads of the newest attempt, if it had `ranks` ranks and has recorded them; otherwise nothing.
 rundir::RankTexts recorded_threads(const std::string& run_dir, int ranks) {
-  const auto attempts = rundir::read_attempts(run_dir, 1);
+  const auto attempts = io::retried([&] { return rundir::read_attempts(run_dir, 1); });
   return attempts.empty() || attempts.back().ranks != ranks ? rundir::RankTexts() : attempts.back().bits.threads;
 }
 
@@ -97,6 +98,7 @@ std::string sharing_in_words(int workers, int cpus, int nodes) {
 
 void fix_threads(const config::RunSpec& spec, const std::string& run_dir, const World& world, Communicator& communicator) {
   if (!spec.scaling.has_fixed_workers()) return;
+  io::set_storage_timeout(spec.failure.storage_timeout_s);
   const auto resources = gather_resources(world, communicator);
   std::string text;
   RankZero(world.rank).run([&] { text = recorded_threads(run_dir, world.size).to_json().dump(); });
