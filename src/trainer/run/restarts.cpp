@@ -59,8 +59,9 @@ void Restarts::count(const FailedTogether& failure) {
   if (failures_ > max_failures) give_up(failure);
   require_other_error(failure);
   require_other_mistake(failure);
-  log::run_warning(fmt::format("{}: restarting the run{}, restart {} of {} (failure.max_failures)", last_line(failure),
-                               pause_s() > 0 ? fmt::format(" in {:.0f} s", pause_s()) : "", failures_, max_failures));
+  log::run_warning(fmt::format("{}: restarting the run{}, restart {} of {} (failure.max_failures)",
+                               first_line(failure.what()), pause_s() > 0 ? fmt::format(" in {:.0f} s", pause_s()) : "",
+                               failures_, max_failures));
   rank_zero_.run([&] {
     rundir::announce_start(
         spec_.run_dir,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 from harness import *  # noqa: E402,F403
-from runs.program_runs import program_config, programs  # noqa: E402
+from runs.program_runs import program_config, wait_for_programs  # noqa: E402
 
 RANKS = 2
 LOOP = {"epochs": 100, "batch_size": 16, "step_pause": 0.005, "report_every": 4, "dropout": 0.1, "optimizer": "adamw"}
@@ -43,7 +43,7 @@ PROGRAM = """
             step = 10 * state["epoch"] + state["batch"]
             ctx.step()
             BODY
-            time.sleep(0.01)
+            time.sleep(0.03)
         state["epoch"], state["batch"] = state["epoch"] + 1, 0
         ctx.report({"size": float(numpy.abs(weights).sum())})
     ctx.save()
@@ -105,8 +105,7 @@ def killed_programs_and_their_ranks_cost_no_bit():
     job = start(config)
     wait_for_reports(run_dir_of(config), 1, job)
     kill_and_wait(job, 1, lambda: job.wait_for_ranks(RANKS)[1])
-    time.sleep(1)
-    kill([programs(job)[0]])
+    kill([wait_for_programs(job, RANKS)[0]])
     finish(job)
     equal(len(continued_steps(job)), 2, "restarts from a copy", job)
     check_iterations(run_dir_of(config))

@@ -60,9 +60,9 @@ def check_named(slow, where, scale):
     check(25 < int(found[3]) < 90 and int(found[5]) >= 200, warnings[0], job)
     kept = [line for line in steps_of(run_dir) if "slow" in line]
     check(kept and all((line["slow"]["rank"], line["slow"]["work"]) == (slow, where) for line in kept), kept, job)
-    check(all(len(line["own_us"]) == len(line["waits_us"]) == RANKS for line in kept), kept)
-    check(kept[-1]["own_us"][slow] > max(value for rank, value in enumerate(kept[-1]["own_us"]) if rank != slow), kept[-1])
-    check(kept[-1]["waits_us"][slow] < min(value for rank, value in enumerate(kept[-1]["waits_us"]) if rank != slow), kept[-1])
+    check(all(len(line["own_us"]) == len(line["waits_us"]) == RANKS for line in kept), str(kept))
+    check(kept[-1]["own_us"][slow] > max(value for rank, value in enumerate(kept[-1]["own_us"]) if rank != slow), str(kept[-1]))
+    check(kept[-1]["waits_us"][slow] < min(value for rank, value in enumerate(kept[-1]["waits_us"]) if rank != slow), str(kept[-1]))
 
 
 @test
