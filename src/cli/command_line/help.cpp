@@ -98,7 +98,7 @@ std::string general_help() {
     text += fmt::format("{:<{}}{:<11}{}\n", title == last_title ? "" : title, group_width, command->name, command->help);
     last_title = title;
   }
-  return text + "\ntrainrt COMMAND --help: options, exit codes; trainrt --version; guides: README.md, share/doc/trainrt\n";
+  return text + "trainrt COMMAND --help: options, exit codes; trainrt --version; guides: README.md, share/doc/trainrt\n";
 }
 
 std::string help_of(const Command& command) {
