@@ -117,9 +117,11 @@ bool MemoryCopies::schedule_next(double copy_s, bool is_complete) {
   communicator_.all_reduce(slowest, Op::max, "duration of the copy of the State in memory");
   constexpr double min_step_s = 1e-7, max_points = 1e9;
   const double points = std::ceil(slowest[0] / (max_share * std::max(min_step_s, -slowest[1])));
+  // At most twice the last interval, since a single copy may take long by chance.
+  const auto max_next = 2 * static_cast<double>(due_at_ - copied_at_);
   copied_at_ = point_;
   copied_at_s_ = now_s;
-  due_at_ = point_ + static_cast<std::int64_t>(std::clamp(points, 1.0, max_points));
+  due_at_ = point_ + static_cast<std::int64_t>(std::clamp(std::min(points, max_next), 1.0, max_points));
   return slowest[2] == 0;
 }
 
