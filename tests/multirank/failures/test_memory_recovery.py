@@ -106,6 +106,7 @@ def killed_programs_and_their_ranks_cost_no_bit():
     job = start(config)
     wait_for_reports(run_dir_of(config), 1, job)
     kill_and_wait(job, 1, lambda: job.wait_for_ranks(RANKS)[1])
+    wait_for_reports(run_dir_of(config), report_count(run_dir_of(config)) + 2, job)
     kill([wait_for_programs(job, RANKS)[0]])
     finish(job)
     equal(len(continued_steps(job)), 2, "restarts from a copy", job)
