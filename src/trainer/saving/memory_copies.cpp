@@ -103,9 +103,22 @@ bool MemoryCopies::is_due(bool may_copy) { return copies_ && ++point_ >= due_at_
 void MemoryCopies::copy(const State& state, const checkpoint::CopyNote& note) {
   const double begin_s = monotonic_seconds();
   const bool is_complete = copies_->copy(state, note);
-  if (schedule_next(monotonic_seconds() - begin_s, is_complete) || !open(state)) return;
-  copies_->newest();  // there is none: the file is new
-  if (!copies_->copy(state, note)) due_at_ = point_ + 1;
+  if (schedule_next(monotonic_seconds() - begin_s, is_complete)) {
+    was_opened_again_ = false;
+    return;
+  }
+  if (was_opened_again_) {
+    copies_->close();
+    copies_.reset();
+    log::run_warning(
+        "no further copies of the State are made in memory: the values of the State and the reported metrics take too "
+        "much room. Store large values as tensors");
+    return;
+  }
+  if (!open(state)) return;
+  copies_->newest();
+  was_opened_again_ = true;
+  due_at_ = point_ + 1;  // on all ranks, since all ranks know that the copy of one of them is not complete
 }
 
 /// Determines when the next copy is due, after a copy that took `copy_s` seconds on this rank. All ranks use the longest

@@ -60,6 +60,7 @@ class MemoryCopies {
   std::int64_t point_ = 0;                         // number of steps and reports of this attempt
   std::int64_t due_at_ = 1;                        // value of point_ at which the next copy is due
   std::int64_t copied_at_ = 0;                     // value of point_ at the last copy
+  bool was_opened_again_ = false;                  // after the last copy, which was not complete
   double copied_at_s_ = 0;                         // monotonic_seconds() after the last copy
 };
 
