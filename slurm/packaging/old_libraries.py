@@ -17,7 +17,7 @@ SECTIONS = {"OBJECT": ".data", "TLS": ".tbss", "NOTYPE": ".data"}  # of symbols 
 
 
 def numbers(version):
-    """Returns the prefix of `version` and its numbers: ("GLIBC", (2, 14)) for GLIBC_2.14; None if it has none."""
+    """Returns the prefix of `version` and its numbers: ("GLIBC", (2, 14)) for GLIBC_2.14; None if it has no numbers."""
     found = re.fullmatch(r"([A-Z]+)_([0-9.]+)", version)
     return found and (found[1], tuple(int(number) for number in found[2].split(".")))
 
