@@ -165,6 +165,10 @@ Saver::Progress Saver::progress() const {
   return {.sealed = started_ - (writer_.is_sealed() ? 0 : 1), .finished = last_commit_->finished()};
 }
 
+void Saver::finish_writes() {
+  if (!writer_.is_sealed()) writer_.wait();
+}
+
 std::optional<SaveResult> Saver::advance(Progress of_all) {
   if (!pending_) return std::nullopt;
   if (!pending_->gathered && of_all.sealed >= started_) gather();

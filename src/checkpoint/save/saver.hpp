@@ -104,6 +104,9 @@ class Saver {
   /// Waits for the save in flight and returns its result; nullopt if no save is in flight. Throws LostRun on all ranks if
   /// another attempt owns the run.
   std::optional<SaveResult> finish();
+  /// Waits until this rank has written its part of the save in flight, so that no background thread reads the State. Throws
+  /// SaveStalled if no byte is written for writer.stuck_s seconds. Not collective.
+  void finish_writes();
   /// Waits for the background work after commits: writing combined views (state.h5) and deleting old checkpoints. Tries
   /// once more to write the views that could not be written. Calls SaverOptions::writer.warn if the wait takes 30 s, and
   /// throws SaveStalled after another writer.stuck_s seconds. Not collective.

@@ -26,6 +26,7 @@ class SilentReporter : public Reporter {
  public:
   void begin(const Start&) override {}
   void expect(std::int64_t) override {}
+  bool wants_state(std::int64_t) const override { return false; }
   void show(const State&, std::int64_t) override {}
   void write(metrics::Record, std::int64_t, const metrics::TimeSpent&) override {}
   void sync() override {}
@@ -113,13 +114,15 @@ class FileReporter : public Reporter {
     sinks_.for_each([&](metrics::Sink& sink) { sink.expect_iterations(total); });
   }
 
+  bool wants_state(std::int64_t iteration) const override {
+    return sinks_.any([&](const metrics::Sink& sink) { return sink.wants_state(iteration); });
+  }
+
   void show(const State& state, std::int64_t iteration) override {
-    const auto wants_state = [&](const metrics::Sink& sink) { return sink.wants_state(iteration); };
-    if (!sinks_.any(wants_state)) return;
     state.bring_up_to_date();
     HostTensors tensors;
     sinks_.for_each([&](metrics::Sink& sink) {
-      if (wants_state(sink)) sink.at_state(state, [&](const TensorEntry& entry) { return tensors.bytes_of(entry); });
+      if (sink.wants_state(iteration)) sink.at_state(state, [&](const TensorEntry& entry) { return tensors.bytes_of(entry); });
     });
   }
 

@@ -104,6 +104,7 @@ class CheckpointCycle {
   std::string newest_in_words() const;
   /// Waits for the background work after the last commit. Throws Error if the work takes too long.
   void drain() { saver_.drain(); }
+  void finish_writes() { saver_.finish_writes(); }  ///< Saver::finish_writes()
 
  private:
   struct InFlight {

@@ -102,12 +102,12 @@ void Observation::complete_iteration(const metrics::Record& record) {
   parts_.progress.complete_iteration(record.iteration);
 }
 
-void Observation::write(metrics::Record record, const Metrics& metrics, const State* state) {
+void Observation::write(metrics::Record record, const Metrics& metrics, const std::function<const State&()>& state) {
   auto& callbacks = parts_.attempt.callbacks;
   if (callbacks.presence().all_ranks)
     callbacks.set_rank_metrics(reports_of_ranks(metrics, record.iteration, parts_.communicator));
   const auto write = [&] {
-    if (state != nullptr) reporter_->show(*state, record.iteration);
+    if (state && reporter_->wants_state(record.iteration)) reporter_->show(state(), record.iteration);
     reporter_->write(std::move(record), parts_.progress.step(), time_so_far());
   };
   comm::collectively(parts_.communicator, write, with_advice);

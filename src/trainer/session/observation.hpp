@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -65,9 +66,9 @@ class Observation {
   metrics::Record combine(const Metrics& metrics, const ReportOptions& options);
   /// Completes the iteration of `record`. last_metrics() then returns the numbers in `record`.
   void complete_iteration(const metrics::Record& record);
-  /// Writes `record` to result.json and the sinks, and notifies the callbacks. `metrics`: this rank's metrics. `state`: the
-  /// attached State, for the sinks that read it; or nullptr. Collective.
-  void write(metrics::Record record, const Metrics& metrics, const State* state);
+  /// Writes `record` to result.json and the sinks, and notifies the callbacks. `metrics`: this rank's metrics. `state`
+  /// returns the attached State, and is called if a sink reads it; empty if no State is attached. Collective.
+  void write(metrics::Record record, const Metrics& metrics, const std::function<const State&()>& state);
   /// Returns the cause if a callback stops the run (batch::paused or batch::ended_early), otherwise batch::no_stop.
   /// Collective.
   batch::StopCause stop_by_callback();

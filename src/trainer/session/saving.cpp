@@ -177,6 +177,11 @@ void Saving::outdate() {
   cycle_.outdate();
 }
 
+const State& Saving::state_at_rest() {
+  cycle_.finish_writes();
+  return state_;
+}
+
 void Saving::compare_replicas_if_due() {
   const auto step = parts_.progress.step();
   if (!replicas_.is_due_at(step)) return;

@@ -119,6 +119,9 @@ class Saving {
   void settle();
   /// Waits for the background work after the last commit. Throws Error if the work takes too long. Not collective.
   void drain() { cycle_.drain(); }
+  /// Returns the attached State once no background thread of a save reads its memory, so that State::bring_up_to_date() may
+  /// be called. Throws Error if the storage does not respond. Not collective.
+  const State& state_at_rest();
 
   // --- status; not collective ---
   checkpoint::Saver::Progress progress() const { return cycle_.progress(); }

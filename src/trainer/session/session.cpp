@@ -1,6 +1,7 @@
 #include "trainer/session/session.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -199,7 +200,9 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
   auto record = complete_iteration(metrics, options, reported);
   if (stops_.meets_rule(record.iteration, observation_.last_metrics())) outcome.stop = batch::ended_early;
   note_stop_point();
-  observation_.write(std::move(record), metrics, saving_.is_attached() ? &saving_.state() : nullptr);
+  std::function<const State&()> state;
+  if (saving_.is_attached()) state = [this]() -> const State& { return saving_.state_at_rest(); };
+  observation_.write(std::move(record), metrics, state);
   outcome.stop = std::max(outcome.stop, observation_.stop_by_callback());
   datasets_.warn_if_starving();
   fault_point("reported");

@@ -43,3 +43,24 @@ TEST_CASE("steady tensors are written without staging memory, and their owner is
     CHECK(std::all_of(data, data + bytes, [](std::byte byte) { return byte == std::byte{7}; }));
   }
 }
+
+TEST_CASE("after finish_writes() the memory of steady tensors may be changed, although the save is in flight") {
+  Scratch run;
+  constexpr std::size_t bytes = 16 * checkpoint::block_bytes;
+  const auto memory = std::make_shared<io::AlignedMemory>(bytes);
+  const auto fill = [&](std::byte byte) { std::ranges::fill(memory->bytes(), byte); };
+  run_ranks(1, [&](Communicator& communicator) {
+    State state;
+    state.tensor("w", TensorView{memory->bytes().data(), DType::u8, {static_cast<std::int64_t>(bytes)}}).steady = memory;
+    checkpoint::Saver saver(options_for(run.path(), 1).saver, communicator);
+    saver.finish_writes();  // no save is in flight
+    fill(std::byte{7});
+    REQUIRE(!saver.start(state, {options_for(run.path(), 1).meta, {}}));
+    saver.finish_writes();
+    CHECK(saver.in_flight());
+    fill(std::byte{8});
+    REQUIRE(saver.finish()->committed);
+    saver.drain();
+  });
+  CHECK(checkpoint::verify(run / checkpoint::directory_name(1)) == std::vector<std::string>{});
+}
