@@ -8,8 +8,8 @@ train     reading a synthetic table like HIGGS (1,000,000 x 28) from HDF5, and 5
 memory    peak resident memory of one rank in the same training
 scaling   2 ranks with 1 thread each, compared with 1 rank with 2 threads
 read      rows per second from HDF5, CSV and Parquet into the matrix of the library; peer: pandas with DMatrix or Dataset (read_csv, read_parquet,
-          and for HDF5 a DataFrame of the array that h5py reads). Also prints the rate of that array without pandas, and the share of the peer's
-          time in which the library creates its matrix from rows in memory, which no reader can avoid
+          and for HDF5 a DataFrame of the array that h5py reads). Creating the matrix from rows in memory takes most of the time for HDF5, and no
+          reader can avoid it. The rate for HDF5 is therefore also compared with this limit, and with that of the array without pandas
 
 XGBoost is Debian's (python3-xgboost). LightGBM is in $TRAINRT_LIGHTGBM, a folder of Python packages, else in an environment of
 `make test-frameworks`. Parquet needs pyarrow for Debian's NumPy in $TRAINRT_PYARROW, a folder that
@@ -173,9 +173,11 @@ class Trees:
             if suffix == "h5":
                 work[f"{name}_h5py_array_rows_s"] = lambda: rows / self.peer(path, 0, 2)["read_s"]
             figures = list(self.bench.interleaved(REPETITIONS, work).values())
-            self.bench.claim(f"{name}_rows_vs_pandas", ratio(figures[0], figures[1]), ">=", 2.0)
-            for other in figures[2:]:
-                print(f"# {name}_rows_vs_h5py_array: {ratio(figures[0], other):.3g}")
+            self.bench.claim(f"{name}_rows_vs_pandas", ratio(figures[0], figures[1]), ">=", 1.0 if suffix == "h5" else 2.0)
+            if suffix == "h5":
+                limit = [rate / part for rate, part in zip(figures[1], made)]
+                self.bench.claim(f"{name}_rows_vs_limit", ratio(figures[0], limit), ">=", 0.8)
+                print(f"# {name}_rows_vs_h5py_array: {ratio(figures[0], figures[2]):.3g}")
             print(f"# {name}: creating the matrix takes {median(made):.0%} of the peer's time")
 
 
