@@ -97,7 +97,7 @@ fuzz: test-packages ## give random files, configurations and messages to every p
 BENCHES = $(patsubst tests/bench/bench_%.py,bench-%,$(wildcard tests/bench/bench_*.py))
 bench: $(BENCHES) ## run all benchmarks, which compare trainrt with other software
 
-bench-%: configure-tests all ## run one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-data, bench-scale, bench-elastic, bench-restart, bench-program, bench-api, bench-frameworks, bench-stage, bench-tune, bench-see, bench-trees, bench-formats, bench-gpu
+bench-%: configure-tests all ## run one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-data, bench-scale, bench-elastic, bench-restart, bench-recovery, bench-program, bench-api, bench-frameworks, bench-stage, bench-tune, bench-see, bench-trees, bench-formats, bench-gpu
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD) $(ONLY)
 
