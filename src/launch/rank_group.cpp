@@ -53,7 +53,7 @@ int signal_at_death() {
 /// One rank of a RankGroup: its process, and the thread that serves PMI-1 to its MPI.
 struct RankProcess {
   pid_t pid = -1;
-  int socket = -1;  ///< this process's end of the socket pair for PMI-1; owned by RankGroup::Impl
+  int socket = -1;          ///< this process's end of the socket pair for PMI-1; owned by RankGroup::Impl
   Descriptor standby_pipe;  ///< closed if the process does not wait as a standby
   std::optional<int> code;
   std::atomic<bool> finalized = false;

@@ -97,8 +97,8 @@ def numpy(bench):
         bench.claim(name, median(figures[name]), "<=", 0.3)
 
 
-def ddp_seconds(bench, launcher, kills):
-    """Kills rank 1 of the script `kills` times; returns the seconds from each kill to the next step of all ranks."""
+def ddp_s(bench, launcher):
+    """Returns the seconds from the kill of the script's rank 1 to the next step of both ranks."""
     out = bench.fresh("ddp")
     command = [*launcher, FOLDER / "recovery_ddp.py", out]
     bench.note_command(f"ddp {Path(str(launcher[0])).name}", [str(word) for word in command])
@@ -108,35 +108,29 @@ def ddp_seconds(bench, launcher, kills):
         files = [out / str(rank) for rank in range(2)]
         return all(each.exists() for each in files) and all(float((each.read_text().split("\n")[-2:-1] or ["0"])[0]) > begin for each in files)
 
-    def rank_1():
-        return [pid for pid in harness.processes_with(job.token) if harness.environment_of(pid).get("RANK") == "1" and
-                harness.environment_of(pid).get("MASTER_PORT") and "recovery_ddp" in harness.name_of_process(pid)]
-
-    seconds = []
     wait_for(lambda: steps_after(0), "the first steps", job, 120, 0.005)
-    for _ in range(kills):
-        time.sleep(SETTLE_S)
-        (victim,) = rank_1()
-        harness.kill([victim])
-        begin = time.monotonic()
-        wait_for(lambda: steps_after(begin + 0.1), "the next step", job, 120, 0.005)
-        seconds.append(time.monotonic() - begin)
+    time.sleep(SETTLE_S)
+    (victim,) = [pid for pid in harness.processes_with(job.token) if harness.environment_of(pid).get("RANK") == "1" and
+                 "recovery_ddp" in harness.name_of_process(pid)]
+    harness.kill([victim])
+    begin = time.monotonic()
+    wait_for(lambda: steps_after(begin + 0.1), "the next step", job, 120, 0.005)
+    took = time.monotonic() - begin
     job.end()
-    return seconds
+    return took
 
 
 def ddp(bench):
-    torchrun = shutil.which("torchrun")
     try:
         bench.run("torch", [PYTHON, "-c", "import torch.distributed"])
     except SystemExit:
         print("skipped: ddp: torch cannot be imported", flush=True)
         return
-    ours = [TRAINRT, "-n", 2, "--failure.recovery=live", "--failure.max_failures=1000", "--", PYTHON]
-    figures = bench.note({"ddp_s": ddp_seconds(bench, ours, 5)})
+    launchers = {"ddp_s": [TRAINRT, "-n", 2, "--failure.recovery=live", "--", PYTHON]}
+    if torchrun := shutil.which("torchrun"):
+        launchers["ddp_torchrun_s"] = [torchrun, "--nproc_per_node=2", "--max_restarts=3"]
+    figures = bench.interleaved(5, {name: lambda launcher=launcher: ddp_s(bench, launcher) for name, launcher in launchers.items()})
     bench.claim("ddp_s", median(figures["ddp_s"]), "<=", 1.5)
-    if torchrun:
-        bench.note({"ddp_torchrun_s": ddp_seconds(bench, [torchrun, "--nproc-per-node", 2, "--max-restarts", 100], 3)})
 
 
 def kills(bench):

@@ -47,7 +47,7 @@ PROGRAM = """
 
 def linear(folder, kills):
     loop = {"epochs": 12 + 6 * kills, "batch_size": 16, "step_pause": 0.004, "report_every": 4, "dropout": 0.1, "optimizer": "adamw"}
-    return linear_config(folder, "run", loop, {"samples": 320, "features": 20000}, {"every": "2 s"}, failure=MEMORY)
+    return linear_config(folder, "run", loop, {"samples": 320, "features": 4000}, {"every": "2 s"}, failure=MEMORY)
 
 
 def numpy(folder, kills):
@@ -72,8 +72,12 @@ class Run:
     def standbys(self):
         return [pid for pid in processes_with(self.job.token) if is_standby(pid)]
 
+    def ranks_running(self):
+        """Returns the processes of the ranks by rank, without the process that starts them."""
+        return {rank: pid for rank, pid in self.job.ranks().items() if pid != self.job.process.pid}
+
     def some_rank(self, draws):
-        return self._one_of(draws, self.job.ranks)
+        return self._one_of(draws, self.ranks_running)
 
     def some_process(self, draws):
         """Returns the process of a rank or of its program."""
@@ -97,7 +101,7 @@ def kill_two(run, draws):
 
 
 def kill_all(run, draws):
-    return list(run.job.ranks().values())
+    return list(run.ranks_running().values())
 
 
 def kill_standby(run, draws):
@@ -130,7 +134,7 @@ def freeze(run, draws):
 
 def kill_in_copy(run, draws):
     rank = draws.randrange(run.ranks)
-    victim = run.job.ranks().get(rank)
+    victim = run.ranks_running().get(rank)
     limit = time.monotonic() + 0.5
     while not run.copies.is_being_written(rank) and time.monotonic() < limit:
         pass
@@ -142,7 +146,7 @@ def kill_in_recovery(run, draws):
     first = run.some_rank(draws)
     kill([first])
     time.sleep(draws.uniform(0, 0.12))
-    return [first, *list(run.job.ranks().values())[:1]]
+    return [first, *list(run.ranks_running().values())[:1]]
 
 
 EVENTS = [kill_process, kill_process, kill_two, kill_all, kill_standby, kill_standby_and_rank, stop_standby_and_kill_rank, freeze_and_kill, freeze,
@@ -189,7 +193,7 @@ class Proof:
         run = Run(name, self.kills, prefix, words)
         kills = 2 if words else self.kills
         if words:  # no copies: the run continues from checkpoints
-            run.await_copies = lambda: wait_until(lambda: run.job.ranks() or run.job.ended(), 60, "ranks", run.job)
+            run.await_copies = lambda: wait_until(lambda: run.ranks_running() or run.job.ended(), 60, "ranks", run.job)
         killed, events = disturb(run, kills, draws)
         check(run.job.wait(300) == FINISHED, f"the run failed after {', '.join(events)}", run.job)
         self.compare(run, name)

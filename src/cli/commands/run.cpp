@@ -121,8 +121,8 @@ ExitCode start_local_ranks(int ranks, const std::vector<std::string>& words, con
   return run_on_this_node(spec, ranks, words);
 }
 
-/// Loads the libraries of the train function, so that the ranks of a standby need less time when they begin. Ignores errors,
-/// which the rank reports when it loads the train function.
+/// Loads the libraries of the train function, so that the ranks of a standby need less time when they begin. Ignores
+/// errors, which the rank reports when it loads the train function.
 void load_in_advance(const std::vector<std::string>& words) try {
   const auto spec = load_run_spec(words, std::string(run_usage));
   if (spec.train.program.empty()) trainer::load_function(builtin_functions(), spec.train.function, spec.train.library);

@@ -51,11 +51,9 @@ std::string low_limits_text() {
 class LocalRun {
  public:
   LocalRun(const config::RunSpec& spec, int ranks, std::vector<std::string> command)
-      : run_(spec),
-        ranks_(ranks),
-        command_(std::move(command)),
-        copies_(spec, 1),
-        standby_([this] { return start_ranks(launch::RankGroup::Start::as_standby); }) {}
+      : run_(spec), ranks_(ranks), command_(std::move(command)), copies_(spec, 1), standby_([this] {
+          return start_ranks(launch::RankGroup::Start::as_standby);
+        }) {}
 
   ExitCode run() {
     const auto code = run_until_end();
@@ -144,7 +142,8 @@ class LocalRun {
                                .failures = failures_,
                                .silent = run_.is_silent(),
                                .permanent = run_.is_permanent() || !repeated.empty(),
-                               .restarts_at_once = copies_.is_in_use()};
+                               .restarts_at_once = restarts_at_once()};
+    if (has_copied_) situation.failures_for_pause = failures_without_copy_;
     if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::JobEnding::cancelled;
     const auto decision = batch::decide(situation, {.max_failures = run_.spec().failure.max_failures});
     const bool is_given_up =
@@ -153,6 +152,14 @@ class LocalRun {
       log::error(fmt::format("{}. Fix the error and run the same command {}{}", repeated, config::again(run_.spec().run),
                              next_start()));
     return decision;
+  }
+
+  /// Updates the number of failures in a row in which no copy of the State was made. Returns whether a restart needs no
+  /// pause: after a recovery, a first failure may be a second kill, and not an error of the run.
+  bool restarts_at_once() {
+    failures_without_copy_ = copies_.is_in_use() ? 0 : failures_without_copy_ + 1;
+    has_copied_ = has_copied_ || copies_.is_in_use();
+    return has_copied_ && failures_without_copy_ <= 1;
   }
 
   /// Records the end of an attempt that was killed before it could record its end, or adds the kill to an end that
@@ -204,6 +211,8 @@ class LocalRun {
   int failures_ = 0;
   int stop_signal_ = 0;
   CopiesFile copies_;
+  bool has_copied_ = false;  ///< whether an attempt has made a copy of its State
+  int failures_without_copy_ = 0;
   StandbyRanks standby_;
   int killed_rank_ = -1;  ///< RankGroup::killed_rank() of the last attempt
 };

@@ -22,7 +22,7 @@ class StandbyRanks {
  private:
   std::function<std::unique_ptr<launch::RankGroup>()> start_;
   std::unique_ptr<launch::RankGroup> group_;
-  int lost_ = 0;          ///< number of standbys whose processes have ended before they were needed
+  int lost_ = 0;           ///< number of standbys whose processes have ended before they were needed
   double start_at_s_ = 0;  ///< earliest time of the next start, by monotonic_seconds()
 };
 

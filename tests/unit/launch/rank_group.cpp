@@ -69,9 +69,7 @@ TEST_CASE("the exit code of a group is that of the first failed rank") {
 namespace {
 
 /// Returns a script that waits as a standby, and then runs `script` with the first variable that it receives in $variable.
-std::string standby(const std::string& script) {
-  return "read -r -d '' -u $TRAINRT_STANDBY variable || exit 1; " + script;
-}
+std::string standby(const std::string& script) { return "read -r -d '' -u $TRAINRT_STANDBY variable || exit 1; " + script; }
 
 RankGroup start_standby(const std::string& script) {
   return {{"/bin/bash", "-c", standby(script)}, 2, {}, {}, RankGroup::Start::as_standby};
