@@ -9,7 +9,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:  # one goal configures the build of the next
-.PHONY: all help packages test-packages configure configure-tests wheel dist quickstart check test test-debian bench-guard test-frameworks lint chaos chaos-sweeps same-bits attack fuzz bench bench-% asan tsan install format clean
+.PHONY: all help packages test-packages configure configure-tests wheel dist quickstart check test test-debian bench-guard test-frameworks lint chaos chaos-recovery chaos-sweeps same-bits attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -76,6 +76,10 @@ chaos: test-packages all ## disturb runs under Slurm by random plans: make chaos
 	@/usr/bin/python3 tests/chaos/chaos.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
 	  $(if $(PLAN),--plan $(PLAN)) $(if $(JSON),--json '$(JSON)') $(if $(TIME),--time $(TIME))
 
+chaos-recovery: test-packages all ## kill ranks, programs and standbys of runs with failure.recovery = live: make chaos-recovery SEED=7 RUNS=20 KILLS=12 TIME=seconds
+	@/usr/bin/python3 tests/chaos/recovery.py $(BUILD) $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(if $(KILLS),--kills $(KILLS)) \
+	  $(if $(TIME),--time $(TIME))
+
 chaos-sweeps: test-packages all ## kill sweeps of trainrt tune by random plans: make chaos-sweeps SEED=7 PLANS=100 TIME=seconds SLURM=1; to repeat one plan: SEED=7 PLAN=31
 	@/usr/bin/python3 tests/chaos/break_sweeps.py $(BUILD) $(if $(SLURM),--slurm) $(if $(SEED),--seed $(SEED)) $(if $(PLANS),--plans $(PLANS)) \
 	  $(if $(PLAN),--plan $(PLAN)) $(if $(TIME),--time $(TIME))
@@ -97,7 +101,7 @@ fuzz: test-packages ## give random files, configurations and messages to every p
 BENCHES = $(patsubst tests/bench/bench_%.py,bench-%,$(wildcard tests/bench/bench_*.py))
 bench: $(BENCHES) ## run all benchmarks, which compare trainrt with other software
 
-bench-%: configure-tests all ## run one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-data, bench-scale, bench-elastic, bench-restart, bench-program, bench-api, bench-frameworks, bench-stage, bench-tune, bench-see, bench-trees, bench-formats, bench-gpu
+bench-%: configure-tests all ## run one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-data, bench-scale, bench-elastic, bench-restart, bench-recovery, bench-program, bench-api, bench-frameworks, bench-stage, bench-tune, bench-see, bench-trees, bench-formats, bench-gpu
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD) $(ONLY)
 

@@ -146,7 +146,8 @@ RestartDecision after_failure(const Situation& situation, const RestartLimits& l
   if (!usable_nodes(situation, limits).lost.empty()) return after_loss(situation, limits);
   if (auto decision = without_excluded(situation, limits)) return *decision;
   if (auto decision = on_fewer_nodes(situation, limits)) return *decision;
-  const double pause_s = std::min(max_wait_s, std::exp2(std::clamp(situation.failures, 1, 10) - 1));
+  const int failures = situation.failures_for_pause.value_or(situation.failures);
+  const double pause_s = std::min(max_wait_s, std::exp2(std::clamp(failures, 1, 10) - 1));
   const double wait_s = situation.restarts_at_once ? 0 : pause_s;
   return {.action = Action::restart,
           .wait_s = wait_s,

@@ -50,8 +50,11 @@ struct Situation {
   bool slow = false;
   /// True if the ranks have recorded that every restart would fail in the same way, or the last two attempts show it.
   bool permanent = false;
-  /// True if a restart needs no pause: a copy of the State is in memory, and the attempt did not fail at its start.
+  /// True if a restart needs no pause: a copy of the State is in memory, and the attempt did not fail at its start, or is
+  /// the first one that did.
   bool restarts_at_once = false;
+  /// Number of failures that determines the pause before the restart; by default `failures`.
+  std::optional<int> failures_for_pause = {};
   /// Words that advice adds after "submit it again". They are " with --run.name=NAME (before --)" if the same command in
   /// a new job would start a new run, otherwise "".
   std::string again_with = {};

@@ -5,13 +5,9 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <cstring>
-#include <map>
-#include <mutex>
 #include <optional>
-#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -26,80 +22,15 @@
 #include "core/output/log.hpp"
 #include "core/process/ignored_signal.hpp"
 #include "core/process/spawn.hpp"
-#include "core/text/text.hpp"
 #include "launch/pmi/pmi_server.hpp"
+#include "launch/rank_exchange.hpp"
+#include "launch/standby.hpp"
 
 namespace trainrt::launch {
 
 namespace {
 
 constexpr double grace_s = 3;  ///< seconds between the early exit of a rank and the kill of the other ranks
-
-/// The key-value store and the barrier that the ranks of a RankGroup share, for their PMI servers. Thread-safe.
-class RankExchange {
- public:
-  RankExchange(int size, const GroupLimits& limits) : limits_(limits), barriers_(static_cast<std::size_t>(size)) {}
-
-  void put(int rank, const std::string& key, const std::string& value) {
-    const std::lock_guard lock(mutex_);
-    values_[{rank, key}] = value;
-  }
-  std::string get(int rank, const std::string& key) {
-    const std::lock_guard lock(mutex_);
-    const auto found = values_.find({rank, key});
-    return found == values_.end() ? "" : found->second;
-  }
-  /// Blocks until all ranks have called fence(), and returns an empty text. After a timeout, returns the missing ranks,
-  /// such as "rank 1". Throws Error if close() was called.
-  std::string fence(int rank) {
-    std::unique_lock lock(mutex_);
-    const int mine = ++barriers_[static_cast<std::size_t>(rank)];
-    changed_.notify_all();
-    const auto all_came = [&] { return std::ranges::all_of(barriers_, [&](int count) { return count >= mine; }); };
-    const std::chrono::duration<double> limit(mine == 1 ? limits_.start_s : limits_.later_s);
-    if (!changed_.wait_for(lock, limit, [&] { return all_came() || !broken_.empty(); })) return missing(mine);
-    if (!all_came()) throw Error(broken_);
-    return {};
-  }
-  void wait_until_closed() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !broken_.empty(); });
-  }
-  /// Makes all current and later calls of fence() throw Error with the message `why`, unless all ranks have reached the
-  /// fence.
-  void close(const std::string& why) {
-    const std::lock_guard lock(mutex_);
-    broken_ = why;
-    changed_.notify_all();
-  }
-
- private:
-  std::string missing(int barrier) const {
-    std::vector<std::string> ranks;
-    for (std::size_t rank = 0; rank < barriers_.size(); ++rank)
-      if (barriers_[rank] < barrier) ranks.push_back(std::to_string(rank));
-    return (ranks.size() == 1 ? "rank " : "ranks ") + join(ranks);
-  }
-
-  const GroupLimits limits_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::pair<int, std::string>, std::string> values_;
-  std::vector<int> barriers_;  ///< number of barriers that each rank has reached, by rank
-  std::string broken_;         ///< error message that fence() throws after close(); "" before close()
-};
-
-Variables environment_of(int rank, int size, int socket) {
-  auto variables = without_launcher(inherited_environment());
-  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, int>>{{"PMI_FD", socket},
-                                                                                      {"PMI_RANK", rank},
-                                                                                      {"PMI_SIZE", size},
-                                                                                      {"MPI_LOCALRANKID", rank},
-                                                                                      {"MPI_LOCALNRANKS", size}})
-    variables[name] = std::to_string(value);
-  variables[rank_group_variable] = rank_group_name;
-  return variables;
-}
 
 /// Returns a new file descriptor for the standard input of a rank, which the caller owns. If each rank reads the same file,
 /// the descriptor is at the beginning of that file; otherwise it is a duplicate of `input.fd`, or /dev/null.
@@ -122,7 +53,8 @@ int signal_at_death() {
 /// One rank of a RankGroup: its process, and the thread that serves PMI-1 to its MPI.
 struct RankProcess {
   pid_t pid = -1;
-  int socket = -1;  ///< this process's end of the socket pair for PMI-1; owned by RankGroup::Impl
+  int socket = -1;          ///< this process's end of the socket pair for PMI-1; owned by RankGroup::Impl
+  Descriptor standby_pipe;  ///< closed if the process does not wait as a standby
   std::optional<int> code;
   std::atomic<bool> finalized = false;
   std::thread server;
@@ -132,11 +64,14 @@ struct RankProcess {
 
 class RankGroup::Impl {
  public:
-  Impl(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input)
-      : exchange_(size, limits), has_copies_(limits.has_copies), ranks_(static_cast<std::size_t>(size)) {
+  Impl(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input, Start start_as)
+      : exchange_(size, limits),
+        has_copies_(limits.has_copies),
+        environment_(without_launcher(inherited_environment())),
+        ranks_(static_cast<std::size_t>(size)) {
     try {
       for (int rank = 0; rank < size; ++rank) {
-        start(command, rank, open_input(input));
+        start(command, rank, open_input(input), start_as);
         if (!input.is_for_all) input.fd = -1;  // a stream, such as a pipe, is the standard input of rank 0 only
       }
     } catch (...) {
@@ -155,6 +90,24 @@ class RankGroup::Impl {
       if (rank.server.joinable()) rank.server.join();
       if (rank.socket >= 0) close(rank.socket);
     }
+  }
+
+  void begin() {
+    auto changed = without_launcher(inherited_environment());
+    std::erase_if(changed, [this](const auto& variable) {
+      const auto found = environment_.find(variable.first);
+      return found != environment_.end() && found->second == variable.second;
+    });
+    for (auto& rank : ranks_) {
+      wake_standby(rank.pid, rank.standby_pipe.get(), changed);
+      rank.standby_pipe.reset();
+    }
+  }
+
+  bool is_complete() {
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+      if (!ranks_[rank].code) collect(static_cast<int>(rank));
+    return std::ranges::none_of(ranks_, [](const auto& rank) { return rank.code.has_value(); });
   }
 
   void signal(int number) const {
@@ -177,19 +130,43 @@ class RankGroup::Impl {
   int killed_rank() const { return killed_; }
 
  private:
-  void start(const std::vector<std::string>& command, int number, const Descriptor& input) {
+  void start(const std::vector<std::string>& command, int number, const Descriptor& input, Start start_as) {
     std::array<int, 2> pair{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) fail_to_start(number, errno);
     auto& rank = ranks_[static_cast<std::size_t>(number)];
     rank.socket = pair[0];
     const Descriptor socket_of_rank(pair[1]);
+    auto environment = environment_of(number, socket_of_rank.get());
+    std::vector<int> kept_files{socket_of_rank.get()};
+    Descriptor standby_pipe;
+    if (start_as == Start::as_standby) {
+      Pipe pipe;
+      if (!pipe) fail_to_start(number, errno);
+      standby_pipe = std::move(pipe.read_end);
+      rank.standby_pipe = std::move(pipe.write_end);
+      environment[standby_variable] = std::to_string(standby_pipe.get());
+      kept_files.push_back(standby_pipe.get());
+    }
     rank.pid = spawn({.command = command,
-                      .environment = environment_of(number, static_cast<int>(ranks_.size()), socket_of_rank.get()),
+                      .environment = std::move(environment),
                       .input = input.get(),
-                      .kept_files = {socket_of_rank.get()},
+                      .kept_files = std::move(kept_files),
                       .closes_other_files = false,
                       .signal_at_parent_end = signal_at_death()});
     if (rank.pid < 0) fail_to_start(number, errno);
+  }
+
+  Variables environment_of(int rank, int socket) const {
+    auto variables = environment_;
+    const int size = static_cast<int>(ranks_.size());
+    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, int>>{{"PMI_FD", socket},
+                                                                                        {"PMI_RANK", rank},
+                                                                                        {"PMI_SIZE", size},
+                                                                                        {"MPI_LOCALRANKID", rank},
+                                                                                        {"MPI_LOCALNRANKS", size}})
+      variables[name] = std::to_string(value);
+    variables[rank_group_variable] = rank_group_name;
+    return variables;
   }
 
   [[noreturn]] void fail_to_start(int number, int error_number) const {
@@ -261,6 +238,7 @@ class RankGroup::Impl {
 
   RankExchange exchange_;
   const std::function<bool()> has_copies_;
+  const Variables environment_;  ///< of this process, at the start of the ranks
   std::vector<RankProcess> ranks_;
   GroupEnd first_;  ///< exit code and number of the first rank that exited with an error
   std::atomic<GroupEnd> aborted_{GroupEnd{}};
@@ -269,9 +247,12 @@ class RankGroup::Impl {
   bool has_killed_ = false;  ///< this process has sent SIGKILL to the ranks
 };
 
-RankGroup::RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input)
-    : impl_(std::make_unique<Impl>(command, size, limits, input)) {}
+RankGroup::RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input,
+                     Start start)
+    : impl_(std::make_unique<Impl>(command, size, limits, input, start)) {}
 RankGroup::~RankGroup() = default;
+void RankGroup::begin() { impl_->begin(); }
+bool RankGroup::is_complete() { return impl_->is_complete(); }
 void RankGroup::signal(int number) const { impl_->signal(number); }
 bool RankGroup::ended() { return impl_->ended(); }
 GroupEnd RankGroup::end() const { return impl_->end(); }

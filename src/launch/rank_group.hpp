@@ -46,13 +46,22 @@ struct GroupInput {
 ///   or at once if GroupLimits::has_copies.
 class RankGroup {
  public:
+  enum class Start {
+    at_once,
+    as_standby  ///< the processes wait until begin() is called; they must call wait_if_standby()
+  };
   /// Starts `size` processes of `command`, of which the first word is the path of the program. Throws Error if a process
   /// cannot be started; the processes that were already started are killed.
-  RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input = {});
+  RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input = {},
+            Start start = Start::at_once);
   ~RankGroup();  ///< kills the ranks that are still running
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
 
+  /// Lets the processes of a standby begin. Changes of this process's environment since their start are sent to them.
+  void begin();
+  /// Returns whether all processes of the group are running.
+  bool is_complete();
   void signal(int number) const;  ///< sends signal `number` to all ranks that are still running
   /// Collects the exit codes of ranks of the group that have exited, kills the other ranks if necessary, and returns
   /// whether all ranks have exited. Does not block. Must be called every 100 ms, and after SIGCHLD.

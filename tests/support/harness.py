@@ -216,6 +216,18 @@ def name_of_process(pid):
         return ""
 
 
+def is_standby(pid):
+    """Returns whether the process waits as a standby, to replace a rank after a failure, or is about to wait."""
+    load_s = 0.1  # maximum time from the start of a process until it has the name of a standby
+    try:
+        if Path(f"/proc/{pid}/comm").read_text().strip() == "trainrt-standby":
+            return True
+        ticks = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19])
+        return "TRAINRT_STANDBY" in environment_of(pid) and time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK") < load_s
+    except OSError:
+        return False
+
+
 def is_stopped(pid):
     """Returns whether the process is stopped by SIGSTOP."""
     try:
@@ -314,11 +326,11 @@ class Job:
 
     def ranks(self):
         """Returns the pids of the running trainrt processes of this job by rank. The process of `trainrt -n` that starts the ranks has no
-        rank, and a child between vfork and exec looks like its parent; both are left out."""
+        rank, a standby waits to become one, and a child between vfork and exec looks like its parent; all are left out."""
         rank_of = {}
         for pid in processes_with(self.token):
             try:
-                if os.path.realpath(f"/proc/{pid}/exe") != self._trainrt:
+                if os.path.realpath(f"/proc/{pid}/exe") != self._trainrt or is_standby(pid):
                     continue
             except OSError:
                 continue

@@ -7,6 +7,7 @@
 #include "cli/command_line/command.hpp"
 #include "cli/command_line/intended_call.hpp"
 #include "cli/command_line/rank_count_option.hpp"
+#include "cli/start/builtin_functions.hpp"
 #include "cli/start/exec_program.hpp"
 #include "cli/start/load_run_spec.hpp"
 #include "cli/start/requested_runs.hpp"
@@ -19,10 +20,12 @@
 #include "core/rank_zero.hpp"
 #include "launch/expected_size.hpp"
 #include "launch/shell_step.hpp"
+#include "launch/standby.hpp"
 #include "program/children/other_launcher.hpp"
 #include "rundir/storage/opened_run.hpp"
 #include "trainer/records/own_run.hpp"
 #include "trainer/run/run.hpp"
+#include "trainer/start/module_loader.hpp"
 #include "trainer/start/rank_command.hpp"
 #include "trainer/start/rank_resources.hpp"
 #include "trainer/start/rank_start.hpp"
@@ -118,9 +121,18 @@ ExitCode start_local_ranks(int ranks, const std::vector<std::string>& words, con
   return run_on_this_node(spec, ranks, words);
 }
 
+/// Loads the libraries of the train function, so that the ranks of a standby need less time when they begin. Ignores
+/// errors, which the rank reports when it loads the train function.
+void load_in_advance(const std::vector<std::string>& words) try {
+  const auto spec = load_run_spec(words, std::string(run_usage));
+  if (spec.train.program.empty()) trainer::load_function(builtin_functions(), spec.train.function, spec.train.library);
+} catch (const std::exception&) {
+}
+
 ExitCode run_command(std::span<const std::string> given) {
   refuse_operands("", given, run_options);
   std::vector<std::string> words(given.begin(), given.end());
+  launch::wait_if_standby([&] { load_in_advance(words); });
   const auto environment = Environment::of_process();
   if (const auto ranks = take_rank_count_option(words, run_usage)) return start_local_ranks(*ranks, words, environment);
   TrainingCommand command(words, environment);

@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "cli/start/process_limits.hpp"
 #include "cli/supervise/copies_file.hpp"
 #include "cli/supervise/restart_message.hpp"
+#include "cli/supervise/standby_ranks.hpp"
 #include "cli/supervise/supervised_run.hpp"
 #include "config/run_name.hpp"
 #include "core/descriptor.hpp"
@@ -49,7 +51,9 @@ std::string low_limits_text() {
 class LocalRun {
  public:
   LocalRun(const config::RunSpec& spec, int ranks, std::vector<std::string> command)
-      : run_(spec), ranks_(ranks), command_(std::move(command)), copies_(spec, 1) {}
+      : run_(spec), ranks_(ranks), command_(std::move(command)), copies_(spec, 1), standby_([this] {
+          return start_ranks(launch::RankGroup::Start::as_standby);
+        }) {}
 
   ExitCode run() {
     const auto code = run_until_end();
@@ -84,28 +88,49 @@ class LocalRun {
     return exit_code_of(end);
   }
 
-  /// Starts the ranks, and forwards stop signals to them until they have ended.
-  launch::GroupEnd run_ranks() {
-    run_.begin_start(failures_);
+  std::unique_ptr<launch::RankGroup> start_ranks(launch::RankGroup::Start start) {
     const auto& train = run_.config().train;
     const Descriptor input(train.program.empty() ? -1 : input_.open());
     const auto& failure = run_.spec().failure;
     launch::GroupLimits limits{failure.launch_timeout_s, failure.collective_timeout_s};
     limits.has_copies = [this] { return copies_.is_in_use(); };
+    const launch::GroupInput input_of_ranks{input.get(), program::reads_script_from_input(train.command)};
+    return std::make_unique<launch::RankGroup>(command_, ranks_, limits, input_of_ranks, start);
+  }
+
+  /// Lets the standby begin, or starts ranks if there is no standby.
+  std::unique_ptr<launch::RankGroup> begin_ranks() {
+    run_.begin_start(failures_);
     copies_.begin_start();
-    launch::RankGroup group(command_, ranks_, limits, {input.get(), program::reads_script_from_input(train.command)});
-    while (!group.ended()) {
+    auto group = standby_.take();
+    if (!group) return start_ranks(launch::RankGroup::Start::at_once);
+    group->begin();
+    return group;
+  }
+
+  /// Returns whether a standby would shorten a restart. If a program reads standard input, no standby is started, since
+  /// ProgramInput::open() takes the input away from the running program.
+  bool needs_standby() const {
+    const bool reads_input = !run_.config().train.program.empty() && input_.kind() != InputKind::none;
+    return !reads_input && stop_signal_ == 0 && copies_.is_in_use();
+  }
+
+  /// Starts the ranks, and forwards stop signals to them until they have ended.
+  launch::GroupEnd run_ranks() {
+    const auto group = begin_ranks();
+    while (!group->ended()) {
       pollfd waiting{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
       poll(&waiting, 1, 100);
       for (int signal = signals_.take(); signal != 0; signal = signals_.take()) {
         if (signal == SIGCHLD) continue;
         stop_signal_ = signal;
-        group.signal(signal);
+        group->signal(signal);
       }
+      if (needs_standby() && group->is_complete()) standby_.keep();
     }
     run_.end_start();
-    killed_rank_ = group.killed_rank();
-    return group.end();
+    killed_rank_ = group->killed_rank();
+    return group->end();
   }
 
   batch::RestartDecision decide_after(const launch::GroupEnd& end) {
@@ -117,7 +142,8 @@ class LocalRun {
                                .failures = failures_,
                                .silent = run_.is_silent(),
                                .permanent = run_.is_permanent() || !repeated.empty(),
-                               .restarts_at_once = copies_.is_in_use()};
+                               .restarts_at_once = restarts_at_once()};
+    if (has_copied_) situation.failures_for_pause = failures_without_copy_;
     if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::JobEnding::cancelled;
     const auto decision = batch::decide(situation, {.max_failures = run_.spec().failure.max_failures});
     const bool is_given_up =
@@ -126,6 +152,14 @@ class LocalRun {
       log::error(fmt::format("{}. Fix the error and run the same command {}{}", repeated, config::again(run_.spec().run),
                              next_start()));
     return decision;
+  }
+
+  /// Updates the number of failures in a row in which no copy of the State was made. Returns whether a restart needs no
+  /// pause: after a recovery, a first failure may be a second kill, and not an error of the run.
+  bool restarts_at_once() {
+    failures_without_copy_ = copies_.is_in_use() ? 0 : failures_without_copy_ + 1;
+    has_copied_ = has_copied_ || copies_.is_in_use();
+    return has_copied_ && failures_without_copy_ <= 1;
   }
 
   /// Records the end of an attempt that was killed before it could record its end, or adds the kill to an end that
@@ -177,6 +211,9 @@ class LocalRun {
   int failures_ = 0;
   int stop_signal_ = 0;
   CopiesFile copies_;
+  bool has_copied_ = false;  ///< whether an attempt has made a copy of its State
+  int failures_without_copy_ = 0;
+  StandbyRanks standby_;
   int killed_rank_ = -1;  ///< RankGroup::killed_rank() of the last attempt
 };
 

@@ -57,6 +57,14 @@ std::int64_t kilobytes_after(const std::string& wanted, const std::string& text)
   return number < 0 ? -1 : 1024 * number;
 }
 
+double began_s = -1;  // by seconds_since_boot(): the last call of begin_process_time(); negative if there was none
+
+double seconds_since_boot() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 bool has_ended(const std::string& state) { return state == "Z" || state == "X"; }
 
 void add_children(pid_t process, std::vector<pid_t>& found) {
@@ -123,12 +131,12 @@ unsigned long long process_start_time(pid_t process) {
 }
 
 double seconds_since_process_start() {
+  if (began_s >= 0) return seconds_since_boot() - began_s;
   const auto ticks = static_cast<double>(process_start_time(getpid()));
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
-         ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return seconds_since_boot() - ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
+
+void begin_process_time() { began_s = seconds_since_boot(); }
 
 std::string status_value(pid_t process, std::string_view key) {
   std::istringstream status(content_of(fmt::format("/proc/{}/status", process)));

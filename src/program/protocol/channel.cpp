@@ -123,6 +123,7 @@ bool Channel::read_more(double limit_s) {
 }
 
 std::optional<Message> Channel::receive(double limit_s) {
+  const bool was_closed = closed_;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_s);
   for (;;) {
     if (const auto line = next_line()) {
@@ -131,6 +132,7 @@ std::optional<Message> Channel::receive(double limit_s) {
       return message;
     }
     const double left_s = std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();
+    if (closed_ && !was_closed) return std::nullopt;
     if (closed_) {  // the program is about to exit, or continues without the socket
       std::this_thread::sleep_for(std::chrono::duration<double>(std::max(left_s, 0.0)));
       return std::nullopt;

@@ -96,6 +96,7 @@ void fill_from_meter(AttemptRecord& record, const Meter& meter) {
   record.first_iteration = reading.first_iteration;
   record.saved_iteration = reading.saved_iteration;
   record.iteration = reading.iteration;
+  record.from_copy = reading.from_copy;
   record.timing = reading.timing;
   record.silent = reading.silent;
   record.position = reading.position;

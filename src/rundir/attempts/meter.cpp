@@ -125,6 +125,7 @@ Meter::Reading Meter::read() const {
                   .first_iteration = first_iteration_.load(relaxed),
                   .saved_iteration = saved_iteration_.load(relaxed),
                   .iteration = iteration_.load(relaxed),
+                  .from_copy = from_copy_.load(relaxed),
                   .silent = is_silent(),
                   .position = observed_.load(relaxed) ? std::optional(position_.load(relaxed)) : std::nullopt,
                   .expected = expected_.load(relaxed),

@@ -26,6 +26,7 @@ class Meter {
     std::int64_t first_iteration = 0;
     std::int64_t saved_iteration = -1;
     std::int64_t iteration = 0;
+    bool from_copy = false;
     bool silent = false;
     std::optional<double> position;
     double expected = 0;
@@ -56,6 +57,8 @@ class Meter {
   /// Records the step and iteration at which the attempt begins. They were restored from checkpoint number `checkpoint`
   /// of the run; -1 if they were restored from another run's checkpoint.
   void restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
+  /// Records that the attempt begins from a copy of the State in memory, after restored() or in its place.
+  void note_copy() { from_copy_.store(true, std::memory_order_relaxed); }
   void stepped(std::int64_t step);
   void reported(std::int64_t iteration);
   /// Records that the output of a program that does not use trainrt's API has mentioned `position` (a step, iteration or
@@ -114,7 +117,7 @@ class Meter {
   std::atomic<std::int64_t> first_step_{0}, last_step_{0}, saved_step_{-1}, saved_checkpoint_{-1};
   std::atomic<std::int64_t> first_iteration_{0}, saved_iteration_{-1}, iteration_{0};
   std::atomic<bool> silent_, observed_;  // `silent_`: a program that has made no API call in this attempt
-  std::atomic<bool> run_reports_{false};
+  std::atomic<bool> run_reports_{false}, from_copy_{false};
   std::atomic<double> position_{-1};                                         // < 0: position unknown
   std::atomic<double> began_at_s_{-1}, restored_at_s_{-1}, ended_at_s_{-1};  // negative before the event
   std::atomic<double> steps_at_s_{-1};  // value of steps_begin_s() at the first step or report; negative before that

@@ -131,6 +131,7 @@ Json numbers_of(const AttemptRecord& record) {
                {"iteration", record.iteration},
                {"timing", to_json(record.timing)},
                {"seen", record.seen.empty() ? Json() : Json(record.seen)}};
+  if (record.from_copy) json["from_copy"] = true;
   if (record.silent) json["silent"] = true;
   if (record.silent && record.position) json["position"] = *record.position;
   if (record.expected > 0) json["expected"] = record.expected;
@@ -152,6 +153,7 @@ void take_numbers(AttemptRecord& record, const Json& json) {
   record.first_iteration = count_or("first_iteration", record.iteration);
   record.saved_iteration = count_or("saved_iteration", -1);
   record.seen = value_or<std::string>(json, "seen", "");
+  record.from_copy = value_or(json, "from_copy", false);
   record.silent = value_or(json, "silent", false);
   record.position = real_if_given(json, "position", -1);
   record.expected = real_if_given(json, "expected", 0).value_or(0);

@@ -60,6 +60,7 @@ struct AttemptRecord {
   std::int64_t first_iteration = 0;
   std::int64_t saved_iteration = -1;  ///< number of reports in the checkpoint with saved_step; -1: no checkpoint
   std::int64_t iteration = 0;         ///< number of reports made so far
+  bool from_copy = false;             ///< the attempt began from a copy of the State in memory, at first_step
   Timing timing;
   /// time of the last heartbeat, UTC, at which the progress and times were written; "" if no heartbeat was written
   std::string seen;

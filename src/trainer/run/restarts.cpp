@@ -52,8 +52,7 @@ Restarts::Restarts(const config::RunSpec& spec, Communicator& communicator)
 
 void Restarts::count(const FailedTogether& failure) {
   ++failures_;
-  ++own_failures_;
-  is_last_early_ = failure.is_early;
+  own_failures_ = !failure.is_early && has_copies() ? 0 : own_failures_ + 1;
   if (!restart_may_help(static_cast<int>(failure.code()))) throw comm::AgreedError(failure.what(), failure.code());
   const int max_failures = spec_.failure.max_failures;
   if (failures_ > max_failures) give_up(failure);
@@ -116,7 +115,6 @@ void Restarts::give_up(const FailedTogether& failure) const {
 }
 
 double Restarts::pause_s() const {
-  if (!is_last_early_ && has_copies()) return 0;
   return own_failures_ < 2 ? 0 : std::min(max_pause_s, std::exp2(std::min(own_failures_, 10) - 2));
 }
 

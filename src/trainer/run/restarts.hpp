@@ -67,8 +67,7 @@ class Restarts {
   int failures_;
   bool may_have_trained_ = false;  ///< an attempt failed that was not early
   std::string last_signature_;     ///< FailedTogether::signature of the last failure
-  int own_failures_ = 0;           ///< failures of this process, which are included in `failures_`
-  bool is_last_early_ = false;     ///< FailedTogether::is_early of the last failure
+  int own_failures_ = 0;           ///< failures of this process since its last attempt with a copy of the State in memory
   bool is_watched_ = false;        ///< whether the parent process also counts failures, and logs when the limit is reached
   bool is_in_fit_ = false;         ///< whether `fit()` in a script has launched the ranks, and prints the traceback
 };

@@ -51,6 +51,7 @@ bool Session::load() {
       copy = {.note = std::move(*note), .load = [this] { copies_.load(saving_.state()); }};
   auto restored = restoring_.restore(saving_.state(), saving_.covers(), copy);
   copies_.begin_training(restored.is_from_copy);
+  if (restored.is_from_copy) attempt_.meter.note_copy();
   const auto accept = [&] {
     if (attempt_.accept_config) attempt_.accept_config(restored.is_of_this_run);
   };

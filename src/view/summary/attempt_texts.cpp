@@ -12,7 +12,8 @@ namespace trainrt::view {
 std::string steps_of(const rundir::AttemptRecord& attempt) {
   if (!attempt.shows_progress()) return attempt.position ? "none seen" : "not reported";
   if (attempt.last_step <= 0) return "-";
-  return fmt::format("{} to {}{}", attempt.first_step, attempt.last_step, attempt.silent ? " (seen)" : "");
+  const auto note = attempt.silent ? " (seen)" : attempt.from_copy ? " (from memory)" : "";
+  return fmt::format("{} to {}{}", attempt.first_step, attempt.last_step, note);
 }
 
 std::string iterations_of(const rundir::AttemptRecord& attempt) {

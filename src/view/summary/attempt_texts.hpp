@@ -12,7 +12,8 @@ namespace trainrt::view {
 // the train function does not count the value.
 
 /// Returns the range of steps of an attempt: "0 to 120"; "0 to 120 (seen)" if the steps were found in the output of a
-/// program; "not reported" or "none seen" if the steps are unknown.
+/// program; "36 to 120 (from memory)" if the attempt began from a copy of the State in memory; "not reported" or "none
+/// seen" if the steps are unknown.
 std::string steps_of(const rundir::AttemptRecord& attempt);
 /// Returns the range of iterations of an attempt: "0 to 12"; "-" if it is unknown.
 std::string iterations_of(const rundir::AttemptRecord& attempt);

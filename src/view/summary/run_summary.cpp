@@ -111,6 +111,7 @@ Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& ac
           {"ranks", attempt.ranks},
           {"nodes", attempt.nodes},
           {"silent", attempt.silent},
+          {"from_copy", attempt.from_copy},
           {"first_step", if_known(attempt.first_step)},
           {"last_step", if_known(attempt.last_step)},
           {"saved_step", attempt.saved_step < 0 ? Json() : Json(attempt.saved_step)},

@@ -123,6 +123,54 @@ def a_run_that_dies_again_before_its_next_copy_continues_from_its_checkpoint():
     equal(len(continued_steps(job)), 1, "restarts from a copy", job)
 
 
+def standbys(job):
+    return {pid for pid in processes_with(job.token) if is_standby(pid)}
+
+
+def wait_for_standbys(job):
+    wait_until(lambda: len(standbys(job)) == RANKS or job.ended(), 30, "the standby", job)
+    check(not job.ended(), "the run has ended", job)
+    return standbys(job)
+
+
+@test
+def processes_that_wait_replace_the_ranks_of_a_run_and_end_with_it():
+    config = linear_config(scratch(), "run", LOOP, DATA, {"every": "off"}, **MEMORY)
+    job = start(config)
+    waiting = wait_for_standbys(job)
+    kill([job.wait_for_ranks(RANKS)[1]])
+    wait_until(lambda: continued_steps(job), 30, "the run to continue", job)
+    equal(set(job.wait_for_ranks(RANKS).values()), waiting, "processes of the ranks", job)
+    gone = wait_for_standbys(job)
+    kill(list(gone)[:1])
+    wait_until(lambda: not standbys(job) & gone, 30, "the other process of the standby to end", job)
+    finish(job, 90)
+    second = attempts(run_dir_of(config))[1]
+    check(second["from_copy"] and second["first_step"] == continued_steps(job)[0], f"the record of attempt 2: {second}")
+    listed = run([TRAINRT, "result", run_dir_of(config)])
+    check(f"{second['first_step']} to {second['last_step']} (from memory)" in listed.out, "the steps of attempt 2", listed)
+
+
+@test
+def processes_that_wait_end_if_the_process_that_started_them_is_killed():
+    config = linear_config(scratch(), "run", LOOP, DATA, {"every": "off"}, **MEMORY)
+    job = start(config)
+    waiting = wait_for_standbys(job)
+    kill(waiting, signal.SIGSTOP)  # the death of their parent sends them a signal; without it, the end of the pipe would end them
+    kill([job.process.pid])
+    kill(waiting, signal.SIGCONT)
+    wait_until(lambda: not processes_with(job.token), 30, "all processes to end", job)
+
+
+@test
+def no_processes_wait_for_a_run_without_copies():
+    config = linear_config(scratch(), "run", LOOP, DATA, {"every": "off"})
+    job = start(config)
+    wait_for_reports(run_dir_of(config), 10, job)
+    equal(standbys(job), set(), "processes that wait", job)
+    job.end()
+
+
 @test
 def a_mistake_in_the_train_function_ends_the_run_as_without_copies():
     config = own_program("mistake", before="if step == 45: raise TypeError('a mistake')")

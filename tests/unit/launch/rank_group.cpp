@@ -1,4 +1,6 @@
 // RankGroup: the programs of the ranks are shell scripts that send the PMI-1 requests of each test.
+#include <csignal>
+#include <cstdlib>
 #include <thread>
 
 #include <catch2/catch.hpp>
@@ -62,4 +64,50 @@ TEST_CASE("a rank that aborts ends the group at once with its code") {
 
 TEST_CASE("the exit code of a group is that of the first failed rank") {
   CHECK(run("sleep 0.$PMI_RANK; exit $((40 + PMI_RANK))", 3).end.exit_code == 40);
+}
+
+namespace {
+
+/// Returns a script that waits as a standby, and then runs `script` with the first variable that it receives in $variable.
+std::string standby(const std::string& script) { return "read -r -d '' -u $TRAINRT_STANDBY variable || exit 1; " + script; }
+
+RankGroup start_standby(const std::string& script) {
+  return {{"/bin/bash", "-c", standby(script)}, 2, {}, {}, RankGroup::Start::as_standby};
+}
+
+int code_of(RankGroup& group) {
+  while (!group.ended()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return group.end().exit_code;
+}
+
+void wait_until_incomplete(RankGroup& group) {
+  while (group.is_complete()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+}  // namespace
+
+TEST_CASE("a standby begins when it is needed, with the variables that changed after its start") {
+  unsetenv("TRAINRT_TEST_VALUE");
+  auto group = start_standby("[ $variable = TRAINRT_TEST_VALUE=7 ] || exit 3; " + barrier + finalize);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  CHECK(group.is_complete());
+  setenv("TRAINRT_TEST_VALUE", "7", 1);
+  group.begin();
+  CHECK(code_of(group) == 0);
+  unsetenv("TRAINRT_TEST_VALUE");
+}
+
+TEST_CASE("a standby that was stopped begins") {
+  auto group = start_standby(barrier + finalize);
+  group.signal(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  group.begin();
+  CHECK(code_of(group) == 0);
+}
+
+TEST_CASE("a standby is incomplete after one of its processes has ended") {
+  auto group = start_standby(block);
+  CHECK(group.is_complete());
+  group.signal(SIGKILL);
+  wait_until_incomplete(group);
 }

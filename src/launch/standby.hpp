@@ -1,0 +1,24 @@
+#pragma once
+#include <functional>
+
+#include <sys/types.h>
+
+#include "core/process/child_environment.hpp"
+
+namespace trainrt::launch {
+
+/// Environment variable of a standby process: the number of a descriptor, the read end of the pipe on which it waits.
+inline constexpr const char* standby_variable = "TRAINRT_STANDBY";
+/// The name of a standby process while it waits, in /proc/PID/comm and in the output of ps(1).
+inline constexpr const char* standby_name = "trainrt-standby";
+
+/// If this process was started as a standby (RankGroup::Start::as_standby), calls `prepare`, blocks until wake_standby() is
+/// called, and sets the environment variables that it receives. Exits if the process that started this one exits or gives
+/// it up. Otherwise does nothing. Must be called before this process starts threads.
+void wait_if_standby(const std::function<void()>& prepare);
+
+/// Wakes the standby process `process`, which waits on the pipe with the write end `pipe`, and sends it `variables`, which
+/// are added to its environment. Does nothing if that process has exited.
+void wake_standby(pid_t process, int pipe, const Variables& variables);
+
+}  // namespace trainrt::launch
