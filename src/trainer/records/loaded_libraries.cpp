@@ -68,8 +68,7 @@ std::string content_of(const std::string& path) {
 
 template <class Value>
 bool read_at(std::istream& file, std::uint64_t at, Value& value) {
-  return static_cast<bool>(
-      file.seekg(static_cast<std::streamoff>(at)).read(reinterpret_cast<char*>(&value), sizeof value));
+  return static_cast<bool>(file.seekg(static_cast<std::streamoff>(at)).read(reinterpret_cast<char*>(&value), sizeof value));
 }
 
 /// Returns the GNU build ID in the notes of a program header, as hexadecimal digits; "" if there is none.
@@ -114,8 +113,7 @@ std::map<std::string, std::string> libraries_in_maps(std::string_view maps) {
     maps.remove_prefix(std::min(line.size() + 1, maps.size()));
     const auto path = line.find('/');
     if (path == std::string_view::npos) continue;
-    if (const auto library = library_of(line.substr(path)); !library.empty())
-      found.emplace(line.substr(path), library);
+    if (const auto library = library_of(line.substr(path)); !library.empty()) found.emplace(line.substr(path), library);
   }
   return found;
 }

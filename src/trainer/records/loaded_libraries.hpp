@@ -13,8 +13,8 @@ using Libraries = std::map<std::string, std::string>;
 /// BLAS, OpenMP, mathematical functions, frameworks, CUDA, NCCL. Only libraries that are loaded already are found.
 Libraries loaded_libraries();
 
-/// Returns the paths of files in `maps`, the content of /proc/PID/maps, that are such libraries, each once, and the names of
-/// these libraries. Pure function.
+/// Returns the paths of files in `maps`, the content of /proc/PID/maps, that are such libraries, each once, and the names
+/// of these libraries. Pure function.
 std::map<std::string, std::string> libraries_in_maps(std::string_view maps);
 
 /// Returns a text that differs between builds of a library: the name of its file, and its GNU build ID or, without one, its

@@ -25,7 +25,8 @@ RecordedMemory recorded_memory(const std::string& run_dir);
 
 /// Checks on rank 0, before an attempt begins, whether its results will have the bits that the run would have had without
 /// the restart, and whether the ranks fit on their nodes. `hosts` are the node names by rank.
-/// - Logs a warning if facts (rundir::BitFacts) differ from those of the newest checkpoint or, if there is none, of the last
+/// - Logs a warning if facts (rundir::BitFacts) differ from those of the newest checkpoint or, if there is none, of the
+/// last
 ///   attempt. Throws UsageError instead if config key scaling.require_same_bits is true; then also if the number of ranks
 ///   differs.
 /// - With scaling.on_resize = same_bits, throws UsageError if there are fewer CPUs than scaling.min_workers, or if a node
@@ -52,7 +53,8 @@ std::vector<std::string> bit_differences(const EarlierBits& earlier, const RankR
 std::map<std::string, rundir::RankTexts> libraries_of_ranks(Communicator& communicator);
 
 /// Logs a warning if ranks have loaded other builds of libraries than when the checkpoint `from` was saved, or throws
-/// comm::AgreedError if config key scaling.require_same_bits is true. `bits`: facts of the checkpoint, the same on all ranks;
+/// comm::AgreedError if config key scaling.require_same_bits is true. `bits`: facts of the checkpoint, the same on all
+/// ranks;
 /// "": unknown.
 void check_libraries(const config::RunSpec& spec, const std::string& bits, const std::string& from,
                      const std::map<std::string, rundir::RankTexts>& libraries);

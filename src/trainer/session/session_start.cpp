@@ -55,7 +55,8 @@ bool Session::load() {
   copies_.begin_training(restored.is_from_copy);
   attempt_.bits.libraries = trainer::libraries_of_ranks(communicator_);
   if (restored.is_of_this_run && !restored.is_from_copy)
-    trainer::check_libraries(spec_, restored.bits, checkpoint::directory_name(restored.checkpoint->number), attempt_.bits.libraries);
+    trainer::check_libraries(spec_, restored.bits, checkpoint::directory_name(restored.checkpoint->number),
+                             attempt_.bits.libraries);
   const auto accept = [&] {
     if (attempt_.accept_config) attempt_.accept_config(restored.is_of_this_run);
   };

@@ -32,16 +32,33 @@ namespace {
 constexpr const char* threads_variable = "OMP_NUM_THREADS";
 
 /// Environment variables by which libraries choose their number of threads, their code, or the order of their sums.
-constexpr std::array bit_variables = {
-    "ATEN_CPU_CAPABILITY",   "BLIS_ARCH_TYPE",       "BLIS_NUM_THREADS",
-    "CUBLAS_WORKSPACE_CONFIG", "DNNL_MAX_CPU_ISA",   "FLEXIBLAS",
-    "GLIBC_TUNABLES",        "GOTO_NUM_THREADS",     "MKL_CBWR",
-    "MKL_DYNAMIC",           "MKL_ENABLE_INSTRUCTIONS", "MKL_NUM_THREADS",
-    "NCCL_ALGO",             "NCCL_MAX_NCHANNELS",   "NCCL_MIN_NCHANNELS",
-    "NCCL_NVLS_ENABLE",      "NCCL_PROTO",           "NPY_DISABLE_CPU_FEATURES",
-    "NVIDIA_TF32_OVERRIDE",  "OMP_DYNAMIC",          "OMP_THREAD_LIMIT",
-    "ONEDNN_DEFAULT_FPMATH_MODE", "ONEDNN_MAX_CPU_ISA", "OPENBLAS_CORETYPE",
-    "OPENBLAS_NUM_THREADS",  "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "XLA_FLAGS"};
+constexpr std::array bit_variables = {"ATEN_CPU_CAPABILITY",
+                                      "BLIS_ARCH_TYPE",
+                                      "BLIS_NUM_THREADS",
+                                      "CUBLAS_WORKSPACE_CONFIG",
+                                      "DNNL_MAX_CPU_ISA",
+                                      "FLEXIBLAS",
+                                      "GLIBC_TUNABLES",
+                                      "GOTO_NUM_THREADS",
+                                      "MKL_CBWR",
+                                      "MKL_DYNAMIC",
+                                      "MKL_ENABLE_INSTRUCTIONS",
+                                      "MKL_NUM_THREADS",
+                                      "NCCL_ALGO",
+                                      "NCCL_MAX_NCHANNELS",
+                                      "NCCL_MIN_NCHANNELS",
+                                      "NCCL_NVLS_ENABLE",
+                                      "NCCL_PROTO",
+                                      "NPY_DISABLE_CPU_FEATURES",
+                                      "NVIDIA_TF32_OVERRIDE",
+                                      "OMP_DYNAMIC",
+                                      "OMP_THREAD_LIMIT",
+                                      "ONEDNN_DEFAULT_FPMATH_MODE",
+                                      "ONEDNN_MAX_CPU_ISA",
+                                      "OPENBLAS_CORETYPE",
+                                      "OPENBLAS_NUM_THREADS",
+                                      "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+                                      "XLA_FLAGS"};
 
 std::map<std::string, std::string> bit_variables_of_process() {
   const auto environment = Environment::of_process();
@@ -121,19 +138,16 @@ int RankResources::cpus() const {
 }
 
 RankResources gather_resources(const World& world, Communicator& communicator) {
-  const nlohmann::json mine = {{"affinity", affinity_of_this_thread()},
-                               {"cpu", kind_of_cpu()},
-                               {"threads", threads_of_environment()},
-                               {"memory", memory_limit()},
-                               {"gpus", kinds_of_gpus(world)},
-                               {"variables", bit_variables_of_process()}};
+  const nlohmann::json mine = {{"affinity", affinity_of_this_thread()}, {"cpu", kind_of_cpu()},
+                               {"threads", threads_of_environment()},   {"memory", memory_limit()},
+                               {"gpus", kinds_of_gpus(world)},          {"variables", bit_variables_of_process()}};
   RankResources resources;
   std::map<int, std::vector<std::string>> of_nodes;
   for (const auto& text : communicator.all_gather(mine.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))) {
     const auto json = nlohmann::json::parse(text);
     const int node = world.node_of_rank.empty() ? 0 : world.node_of_rank[resources.ranks.size()];
-    resources.ranks.push_back({node, json["affinity"], json["cpu"], json["threads"], json["memory"], json["gpus"],
-                               json["variables"]});
+    resources.ranks.push_back(
+        {node, json["affinity"], json["cpu"], json["threads"], json["memory"], json["gpus"], json["variables"]});
     of_nodes[node].push_back(resources.ranks.back().affinity);
   }
   for (auto& rank : resources.ranks)

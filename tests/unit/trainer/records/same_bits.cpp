@@ -6,6 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "io/files/file.hpp"
+#include "rundir/records/attempt_record.hpp"
 #include "rundir/records/rank_status.hpp"
 #include "support/cpp/ranks.hpp"
 #include "support/cpp/scratch.hpp"
