@@ -7,7 +7,7 @@ repetition. The runs evaluate after every epoch; checkpoints are off.
 
 mlp      the MLP of bench_train.py, batch 32 per worker, with 2 and 4 workers per core
 resnet   ResNet-18, batch 32 per worker, with 2 and 4 workers per core
-idle     CPU time of ranks that have waited in a collective for 20 s: in shared memory, and over MPI
+idle     CPU time of ranks that have waited in a collective for 20 s: in shared memory, over MPI, and a DDP script over gloo
 
     bench_elastic.py [BUILD] [--part mlp|resnet|idle] [--repetitions N] [--samples N]
 """
@@ -18,7 +18,7 @@ import signal
 import subprocess
 import time
 
-from bench import BUILD, FASHION_MNIST, MPIEXEC, TRAINRT, Bench, median, need, ratio, with_file
+from bench import BUILD, FASHION_MNIST, MPIEXEC, SOURCE, TRAINRT, Bench, median, need, ratio, with_file
 from fashion_data import data_sections, first_samples, need_fashion_mnist
 
 CORES = len(os.sched_getaffinity(0))
@@ -28,6 +28,7 @@ RESNET_STEPS, BATCH = 6, 32
 GOALS = {"mlp": {2: 1.3, 4: 1.5}, "resnet": {2: 1.05, 4: 1.10}}
 LOOPS = {"mlp": ("fashion_mnist", "lr = 0.001\nrelu_logits = true\n"), "resnet": ("resnet18", "lr = 0.01\nmomentum = 0.9\n")}
 SETTLE_S, IDLE_S, IDLE_RANKS = 20, 15, 4
+GLOO_GOAL = 0.005  # a thread of gloo wakes up 100 times per second, also while nothing arrives
 
 def epoch_seconds(bench, part, data, ranks, accumulate):
     """Runs `ranks` ranks for 1 and for 3 epochs; returns the seconds of an epoch."""
@@ -60,8 +61,8 @@ def cpu_seconds(pid):
     return sum(int(open(path).read().split()[0]) for path in glob.glob(f"/proc/{pid}/task/*/schedstat")) / 1e9
 
 
-def ranks_of(name):
-    """Returns the pids of the ranks of the run with this name, by rank."""
+def processes_of(word, variable):
+    """Returns the pids of the processes with this word in their command lines, by their value of an environment variable."""
     pids = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -69,25 +70,22 @@ def ranks_of(name):
             environment = open(f"/proc/{pid}/environ").read().split("\0")
         except OSError:
             continue
-        rank = next((word.split("=")[1] for word in environment if word.startswith("PMI_RANK=")), None)
-        if words[0] == str(TRAINRT) and f"--run.name={name}" in words and rank is not None:
-            pids[int(rank)] = int(pid)
+        number = next((each.split("=")[1] for each in environment if each.startswith(f"{variable}=")), None)
+        if word in words and number is not None:
+            pids[int(number)] = int(pid)
     return pids
 
 
-def share_of_a_core(bench, backend):
-    """Stops rank 0 of a run of `linear`, and returns the largest share of a core that a waiting rank then uses."""
-    name, storage = f"idle-{backend}-{os.getpid()}", bench.fresh("idle")
-    config = with_file(bench.work / "idle.ini", f"[run]\nstorage_path = {storage}\n[train]\nfunction = linear\n[loop]\nepochs = 1000000\n"
-                       f"[data.train]\nformat = synthetic\nsamples = 65536\n[checkpoint]\nevery = off\n[scaling]\nbackend = {backend}\n")
-    command = list(map(str, [MPIEXEC, "-n", IDLE_RANKS, TRAINRT, "--config", config, f"--run.name={name}"]))
+def share_of_a_core(bench, backend, command, begun, processes):
+    """Runs a job, stops its rank 0 once `begun()` is true, and returns the largest share of a core that one of the other `processes()` then uses."""
+    command = list(map(str, command))
     bench.note_command(f"idle {backend}", command)
     job = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     ranks = {}
     try:
-        while job.poll() is None and not list(storage.glob(f"{name}/result.json")):
+        while job.poll() is None and not begun():
             time.sleep(0.1)
-        ranks = ranks_of(name)
+        ranks = processes()
         if len(ranks) != IDLE_RANKS:
             raise SystemExit(f"elastic: {backend}: {len(ranks)} ranks run")
         os.kill(ranks[0], signal.SIGSTOP)
@@ -102,10 +100,29 @@ def share_of_a_core(bench, backend):
         job.wait()
 
 
+def share_of_backend(bench, backend):
+    name, storage = f"idle-{backend}-{os.getpid()}", bench.fresh("idle")
+    config = with_file(bench.work / "idle.ini", f"[run]\nstorage_path = {storage}\n[train]\nfunction = linear\n[loop]\nepochs = 1000000\n"
+                       f"[data.train]\nformat = synthetic\nsamples = 65536\n[checkpoint]\nevery = off\n[scaling]\nbackend = {backend}\n")
+    return share_of_a_core(bench, backend, [MPIEXEC, "-n", IDLE_RANKS, TRAINRT, "--config", config, f"--run.name={name}"],
+                           lambda: list(storage.glob(f"{name}/result.json")), lambda: processes_of(f"--run.name={name}", "PMI_RANK"))
+
+
+def share_of_gloo(bench):
+    """Returns the share of a script. trainrt, which has started it, waits for its end."""
+    out = bench.fresh("idle_gloo")
+    script = f"/usr/bin/python3 {SOURCE}/tests/support/programs/ddp_epochs.py {out} --epochs 1000000"
+    config = with_file(bench.work / "idle_gloo.ini", f"[run]\nname = gloo\nstorage_path = {bench.fresh('idle')}\n[train]\nprogram = {script}\n")
+    return share_of_a_core(bench, "gloo", [TRAINRT, "-n", IDLE_RANKS, "--config", config], (out / "epochs.jsonl").exists,
+                           lambda: processes_of(str(out), "RANK"))
+
+
 def bench_idle(bench, options):
-    figures = bench.interleaved(options.repetitions, {f"idle_{backend}_core_share": lambda backend=backend: share_of_a_core(bench, backend) for backend in ("node", "mpi")})
-    for name, shares in figures.items():
-        bench.claim(name, median(shares), "<=", 0.001)
+    kinds = {f"idle_{backend}_core_share": lambda backend=backend: share_of_backend(bench, backend) for backend in ("node", "mpi")}
+    if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode == 0:
+        kinds["idle_gloo_core_share"] = lambda: share_of_gloo(bench)
+    for name, shares in bench.interleaved(options.repetitions, kinds).items():
+        bench.claim(name, median(shares), "<=", GLOO_GOAL if "gloo" in name else 0.001)
 
 
 def main():

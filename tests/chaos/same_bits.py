@@ -66,7 +66,7 @@ class Proof:
             job = share.start(config, self.workers)
             for event, after_epochs in events:
                 target = kind.epochs_done(config) + after_epochs
-                wait_until(lambda: kind.epochs_done(config) >= target or share.has_ended(job), 120, f"epoch {target} on {share.name}", job)
+                wait_until(lambda: kind.epochs_done(config) >= target or share.has_ended(job), 900, f"epoch {target} on {share.name}", job)
                 time.sleep(schedule.draws.uniform(0, 0.2))
                 if share.disturb(job, event, schedule.draws):
                     done.append(event)

@@ -104,7 +104,7 @@ MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/launch/rank_group.cpp
 # Layers that access files through core/files/guarded_tree.hpp, which follows no link below a run directory, and the files that may call the
 # system directly: for paths of the user, /proc and /sys, and in a signal handler that only creates files.
 GUARDED = ("io", "checkpoint", "rundir", "metrics", "trainer", "watch", "tune", "view")
-UNGUARDED = ("src/io/files/fenced_directory.cpp", "src/rundir/storage/opened_run.cpp", "src/rundir/storage/run_directory.cpp", "src/trainer/start/module_loader.cpp", "src/tune/record/journal.cpp",
+UNGUARDED = ("src/io/files/fenced_directory.cpp", "src/rundir/storage/opened_run.cpp", "src/rundir/storage/run_directory.cpp", "src/trainer/records/loaded_libraries.cpp", "src/trainer/start/module_loader.cpp", "src/tune/record/journal.cpp",
              "src/view/summary/run_summary.cpp", "src/watch/crash_report.cpp", "src/watch/energy.cpp", "src/watch/node_load.cpp")
 CALLS_BY_PATH = re.compile(r"(?<![\w.>])::(?:open|rename|unlink|mkdir|rmdir|link|symlink|opendir|creat|truncate|lstat)\(|(?<![\w.>:])open\([^)]*O_|"
                            r"std::(?:rename|remove)\(\w+\.c_str|\b[io]?fstream\b|(?:fs|filesystem)::(?:remove|remove_all|rename|create_director\w+|copy\w*|"

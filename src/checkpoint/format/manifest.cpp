@@ -56,6 +56,7 @@ Meta meta_from(StrictObject& reader) {
   meta.created = reader.text("created");
   meta.metrics = metrics_from(reader);
   meta.metadata = reader.object("metadata").dump();
+  if (reader.find("bits") != nullptr) meta.bits = reader.object("bits").dump();
   meta.at_stop = flag_from(reader, "at_stop");
   meta.has_directory = flag_from(reader, "directory");
   if (reader.find("validation") != nullptr) meta.validation = reader.object("validation").dump();
@@ -153,6 +154,7 @@ Json to_json(const Meta& meta) {
   json["metadata"] = parse_json(meta.metadata, "metadata");
   if (!json["metadata"].is_object())
     throw UsageError("the metadata of a checkpoint is not a JSON object: " + meta.metadata);
+  if (!meta.bits.empty()) json["bits"] = parse_json(meta.bits, "bits");
   if (meta.at_stop) json["at_stop"] = true;
   if (meta.has_directory) json["directory"] = true;
   if (!meta.validation.empty()) json["validation"] = parse_json(meta.validation, "validation");

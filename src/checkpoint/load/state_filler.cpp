@@ -7,6 +7,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/read_blocks.hpp"
 #include "checkpoint/other_files.hpp"
+#include "core/process/cpus.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
 
@@ -124,6 +125,7 @@ Gathered StateFiller::read_round(std::size_t begin, std::size_t end) const {
 Lines StateFiller::read() {
   const auto files = plan_.finish();
   BlockReading reading;
+  reading.threads = threads_of_this_rank(reading.threads);
   reading.copy = !check_first_;
   reading.to_gpus = to_gpus_;
   reading.failed = [this](const std::exception& error) { note(error); };

@@ -17,6 +17,7 @@
 #include "cli/runs/comparison_table.hpp"
 #include "cli/runs/read_runs.hpp"
 #include "cli/runs/usage_table.hpp"
+#include "cli/start/workers_text.hpp"
 #include "cli/terminal/print.hpp"
 #include "cli/terminal/table.hpp"
 #include "core/host.hpp"
@@ -183,6 +184,7 @@ void print_run(const view::RunSummary& summary) {
       "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name,
       view::train_function_text(summary.record), state_text(summary), summary.run_dir,
       summary.is_silent() ? "unknown: the program does not report progress" : std::to_string(summary.reports.size()));
+  if (const auto text = workers_text(summary); !text.empty()) print_safely("workers     {}\n", text);
   print_warnings(summary);
   if (summary.last() != nullptr) print_metrics("last metrics", *summary.last());
   print_best_metrics(summary);

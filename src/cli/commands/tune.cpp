@@ -160,7 +160,7 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
 /// Outside Slurm one trial runs at a time by default, because a trial may use all CPUs, memory and GPUs of the machine.
 /// If the machine has CPUs for more trials, logs the key that sets their number.
 void advise_more_trials(const tune::Sweep& sweep, const JobSize& job) {
-  const auto cpus = std::ranges::count(affinity_of_this_thread(), '1');
+  const auto cpus = cpus_of_this_thread();
   const auto fitting = std::min<std::int64_t>(cpus / sweep.max_workers(), static_cast<std::int64_t>(sweep.trials()));
   if (job.tasks > 0 || sweep.concurrent() > 0 || fitting < 2) return;
   log::info(fmt::format("this machine has {} CPUs: tune.max_concurrent_trials = {} runs {} trials at the same time", cpus,

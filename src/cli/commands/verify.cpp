@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -18,6 +17,7 @@
 #include "cli/terminal/progress_line.hpp"
 #include "core/files/guarded_tree.hpp"
 #include "core/options.hpp"
+#include "core/process/cpus.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "io/hdf5/untrusted/schema.hpp"
@@ -146,7 +146,7 @@ bool verify_run(const fs::path& run, const VerifyOptions& options) {
 
 int thread_count(const Arguments& arguments) {
   const auto found = arguments.options.find("threads");
-  if (found == arguments.options.end()) return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
+  if (found == arguments.options.end()) return std::min(cpus_of_this_thread(), 16);
   const auto count = parse_integer(found->second);
   if (!count || *count < 1 || *count > 1024)
     throw UsageError(fmt::format("invalid --threads '{}': expected a number from 1 to 1024", excerpt(found->second, 60)));

@@ -1,12 +1,11 @@
 #include "cli/data/opened_data.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "core/process/cpus.hpp"
 #include "core/text/text.hpp"
 #include "data/section/prepare.hpp"
 #include "data/source/skipping_reader.hpp"
@@ -127,9 +126,7 @@ std::span<const std::byte> sample_of(const Dataset::Field& field, const data::Co
 
 int threads_option(const Arguments& arguments) {
   constexpr int max_default = 64, max_threads = 256;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? std::clamp(CPU_COUNT(&set), 1, max_default) : 1;
+  const int cpus = std::min(cpus_of_this_thread(), max_default);
   return static_cast<int>(std::min<std::int64_t>(number_option(arguments, "threads", cpus), max_threads));
 }
 

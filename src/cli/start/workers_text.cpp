@@ -1,6 +1,7 @@
 #include "cli/start/workers_text.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "core/environment.hpp"
 #include "core/process/cpus.hpp"
 #include "core/process/memory.hpp"
+#include "core/text/text.hpp"
 #include "rundir/records/run_record.hpp"
 #include "trainer/records/same_bits.hpp"
 #include "trainer/start/global_batch.hpp"
@@ -38,6 +40,17 @@ trainer::RankResources resources_on(int workers, const std::vector<int>& cpus) {
   return resources;
 }
 
+/// Returns a clause with the memory that the workers of a node may need, and the memory of this node.
+std::string memory_text(const trainer::RecordedMemory& used, const trainer::RankResources& resources) {
+  const auto workers = static_cast<int>(resources.ranks.size()), nodes = std::max(resources.nodes(), 1);
+  const int per_node = (workers + nodes - 1) / nodes;
+  const auto peak = static_cast<std::uint64_t>(used.max_peak), needed = peak * static_cast<std::uint64_t>(per_node);
+  const auto available = memory_limit();
+  return fmt::format("; a worker has used up to {} of memory, so {} need up to {}, and this node has {}{}", gibibytes(peak),
+                     counted(per_node, "worker") + (nodes > 1 ? " on a node" : ""), gibibytes(needed), gibibytes(available),
+                     needed > available ? ", which is too little" : "");
+}
+
 }  // namespace
 
 std::string workers_text(const config::RunSpec& spec) {
@@ -46,7 +59,7 @@ std::string workers_text(const config::RunSpec& spec) {
   if (workers == 0) return {};
   auto cpus = batch::parse_tasks_per_node(Environment::of_process().text("SLURM_JOB_CPUS_PER_NODE").value_or(""));
   const bool is_job = !cpus.empty();
-  if (!is_job) cpus = {static_cast<int>(std::max<std::ptrdiff_t>(std::ranges::count(affinity_of_this_thread(), '1'), 1))};
+  if (!is_job) cpus = {cpus_of_this_thread()};
   const auto resources = resources_on(workers, cpus);
   if (is_job) {
     std::vector<std::string> hosts;
@@ -54,9 +67,28 @@ std::string workers_text(const config::RunSpec& spec) {
     trainer::require_fit(spec, resources, hosts);
   }
   auto text = trainer::sharing_in_words(workers, resources.cpus(), resources.nodes()) + (is_job ? "" : ", on this machine");
-  if (const auto used = trainer::recorded_memory(spec.run_dir); used.max_peak > 0)
-    text += fmt::format("; a worker has used up to {} of memory", gibibytes(static_cast<std::uint64_t>(used.max_peak)));
-  return text;
+  if (const auto used = trainer::recorded_memory(spec.run_dir); used.max_peak > 0) text += memory_text(used, resources);
+  return text + fmt::format("; all attempts have {}", counted(workers, "worker"));
+}
+
+std::string workers_text(const view::RunSummary& run) {
+  const int workers = run.record.workers;
+  if (workers == 0) return {};
+  const auto text_of = [&](const char* key) {
+    const auto found = run.record.spec.find(key);
+    return found == run.record.spec.end() ? std::string() : found->second;
+  };
+  const auto on_resize = text_of("scaling.on_resize"), min_workers = text_of("scaling.min_workers");
+  const bool is_default = on_resize.empty() && (min_workers.empty() || min_workers == "0");
+  std::string text = std::to_string(workers);
+  if (is_default || on_resize == "same_bits")
+    text += fmt::format(" in every attempt (scaling.on_resize = same_bits{})", is_default ? ", the default" : "");
+  if (run.attempts.empty() || run.usages.back().cpus == 0) return text;
+  const auto& attempt = run.attempts.back();
+  const std::set<std::string> nodes(attempt.nodes.begin(), attempt.nodes.end());
+  return text + fmt::format("; attempt {}: {}", attempt.number,
+                            trainer::sharing_in_words(attempt.ranks, static_cast<int>(run.usages.back().cpus),
+                                                      static_cast<int>(nodes.size())));
 }
 
 }  // namespace trainrt::cli

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -24,6 +26,8 @@ namespace {
 constexpr std::array instruction_sets = {"fma",      "avx",         "avx2",        "avx512f",  "avx512bw",
                                          "avx512vl", "avx512_vnni", "avx512_bf16", "amx_tile", "sve",
                                          "sve2",     "asimdhp",     "bf16",        "i8mm"};
+
+std::atomic<CpuShare> share_of_process;
 
 /// Returns the values of the first CPU in /proc/cpuinfo, by name.
 std::map<std::string, std::string, std::less<>> first_cpu(std::string_view cpuinfo) {
@@ -56,9 +60,45 @@ std::string affinity_of_this_thread() {
   return {};
 }
 
+int cpus_of_this_thread() { return cpu_share(affinity_of_this_thread(), {}).cpus; }
+
 int cpus_each(const std::string& mine, std::span<const std::string> of_node) {
-  const auto sharers = std::max<std::ptrdiff_t>(std::ranges::count(of_node, mine), 1);
-  return static_cast<int>(std::max<std::ptrdiff_t>(std::ranges::count(mine, '1') / sharers, 1));
+  const auto share = cpu_share(mine, of_node);
+  return std::max(share.cpus / share.ranks, 1);
+}
+
+CpuShare cpu_share(const std::string& mine, std::span<const std::string> of_node) {
+  return {.cpus = static_cast<int>(std::max<std::ptrdiff_t>(std::ranges::count(mine, '1'), 1)),
+          .ranks = static_cast<int>(std::max<std::ptrdiff_t>(std::ranges::count(of_node, mine), 1))};
+}
+
+int limited_threads(int threads, const CpuShare& share) {
+  const auto limit = static_cast<std::int64_t>(threads) * share.cpus / share.ranks;
+  return static_cast<int>(std::clamp<std::int64_t>(limit, 1, std::max(threads, 1)));
+}
+
+void set_cpu_share_of_process(const CpuShare& share) { share_of_process = share; }
+
+int threads_of_this_rank(int threads) { return limited_threads(threads, share_of_process); }
+
+std::string block_of_cpus(const std::string& affinity, int index, int ranks, int width) {
+  std::vector<std::size_t> cpus;
+  for (std::size_t cpu = 0; cpu < affinity.size(); ++cpu)
+    if (affinity[cpu] == '1') cpus.push_back(cpu);
+  const auto count = static_cast<std::int64_t>(cpus.size());
+  if (count >= ranks || count <= width) return affinity;
+  const auto first = static_cast<std::size_t>(index * (count - width + 1) / ranks);
+  std::string block(cpus[first + static_cast<std::size_t>(width) - 1] + 1, '0');
+  for (std::size_t i = 0; i < static_cast<std::size_t>(width); ++i) block[cpus[first + i]] = '1';
+  return block;
+}
+
+bool set_affinity_of_this_thread(const std::string& affinity) {
+  std::vector<cpu_set_t> mask(affinity.size() / CPU_SETSIZE + 1);
+  const auto bytes = mask.size() * sizeof(cpu_set_t);
+  for (std::size_t cpu = 0; cpu < affinity.size(); ++cpu)
+    if (affinity[cpu] == '1') CPU_SET_S(cpu, bytes, mask.data());
+  return sched_setaffinity(0, bytes, mask.data()) == 0;
 }
 
 int cpus_together(std::span<const std::string> affinities) {

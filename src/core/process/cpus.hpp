@@ -9,9 +9,43 @@ namespace trainrt {
 /// cannot be determined.
 std::string affinity_of_this_thread();
 
+/// Returns the number of CPUs on which this thread may run; 1 if it cannot be determined.
+int cpus_of_this_thread();
+
 /// Returns the number of CPUs for this rank: the number of CPUs in the affinity `mine`, divided by the number of ranks
 /// of the node with an equal affinity, and at least 1. `of_node`: affinities of all ranks of the node. Pure function.
 int cpus_each(const std::string& mine, std::span<const std::string> of_node);
+
+/// The CPUs on which a rank may run, and the number of ranks that share these CPUs.
+struct CpuShare {
+  int cpus = 1;
+  int ranks = 1;
+  bool operator==(const CpuShare&) const = default;
+};
+
+/// Returns the CPUs in the affinity `mine`, and the number of ranks of the node with an equal affinity. `of_node`:
+/// affinities of all ranks of the node. Pure function.
+CpuShare cpu_share(const std::string& mine, std::span<const std::string> of_node);
+
+/// Returns the number of threads for a task, from 1 to `threads`. A rank that shares its CPUs with other ranks gets
+/// threads * cpus / ranks, so that all ranks together have at most `threads` threads per CPU. Pure function.
+int limited_threads(int threads, const CpuShare& share);
+
+/// Sets the CpuShare of this process. Thread-safe.
+void set_cpu_share_of_process(const CpuShare& share);
+
+/// Returns limited_threads() for the CpuShare of this process. Returns `threads` if the share was not set. Everything that
+/// starts several threads per rank, to read data or to write and read checkpoints, asks this function. Thread-safe.
+int threads_of_this_rank(int threads);
+
+/// Returns the CPUs for one of `ranks` ranks that share the CPUs in `affinity`: `width` consecutive ones. The blocks of the
+/// ranks are in the order of `index`, and are spread evenly over the CPUs. Returns `affinity` if there are at least as many
+/// CPUs as ranks, or at most `width` CPUs. Pure function.
+std::string block_of_cpus(const std::string& affinity, int index, int ranks, int width);
+
+/// Restricts this thread, and all threads and processes that it starts later, to the CPUs in `affinity`, a text as that of
+/// affinity_of_this_thread(). Returns false if the system refuses.
+bool set_affinity_of_this_thread(const std::string& affinity);
 
 /// Returns the number of CPUs on which at least one of several threads may run, from the affinities of these threads. Pure
 /// function.

@@ -7,6 +7,7 @@
 #include <trainrt/random.hpp>
 
 #include "core/output/log.hpp"
+#include "core/process/cpus.hpp"
 #include "core/process/memory.hpp"
 #include "data/bytes/object_reader.hpp"
 #include "data/bytes/read_method.hpp"
@@ -71,12 +72,13 @@ Listing with_read_method(Listing listing, const Options& options) {
 }
 
 /// Returns the number of threads that read ahead. The default is higher for an object store, because threads that wait
-/// for it need no processor.
+/// for it need no processor. Ranks that share CPUs have fewer threads.
 int threads_of(const Options& given, const Options& good, const Listing& listing) {
   constexpr std::int64_t for_objects = 4;
   const bool has_objects =
       std::ranges::any_of(listing.entries, [](const auto& entry) { return is_object(entry.file.path); });
-  return static_cast<int>(has_objects && !given.has("threads") ? for_objects : good.integer("threads"));
+  const auto threads = static_cast<int>(has_objects && !given.has("threads") ? for_objects : good.integer("threads"));
+  return threads == 0 ? 0 : threads_of_this_rank(threads);
 }
 
 std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, const Listing& listing) {

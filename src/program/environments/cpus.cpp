@@ -4,12 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "core/process/cpus.hpp"
+
 namespace trainrt::program {
 
 std::string crowding_in_words(const std::string& mine, std::span<const std::string> of_node, std::int64_t on_node) {
   const auto sharers = std::ranges::count(of_node, mine);
   const auto cpus = std::ranges::count(mine, '1');
-  if (cpus == 0 || cpus >= sharers || cpus >= on_node) return "";
+  if (cpus == 0 || cpus >= sharers || cpus_together(of_node) >= on_node) return "";
   return fmt::format(
       "{} ranks share {} of the {} CPUs of this node because the launcher binds them to these CPUs; "
       "each rank gets one thread. In Slurm, {}",

@@ -1,6 +1,7 @@
 #include "rundir/records/bit_facts.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -11,13 +12,46 @@ namespace {
 
 constexpr std::int64_t max_recorded_ranks = 1'000'000'000;
 
+std::string or_not_set(const std::string& text) { return text.empty() ? "not set" : text; }
+
 /// Appends to `clauses` the first difference between two texts per rank. `fact` is what they describe.
 void add_difference(std::vector<std::string>& clauses, const std::string& fact, const RankTexts& before,
                     const RankTexts& now) {
   if (before.empty() || now.empty()) return;
   const auto rank = before.first_difference(now);
   if (rank >= 0)
-    clauses.push_back(fmt::format("{} of rank {} was {} and is {}", fact, rank, before.of(rank), now.of(rank)));
+    clauses.push_back(
+        fmt::format("{} of rank {} was {} and is {}", fact, rank, or_not_set(before.of(rank)), or_not_set(now.of(rank))));
+}
+
+void add_variables(std::vector<std::string>& clauses, const BitFacts& before, const BitFacts& now) {
+  if (!before.variables || !now.variables) return;
+  std::set<std::string> names;
+  for (const auto* variables : {&*before.variables, &*now.variables})
+    for (const auto& [name, texts] : *variables) names.insert(name);
+  const auto texts = [](const std::map<std::string, RankTexts>& variables, const std::string& name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? RankTexts() : found->second;
+  };
+  for (const auto& name : names) {
+    const auto old_texts = texts(*before.variables, name), new_texts = texts(*now.variables, name);
+    if (const auto rank = old_texts.first_difference(new_texts); rank >= 0)
+      clauses.push_back(fmt::format("{} of rank {} was {} and is {}", name, rank, or_not_set(old_texts.of(rank)),
+                                    or_not_set(new_texts.of(rank))));
+  }
+}
+
+/// Returns the texts of a JSON object with texts per rank, by key.
+std::map<std::string, RankTexts> texts_by_name(const nlohmann::ordered_json& json) {
+  std::map<std::string, RankTexts> texts;
+  for (const auto& [name, of_ranks] : json.items()) texts[name] = RankTexts::from_json(of_ranks);
+  return texts;
+}
+
+nlohmann::ordered_json to_json(const std::map<std::string, RankTexts>& texts) {
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& [name, of_ranks] : texts) json[name] = of_ranks.to_json();
+  return json;
 }
 
 }  // namespace
@@ -79,17 +113,31 @@ std::vector<std::string> differences(const BitFacts& before, const BitFacts& now
   for (const auto& [name, version] : before.versions)
     if (const auto found = now.versions.find(name); found != now.versions.end() && found->second != version)
       clauses.push_back(fmt::format("the version of the {} was {} and is {}", name, version, found->second));
+  add_difference(clauses, "the kind of GPU", before.gpus, now.gpus);
+  add_variables(clauses, before, now);
+  for (const auto& [name, builds] : before.libraries)
+    if (const auto found = now.libraries.find(name); found != now.libraries.end())
+      add_difference(clauses, name, builds, found->second);
   return clauses;
 }
 
 nlohmann::ordered_json to_json(const BitFacts& facts) {
-  return {{"threads", facts.threads.to_json()}, {"cpus", facts.cpus.to_json()}, {"versions", facts.versions}};
+  nlohmann::ordered_json json = {
+      {"threads", facts.threads.to_json()}, {"cpus", facts.cpus.to_json()}, {"versions", facts.versions}};
+  if (!facts.gpus.empty()) json["gpus"] = facts.gpus.to_json();
+  if (facts.variables) json["variables"] = to_json(*facts.variables);
+  if (!facts.libraries.empty()) json["libraries"] = to_json(facts.libraries);
+  return json;
 }
 
 BitFacts bit_facts_from(const nlohmann::ordered_json& json) {
-  return {.threads = RankTexts::from_json(json.at("threads")),
-          .cpus = RankTexts::from_json(json.at("cpus")),
-          .versions = json.at("versions").get<std::map<std::string, std::string>>()};
+  BitFacts facts{.threads = RankTexts::from_json(json.at("threads")),
+                 .cpus = RankTexts::from_json(json.at("cpus")),
+                 .versions = json.at("versions").get<std::map<std::string, std::string>>()};
+  if (const auto gpus = json.find("gpus"); gpus != json.end()) facts.gpus = RankTexts::from_json(*gpus);
+  if (const auto variables = json.find("variables"); variables != json.end()) facts.variables = texts_by_name(*variables);
+  if (const auto libraries = json.find("libraries"); libraries != json.end()) facts.libraries = texts_by_name(*libraries);
+  return facts;
 }
 
 }  // namespace trainrt::rundir

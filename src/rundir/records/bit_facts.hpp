@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,12 +39,20 @@ struct BitFacts {
   RankTexts threads;  ///< number of threads of each rank; "4 on 2 CPUs" if the rank has fewer CPUs than threads
   RankTexts cpus;     ///< kind of CPU of each rank (kind_of_cpu())
   std::map<std::string, std::string> versions;  ///< versions of libraries, by name
+  RankTexts gpus = {};                          ///< kinds of GPUs of each rank; "none" without GPUs
+  /// The environment variables by which libraries choose their code, by name; nothing if unknown. A rank without the
+  /// variable has the text "". Variables that no rank has are left out.
+  std::optional<std::map<std::string, RankTexts>> variables = {};
+  /// The libraries that computed the values, by name: file and build of each rank; "" for a rank that has not loaded it.
+  std::map<std::string, RankTexts> libraries = {};
 
-  bool empty() const { return threads.empty() && cpus.empty() && versions.empty(); }
+  bool empty() const { return threads.empty() && cpus.empty() && versions.empty() && libraries.empty(); }
+  bool operator==(const BitFacts&) const = default;
 };
 
 /// Returns the differences between two attempts with equal numbers of ranks, each as a clause: "the C library was 2.36 and
-/// is 2.39". Facts that are unknown in one of them are left out. Pure function.
+/// is 2.39". Facts that are unknown in one of them are left out, and libraries that one of them has not loaded. Pure
+/// function.
 std::vector<std::string> differences(const BitFacts& before, const BitFacts& now);
 
 /// Conversion to JSON and back. bit_facts_from() throws std::exception for invalid JSON.

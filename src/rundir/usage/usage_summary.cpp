@@ -31,21 +31,25 @@ std::set<std::int64_t> cpus_in(const std::string& list) {
   return cpus;
 }
 
-/// Returns the available CPU time in seconds: the sum, over the CPUs of all hosts, of the time for which the attempt's
-/// ranks could use them. CPUs that several ranks share count once.
-double available_cpu_seconds(const std::vector<std::optional<RankStatus>>& statuses) {
-  double available_cpu_s = 0;
+/// Sets the number of available CPUs, and the available CPU time: the sum, over the CPUs of all hosts, of the time for
+/// which the attempt's ranks could use them. CPUs that several ranks share count once.
+void add_available_cpus(UsageSummary& sum, const std::vector<std::optional<RankStatus>>& statuses) {
   std::map<std::string, HostCpus> hosts;
   for (const auto& status : statuses) {
     if (!status) continue;
     const auto cpus = cpus_in(status->cpu_list);
-    if (cpus.empty()) available_cpu_s += status->cpus * status->age_s;
+    if (cpus.empty()) {
+      sum.cpus += status->cpus;
+      sum.available_cpu_s += status->cpus * status->age_s;
+    }
     auto& host = hosts[status->host];
     host.cpus.insert(cpus.begin(), cpus.end());
     host.age_s = std::max(host.age_s, status->age_s);
   }
-  for (const auto& [name, host] : hosts) available_cpu_s += static_cast<double>(host.cpus.size()) * host.age_s;
-  return available_cpu_s;
+  for (const auto& [name, host] : hosts) {
+    sum.cpus += std::ssize(host.cpus);
+    sum.available_cpu_s += static_cast<double>(host.cpus.size()) * host.age_s;
+  }
 }
 
 void add_known(std::int64_t& sum, std::int64_t number) {
@@ -86,7 +90,7 @@ UsageSummary usage_of(const std::vector<std::optional<RankStatus>>& statuses) {
     sum.gpu_busy_s += *status->gpu_mean * status->age_s;
     sum.gpu_s += status->age_s;
   }
-  sum.available_cpu_s = available_cpu_seconds(statuses);
+  add_available_cpus(sum, statuses);
   return sum;
 }
 

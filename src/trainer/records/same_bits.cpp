@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/names.hpp"
+#include "comm/agreement.hpp"
 #include "config/value_origin.hpp"
 #include "core/output/log.hpp"
 #include "core/process/memory.hpp"
@@ -14,6 +20,7 @@
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/recorded_memory.hpp"
 #include "rundir/records/rank_status.hpp"
+#include "trainer/records/loaded_libraries.hpp"
 
 namespace trainrt::trainer {
 
@@ -23,6 +30,30 @@ std::optional<rundir::AttemptRecord> newest_attempt(const std::string& run_dir) 
   auto attempts = io::retried([&] { return rundir::read_attempts(run_dir, 1); });
   if (attempts.empty()) return std::nullopt;
   return std::move(attempts.back());
+}
+
+/// Returns the facts of the newest checkpoint or, without a checkpoint that has facts, of the newest attempt.
+std::optional<EarlierBits> earlier_bits(const std::string& run_dir) {
+  const auto newest = io::retried([&] { return checkpoint::newest(run_dir); });
+  if (newest && !newest->bits.empty()) try {
+      return EarlierBits{checkpoint::directory_name(newest->number), newest->ranks,
+                         rundir::bit_facts_from(nlohmann::ordered_json::parse(newest->bits))};
+    } catch (const std::exception&) {  // facts of another version of trainrt
+      return std::nullopt;
+    }
+  const auto last = newest_attempt(run_dir);
+  if (!last || last->bits.empty()) return std::nullopt;
+  return EarlierBits{fmt::format("attempt {}", last->number), last->ranks, last->bits};
+}
+
+/// Logs a warning that names the differences to the facts of `from`, or throws UsageError if the config requires the same
+/// bits. Does nothing if there are none.
+void report_differences(const config::RunSpec& spec, const std::string& from, const std::vector<std::string>& changed) {
+  if (changed.empty()) return;
+  const auto text = fmt::format("bits may differ from those of {}: {}", from, fmt::join(changed, "; "));
+  if (spec.scaling.require_same_bits)
+    throw UsageError(text + ". Restore the earlier conditions, or set scaling.require_same_bits = false to continue");
+  log::run_warning(text);
 }
 
 RecordedMemory memory_of(int attempt, const std::vector<std::optional<rundir::RankStatus>>& statuses) {
@@ -57,10 +88,10 @@ RecordedMemory recorded_memory(const std::string& run_dir) {
                      : RecordedMemory();
 }
 
-std::vector<std::string> bit_differences(const rundir::AttemptRecord& last, const RankResources& resources) {
+std::vector<std::string> bit_differences(const EarlierBits& earlier, const RankResources& resources) {
   const auto ranks = static_cast<int>(resources.ranks.size());
-  if (last.ranks != ranks) return {fmt::format("the number of ranks was {} and is {}", last.ranks, ranks)};
-  return rundir::differences(last.bits, bit_facts_of(resources));
+  if (earlier.ranks != ranks) return {fmt::format("the number of ranks was {} and is {}", earlier.ranks, ranks)};
+  return rundir::differences(earlier.bits, bit_facts_of(resources));
 }
 
 void require_memory_of_nodes(const RecordedMemory& used, const RankResources& resources,
@@ -97,21 +128,43 @@ void require_fit(const config::RunSpec& spec, const RankResources& resources, co
 
 void check_same_bits(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts) {
   const auto& scaling = spec.scaling;
-  if (scaling.has_fixed_workers()) {
-    require_fit(spec, resources, hosts);
+  if (scaling.has_fixed_workers()) require_fit(spec, resources, hosts);
+  const auto workers = static_cast<int>(resources.ranks.size());
+  if (scaling.requires_fixed_workers() || (scaling.has_fixed_workers() && workers > resources.cpus()))
+    log::info(fmt::format("same bits: {}; all attempts have {}",
+                          sharing_in_words(workers, resources.cpus(), resources.nodes()), counted(workers, "worker")));
+  const auto earlier = earlier_bits(spec.run_dir);
+  if (!earlier) return;
+  const auto changed = bit_differences(*earlier, resources);
+  const bool has_same_ranks = earlier->ranks == workers;
+  if (has_same_ranks || scaling.require_same_bits) report_differences(spec, earlier->from, changed);
+}
+
+std::map<std::string, rundir::RankTexts> libraries_of_ranks(Communicator& communicator) {
+  std::vector<Libraries> of_ranks;
+  std::set<std::string> names;
+  for (const auto& text : communicator.all_gather(nlohmann::json(loaded_libraries()).dump())) {
+    of_ranks.push_back(nlohmann::json::parse(text).get<Libraries>());
+    for (const auto& [name, build] : of_ranks.back()) names.insert(name);
   }
-  if (scaling.requires_fixed_workers()) {
-    log::info("same bits: " +
-              sharing_in_words(static_cast<int>(resources.ranks.size()), resources.cpus(), resources.nodes()));
+  std::map<std::string, rundir::RankTexts> libraries;
+  for (const auto& name : names) {
+    std::vector<std::string> builds;
+    for (const auto& loaded : of_ranks) builds.push_back(loaded.contains(name) ? loaded.at(name) : "");
+    libraries[name] = rundir::RankTexts(builds);
   }
-  const auto last = newest_attempt(spec.run_dir);
-  if (!last || last->bits.empty()) return;
-  const auto changed = bit_differences(*last, resources);
-  if (changed.empty()) return;
-  const auto text = fmt::format("bits may differ from those of attempt {}: {}", last->number, fmt::join(changed, "; "));
-  if (scaling.require_same_bits)
-    throw UsageError(text + ". Restore the earlier conditions, or set scaling.require_same_bits = false to continue");
-  if (last->ranks == static_cast<int>(resources.ranks.size())) log::warning(text);
+  return libraries;
+}
+
+void check_libraries(const config::RunSpec& spec, const std::string& bits, const std::string& from,
+                     const std::map<std::string, rundir::RankTexts>& libraries) try {
+  if (bits.empty()) return;
+  const auto saved = rundir::bit_facts_from(nlohmann::ordered_json::parse(bits));
+  report_differences(spec, from, rundir::differences(saved, {.libraries = libraries}));
+} catch (const nlohmann::json::exception&) {
+  return;  // facts of another version of trainrt
+} catch (const UsageError& error) {
+  throw comm::AgreedError(error.what(), error.code());
 }
 
 }  // namespace trainrt::trainer

@@ -1,10 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include <trainrt/communicator.hpp>
+
 #include "config/run_spec.hpp"
-#include "rundir/records/attempt_record.hpp"
+#include "rundir/records/bit_facts.hpp"
 #include "trainer/start/rank_resources.hpp"
 
 namespace trainrt::trainer {
@@ -22,20 +25,39 @@ RecordedMemory recorded_memory(const std::string& run_dir);
 
 /// Checks on rank 0, before an attempt begins, whether its results will have the bits that the run would have had without
 /// the restart, and whether the ranks fit on their nodes. `hosts` are the node names by rank.
-/// - Logs a warning if facts differ from those of the last attempt (rundir::BitFacts), or throws UsageError if config key
-///   scaling.require_same_bits is true; then also if the number of ranks differs.
+/// - Logs a warning if facts (rundir::BitFacts) differ from those of the newest checkpoint or, if there is none, of the
+/// last
+///   attempt. Throws UsageError instead if config key scaling.require_same_bits is true; then also if the number of ranks
+///   differs.
 /// - With scaling.on_resize = same_bits, throws UsageError if there are fewer CPUs than scaling.min_workers, or if a node
 ///   has less memory than its ranks used in an earlier attempt with fewer ranks per node; logs a warning instead if
-///   same_bits is only the default. Logs how many workers share how many CPUs if the config sets this value.
+///   same_bits is only the default. Logs how many workers share how many CPUs if the config sets
+///   this value, or if there are more workers than CPUs.
 void check_same_bits(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts);
 
 /// Throws UsageError if the ranks of a run with scaling.on_resize = same_bits have too few CPUs or too little memory, as
 /// check_same_bits() does. Logs a warning instead if same_bits is only the default.
 void require_fit(const config::RunSpec& spec, const RankResources& resources, const std::vector<std::string>& hosts);
 
-/// Returns the differences between the facts of `last`, the newest earlier attempt, and those of an attempt with
-/// `resources`. Pure function.
-std::vector<std::string> bit_differences(const rundir::AttemptRecord& last, const RankResources& resources);
+/// The facts on which the bits of earlier results depend.
+struct EarlierBits {
+  std::string from;  ///< what the facts belong to: "checkpoint_000005", or "attempt 3"
+  int ranks = 0;
+  rundir::BitFacts bits;
+};
+
+/// Returns the differences between earlier facts and those of an attempt with `resources`. Pure function.
+std::vector<std::string> bit_differences(const EarlierBits& earlier, const RankResources& resources);
+
+/// Returns the libraries that the ranks have loaded on which the bits of results may depend, by name. Collective.
+std::map<std::string, rundir::RankTexts> libraries_of_ranks(Communicator& communicator);
+
+/// Logs a warning if ranks have loaded other builds of libraries than when the checkpoint `from` was saved, or throws
+/// comm::AgreedError if config key scaling.require_same_bits is true. `bits`: facts of the checkpoint, the same on all
+/// ranks;
+/// "": unknown.
+void check_libraries(const config::RunSpec& spec, const std::string& bits, const std::string& from,
+                     const std::map<std::string, rundir::RankTexts>& libraries);
 
 /// Throws UsageError if the ranks of a node need more memory than the node has, according to the memory `used` by an
 /// attempt with fewer ranks per node. Pure function.

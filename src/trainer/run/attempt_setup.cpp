@@ -26,6 +26,7 @@ void check_resources(const RunArguments& run, AttemptSetup& setup) {
   const auto& world = run.launch.world();
   setup.nodes = node_names(world, run.communicator);
   setup.resources = gather_resources(world, run.communicator);
+  set_cpu_share_of_process(setup.resources.share_of(world.rank));
   const auto check = [&] { check_same_bits(run.spec, setup.resources, hosts_of_ranks(world, setup.nodes)); };
   comm::collectively_on_first(run.communicator, check, with_advice);
 }

@@ -67,6 +67,7 @@ AttemptInfo attempt_info(const RunArguments& run, AttemptSetup& setup, rundir::M
           .history = is_rank_zero ? failure_history(run.spec) : FailureHistory{},
           .lease = is_rank_zero ? &lease : nullptr,
           .metadata = run.function.metadata,
+          .bits = bit_facts_of(setup.resources),
           .workers = setup.workers,
           .datasets = std::move(setup.found.datasets),
           .shares = std::move(setup.shares),

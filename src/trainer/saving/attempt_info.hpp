@@ -9,6 +9,7 @@
 
 #include "batch/lease.hpp"
 #include "rundir/attempts/meter.hpp"
+#include "rundir/records/bit_facts.hpp"
 #include "trainer/datasets/listed_datasets.hpp"
 #include "trainer/datasets/node_shares.hpp"
 #include "trainer/events/callbacks.hpp"
@@ -37,6 +38,7 @@ struct AttemptInfo {
   FailureHistory history;               ///< failures of earlier attempts, for checkpoint.every = auto; used on rank 0
   const batch::Lease* lease = nullptr;  ///< time left in the job, on the rank that watches the job; otherwise nullptr
   std::string metadata = "{}";          ///< JSON object that every checkpoint contains
+  rundir::BitFacts bits = {};           ///< facts that every checkpoint contains; libraries are added by the restore
   int workers = 0;                      ///< number of workers for which global batches are made; 0: the number of ranks
   Listings datasets;                    ///< listings of all [data.NAME] sections
   NodeShares shares;

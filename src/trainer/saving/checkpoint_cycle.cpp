@@ -14,6 +14,7 @@
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
+#include "core/process/cpus.hpp"
 #include "core/text/text.hpp"
 #include "rundir/records/point_words.hpp"
 #include "trainer/ending/advice.hpp"
@@ -32,7 +33,7 @@ checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World&
   options.retention = retention_of(spec);
   options.known = {attempt.earlier.listed.begin(), attempt.earlier.listed.end()};
   options.writer.staging_bytes = spec.checkpoint.staging_bytes;
-  options.writer.threads = spec.checkpoint.io_threads;
+  options.writer.threads = threads_of_this_rank(spec.checkpoint.io_threads);
   options.writer.read_back = spec.checkpoint.read_back;
   options.writer.stuck_s = spec.failure.collective_timeout_s;
   options.writer.visible_s = spec.failure.storage_timeout_s;
@@ -104,6 +105,7 @@ checkpoint::Saver::Request CheckpointCycle::request_of(const Content& content) {
   request.meta.attempt = parts_.attempt.number;
   request.meta.metrics = content.metrics;
   request.meta.metadata = content.metadata;
+  if (!parts_.attempt.bits.empty()) request.meta.bits = rundir::to_json(parts_.attempt.bits).dump();
   request.meta.iteration_s = content.iteration_s;
   request.meta.at_stop = content.at_stop;
   add_files(content.reported_files, request);

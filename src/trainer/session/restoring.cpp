@@ -137,6 +137,7 @@ bool Restoring::restore_copy(const Copy& copy, Restored& restored) {
               .is_of_this_run = true,
               .is_from_copy = true,
               .metrics = copy.note.metrics,
+              .bits = {},
               .iteration_s = copy.note.iteration_s,
               .reports_of = ""};
   copy.load();
@@ -159,6 +160,7 @@ bool Restoring::restore_own(const Source& source, Restored& restored) {
               .is_of_this_run = true,
               .damaged = loaded->damaged,
               .metrics = loaded->meta.metrics,
+              .bits = loaded->meta.ranks == parts_.communicator.size() ? loaded->meta.bits : "",
               .iteration_s = loaded->meta.iteration_s,
               .reports_of = ""};
   log_resumed(*restored.checkpoint, loaded->meta, parts_.communicator.size());

@@ -5,9 +5,11 @@
 
 #include <trainrt/error.hpp>
 
+#include "checkpoint/format/names.hpp"
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
 #include "trainer/ending/advice.hpp"
+#include "trainer/records/same_bits.hpp"
 #include "trainer/session/session.hpp"
 
 namespace trainrt {
@@ -52,6 +54,10 @@ bool Session::load() {
   auto restored = restoring_.restore(saving_.state(), saving_.covers(), copy);
   copies_.begin_training(restored.is_from_copy);
   if (restored.is_from_copy) attempt_.meter.note_copy();
+  attempt_.bits.libraries = trainer::libraries_of_ranks(communicator_);
+  if (restored.is_of_this_run && !restored.is_from_copy)
+    trainer::check_libraries(spec_, restored.bits, checkpoint::directory_name(restored.checkpoint->number),
+                             attempt_.bits.libraries);
   const auto accept = [&] {
     if (attempt_.accept_config) attempt_.accept_config(restored.is_of_this_run);
   };

@@ -8,6 +8,7 @@
 
 #include "comm/agreement.hpp"
 #include "core/output/log.hpp"
+#include "core/process/cpus.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::trainer {
@@ -52,7 +53,7 @@ std::string described(const std::vector<DifferingTensor>& all, std::int64_t bega
 void ReplicaWatch::begin(const State& state, std::int64_t step) {
   if (spec_.checkpoint.replica_check == config::OnReplicaDifference::off || communicator_.size() == 1) return;
   began_at_ = step;
-  check_.emplace(state, communicator_, step, spec_.checkpoint.io_threads);
+  check_.emplace(state, communicator_, step, threads_of_this_rank(spec_.checkpoint.io_threads));
 }
 
 checkpoint::Saver::Comparison ReplicaWatch::comparison(std::int64_t step) {

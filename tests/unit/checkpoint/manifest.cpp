@@ -85,6 +85,10 @@ TEST_CASE("keys that older manifests lack are optional") {
   CHECK(read.meta.validation.empty());
   manifest.meta.validation = R"({"fn_kwargs":{"limit":3}})";
   CHECK(manifest_from(to_text(manifest), "m").meta.validation == manifest.meta.validation);
+  CHECK(read.meta.bits.empty());
+  manifest.meta.bits = R"({"cpus":[[4,"x"]]})";
+  CHECK(manifest_from(to_text(manifest), "m").meta.bits == manifest.meta.bits);
+  CHECK_THAT(why(R"("metadata": {)", R"("bits": 1, "metadata": {)"), Contains("'bits'"));
   CHECK_THAT(why(R"("metadata": {)", R"("validation": [], "metadata": {)"), Contains("'validation'"));
   CHECK_THAT(why(R"("metadata": {)", R"("at_stop": 1, "metadata": {)"), Contains("'at_stop'"));
   CHECK_THAT(why(R"("metadata": {)", R"("directory": null, "metadata": {)"), Contains("'directory'"));

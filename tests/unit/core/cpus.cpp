@@ -19,3 +19,36 @@ TEST_CASE("CPUs on which several threads may run are counted once") {
   CHECK(cpus_together(std::vector<std::string>{"11", "011", "1"}) == 3);
   CHECK(cpus_together(std::vector<std::string>{}) == 0);
 }
+
+TEST_CASE("ranks that share CPUs divide the threads of a task, and each has at least one") {
+  const std::vector<std::string> four(4, "11");
+  CHECK((cpu_share("11", four) == CpuShare{.cpus = 2, .ranks = 4}));
+  CHECK((cpu_share("11", {}) == CpuShare{.cpus = 2, .ranks = 1}));
+  CHECK(limited_threads(4, {.cpus = 2, .ranks = 2}) == 4);
+  CHECK(limited_threads(4, {.cpus = 2, .ranks = 4}) == 2);
+  CHECK(limited_threads(4, {.cpus = 1, .ranks = 8}) == 1);
+  CHECK(limited_threads(2, {.cpus = 64, .ranks = 1}) == 2);
+}
+
+TEST_CASE("everything that starts threads for a rank has the share of CPUs that was set") {
+  CHECK(threads_of_this_rank(8) == 8);
+  set_cpu_share_of_process({.cpus = 2, .ranks = 4});
+  CHECK(threads_of_this_rank(8) == 4);
+  set_cpu_share_of_process({});
+  CHECK(threads_of_this_rank(8) == 8);
+}
+
+TEST_CASE("more ranks than CPUs get consecutive CPUs, as many ranks on each as on another") {
+  const auto blocks = [](const std::string& cpus, int ranks, int width) {
+    std::vector<std::string> found;
+    for (int rank = 0; rank < ranks; ++rank) found.push_back(block_of_cpus(cpus, rank, ranks, width));
+    return found;
+  };
+  CHECK(blocks("11", 4, 1) == std::vector<std::string>{"1", "1", "01", "01"});
+  CHECK(blocks("0101", 4, 1) == std::vector<std::string>{"01", "01", "0001", "0001"});
+  CHECK(blocks("111", 8, 1) == std::vector<std::string>{"1", "1", "1", "01", "01", "01", "001", "001"});
+  CHECK(blocks("111", 4, 2) == std::vector<std::string>{"11", "11", "011", "011"});
+  CHECK(blocks("11", 4, 2) == std::vector<std::string>(4, "11"));  // a rank with two threads needs both CPUs
+  CHECK(blocks("1111", 4, 1) == std::vector<std::string>(4, "1111"));
+  CHECK(blocks("1", 4, 1) == std::vector<std::string>(4, "1"));
+}

@@ -31,6 +31,27 @@ TEST_CASE("facts that one of two attempts does not know are no difference") {
   CHECK(differences(known, newer) == std::vector<std::string>{"the version of the C library was 2.36 and is 2.39"});
 }
 
+TEST_CASE("another GPU, variable or build of a library is a difference with both values") {
+  BitFacts before{.gpus = RankTexts({"A100", "A100"}),
+                  .variables = std::map<std::string, RankTexts>{},
+                  .libraries = {{"OpenBLAS", RankTexts({"libopenblas.so (build 1)", "libopenblas.so (build 1)"})},
+                                {"NCCL", RankTexts({"libnccl.so.2.18.3", "libnccl.so.2.18.3"})}}};
+  auto now = before;
+  CHECK(differences(before, now).empty());
+  now.gpus = RankTexts({"A100", "H100"});
+  now.variables->emplace("OPENBLAS_CORETYPE", RankTexts({"", "Haswell"}));
+  now.libraries.erase("NCCL");  // loaded later, perhaps
+  now.libraries["OpenBLAS"] = RankTexts({"libopenblas.so (build 2)", "libopenblas.so (build 2)"});
+  now.libraries["PyTorch"] = RankTexts({"libtorch_cpu.so", "libtorch_cpu.so"});
+  CHECK(differences(before, now) ==
+        std::vector<std::string>{"the kind of GPU of rank 1 was A100 and is H100",
+                                 "OPENBLAS_CORETYPE of rank 1 was not set and is Haswell",
+                                 "OpenBLAS of rank 0 was libopenblas.so (build 1) and is libopenblas.so (build 2)"});
+  CHECK(bit_facts_from(to_json(now)) == now);
+  before.variables.reset();  // a record of an older version
+  CHECK(differences(before, now).size() == 2);
+}
+
 TEST_CASE("the record of an attempt stores its facts, and a record without facts is read") {
   AttemptRecord record{.number = 1, .ranks = 2};
   CHECK(attempt_record_from(to_text(record)).bits.empty());

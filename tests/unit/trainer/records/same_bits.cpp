@@ -6,6 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "io/files/file.hpp"
+#include "rundir/records/attempt_record.hpp"
 #include "rundir/records/rank_status.hpp"
 #include "support/cpp/ranks.hpp"
 #include "support/cpp/scratch.hpp"
@@ -30,6 +31,10 @@ rundir::AttemptRecord attempt_with(const RankResources& resources) {
   return {.number = 3, .ranks = static_cast<int>(resources.ranks.size()), .bits = bit_facts_of(resources)};
 }
 
+EarlierBits facts_of(const RankResources& resources) {
+  return {.from = "attempt 3", .ranks = static_cast<int>(resources.ranks.size()), .bits = bit_facts_of(resources)};
+}
+
 }  // namespace
 
 TEST_CASE("CPUs that ranks of a node share are counted once") {
@@ -41,11 +46,11 @@ TEST_CASE("CPUs that ranks of a node share are counted once") {
 }
 
 TEST_CASE("another layout of ranks over nodes is no difference") {
-  CHECK(bit_differences(attempt_with(on_nodes({0, 0, 1, 1})), on_nodes({0, 0, 0, 0})).empty());
+  CHECK(bit_differences(facts_of(on_nodes({0, 0, 1, 1})), on_nodes({0, 0, 0, 0})).empty());
 }
 
 TEST_CASE("another number of ranks or threads, or another kind of CPU, is a difference with both values") {
-  const auto last = attempt_with(on_nodes({0, 0, 1}));
+  const auto last = facts_of(on_nodes({0, 0, 1}));
   CHECK(bit_differences(last, on_nodes({0, 0})) == std::vector<std::string>{"the number of ranks was 3 and is 2"});
   auto changed = on_nodes({0, 0, 1});
   changed.ranks[1].threads = 2;
@@ -59,7 +64,7 @@ TEST_CASE("more threads than CPUs are a difference, since libraries may then use
   before.ranks[0].threads = 2;
   auto now = before;
   now.ranks[0].affinity = "1";
-  CHECK(bit_differences(attempt_with(before), now) ==
+  CHECK(bit_differences(facts_of(before), now) ==
         std::vector<std::string>{"the number of threads of rank 0 was 2 and is 2 on 1 CPU"});
 }
 

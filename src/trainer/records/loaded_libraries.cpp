@@ -1,0 +1,142 @@
+#include "trainer/records/loaded_libraries.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/process/processes.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+/// The beginning of a file's name, without "lib", and the name of the library. The first match applies.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 28> known_libraries = {{
+    {"openblas", "OpenBLAS"},
+    {"scipy_openblas", "OpenBLAS"},
+    {"flexiblas", "FlexiBLAS"},
+    {"blis.", "BLIS"},
+    {"blas.", "BLAS"},
+    {"lapack.", "LAPACK"},
+    {"mkl_core", "MKL"},
+    {"mkl_rt", "MKL"},
+    {"dnnl.", "oneDNN"},
+    {"gomp", "GNU OpenMP"},
+    {"iomp5", "Intel OpenMP"},
+    {"omp.", "LLVM OpenMP"},
+    {"m.so", "C math library"},
+    {"mvec.", "C vector math library"},
+    {"_multiarray_umath", "NumPy"},
+    {"torch_cpu.", "PyTorch"},
+    {"torch_cuda.", "PyTorch for CUDA"},
+    {"tensorflow_cc.", "TensorFlow"},
+    {"tensorflow_framework.", "TensorFlow"},
+    {"_jax.", "JAX"},
+    {"xla_extension.", "JAX"},
+    {"xgboost.", "XGBoost"},
+    {"_lightgbm.", "LightGBM"},
+    {"cublas", "cuBLAS"},
+    {"cudnn", "cuDNN"},
+    {"cudart.", "CUDA runtime"},
+    {"cufft.", "cuFFT"},
+    {"nccl.", "NCCL"},
+}};
+
+std::string_view library_of(std::string_view path) {
+  auto name = path.substr(path.rfind('/') + 1);
+  if (name.find(".so") == std::string_view::npos) return {};
+  if (name.starts_with("lib")) name.remove_prefix(3);
+  for (const auto& [prefix, library] : known_libraries)
+    if (name.starts_with(prefix)) return library;
+  return {};
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+template <class Value>
+bool read_at(std::istream& file, std::uint64_t at, Value& value) {
+  return static_cast<bool>(file.seekg(static_cast<std::streamoff>(at)).read(reinterpret_cast<char*>(&value), sizeof value));
+}
+
+/// Returns the GNU build ID in the notes of a program header, as hexadecimal digits; "" if there is none.
+std::string build_id_in(std::istream& file, const Elf64_Phdr& notes) {
+  constexpr std::uint64_t max_bytes = 1 << 16;
+  constexpr std::size_t shown_bytes = 6;
+  const auto padded = [](std::uint64_t bytes) { return (bytes + 3) / 4 * 4; };
+  const auto end = notes.p_offset + std::min<std::uint64_t>(notes.p_filesz, max_bytes);
+  for (auto at = notes.p_offset; at + sizeof(Elf64_Nhdr) <= end;) {
+    Elf64_Nhdr note{};
+    if (!read_at(file, at, note)) break;
+    const auto content = at + sizeof note + padded(note.n_namesz);
+    if (std::array<std::uint8_t, shown_bytes> id{};
+        note.n_type == NT_GNU_BUILD_ID && note.n_descsz >= id.size() && read_at(file, content, id))
+      return fmt::format("{:02x}", fmt::join(id, ""));
+    at = content + padded(note.n_descsz);
+  }
+  return {};
+}
+
+std::string build_id_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header{};
+  if (!read_at(file, 0, header) || std::string_view(reinterpret_cast<const char*>(header.e_ident), SELFMAG) != ELFMAG ||
+      header.e_ident[EI_CLASS] != ELFCLASS64)
+    return {};
+  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    if (!read_at(file, header.e_phoff + i * header.e_phentsize, segment)) break;
+    if (segment.p_type != PT_NOTE) continue;
+    if (auto id = build_id_in(file, segment); !id.empty()) return id;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::map<std::string, std::string> libraries_in_maps(std::string_view maps) {
+  std::map<std::string, std::string> found;
+  while (!maps.empty()) {
+    const auto line = maps.substr(0, maps.find('\n'));
+    maps.remove_prefix(std::min(line.size() + 1, maps.size()));
+    const auto path = line.find('/');
+    if (path == std::string_view::npos) continue;
+    if (const auto library = library_of(line.substr(path)); !library.empty()) found.emplace(line.substr(path), library);
+  }
+  return found;
+}
+
+std::string build_of_library(const std::string& path, const std::string& root) {
+  const auto name = path.substr(path.rfind('/') + 1);
+  if (const auto id = build_id_of(root + path); !id.empty()) return fmt::format("{} (build {})", name, id);
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(root + path, error);
+  return error ? name : fmt::format("{} ({} bytes)", name, bytes);
+}
+
+Libraries loaded_libraries() {
+  std::map<std::string, std::set<std::string>> builds;
+  std::set<std::string> seen;
+  for (const auto process : process_tree(getpid())) {
+    const auto root = process == getpid() ? std::string() : fmt::format("/proc/{}/root", process);
+    for (const auto& [path, library] : libraries_in_maps(content_of(fmt::format("/proc/{}/maps", process))))
+      if (seen.insert(path).second) builds[library].insert(build_of_library(path, root));
+  }
+  Libraries libraries;
+  for (const auto& [library, texts] : builds) libraries[library] = fmt::format("{}", fmt::join(texts, ", "));
+  return libraries;
+}
+
+}  // namespace trainrt::trainer
