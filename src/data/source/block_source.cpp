@@ -1,7 +1,6 @@
 #include "data/source/block_source.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/bytes/lent.hpp"
+#include "data/source/row_source.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {
@@ -170,8 +170,8 @@ void BlockSource::copy(std::span<const std::uint64_t> samples, std::span<const C
   const auto bytes = sample_bytes(field);
   column.ends.clear();
   column.values.resize(samples.size() * bytes);
-  for (std::size_t i = 0; i < samples.size() && bytes > 0; ++i)
-    std::memcpy(column.values.data() + i * bytes, found[i]->values.data() + samples[i] % block_ * bytes, bytes);
+  const auto values_of = [&](std::size_t i) { return found[i]->values.data() + samples[i] % block_ * bytes; };
+  gather(samples.size(), bytes, values_of, column.values.data());
 }
 
 void BlockSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {

@@ -26,7 +26,8 @@ std::string crowding_of(const std::vector<std::string>& cpus) {
     return sharers > cores ? fmt::format("{} ranks share {}", sharers, counted(cores, "core")) : "";
   };
   for (const auto& mine : cpus)
-    if (const auto text = text_if(std::ranges::count(cpus, mine), std::ranges::count(mine, '1')); !text.empty()) return text;
+    if (const auto text = text_if(std::ranges::count(cpus, mine), std::ranges::count(mine, '1')); !text.empty())
+      return text;
   return text_if(std::ssize(cpus), cpus_together(cpus));
 }
 
