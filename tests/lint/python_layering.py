@@ -18,7 +18,7 @@ ORDER = ("_version", "_ray_names", "cloudpickle", "actor", "_support", "_cluster
          "train/xgboost", "train/lightgbm", "train/horovod", "train/huggingface/transformers", "train/huggingface/accelerate", "train/huggingface",
          "train/lightning", "train/_v1",
          "train/v2", "train/_checkpoint", "train/examples", "train/__init__", "tune/error", "tune/_domains", "tune/_spaces", "tune/_nested_values", "tune/_spec",
-         "tune/_samples", "tune/utils", "tune/schedulers", "tune/search", "tune/search/bayesopt", "tune/search/optuna", "tune", "air/util", "air", "air/integrations", "sinks")
+         "tune/_samples", "tune/_compared", "tune/utils", "tune/schedulers", "tune/search", "tune/search/bayesopt", "tune/search/optuna", "tune", "air/util", "air", "air/integrations", "sinks")
 # Imports of a module of a later sub-package, with the reason. Circles are errors all the same.
 EXCEPTIONS: dict = {}
 

@@ -6,6 +6,7 @@
 
 #include "cli/doctor/doctor_ranks.hpp"
 #include "core/plugin.hpp"
+#include "launch/library_versions.hpp"
 
 namespace trainrt::cli::doctor {
 
@@ -65,5 +66,8 @@ std::vector<const Check*> checks_in_order(bool has_program);
 /// Runs a check and returns its finding. A ProbeFailed of the check is converted to a finding. Collective. Throws
 /// errors of the Communicator, and AgreedError if a rank received a stop signal.
 Finding run_check(const Check& check, const DoctorRanks& ranks);
+
+/// Requires the same library on all ranks, if one is found. Any version is correct. `find` is called on each rank.
+Finding compare_found(const DoctorRanks& ranks, Json& figures, launch::FoundLibrary (*find)());
 
 }  // namespace trainrt::cli::doctor

@@ -15,6 +15,7 @@
 #include "core/options.hpp"
 #include "core/output/log.hpp"
 #include "core/process/memory.hpp"
+#include "core/restart_help.hpp"
 #include "io/files/fenced_directory.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/progress.hpp"
@@ -100,8 +101,8 @@ SupervisedRun::SupervisedRun(config::RunSpec config) : config_(std::move(config)
 
 void SupervisedRun::begin_start(int failures) {
   number_before_ = newest_number();
-  setenv("TRAINRT_FAILURES", std::to_string(failures).c_str(), 1);
-  setenv("TRAINRT_OPENED", rundir::opened_run_file(config_.run_dir).c_str(), 1);
+  setenv(failures_variable, std::to_string(failures).c_str(), 1);
+  setenv(opened_variable, rundir::opened_run_file(config_.run_dir).c_str(), 1);
 }
 
 void SupervisedRun::end_start() {

@@ -1,6 +1,6 @@
 #include "data/records/record_formats.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -9,8 +9,6 @@ bool is_delimiter(std::string_view text) {
 }
 
 }  // namespace
-
-namespace plugins {
 
 extern const Format csv{
     .name = "csv",
@@ -53,6 +51,4 @@ extern const Format csv{
           return has_ending(path, {".csv", ".tsv"});
         }};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

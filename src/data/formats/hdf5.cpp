@@ -15,7 +15,7 @@
 #include "data/source/format.hpp"
 #include "data/source/row_source.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -172,8 +172,6 @@ std::unique_ptr<Source> open_hdf5(const DataFile& file, const FileContent& conte
 
 }  // namespace
 
-namespace plugins {
-
 extern const Format hdf5{
     .name = "hdf5",
     .help =
@@ -197,6 +195,4 @@ extern const Format hdf5{
     .read_cache = "chunk_cache",
     .checksums = "Fletcher-32 or gzip's checksum per chunk, if the file was written with one"};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

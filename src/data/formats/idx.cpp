@@ -8,7 +8,7 @@
 #include "data/source/format.hpp"
 #include "data/source/row_source.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -71,8 +71,6 @@ std::unique_ptr<Source> open_idx(const DataFile& file, const FileContent& conten
 
 }  // namespace
 
-namespace plugins {
-
 extern const Format idx{
     .name = "idx",
     .help =
@@ -89,6 +87,4 @@ extern const Format idx{
     .companions = {"labels"},
     .checksums = "CRC-32 of gzip files"};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

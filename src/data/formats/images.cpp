@@ -19,7 +19,7 @@
 #include "io/files/digest.hpp"
 #include "io/storage_error.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -275,8 +275,6 @@ std::vector<OptionSpec> images_options() {
 
 }  // namespace
 
-namespace plugins {
-
 extern const Format images{.name = "images",
                            .help =
                                "JPEG, PNG and WebP images, one per file, in one folder per class or named by a list file: "
@@ -288,6 +286,4 @@ extern const Format images{.name = "images",
                            .is_name_of = is_image_name,
                            .checksums = "PNG: CRC-32; JPEG and WebP have no checksum"};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -9,7 +9,7 @@
 #include "data/source/format.hpp"
 #include "data/source/row_source.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -52,8 +52,6 @@ bool is_field_name(std::string_view text) { return !text.empty() && text != "lab
 
 }  // namespace
 
-namespace plugins {
-
 extern const Format npy{
     .name = "npy",
     .help =
@@ -74,6 +72,4 @@ extern const Format npy{
     .is_name_of = [](std::string_view path) { return path.ends_with(".npy"); },
     .companions = {"labels"}};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -17,7 +17,7 @@
 #include "data/source/format.hpp"
 #include "data/source/row_source.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -138,8 +138,6 @@ std::unique_ptr<Source> open_npz(const DataFile& file, const FileContent& conten
 
 }  // namespace
 
-namespace plugins {
-
 extern const Format npz{.name = "npz",
                         .help =
                             "NumPy's .npz files, as numpy.savez writes them: each array is a field; "
@@ -153,6 +151,4 @@ extern const Format npz{.name = "npz",
                         .is_name_of = [](std::string_view path) { return path.ends_with(".npz"); },
                         .checksums = "CRC-32 of each array (zip)"};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -4,7 +4,7 @@
 #include "data/source/format.hpp"
 #include "data/source/row_source.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -24,8 +24,6 @@ FileContent probe_range(const DataFile& none, const Options& options) {
 
 }  // namespace
 
-namespace plugins {
-
 extern const Format range{.name = "range",
                           .help = "numbers from 0 to samples - 1, without a file: field id",
                           .options = {{.key = "samples",
@@ -37,6 +35,4 @@ extern const Format range{.name = "range",
                           .open = open_range,
                           .has_files = false};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -11,7 +11,7 @@
 #include "data/source/format.hpp"
 #include "data/source/row_source.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -68,8 +68,6 @@ std::unique_ptr<Source> open_safetensors(const DataFile& file, const FileContent
 
 }  // namespace
 
-namespace plugins {
-
 extern const Format safetensors{
     .name = "safetensors",
     .help =
@@ -82,6 +80,4 @@ extern const Format safetensors{
     .open = open_safetensors,
     .is_name_of = [](std::string_view path) { return path.ends_with(".safetensors"); }};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -13,7 +13,7 @@
 #include "data/tables/table_source.hpp"
 #include "data/text/column_notes.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -268,8 +268,6 @@ std::vector<OptionSpec> sqlite_options() {
 
 }  // namespace
 
-namespace plugins {
-
 extern const Format sqlite{
     .name = "sqlite",
     .help = "SQLite databases: the rows of a table or query; each column is a field, or many numbers become one vector",
@@ -282,6 +280,4 @@ extern const Format sqlite{
         },
     .read_cache = "chunk_cache"};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

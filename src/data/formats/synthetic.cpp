@@ -8,7 +8,7 @@
 #include "data/source/format.hpp"
 #include "data/source/row_source.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -81,8 +81,6 @@ FileContent probe_synthetic(const DataFile& none, const Options& options) {
 
 }  // namespace
 
-namespace plugins {
-
 extern const Format synthetic{
     .name = "synthetic",
     .help = "a random linear regression problem: fields x [features] and y; no file",
@@ -106,6 +104,4 @@ extern const Format synthetic{
     .open = open_synthetic,
     .has_files = false};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -17,7 +17,7 @@
 #include "data/source/skipping_reader.hpp"
 #include "data/tar/tar_samples.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -279,8 +279,6 @@ bool is_tar_name(std::string_view path) {
 
 }  // namespace
 
-namespace plugins {
-
 extern const Format tar{.name = "tar",
                         .help =
                             "tar archives as in WebDataset: "
@@ -292,6 +290,4 @@ extern const Format tar{.name = "tar",
                         .is_name_of = is_tar_name,
                         .checksums = "only headers and PNG images have checksums"};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -15,7 +15,7 @@
 #include "data/tokens/token_file.hpp"
 #include "data/tokens/token_windows.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -174,8 +174,6 @@ constexpr Range window_range = {.least = 1, .most = 1 << 30};
 
 }  // namespace
 
-namespace plugins {
-
 extern const Format tokens{
     .name = "tokens",
     .help =
@@ -216,6 +214,4 @@ extern const Format tokens{
     .open = open_tokens,
     .is_name_of = [](std::string_view path) { return path.ends_with(".tokens") || path.ends_with(".bin"); }};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -1,16 +1,15 @@
 #include "data/source/block_source.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
-#include <future>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
+#include <shared_mutex>
 
 #include <trainrt/error.hpp>
 
 #include "data/bytes/lent.hpp"
+#include "data/source/row_source.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {
@@ -43,34 +42,55 @@ class SpareColumns {
 
 }  // namespace
 
-/// The blocks of one field. `mutex` protects `blocks` and `numbers`.
+/// The blocks of one field.
 struct BlockSource::FieldBlocks {
-  using Values = std::shared_ptr<const Column>;
   explicit FieldBlocks(std::size_t max) : max_kept(max), spare(std::make_shared<SpareColumns>(max)) {}
 
-  /// Returns the future with the values of a block. If the block is not kept, adds it and sets `added`: the caller must
-  /// then read the block and set the value of this promise.
-  std::shared_future<Values> find_or_add(std::uint64_t number, std::optional<std::promise<Values>>& added) {
-    const std::lock_guard lock(mutex);
-    const auto [block, is_new] = blocks.try_emplace(number);
-    if (!is_new) return block->second;
-    auto found = block->second = added.emplace().get_future().share();
-    numbers.push_back(number);
-    if (numbers.size() <= max_kept) return found;
-    blocks.erase(numbers.front());
-    numbers.pop_front();
-    return found;
+  /// Returns the block if it is kept, else nullptr. The pointer is valid while the caller holds `mutex`, as it must.
+  const Column* find(std::uint64_t number) const {
+    const auto found = kept.find(number);
+    return found == kept.end() ? nullptr : found->second.get();
   }
-  void drop(std::uint64_t number) {
-    const std::lock_guard lock(mutex);
-    if (blocks.erase(number) > 0) std::erase(numbers, number);
+  /// Returns the future with the values of a block. If the block is neither kept nor being read, sets `added`: the caller
+  /// must then read the block and call keep() or drop().
+  std::shared_future<Values> find_or_add(std::uint64_t number, std::optional<std::promise<Values>>& added) {
+    const std::lock_guard lock(reading_mutex);
+    if (const auto found = being_read.find(number); found != being_read.end()) return found->second;
+    std::promise<Values> promise;
+    auto future = promise.get_future().share();
+    const std::shared_lock kept_lock(mutex);
+    if (const auto found = kept.find(number); found != kept.end()) {
+      promise.set_value(found->second);
+      return future;
+    }
+    added = std::move(promise);
+    return being_read[number] = future;
+  }
+  void keep(std::uint64_t number, const Values& values) {
+    Values dropped;  // destroyed after the lock is released
+    {
+      const std::lock_guard lock(mutex);
+      kept[number] = values;
+      numbers.push_back(number);
+      if (numbers.size() > max_kept) {
+        dropped = std::move(kept.extract(numbers.front()).mapped());
+        numbers.pop_front();
+      }
+    }
+    end_reading(number);
+  }
+  void end_reading(std::uint64_t number) {
+    const std::lock_guard lock(reading_mutex);
+    being_read.erase(number);
   }
 
-  std::size_t max_kept;
-  std::mutex mutex;
-  std::unordered_map<std::uint64_t, std::shared_future<Values>> blocks;
-  std::deque<std::uint64_t> numbers;    ///< numbers of the kept blocks, the oldest first
-  std::shared_ptr<SpareColumns> spare;  ///< memory of dropped blocks; set by the constructor
+  const std::size_t max_kept;
+  std::shared_mutex mutex;  ///< protects `kept` and `numbers`. While a thread holds it, no block is dropped
+  Blocks kept;
+  std::deque<std::uint64_t> numbers;  ///< numbers of the kept blocks, the oldest first
+  std::mutex reading_mutex;           ///< protects `being_read`
+  std::unordered_map<std::uint64_t, std::shared_future<Values>> being_read;
+  const std::shared_ptr<SpareColumns> spare;  ///< memory of dropped blocks
 };
 
 BlockSource::BlockSource(std::shared_ptr<const Source> source, std::uint64_t block, std::size_t max_kept)
@@ -80,40 +100,78 @@ BlockSource::BlockSource(std::shared_ptr<const Source> source, std::uint64_t blo
 
 BlockSource::~BlockSource() = default;
 
-/// Returns the values of a block. The first thread that needs the block reads it; other threads wait. If the block cannot
-/// be read, the next thread that needs it tries again.
-std::shared_ptr<const Column> BlockSource::block_of(std::size_t field, std::uint64_t number) const {
-  std::optional<std::promise<FieldBlocks::Values>> added;
-  const auto found = kept_[field]->find_or_add(number, added);
-  if (!added) return found.get();
+/// Reads a block, keeps it, and sets the value of `promise`. If the block cannot be read, the next thread that needs it
+/// tries again.
+void BlockSource::read_block(std::size_t field, std::uint64_t number, std::promise<Values>& promise) const {
+  auto& blocks = *kept_[field];
   try {
-    auto column = kept_[field]->spare->take();
+    auto column = blocks.spare->take();
     column.field = field;
     const auto first = number * block_;
     source_->read(consecutive(first, std::min(block_, size() - first)), {&column, 1});
-    added->set_value(lent(std::move(column), std::weak_ptr(kept_[field]->spare)));
+    const auto values = lent(std::move(column), std::weak_ptr(blocks.spare));
+    blocks.keep(number, values);
+    promise.set_value(values);
   } catch (...) {
-    kept_[field]->drop(number);
-    added->set_exception(std::current_exception());
+    blocks.end_reading(number);
+    promise.set_exception(std::current_exception());
   }
-  return found.get();
 }
 
-void BlockSource::read_column(std::span<const std::uint64_t> samples, Column& column) const {
-  const auto& field = fields()[column.field];
-  const auto bytes = field.varies ? 0 : sample_bytes(field);
-  column.clear();
-  column.values.resize(samples.size() * bytes);
-  std::unordered_map<std::uint64_t, std::shared_ptr<const Column>> blocks;  // the blocks of this request
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    auto& block = blocks[samples[i] / block_];
-    if (!block) block = block_of(column.field, samples[i] / block_);
-    const auto at = samples[i] % block_;
-    if (field.varies)
-      column.append(block->varying(at));
-    else if (bytes > 0)
-      std::memcpy(column.values.data() + i * bytes, block->values.data() + at * bytes, bytes);
+/// Adds the blocks with these numbers to `into`. Reads the blocks that no other thread is reading, then waits for the
+/// others.
+void BlockSource::load(std::size_t field, std::vector<std::uint64_t> numbers, Blocks& into) const {
+  std::ranges::sort(numbers);
+  const auto repeated = std::ranges::unique(numbers);
+  numbers.erase(repeated.begin(), repeated.end());
+  std::vector<std::shared_future<Values>> found;
+  for (const auto number : numbers) {
+    std::optional<std::promise<Values>> added;
+    found.push_back(kept_[field]->find_or_add(number, added));
+    if (!added) continue;
+    read_block(field, number, *added);
+    found.back().get();  // throws the error of the block, before other blocks are read
   }
+  for (std::size_t i = 0; i < numbers.size(); ++i) into[numbers[i]] = found[i].get();
+}
+
+/// Copies the samples from kept blocks while `mutex` is locked, so that no block is dropped. A copy of the shared pointer
+/// to each block would be slower, because all threads would write to the same reference counters.
+void BlockSource::read_column(std::span<const std::uint64_t> samples, Column& column) const {
+  auto& blocks = *kept_[column.field];
+  Blocks loaded;
+  std::vector<const Column*> found(samples.size());
+  for (;;) {
+    std::shared_lock lock(blocks.mutex);
+    std::vector<std::uint64_t> missing;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const auto number = samples[i] / block_;
+      found[i] = blocks.find(number);
+      if (found[i] != nullptr) continue;
+      if (const auto own = loaded.find(number); own != loaded.end())
+        found[i] = own->second.get();
+      else
+        missing.push_back(number);
+    }
+    if (missing.empty()) return copy(samples, found, column);
+    lock.unlock();
+    load(column.field, std::move(missing), loaded);
+  }
+}
+
+/// Sets `column` to the samples. found[i] is the block of samples[i].
+void BlockSource::copy(std::span<const std::uint64_t> samples, std::span<const Column* const> found, Column& column) const {
+  const auto& field = fields()[column.field];
+  if (field.varies) {
+    column.clear();
+    for (std::size_t i = 0; i < samples.size(); ++i) column.append(found[i]->varying(samples[i] % block_));
+    return;
+  }
+  const auto bytes = sample_bytes(field);
+  column.ends.clear();
+  column.values.resize(samples.size() * bytes);
+  const auto values_of = [&](std::size_t i) { return found[i]->values.data() + samples[i] % block_ * bytes; };
+  gather(samples.size(), bytes, values_of, column.values.data());
 }
 
 void BlockSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {

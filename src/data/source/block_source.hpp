@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "data/source/source.hpp"
@@ -20,8 +22,12 @@ class BlockSource final : public WrappedSource {
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
 
  private:
+  using Values = std::shared_ptr<const Column>;
+  using Blocks = std::unordered_map<std::uint64_t, Values>;  ///< blocks by their numbers
   struct FieldBlocks;
-  std::shared_ptr<const Column> block_of(std::size_t field, std::uint64_t number) const;
+  void read_block(std::size_t field, std::uint64_t number, std::promise<Values>& promise) const;
+  void load(std::size_t field, std::vector<std::uint64_t> numbers, Blocks& into) const;
+  void copy(std::span<const std::uint64_t> samples, std::span<const Column* const> found, Column& column) const;
   void read_column(std::span<const std::uint64_t> samples, Column& column) const;
 
   std::uint64_t block_;

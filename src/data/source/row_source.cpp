@@ -1,7 +1,6 @@
 #include "data/source/row_source.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -74,11 +73,8 @@ std::vector<std::size_t> in_row_order(std::span<const std::uint64_t> rows) {
 }
 
 void copy_rows(std::span<const std::byte> all, std::size_t row_bytes, std::span<const std::uint64_t> rows, std::byte* out) {
-  if (row_bytes == 0) return;
-  for (const auto row : rows) {
-    std::memcpy(out, all.data() + row * row_bytes, row_bytes);
-    out += row_bytes;
-  }
+  gather(
+      rows.size(), row_bytes, [&](std::size_t i) { return all.data() + rows[i] * row_bytes; }, out);
 }
 
 void copy_samples(const Column& all, const Dataset::Field& field, std::span<const std::uint64_t> samples, Column& out) {

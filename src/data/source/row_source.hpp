@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -62,6 +63,18 @@ void read_rows(const InputFile& file, const RowLayout& layout, std::span<const s
 
 /// Returns the indices into `rows`, in ascending order of the row numbers.
 std::vector<std::size_t> in_row_order(std::span<const std::uint64_t> rows);
+
+/// Copies `count` values of `bytes` bytes, one after another, to `out`. `value(i)` returns the address of value `i`. Before
+/// a value is copied, the processor begins to load a later one, so that the accesses to memory overlap.
+template <class Address>
+void gather(std::size_t count, std::size_t bytes, const Address& value, std::byte* out) {
+  constexpr std::size_t ahead = 4, cache_line = 64, max_prefetched = 1024;  // bytes
+  for (std::size_t i = 0; i < count && bytes > 0; ++i, out += bytes) {
+    for (std::size_t at = 0; i + ahead < count && at < std::min(bytes, max_prefetched); at += cache_line)
+      __builtin_prefetch(value(i + ahead) + at);
+    std::memcpy(out, value(i), bytes);
+  }
+}
 
 /// Copies the rows with these numbers, one after another, from `all` to `out`.
 void copy_rows(std::span<const std::byte> all, std::size_t row_bytes, std::span<const std::uint64_t> rows, std::byte* out);

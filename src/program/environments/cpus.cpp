@@ -14,8 +14,9 @@ std::string crowding_in_words(const std::string& mine, std::span<const std::stri
   if (cpus == 0 || cpus >= sharers || cpus_together(of_node) >= on_node) return "";
   return fmt::format(
       "{} ranks share {} of the {} CPUs of this node because the launcher binds them to these CPUs; "
-      "each rank gets one thread. In Slurm, {}",
-      sharers, cpus, on_node, more_cpus_advice);
+      "each rank gets one thread. In Slurm, set --cpus-per-task for sbatch and again for srun, "
+      "which does not inherit it (Slurm 22.05 and later), or use srun --cpu-bind=none",
+      sharers, cpus, on_node);
 }
 
 }  // namespace trainrt::program

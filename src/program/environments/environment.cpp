@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "core/restart_help.hpp"
 #include "program/environments/container.hpp"
 #include "program/environments/visible_gpus.hpp"
 
@@ -55,6 +56,8 @@ void add_client(const Rendezvous& rendezvous, int socket, Variables& variables) 
 
 Variables environment_with(Variables inherited, const Rendezvous& rendezvous, const Frameworks& frameworks) {
   auto variables = without_launcher(std::move(inherited));
+  // They concern this rank's run. A run that the program starts has other failures and another supervising process.
+  for (const auto* name : {supervised_variable, failures_variable, opened_variable}) variables.erase(name);
   add_numbers(rendezvous, variables);
   for (const auto* framework : frameworks) {
     const auto ports = rendezvous.ports.find(framework->name);

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/environment.hpp"
+#include "core/restart_help.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 
@@ -11,7 +12,7 @@ namespace trainrt::rundir {
 namespace fs = std::filesystem;
 
 void record_opened_run(const std::string& run_dir) {
-  const auto file = Environment::of_process().text("TRAINRT_OPENED");
+  const auto file = Environment::of_process().text(opened_variable);
   if (!file) return;
   const fs::path folder = fs::path(*file).parent_path(), run(run_dir);
   const auto text = run.parent_path() == folder ? run.filename().string() : run_dir;

@@ -107,7 +107,7 @@ void record_failure(const RunningAttempt& attempt, const Failure& failure) {
   }
   const auto written = fmt::format("the error was written to {}/error.txt", run_dir);
   const auto environment = Environment::of_process();
-  const bool is_watched = environment.has("TRAINRT_FAILURES") && restart_may_help(static_cast<int>(failure.code));
+  const bool is_watched = environment.has(failures_variable) && restart_may_help(static_cast<int>(failure.code));
   if (environment.has(supervised_variable) || is_watched) return log::info(written);  // the parent process gives the advice
   log::info(fmt::format("{}. Fix the problem and run the same command {}; {}", written, config::again(attempt.spec.run),
                         next_start(attempt.spec, failure.silent)));

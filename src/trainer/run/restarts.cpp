@@ -42,7 +42,7 @@ ExitCode code_without_restart(const std::string& run_dir, ExitCode code, Communi
 
 Restarts::Restarts(const config::RunSpec& spec, Communicator& communicator)
     : spec_(spec), communicator_(communicator), rank_zero_(communicator.rank()) {
-  const auto counted_before = Environment::of_process().number("TRAINRT_FAILURES");
+  const auto counted_before = Environment::of_process().number(failures_variable);
   std::array<std::int64_t, 2> values = {counted_before.value_or(0), counted_before ? 1 : 0};
   communicator.broadcast(Buffer{values.data(), values.size(), DType::i64}, 0, "number of earlier failures");
   failures_ = static_cast<int>(values[0]);

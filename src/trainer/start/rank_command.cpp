@@ -13,6 +13,7 @@
 #include "core/fault_point.hpp"
 #include "core/output/log.hpp"
 #include "core/rank_zero.hpp"
+#include "core/restart_help.hpp"
 #include "trainer/ending/advice.hpp"
 #include "trainer/start/rank_start.hpp"
 #include "watch/crash_report.hpp"
@@ -24,7 +25,7 @@ namespace {
 /// After an error, logs how to continue the run, if the run has a generated name and checkpoints. Logs nothing under a
 /// supervising process, which logs such a message itself.
 void log_continuation(const config::RunSpec& spec, const Error& error) {
-  const bool is_watched = Environment::of_process().has("TRAINRT_FAILURES");
+  const bool is_watched = Environment::of_process().has(failures_variable);
   if (is_watched || spec.run.continue_with.empty() || checkpoint::highest_number(spec.run_dir) < 0) return;
   if (std::string_view(error.what()).find(spec.run.continue_with) != std::string_view::npos) return;
   log::info(fmt::format("the run has checkpoints. To continue it, run the same command {}", config::again(spec.run)));

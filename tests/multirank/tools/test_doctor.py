@@ -339,7 +339,7 @@ def a_proxy_low_limits_and_a_cpu_shared_by_all_ranks_are_warnings():
     check_grade(checks, "proxy", "warning", "http_proxy = http://proxy:3128", "127.0.0.1", "no_proxy")
     check("secret" not in job.out, "the password is shown", job)
     check_grade(checks, "limits", "warning", "1024 open files (ulimit -n, ulimit -n 8192 is allowed)")
-    check_grade(checks, "program_cpus", "warning", "2 ranks share 1 CPU", "--cpus-per-task")
+    check_grade(checks, "cores", "warning", "2 ranks share 1 core", "--cpus-per-task")
     env = {"http_proxy": "http://proxy:3128", "no_proxy": "127.0.0.0/8"}
     checks, _ = of_program("true", env=env, before=("prlimit", "--nofile=8192:8192", "--nproc=8192:8192"))
     check_grade(checks, "proxy", "ok")

@@ -8,7 +8,6 @@
 #include <trainrt/error.hpp>
 
 #include "cli/doctor/doctor_check.hpp"
-#include "cli/doctor/found_library.hpp"
 #include "core/descriptor.hpp"
 #include "support/cpp/ranks.hpp"
 

@@ -189,6 +189,14 @@ TEST_CASE("frameworks get a variable for the CPU only without a GPU") {
   CHECK_FALSE(variables.contains("DS_ACCELERATOR"));
 }
 
+TEST_CASE("a program does not inherit what a supervising process has set for this rank") {
+  const auto variables = of_rank(
+      0, {{"TRAINRT_SUPERVISED", "1"}, {"TRAINRT_FAILURES", "2"}, {"TRAINRT_OPENED", "/runs/.opened-mine"}, {"MINE", "1"}});
+  for (const auto* name : {"TRAINRT_SUPERVISED", "TRAINRT_FAILURES", "TRAINRT_OPENED"})
+    CHECK_FALSE(variables.contains(name));
+  CHECK(variables.at("MINE") == "1");
+}
+
 TEST_CASE("an unknown interface sets no variable") {
   auto rendezvous = three_ranks_on_two_nodes(0);
   rendezvous.interface.clear();

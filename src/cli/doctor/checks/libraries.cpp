@@ -1,11 +1,9 @@
 #include <array>
 
 #include "cli/doctor/doctor_check.hpp"
-#include "cli/doctor/found_library.hpp"
 #include "comm/nccl/api.hpp"
 #include "device/runtime.hpp"
 #include "io/hdf5/h5.hpp"
-#include "launch/library_versions.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

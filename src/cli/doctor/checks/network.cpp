@@ -2,12 +2,12 @@
 #include <filesystem>
 #include <set>
 
-#include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/doctor/doctor_check.hpp"
 #include "core/host.hpp"
+#include "program/rendezvous/interfaces.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 
@@ -32,10 +32,9 @@ std::vector<std::string> listening_addresses() {
     if (inherited.contains(fs::read_symlink(entry.path(), closed).string())) continue;
     sockaddr_storage address{};
     size = sizeof address;
-    std::array<char, NI_MAXHOST> host{};
-    if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 && address.ss_family != AF_UNIX &&
-        getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) == 0)
-      addresses.emplace_back(host.data());
+    if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) continue;
+    const auto text = program::text_of(reinterpret_cast<sockaddr*>(&address));  // "" for a Unix socket
+    if (!text.empty()) addresses.push_back(text);
   }
   return addresses;
 }

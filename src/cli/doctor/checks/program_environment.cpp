@@ -8,37 +8,10 @@
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/start/process_limits.hpp"
 #include "core/options.hpp"
-#include "core/process/cpus.hpp"
-#include "device/runtime.hpp"
-#include "program/environments/cpus.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 
 namespace {
-
-Finding check_program_cpus(const DoctorRanks& ranks, Json& figures) {
-  const auto answers = ranks.ask([] {
-    return Json{{"cpus", affinity_of_this_thread()}, {"gpus", device::runtime().count()}};
-  });
-  const auto affinities = answers.all<std::string>("cpus");
-  const auto nodes = ranks.by_node(affinities);
-  std::vector<int> cpus;
-  std::vector<Problem> crowded;
-  for (const int rank : answers.ranks) {
-    const auto& mine = affinities[static_cast<std::size_t>(rank)];
-    const auto& of_node = nodes[static_cast<std::size_t>(ranks.world().node_of_rank[static_cast<std::size_t>(rank)])];
-    const auto count = std::ranges::count(mine, '1'), sharers = std::ranges::count(of_node, mine);
-    cpus.push_back(cpus_each(mine, of_node));
-    if (sharers > count) crowded.push_back({rank, fmt::format("{} ranks share {}", sharers, counted(count, "CPU"))});
-  }
-  const auto gpus = answers.all<int>("gpus");
-  figures = {{"cpus_of_rank", cpus}, {"gpus_of_rank", gpus}};
-  const auto threads = ranks.environment().text("OMP_NUM_THREADS");
-  return warning_if(
-      ranks.describe(crowded), program::more_cpus_advice,
-      fmt::format("a rank has {}{}, and sees {}", range_text(cpus, "CPU"),
-                  threads ? fmt::format(" (OMP_NUM_THREADS is set to {})", *threads) : "", range_text(gpus, "GPU")));
-}
 
 /// Returns the folder in which torch.utils.cpp_extension compiles extensions, such as the operators of DeepSpeed.
 std::string torch_extensions_folder(const Environment& environment) {
@@ -178,8 +151,7 @@ Finding check_limits(const DoctorRanks& ranks, Json& figures) {
                                 has_core_files ? "a" : "no"));
 }
 
-constexpr std::array<Check, 4> program_environment_checks = {{
-    {"program_cpus", "the CPUs and GPUs of each rank's program", check_program_cpus, "see `cores` and `cuda`"},
+constexpr std::array<Check, 3> program_environment_checks = {{
     {"stale_locks", "stale locks of torch extensions", check_stale_locks, "check TORCH_EXTENSIONS_DIR there"},
     {"proxy", "proxies between the ranks", check_proxy, "check the environment there"},
     {"limits", "the limits that programs inherit", check_limits, "check `ulimit -a` there"},

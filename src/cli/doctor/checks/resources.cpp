@@ -19,6 +19,18 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
+/// Returns "4 ranks share 2 cores" if ranks of a node have fewer cores than ranks: all ranks together, or those that are
+/// bound to the same cores. Otherwise returns "". `cpus` are the affinities of the ranks.
+std::string crowding_of(const std::vector<std::string>& cpus) {
+  const auto text_if = [](std::ptrdiff_t sharers, std::ptrdiff_t cores) {
+    return sharers > cores ? fmt::format("{} ranks share {}", sharers, counted(cores, "core")) : "";
+  };
+  for (const auto& mine : cpus)
+    if (const auto text = text_if(std::ranges::count(cpus, mine), std::ranges::count(mine, '1')); !text.empty())
+      return text;
+  return text_if(std::ssize(cpus), cpus_together(cpus));
+}
+
 Finding check_cores(const DoctorRanks& ranks, Json& figures) {
   const auto answers = ranks.ask([] {
     const auto cpus = affinity_of_this_thread();
@@ -32,17 +44,14 @@ Finding check_cores(const DoctorRanks& ranks, Json& figures) {
   bool shared = false;
   const auto nodes = ranks.by_node(answers.all<std::string>("cpus"));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    std::multiset<std::size_t> assigned;  // a core counts once for each rank that may use it
-    for (const auto& cpus : nodes[i])
-      for (std::size_t core = 0; core < cpus.size(); ++core)
-        if (cpus[core] == '1') assigned.insert(core);
-    const std::set<std::size_t> cores(assigned.begin(), assigned.end());
-    if (cores.size() < nodes[i].size())
-      return warning(fmt::format("oversubscribed: {} ranks share {} on {}", nodes[i].size(),
-                                 counted(std::ssize(cores), "core"), ranks.host_of_node(i)),
+    const auto crowding = crowding_of(nodes[i]);
+    if (!crowding.empty())
+      return warning(fmt::format("oversubscribed: {} on {}", crowding, ranks.host_of_node(i)),
                      "start fewer ranks per node, or request more cores: --cpus-per-task in sbatch and also in srun "
                      "(mpiexec: -bind-to core)");
-    shared = shared || assigned.size() > cores.size();
+    std::ptrdiff_t assigned = 0;  // a core counts once for each rank that may use it
+    for (const auto& cpus : nodes[i]) assigned += std::ranges::count(cpus, '1');
+    shared = shared || assigned > cpus_together(nodes[i]);
   }
   if (const auto threads = ranks.environment().number("OMP_NUM_THREADS").value_or(0); threads > min)
     return warning(fmt::format("oversubscribed: OMP_NUM_THREADS is {}, but a rank has {}", threads, per_rank),

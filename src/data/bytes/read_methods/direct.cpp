@@ -12,7 +12,7 @@
 #include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -103,14 +103,10 @@ std::unique_ptr<FileReader> direct_reader(int fd, const DataFile& file) {
 
 }  // namespace
 
-namespace plugins {
-
 extern const ReadMethod direct{
     .name = "direct",
     .help = "reads like uring, but bypasses the page cache; for shuffled samples of files much larger than memory",
     .require = require_ring,
     .open = direct_reader};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

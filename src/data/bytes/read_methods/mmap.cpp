@@ -8,7 +8,7 @@
 
 #include "data/bytes/read_method.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -45,8 +45,6 @@ class MappedReader final : public FileReader {
 
 }  // namespace
 
-namespace plugins {
-
 extern const ReadMethod mmap{.name = "mmap",
                              .help = "copies from the mapped file; for local files that nobody changes during the run",
                              .require = [] {},
@@ -54,6 +52,4 @@ extern const ReadMethod mmap{.name = "mmap",
                                return std::make_unique<MappedReader>(fd, file);
                              }};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -2,7 +2,7 @@
 
 #include "data/bytes/ring.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -29,8 +29,6 @@ class RingReader final : public FileReader {
 
 }  // namespace
 
-namespace plugins {
-
 extern const ReadMethod uring{
     .name = "uring",
     .help = "reads all parts of a batch at the same time by io_uring; for shuffled samples on fast storage",
@@ -39,6 +37,4 @@ extern const ReadMethod uring{
       return std::make_unique<RingReader>(fd, file);
     }};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -11,7 +11,7 @@
 #include <jerror.h>
 #endif
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -155,8 +155,6 @@ constexpr auto open_jpeg = nullptr;
 
 }  // namespace
 
-namespace plugins {
-
 extern const ImageCodec jpeg{
     .name = "JPEG",
     .help =
@@ -166,6 +164,4 @@ extern const ImageCodec jpeg{
     .is_of = is_jpeg,
     .open = open_jpeg};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

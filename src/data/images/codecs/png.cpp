@@ -5,7 +5,7 @@
 #include <spng.h>
 #endif
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -70,8 +70,6 @@ constexpr auto open_png = nullptr;
 
 }  // namespace
 
-namespace plugins {
-
 extern const ImageCodec png{
     .name = "PNG",
     .help =
@@ -81,6 +79,4 @@ extern const ImageCodec png{
     .is_of = is_png,
     .open = open_png};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -5,7 +5,7 @@
 #include <webp/decode.h>
 #endif
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
@@ -69,14 +69,10 @@ constexpr auto open_webp = nullptr;
 
 }  // namespace
 
-namespace plugins {
-
 extern const ImageCodec webp{.name = "WebP",
                              .help = "decoded by libwebp, lossless and lossy, no animations; alpha only with 4 channels",
                              .package = "libwebp-dev",
                              .is_of = is_webp,
                              .open = open_webp};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -14,11 +14,8 @@ class AsyncHyperBandScheduler(MetricScheduler):
 
     Parameters
     ----------
-    time_attr : str
-        Metric that is the time of a trial. With "training_iteration", the number of reports, the processes of the trials decide; with another one, the
-        script.
-    metric, mode : str, optional
-        As of TuneConfig.
+    time_attr, metric, mode : str, optional
+        The metric that is the time of a trial, see TrialScheduler; the others as of TuneConfig.
     max_t : int
         Maximum time of a trial.
     grace_period : int

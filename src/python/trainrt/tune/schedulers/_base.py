@@ -6,16 +6,18 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from .._compared import Compared
 from .._domains import Domain
 from .._spaces import DEFAULT_METRIC
 
 
-class TrialScheduler:
+class TrialScheduler(Compared):
     """Base class of the schedulers, which stop trials early.
 
-    A scheduler with a `name` is a plug-in of trainrt, which decides in the processes of the trials. Another one decides in the script: its methods are
-    called with the trials of the sweep, one at a time, in a thread other than the main thread. `on_trial_result()` returns `TrialScheduler.CONTINUE` or
-    `STOP`; a trial for which it returns `PAUSE` continues, with a note.
+    A scheduler with a `name` is a plug-in of trainrt, which decides in the processes of the trials. The schedulers of this package have one if their
+    `time_attr` is "training_iteration", the number of reports. Another one decides in the script: its methods are called with the trials of the sweep, one
+    at a time, in a thread other than the main thread. `on_trial_result()` returns `TrialScheduler.CONTINUE` or `STOP`; a trial for which it returns `PAUSE`
+    continues, with a note.
 
     Examples
     --------
@@ -31,22 +33,10 @@ class TrialScheduler:
 
     name = ""  # the key tune.scheduler; "": the scheduler decides in the script
     explore: Callable[[dict[str, Any]], Any] | None = None  # adjusts the config of a clone
-    _metric: str | None = None
-    _mode: str | None = None
     _supports_buffered_results = True
 
     def __init__(self) -> None:
         pass
-
-    @property
-    def metric(self) -> str | None:
-        """Name of the metric by which trials are compared."""
-        return self._metric
-
-    @property
-    def mode(self) -> str | None:
-        """"min" or "max"."""
-        return self._mode
 
     @property
     def supports_buffered_results(self) -> bool:
@@ -96,14 +86,6 @@ class TrialScheduler:
     def debug_string(self) -> str:
         """Returns a description of the state."""
         raise NotImplementedError(f"{type(self).__name__} does not define debug_string()")
-
-    def save(self, checkpoint_path: str) -> None:
-        """Saves the state into a file."""
-        raise NotImplementedError(f"{type(self).__name__} does not define save()")
-
-    def restore(self, checkpoint_path: str) -> None:
-        """Restores the state from a file of save()."""
-        raise NotImplementedError(f"{type(self).__name__} does not define restore()")
 
 
 class FIFOScheduler(TrialScheduler):

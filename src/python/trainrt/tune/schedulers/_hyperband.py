@@ -14,10 +14,8 @@ class HyperBandScheduler(MetricScheduler):
 
     Parameters
     ----------
-    time_attr : str
-        In a sweep, it must be "training_iteration", the number of reports.
-    metric, mode : str, optional
-        As of TuneConfig.
+    time_attr, metric, mode : str, optional
+        In a sweep, the time must be "training_iteration", the number of reports; the others as of TuneConfig.
     max_t : int
         Maximum time of a trial.
     reduction_factor : float

@@ -9,10 +9,11 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._compared import Compared
 from .._domains import Domain
 
 
-class Searcher:
+class Searcher(Compared):
     """Base class of the searchers, which choose the values of trials.
 
     A subclass defines `suggest()`, which is called in the script once for each trial, one at a time, in a thread other than the main thread. Its values are
@@ -48,9 +49,6 @@ class Searcher:
     FINISHED = "FINISHED"
     CKPT_FILE_TMPL = "searcher-state-{}.pkl"
 
-    _metric: Any = None
-    _mode: Any = None
-
     def __init__(self, metric: Any = None, mode: Any = None) -> None:
         self._metric, self._mode = metric, mode
         if not metric or not mode:
@@ -64,16 +62,6 @@ class Searcher:
             assert all(each in ("min", "max", "obs") for each in mode), f"{title}: each mode must be 'min', 'max' or 'obs'"
         else:
             raise ValueError(f"{title}: mode must be a string or a list")
-
-    @property
-    def metric(self) -> Any:
-        """Name of the metric."""
-        return self._metric
-
-    @property
-    def mode(self) -> Any:
-        """"min" or "max"."""
-        return self._mode
 
     # ---- methods that subclasses define ----
 
@@ -97,14 +85,6 @@ class Searcher:
                             intermediate_values: Sequence[float] | None = None) -> None:
         """Adds the result of an earlier trial."""
         raise NotImplementedError(f"{type(self).__name__} does not define add_evaluated_point()")
-
-    def save(self, checkpoint_path: str) -> None:
-        """Saves the state into a file."""
-        raise NotImplementedError(f"{type(self).__name__} does not define save()")
-
-    def restore(self, checkpoint_path: str) -> None:
-        """Restores the state from a file of save()."""
-        raise NotImplementedError(f"{type(self).__name__} does not define restore()")
 
     def get_state(self) -> dict[str, Any]:
         """Returns the state of a searcher that contains another one."""
