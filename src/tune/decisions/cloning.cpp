@@ -99,6 +99,14 @@ Clone make_clone(const Sweep& sweep, const Scheduler& scheduler, const History& 
   return {trial, self.generation, iteration, ""};
 }
 
+std::string start_of_clone(const Sweep& sweep, const std::string& clone_of) {
+  const auto path = sweep.directory() + "/" + clone_of;
+  if (clone_of.empty() || io::exists(path)) return clone_of;
+  const auto folder = fs::path(clone_of).parent_path().string();
+  const auto newest = checkpoint::highest_number(sweep.directory() + "/" + folder);
+  return newest < 0 ? clone_of : folder + "/" + checkpoint::directory_name(newest);
+}
+
 void remove_clone(const Sweep& sweep, std::uint64_t trial, int generation) {
   if (generation < 2) return;
   try {

@@ -90,6 +90,8 @@ void take_clone(const Json& json, Trial& trial) {
   if (checkpoint.empty() || generation <= trial.generation) return;
   trial.generation = generation;
   trial.clone_of = checkpoint;
+  trial.donor = json.at("donor");
+  trial.donor_generation = json.at("donor_generation");
   trial.cloning.reset();
   trial.kept_at = 0;
   trial.params = json.at("params").get<Params>();

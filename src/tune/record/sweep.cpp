@@ -108,8 +108,7 @@ Sweep::Sweep(const Options& config) : config_(config) {
 }
 
 void Sweep::take_mutations(const Options& mutations) {
-  const bool clones = scheduler_ == "pbt";
-  if (!clones && !mutations.keys().empty())
+  if (!makes_clones() && !mutations.keys().empty())
     throw UsageError(fmt::format(
         "{}: [tune.mutations] lists the keys that clones change, but tune.scheduler = {} makes no clones; pbt does",
         mutations.find(mutations.keys().front())->origin, scheduler_));
@@ -120,7 +119,7 @@ void Sweep::take_mutations(const Options& mutations) {
   } else {
     mutations_ = SearchSpace(mutations, "[tune.mutations]").dimensions();
   }
-  if (clones && mutations_.empty())
+  if (makes_clones() && mutations_.empty())
     throw UsageError(
         config::origin_prefix(config_, "tune.scheduler") +
         "tune.scheduler = pbt: no value of [tune.space] is drawn; list the keys that clones change in [tune.mutations]");
@@ -204,7 +203,10 @@ void Sweep::require_own_mirror() const {
   if (!before) refuse("with a damaged sweep.json");
   if (const auto changed = differences(before->config, config_.texts()); !changed.empty())
     refuse("with another config: " + changed);
-  if (scheduler_ == "pbt") refuse("without its journal, which tune.scheduler = pbt needs");
+  if (makes_clones()) {
+    if (!restore_clones_from_mirror(*this)) refuse("without its journal, which tune.scheduler = pbt needs");
+    return;
+  }
   if (scheduler_ != "fifo" || !searcher_program_.empty()) restore_trials_from_mirror(*this);
 }
 

@@ -42,6 +42,7 @@ TrialGroup::TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool
       reader_(sweep_.journal()),
       claims_(sweep_, writer_.number()) {
   writer_.append(writer_record(rundir::this_owner()), true);
+  put_journal_into_mirror(sweep_, writer_.number());
 }
 
 void TrialGroup::work() {
@@ -56,6 +57,7 @@ bool TrialGroup::run_next() {
   catch_up();
   if (const auto claim = claims_.next(history_, feed_.scheduler())) {
     claim->ends ? end_trial(*claim) : run_trial(*claim);
+    put_journal_into_mirror(sweep_, writer_.number());
     return true;
   }
   if (trials_done(sweep_, history_) >= sweep_.trials()) return false;
@@ -79,7 +81,7 @@ void TrialGroup::run_trial(const Claim& claim) {
                       : before.params.empty() ? sweep_.params_of(claim.trial)
                                               : before.params;
   writer_.append(begin_record(claim.trial, claim.attempt, before.generation, is_asked ? params : Params()), true);
-  const auto code = run_ranks(claim.trial, params, {before.generation, before.clone_of});
+  const auto code = run_ranks(claim.trial, params, {before.generation, start_of_clone(sweep_, before.clone_of)});
   if (!std::exchange(has_mirrored_tuner_, true)) put_tuner_record_into_mirror(config::make_run_spec(sweep_.trial_config()));
   catch_up();
   const auto end = end_of(sweep_, history_, claim, code, stopping_);
@@ -149,6 +151,7 @@ void TrialGroup::become_clone(std::uint64_t trial) {
   const auto donor = sweep_.name_of(history_.trial(trial).cloning->verdict.donor);
   const auto clone = make_clone(sweep_, feed_.scheduler(), history_, trial);
   writer_.append(clone_record(clone), true);
+  put_journal_into_mirror(sweep_, writer_.number());
   if (clone.checkpoint.empty()) {
     log::warning(fmt::format(
         "{} cannot become a clone of {}, which has no checkpoint, and continues unchanged. The train function must "

@@ -553,6 +553,11 @@ def a_concatenator_joins_all_columns_but_the_excluded_ones():
     same(column(Preprocessor.from_json(joined.to_json()).transform(data.from_items(rows)), "concat_out"), column(made, "concat_out"), "after JSON")
     same(Concatenator(include=["b", "a"]).transform_batch({"a": [1.5], "b": [2.0]})["concat_out"], [[2, 1.5]], "include")
     check("exclude" not in Concatenator(["a"]).to_json(), "JSON has an argument that earlier versions do not know")
+    path = scratch("unnamed") / "table.csv"
+    path.write_text(",a,target,b\n0,1,7,2\n1,3,8,4\n")
+    unnamed = Concatenator(exclude=["", "target"], dtype=numpy.float32)
+    same(column(unnamed.fit_transform(data.read_csv(str(path))), "concat_out"), column(made, "concat_out"), "without the column that has no name")
+    same(column(Preprocessor.from_json(unnamed.to_json()).transform(data.read_csv(str(path))), "concat_out"), column(made, "concat_out"), "after JSON, unnamed")
     raises(ValueError, "exclude names all columns of the data: a", of=lambda: Concatenator(exclude=["a"]).transform_batch({"a": [1]}))
     raises(ValueError, "only one may be given", of=lambda: Concatenator(["a"], include=["a"]))
 

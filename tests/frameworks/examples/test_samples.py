@@ -111,6 +111,22 @@ def the_table_has_all_samples_and_names_existing_scripts():
     check(not unnamed, f"samples.md names no sample for {', '.join(sorted(unnamed))}")
 
 
+def verdict_on_ranks(verdict, on_ranks):
+    """Returns the verdict of `trainrt -n N`. `verdict` is that of `python3 FILE`, and `on_ranks` the text of the column for `trainrt -n N`."""
+    if on_ranks.startswith("refused"):
+        return "refused"
+    return "not known" if on_ranks == "-" and verdict != "not runnable here" else verdict
+
+
+@test
+def the_totals_are_those_of_the_rows():
+    verdicts = [next(word for word in _VERDICTS if verdict.startswith(word)) for _, verdict, _, _ in table().values()]
+    on_ranks = [verdict_on_ranks(verdict, row[2]) for verdict, row in zip(verdicts, table().values())]
+    stated = re.findall(r"(?m)^\| ([^|]+) \| (\d+) \| (\d+) \|$", (SAMPLES / "samples.md").read_text())
+    equal([(word, int(first), int(second)) for word, first, second in stated],
+          [(word, verdicts.count(word), on_ranks.count(word)) for word in (*_VERDICTS[:-1], "not known")], "totals in samples.md")
+
+
 # ---- copies of the documents -----------------------------------------------------------------------------------------------------
 
 

@@ -50,13 +50,13 @@ def _write_mnist(folder):
 
 
 def _write_csv(folder):
-    """Writes 100 columns and a linear function of them, in the form of Ray's file in S3."""
+    """Writes an index without a name, 100 columns and a linear function of them, in the form of Ray's file in S3."""
     numbers = random.Random(1)
     weights = [numbers.gauss(0, 1) for _ in range(100)]
-    lines = [",".join([f"x{i:03d}" for i in range(100)] + ["y"])]
-    for _ in range(CSV_ROWS):
+    lines = [",".join(["", *(f"x{i:03d}" for i in range(100)), "y"])]
+    for index in range(CSV_ROWS):
         values = [numbers.gauss(0, 1) for _ in weights]
-        lines.append(",".join(f"{value:.6f}" for value in [*values, sum(map(float.__mul__, weights, values))]))
+        lines.append(",".join([str(index), *(f"{value:.6f}" for value in [*values, sum(map(float.__mul__, weights, values))])]))
     (folder / "regression.csv").write_text("\n".join(lines) + "\n")
 
 

@@ -40,8 +40,9 @@ def check_run(name, **options):
 if "TRAINRT_FD" not in os.environ:
     os.environ.update({"AWS_ACCESS_KEY_ID": store.key, "AWS_SECRET_ACCESS_KEY": store.secret})
     result = check_run("url", storage_path=f"s3://bucket-name/sub-path/?endpoint_override={store.url}", sync_config=train.SyncConfig(sync_artifacts=True))
-    # 0.112 to 0.115: artifacts are in the run directory
+    # 0.112 to 0.115: artifacts are in the run directory and in the bucket
     assert len(list(Path(result.path, "artifacts").rglob("artifact-rank=*"))) == 4, list(Path(result.path).rglob("*"))
+    assert sum(key.startswith("sub-path/url/artifacts/artifact-rank=") for key in store.buckets["bucket-name"]) == 4, sorted(store.buckets["bucket-name"])
     del os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"]
 
 try:

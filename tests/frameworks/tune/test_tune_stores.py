@@ -15,8 +15,7 @@ from trainrt.tune._restored_sweep import find  # noqa: E402
 
 SWEEP = """    from trainrt import tune
     url = os.path.join(os.environ["URL"], "sweep")
-    schedulers = {"fifo": None, "hyperband": tune.schedulers.HyperBandScheduler(time_attr="training_iteration", max_t=8),
-                  "pbt": tune.schedulers.PopulationBasedTraining(time_attr="training_iteration", perturbation_interval=100, hyperparam_mutations={"pause": [0.05, 0.15]})}
+    schedulers = {"fifo": None, "hyperband": tune.schedulers.HyperBandScheduler(time_attr="training_iteration", max_t=8)}
     config = tune.TuneConfig(metric="weight", mode="max", num_samples=1, max_concurrent_trials=1, scheduler=schedulers[SCHEDULER])
     if tune.Tuner.can_restore(url):
         tuner = tune.Tuner.restore(url, learn)
@@ -105,14 +104,54 @@ def a_lost_sweep_of_hyperband_continues_with_the_reports_in_the_store():
     check("wrote the journal in" in job.err, "the journal was not written from the trials", job)
 
 
+CLIMB = """    from trainrt import tune
+    def climb(config):
+        state, found = {"epoch": 0, "height": 0.0}, train.get_checkpoint()
+        if found:
+            with found.as_directory() as folder, open(os.path.join(folder, "state.json")) as file:
+                state = json.load(file)
+        while state["epoch"] < 12:
+            state = {"epoch": state["epoch"] + 1, "height": state["height"] + config["rate"]}
+            with Folder() as folder:
+                with open(os.path.join(folder, "state.json"), "w") as file:
+                    json.dump(state, file)
+                train.report(state, checkpoint=Checkpoint(folder))
+            time.sleep(0.1)
+
+    url = os.path.join(os.environ["URL"], "sweep")
+    scheduler = tune.schedulers.PopulationBasedTraining(time_attr="training_iteration", perturbation_interval=3, quantile_fraction=0.5,
+                                                        resample_probability=0.01, hyperparam_mutations={"rate": tune.uniform(0.1, 2)})
+    if tune.Tuner.can_restore(url):
+        tuner = tune.Tuner.restore(url, climb)
+    else:
+        tuner = tune.Tuner(climb, param_space={"rate": tune.grid_search([0.1, 1.0])}, run_config=RunConfig(name="sweep", storage_path=os.environ["URL"]),
+                           tune_config=tune.TuneConfig(metric="height", mode="max", scheduler=scheduler, max_concurrent_trials=2))
+    print("RESULT", json.dumps([[each.metrics["height"], each.metrics["epoch"], os.path.basename(each.path)] for each in tuner.fit()]))
+"""
+
+
+@test
+def a_lost_sweep_of_population_based_training_continues_with_its_clones():
+    script = StoredScript(CLIMB)
+    job = script.start("first")
+    wait_until(lambda: script.checkpoints("sweep/trial_00000-2") and "tuner.json" in script.objects("sweep") or job.ended(), 90, "a clone's checkpoint in the store", job)
+    kill([job.process.pid], signal.SIGTERM)
+    equal(job.wait(60), STOPPED, "exit", job)
+    shutil.rmtree(script.runs)
+    job = script.run("again")
+    [(height, epoch, path), (_, other_epoch, other_path)] = result_of(job)
+    equal((epoch, other_epoch, other_path), (12, 12, "trial_00001"), "reports and directory of the trials", job)
+    check(path.startswith("trial_00000-") and height > 3, f"trial 0 is no clone: {path}, height {height}", job)
+    check(attempts(script.runs / "sweep" / path)[-1]["first_iteration"] > 0, "the clone began again", job)
+
+
 @test
 def a_sweep_that_cannot_continue_from_the_store_is_an_error():
-    script = begun("pbt")
+    script = begun()
     url = f"{script.url}/sweep"
     os.environ.update(TRAINRT_STORAGE=str(script.runs))
     equal(find(url, None).path, str(script.runs / "sweep"), "directory of the sweep")
     shutil.rmtree(script.runs)
-    raises(ValueError, url, "journal, which the scheduler pbt needs", of=lambda: find(url, None))
     other = script.runs / "sweep"
     other.mkdir(parents=True)
     (other / "sweep.json").write_text('{"checkpoint.mirror": "s3://bucket/elsewhere"}')

@@ -576,6 +576,7 @@ def a_sweep_whose_mirror_holds_another_sweep_of_the_same_name_is_refused():
     config = mirrored_sweep(mirror, "cloned", "pbt", num_samples=1)
     run_sweep(config, mirror)
     shutil.rmtree(run_dir_of(config))
+    shutil.rmtree(mirror.path / "cloned/journal")
     check("without its journal, which tune.scheduler = pbt needs" in run_sweep(config, mirror, USAGE).err, "the message lacks the reason")
 
 

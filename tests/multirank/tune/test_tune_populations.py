@@ -3,6 +3,7 @@
 has the same weights as a single run with the config and checkpoints of its ancestors."""
 import json
 import random
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -89,6 +90,62 @@ def a_synchronous_population_has_the_same_clones_and_weights_however_its_trials_
     check(len(lines[0][0]) >= 4, f"only {len(lines[0][0])} clones")
     equal(lines[1], lines[0], "clones and losses")
     check_clones(config, trials)
+
+
+def lost_population(folder, name):
+    """Returns the config and the mirror of a population whose processes were killed and whose directory was removed, when the mirror had a clone's checkpoint."""
+    config = pbt_config(folder, name, loop={"step_pause": 0.004}, checkpoint={"mirror": folder / "mirror"})
+    mirror = folder / "mirror" / name
+    job = Job([TRAINRT, "tune", "--config", config])
+    wait_until(lambda: list(mirror.glob("trial_*-2/checkpoint_*/manifest.json")) or job.ended(), 60, "a clone's checkpoint in the mirror", job)
+    kill([job.process.pid])
+    job.process.wait()
+    run_dir_of(config).rename(folder / f"removed_{name}")
+    return config, mirror
+
+
+@test
+def a_population_whose_directory_is_lost_continues_from_its_mirror():
+    folder = scratch()
+    config, mirror = lost_population(folder, "lost")
+    job = tune(config)
+    check_exit(job, 0)
+    check_clones(config, check_each_once(config, 6))
+    check("restored: the run continues from" in job.err, "no trial was restored", job)
+
+
+@test
+def a_clone_that_the_mirror_lacks_starts_from_its_donor_again():
+    folder = scratch()
+    config, mirror = lost_population(folder, "lost")
+    for path in mirror.glob("trial_*-*"):
+        shutil.rmtree(path)
+    check_exit(tune(config), 0)
+    check_clones(config, check_each_once(config, 6))
+
+
+@test
+def a_clone_starts_from_the_newest_checkpoint_of_its_donor_if_the_mirror_lacks_the_first_one():
+    folder = scratch()
+    config, mirror = lost_population(folder, "lost")
+    (run_dir_of(config)).mkdir()
+    shutil.copytree(mirror / "journal", run_dir_of(config) / "journal")
+    clones = clones_of(config)
+    shutil.rmtree(run_dir_of(config))
+    for path in mirror.glob("trial_*-*"):
+        shutil.rmtree(path)
+    for clone in clones.values():
+        donor = mirror / f"trial_{clone['donor']:05}"
+        if clone["donor_generation"] == 1 and len(list(donor.glob("checkpoint_*"))) > 1:
+            shutil.rmtree(donor / clone["checkpoint"].split("/")[-1], ignore_errors=True)
+    job = tune(config)
+    check_exit(job, 0)
+    check(" does not have checkpoint_" in job.err, "no clone lacked its checkpoint", job)
+    check_each_once(config, 6)
+    shutil.rmtree(run_dir_of(config))
+    for path in mirror.glob("trial_*"):
+        shutil.rmtree(path)
+    check("has no checkpoint. Start a new sweep" in tune(config).err, "the message", tune(config))
 
 
 @test

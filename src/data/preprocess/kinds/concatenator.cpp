@@ -59,8 +59,10 @@ class Concatenator final : public Combining {
        .is_ignored = true,
        .python_default = "false"},
       {"flatten", ParameterType::flag, "accept columns of arrays and use all their numbers", "false"},
-      keyword_only(
-          later({"exclude", ParameterType::names, "names of columns to leave unchanged; the data may lack them", "null"})),
+      keyword_only(later({"exclude", ParameterType::names,
+                          "names of columns to leave unchanged; the data may lack them. An empty name means c0, which "
+                          "is a CSV file's first column if the header has no name for it",
+                          "null"})),
       later({"include", ParameterType::names, "older name of `columns`; only one of the two may be given", "null"})};
 
   explicit Concatenator(const Parameters& given)
@@ -113,8 +115,15 @@ class Concatenator final : public Combining {
     if (!columns().empty()) return columns();
     std::vector<std::string> names;
     for (const auto& field : available)
-      if (std::ranges::find(excluded_, field.name) == excluded_.end()) names.push_back(field.name);
+      if (!is_excluded(field.name)) names.push_back(field.name);
     return names;
+  }
+
+  /// Returns whether `exclude` has this name, or has the empty name and this is the name of a first column without one
+  /// (csv_columns()).
+  bool is_excluded(const std::string& name) const {
+    const auto has = [this](std::string_view each) { return std::ranges::find(excluded_, each) != excluded_.end(); };
+    return has(name) || (name == "c0" && has(""));
   }
 
   Dataset::Field output(const Fields& own) const {

@@ -17,8 +17,7 @@ from ._sweep_record import DECIDED_IN_SCRIPT, is_sweep, read_sweep
 
 _FILES = ("sweep.json", "tuner.json")
 _MANIFESTS = "trial_*/checkpoint_*/manifest.json"
-_MIRROR, _SCHEDULER = "checkpoint.mirror", "tune.scheduler"
-_NEEDS_CLONES = "pbt"  # this scheduler needs records of clones, which the store does not have
+_MIRROR = "checkpoint.mirror"
 
 
 @dataclass
@@ -47,8 +46,8 @@ def exists(path: str | os.PathLike[str], keys: Mapping[str, str] | None) -> bool
 def find(path: str | os.PathLike[str], keys: Mapping[str, str] | None) -> RestoredSweep:
     """Returns the sweep in a directory or at a URL. Prints where a mirrored sweep continues. `keys`: as of exists().
 
-    Raises ValueError if there is no sweep, if the record of a mirrored sweep names code and is not trusted, if its local directory has another sweep, or if
-    this directory is lost and its scheduler is population based training; OSError, with the URL, if the store cannot be read.
+    Raises ValueError if there is no sweep, if the record of a mirrored sweep names code and is not trusted, or if its local directory has another sweep or is
+    in use although it is older; OSError, with the URL, if the store cannot be read.
     """
     reader = _object_store.reader_of(path)
     if reader is not None:
@@ -108,11 +107,7 @@ def _require_decided_outside_script(call: str, texts: Mapping[str, str], path: s
 
 
 def _require_restorable(call: str, sweep: RestoredSweep) -> None:
-    """Raises ValueError if the sweep cannot continue without its local directory, or if an older one is in use."""
-    if sweep.texts.get(_SCHEDULER) == _NEEDS_CLONES:
-        raise ValueError(f"{call}: {sweep.path} {'is older than the store' if sweep.is_older else 'does not exist'}, and the store has no copy of the sweep's "
-                         f"journal, which the scheduler {_NEEDS_CLONES} needs. Copy the sweep's directory from the machine that has it. The trials can be "
-                         f"continued one by one with their Trainer's restore()")
+    """Raises ValueError if an older local directory is in use."""
     if sweep.is_older and any(trial["state"] in ("starting", "running") for trial in trials_of(sweep.path)):
         raise ValueError(f"{call}: the sweep in {sweep.path} is running, and the store has newer checkpoints of another process that continued it. Stop one of "
                          f"them, and start again")

@@ -273,7 +273,7 @@ class Tuner:
         ------
         ValueError
             `path` is not a sweep, the trainable or param_space differs, or the sweep names code that is not trusted. For a URL also: the local directory
-            has another sweep, or it is lost and the scheduler is PopulationBasedTraining or PB2. Or the script decides: start it again instead.
+            has another sweep. Or the script decides: start it again instead.
         OSError
             The object store cannot be read. The message names the URL.
         """

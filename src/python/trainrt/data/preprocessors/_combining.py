@@ -28,7 +28,9 @@ class Concatenator(RuntimePreprocessor):
         given = [self.parameters[key] for key in ("columns", "include") if self.parameters.get(key) is not None]
         if len(given) > 1:
             raise ValueError("Concatenator: columns and include are two names of one argument; only one may be given")
-        self._excluded = self.parameters.get("exclude") or []
+        self._excluded = list(self.parameters.get("exclude") or [])
+        if "" in self._excluded:
+            self._excluded.append("c0")  # the reader's name of a first CSV column without a name, such as the index of to_csv()
         self._chosen = [name for name in given[0] if name not in self._excluded] if given else None
         if self._chosen == []:
             raise ValueError(f"Concatenator: exclude names all columns: {', '.join(self._excluded)}")
