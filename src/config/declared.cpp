@@ -57,8 +57,8 @@ void require_datasets(const std::vector<std::string>& names, const std::string& 
   for (const auto& [name, options] : spec.data) existing.push_back(name);
   for (const auto& name : names)
     if (!spec.data.contains(name))
-      throw UsageError(fmt::format("the config has no [data.{}], which the train function {} requires{}; it has: {}", name,
-                                   function, did_you_mean(name, existing), existing.empty() ? "none" : join(existing)));
+      throw UsageError(fmt::format("the config has no [data.{}], which the train function {} requires{}{}", name, function,
+                                   did_you_mean(name, existing), existing.empty() ? "" : "; it has: " + join(existing)));
 }
 
 }  // namespace

@@ -4,13 +4,27 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <memory>
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
 #include "core/environment.hpp"
 
 namespace trainrt {
+
+namespace {
+
+std::string text_of(const sockaddr_in& address) {
+  std::array<char, INET_ADDRSTRLEN> text{};
+  inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
+  return text.data();
+}
+
+}  // namespace
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -19,6 +33,18 @@ std::string host_name() {
 }
 
 std::string node_name() { return Environment::of_process().text("SLURMD_NODENAME").value_or(host_name()); }
+
+std::string host_address() {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return "127.0.0.1";
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
+  for (const auto* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    const bool usable = (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_LOOPBACK) == 0;
+    if (usable && entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET)
+      return text_of(*reinterpret_cast<const sockaddr_in*>(entry->ifa_addr));
+  }
+  return "127.0.0.1";
+}
 
 std::string pid_scope() {
   std::string boot;

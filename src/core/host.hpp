@@ -9,6 +9,10 @@ std::string host_name();
 /// Returns this node's name in Slurm (environment variable SLURMD_NODENAME); host_name() outside Slurm.
 std::string node_name();
 
+/// Returns the IPv4 address of the first network interface that is up and is not the loopback; "127.0.0.1" if there is no
+/// such interface.
+std::string host_address();
+
 /// Returns an identifier of this host's boot and of this process's pid namespace. Process ids of two processes can be
 /// compared only if both have the same identifier.
 std::string pid_scope();

@@ -44,6 +44,9 @@ class Launch {
   /// Returns whether a process that has called MPI_Init may exit without MPI_Finalize; false if the launcher would treat
   /// such an exit as a failure.
   virtual bool may_skip_mpi_finalize() const { return false; }
+  /// Returns whether MPI_Finalize can succeed; false if it would wait for an answer of a launcher that has died. MPI would
+  /// then print errors, and end the process.
+  virtual bool can_finalize_mpi() const { return true; }
 
   /// Ends all processes of the job step with exit code `code`; does not return. Thread-safe. Output that the launcher has
   /// not forwarded yet may be lost: see wait_for_output_delivery().

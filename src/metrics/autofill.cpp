@@ -2,11 +2,7 @@
 
 #include <array>
 #include <ctime>
-#include <memory>
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <unistd.h>
 
 #include "core/host.hpp"
@@ -15,26 +11,6 @@
 namespace trainrt::metrics {
 
 namespace {
-
-std::string text_of(const sockaddr_in& address) {
-  std::array<char, INET_ADDRSTRLEN> text{};
-  inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
-  return text.data();
-}
-
-/// Returns the IPv4 address of the first network interface that is up and is not the loopback; "127.0.0.1" if there is no
-/// such interface.
-std::string node_address() {
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return "127.0.0.1";
-  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
-  for (const auto* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    const bool usable = (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_LOOPBACK) == 0;
-    if (usable && entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET)
-      return text_of(*reinterpret_cast<const sockaddr_in*>(entry->ifa_addr));
-  }
-  return "127.0.0.1";
-}
 
 std::string local_date(std::int64_t unix_s) {
   const auto time = static_cast<std::time_t>(unix_s);
@@ -54,7 +30,7 @@ Autofill::Autofill(bool detailed, const std::vector<Record>& history, Moment sta
   for (const auto& record : history) total_s_ += record.number("_time_this_iter_s").value_or(0);
   if (!detailed) return;
   host_ = host_name();
-  address_ = node_address();
+  address_ = host_address();
 }
 
 void Autofill::fill(Record& record, Moment now, const TimeSpent& time, std::int64_t step) {

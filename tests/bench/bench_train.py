@@ -120,7 +120,7 @@ def bench_cost(bench, options, task, half):
 
 def overlapped(output):
     """Returns the percentage of the bytes of gradients that were averaged during backward passes, as the train function printed it."""
-    share = re.search(r"([0-9.]+) % of their bytes, averaging finished before", output)
+    share = re.search(r"([0-9.]+) % of their bytes were averaged while", output)
     return float(share[1]) if share else None
 
 

@@ -67,7 +67,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a storage without objects lists none, finds none, and removes a missing one without an error") {
+TEST_CASE("a storage without objects lists no names, finds no object, and removes a missing one without an error") {
   for_each_storage([](const Place& place) {
     CHECK(place.names().empty());
     CHECK_FALSE(place.storage->find(place.prefix + "missing"));

@@ -13,7 +13,7 @@ NO_PROGRESS = 76  # exit code of a run that can record neither a checkpoint nor 
 SHIM = BUILD / "tests/fault_shim.so"
 NO_INODES = "no inodes are left there for new files"
 FEWER_FILES = "checkpoint.layout = single"
-FEWER_BYTES = "a lower checkpoint.num_to_keep"
+FEWER_BYTES = "set checkpoint.num_to_keep to a small number"
 
 
 def config_of(folder, storage, epochs=4, **checkpoint):

@@ -16,6 +16,7 @@
 #include "core/options.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
+#include "view/summary/run_summary.hpp"
 #include "view/top/live_run.hpp"
 #include "view/top/terminal_view.hpp"
 
@@ -65,6 +66,22 @@ view::Canvas canvas_of(std::optional<TerminalSize> terminal) {
   return canvas;
 }
 
+/// Throws UsageError if `folder` is no run directory, but contains some; the message names the one that changed last.
+void refuse_folder_of_runs(const std::string& folder) {
+  if (std::filesystem::exists(folder + "/run.json")) return;
+  const auto runs = view::run_dirs_in(folder);
+  if (runs.empty()) return;
+  const auto changed = [](const std::string& run) {
+    std::error_code error;
+    return std::filesystem::last_write_time(run, error);
+  };
+  throw UsageError(
+      fmt::format("'{}' is a folder of {}: name one of them, for example: trainrt top {}. `trainrt result {}` lists "
+                  "them",
+                  folder, counted(static_cast<std::int64_t>(runs.size()), "run"),
+                  shell_quoted(*std::ranges::max_element(runs, {}, changed)), shell_quoted(folder)));
+}
+
 std::string run_dir_of(const Arguments& arguments) {
   if (!arguments.has("job")) {
     if (arguments.operands.size() != 1)
@@ -74,6 +91,7 @@ std::string run_dir_of(const Arguments& arguments) {
                                        : fmt::format("unexpected argument '{}'", excerpt(arguments.operands[1], 60)),
                                    top_usage));
     require_existing(arguments.operands[0]);
+    refuse_folder_of_runs(arguments.operands[0]);
     return std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   }
   const auto& job = arguments.options.at("job");

@@ -163,8 +163,10 @@ void advise_more_trials(const tune::Sweep& sweep, const JobSize& job) {
   const auto cpus = cpus_of_this_thread();
   const auto fitting = std::min<std::int64_t>(cpus / sweep.max_workers(), static_cast<std::int64_t>(sweep.trials()));
   if (job.tasks > 0 || sweep.concurrent() > 0 || fitting < 2) return;
-  log::info(fmt::format("this machine has {} CPUs: tune.max_concurrent_trials = {} runs {} trials at the same time", cpus,
-                        fitting, fitting));
+  log::info(
+      fmt::format("one trial runs at a time, on a machine with {} CPUs; to run {} at the same time, set "
+                  "tune.max_concurrent_trials = {}",
+                  cpus, fitting, fitting));
 }
 
 /// Runs each trial in its own processes: in a job step, or outside Slurm in processes of this node.

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <exception>
 #include <numeric>
+#include <utility>
 
 #include "comm/element_range.hpp"
 #include "comm/mpi/mpi_call.hpp"
@@ -62,9 +63,11 @@ std::string MpiRequests::missing() { return roll_call_.missing(); }
 
 // --- construction and destruction of the communicator --------------------------------------------------------------------
 
-MpiCommunicator::MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize)
+MpiCommunicator::MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize,
+                                 std::function<bool()> can_finalize)
     : QueuedCommunicator(mpi_rank(parent), mpi_size(parent), timeout_seconds),
       finalize_(finalize),
+      can_finalize_(std::move(can_finalize)),
       comm_(mpi_duplicate(parent)),
       maximum_comm_(mpi_duplicate(parent)),
       roll_call_(std::make_unique<MpiRollCall>(parent)) {}
@@ -85,7 +88,7 @@ MpiCommunicator::~MpiCommunicator() {
   roll_call_->close();
   mpi().Comm_free(&maximum_comm_);
   mpi().Comm_free(&comm_);
-  if (finalize_ == Finalize::with_communicator) mpi().Finalize();
+  if (finalize_ == Finalize::with_communicator && (!can_finalize_ || can_finalize_())) mpi().Finalize();
 }
 
 void MpiCommunicator::at_step(std::int64_t step) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,8 +41,9 @@ class MpiCommunicator : public QueuedCommunicator {
   enum class Finalize { with_communicator, by_program, never };
 
   /// Creates a communicator over the ranks of `parent`. Duplicates `parent`, so that messages of the two communicators are
-  /// never matched. Collective.
-  MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize);
+  /// never matched. Before the destructor finalizes MPI, it calls `can_finalize`, if that is set, and does not finalize MPI
+  /// if the result is false. Collective.
+  MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize, std::function<bool()> can_finalize = {});
   ~MpiCommunicator() override;
 
   std::string_view name() const override { return "mpi"; }
@@ -70,6 +72,7 @@ class MpiCommunicator : public QueuedCommunicator {
   CollectiveTask barrier_task(Collective c);
 
   Finalize finalize_;
+  std::function<bool()> can_finalize_;
   bool abandoned_ = false;
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Comm maximum_comm_ = MPI_COMM_NULL;

@@ -84,7 +84,8 @@ std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOpt
                     "the MPI library {} cannot be started by that launcher. "
                     "Use the mpiexec of that MPI, or srun --mpi=pmix",
                     size, rank, world.launcher, world.rank, world.size, launch::found_mpi().library->path));
-  auto communicator = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, options.timeout_seconds, finalize_policy(launch));
+  auto communicator = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, options.timeout_seconds, finalize_policy(launch),
+                                                        [&launch] { return launch.can_finalize_mpi(); });
   require_equal_backends(communicator->all_gather(backend));
   return communicator;
 }

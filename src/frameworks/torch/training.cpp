@@ -88,8 +88,8 @@ void log_overlap(const Context& ctx, const Gradients& gradients, double overlapp
   if (ctx.world_rank() != 0 || ctx.world_size() == 1 || steps == 0) return;
   const auto parts = gradients.bucket_count();
   std::fprintf(stderr,
-               "trainrt: torch: gradients were averaged in %zu bucket%s (scaling.bucket_size); for %.0f %% of their bytes, "
-               "averaging finished before the backward pass ended\n",
+               "trainrt: torch: gradients were averaged in %zu bucket%s (scaling.bucket_size sets their size); %.0f %% of "
+               "their bytes were averaged while the backward pass still ran\n",
                parts, parts == 1 ? "" : "s", 100 * overlapped / static_cast<double>(steps));
 }
 

@@ -43,6 +43,7 @@ class PmiLaunch : public Launch {
     world_.size = environment.number("PMI_SIZE").value_or(1);
     if (world_.size == 1) world_.node_of_rank = {0};
     const auto socket = environment.number("PMI_FD");
+    socket_ = socket.value_or(-1);
     if (!socket || environment.text(rank_group_variable) != rank_group_name) return;
     client_ = std::make_unique<PmiClient>(*socket, world_.rank, world_.size, options.timeout_seconds + server_delay_s);
     world_.node_of_rank.assign(static_cast<std::size_t>(world_.size), 0);
@@ -53,6 +54,7 @@ class PmiLaunch : public Launch {
   std::vector<std::string> gather(const std::string& text) override { return client_->gather(text); }
 
   void before_mpi() override { uses_mpi_ = true; }
+  bool can_finalize_mpi() const override { return socket_ < 0 || !has_hung_up(socket_); }
 
   void after_mpi() override {
     // Child processes must not inherit the PMI variables: a child process that calls MPI would join MPI as this rank, and
@@ -92,6 +94,7 @@ class PmiLaunch : public Launch {
     functions.Abort(MPI_COMM_WORLD, code);
   }
 
+  int socket_ = -1;                    ///< connection to the launcher, which MPI uses, too; -1 if MPI opens one (PMI_PORT)
   std::unique_ptr<PmiClient> client_;  ///< nullptr if another launcher than `trainrt -n` started the ranks
   std::atomic<bool> uses_mpi_ = false;
 };

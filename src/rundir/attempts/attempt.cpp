@@ -115,6 +115,7 @@ Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string>
   record_.trainrt_version = version;
   record_.ranks = ranks;
   record_.nodes = std::move(nodes);
+  record_.address = host_address();
   record_.silent = meter.is_silent();
   record_.position = meter.read().position;
   record_.start = utc_before(monotonic_seconds() - meter.started_s());

@@ -215,6 +215,7 @@ std::string to_text(const AttemptRecord& record) {
   if (!record.trainrt_version.empty()) json["trainrt_version"] = record.trainrt_version;
   if (!record.bits.empty()) json["bits"] = to_json(record.bits);
   if (record.memory_attempt > 0) json["memory_attempt"] = record.memory_attempt;
+  if (!record.address.empty()) json["address"] = record.address;
   json.update({{"ranks", record.ranks}, {"nodes", record.nodes}, {"owner", to_json(record.owner)}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -241,6 +242,7 @@ AttemptRecord attempt_record_from(const std::string& text) {
   record.memory_attempt = small_or(json, "memory_attempt", 0);
   record.ranks = small_or(json, "ranks", 0);
   record.nodes = value_or<std::vector<std::string>>(json, "nodes", {});
+  record.address = value_or<std::string>(json, "address", "");
   record.owner = owner_from(json.at("owner"));
   return record;
 }

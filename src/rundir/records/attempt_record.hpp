@@ -33,6 +33,7 @@ struct AttemptRecord {
   Owner owner;
   int ranks = 0;
   std::vector<std::string> nodes;
+  std::string address = {};          ///< IPv4 address of rank 0's host; "" if unknown (records of older versions)
   std::string trainrt_version = {};  ///< version of trainrt that ran the attempt; "" if unknown (records of older versions)
   std::string start;                 ///< start of rank 0's process, UTC
   /// end of the attempt, UTC; "" while the attempt runs, or if it was killed and no other process has recorded that yet

@@ -76,6 +76,12 @@ std::optional<double> UsageSummary::cpu_use() const {
 
 std::optional<double> UsageSummary::gpu_use() const { return gpu_s > 0 ? std::optional(gpu_busy_s / gpu_s) : std::nullopt; }
 
+double allowed_cpus(std::vector<std::optional<RankStatus>> statuses) {
+  for (auto& status : statuses)
+    if (status) status->age_s = 1;  // in one second, n CPUs offer n seconds of CPU time
+  return available_cpu_seconds(statuses);
+}
+
 UsageSummary usage_of(const std::vector<std::optional<RankStatus>>& statuses) {
   UsageSummary sum;
   for (const auto& status : statuses) {

@@ -41,12 +41,12 @@ struct Row {
 };
 
 constexpr std::string_view fewer_bytes =
-    "or set a lower checkpoint.num_to_keep (0 keeps all checkpoints) to need less space";
+    "or set checkpoint.num_to_keep to a small number (0, the default, keeps all checkpoints) to need less space";
 constexpr std::string_view fewer_files =
-    "or set checkpoint.layout = single and a lower checkpoint.num_to_keep "
-    "(0 keeps all checkpoints) to need fewer files";
+    "or set checkpoint.layout = single and checkpoint.num_to_keep to a small number "
+    "(0, the default, keeps all checkpoints) to need fewer files";
 constexpr std::string_view fewer_of_both =
-    "or set a lower checkpoint.num_to_keep (0 keeps all checkpoints) to need less space; "
+    "or set checkpoint.num_to_keep to a small number (0, the default, keeps all checkpoints) to need less space; "
     "checkpoint.layout = single needs fewer files";
 constexpr std::string_view collective_limit = "failure.collective_timeout sets this limit";
 constexpr std::string_view share_storage =

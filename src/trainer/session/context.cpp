@@ -129,8 +129,8 @@ struct LoopTypeInWords {
 void Context::read(std::string_view key, LoopValue& value, bool required) const {
   const auto* given = session_.loop_value(key);
   if (given == nullptr && required)
-    throw UsageError(fmt::format("the config lacks the key {} in [loop], which the train function needs ({})", key,
-                                 std::visit(LoopTypeInWords{}, value)));
+    throw UsageError(fmt::format("the config lacks the key {} in [loop], which the train function needs ({}){}", key,
+                                 std::visit(LoopTypeInWords{}, value), session_.similar_loop_key(key)));
   if (given == nullptr || std::visit(LoopParser{given->text}, value)) return;
   throw UsageError(fmt::format("{}: [loop] {} is '{}', but the train function expects {}", given->origin, key, given->text,
                                std::visit(LoopTypeInWords{}, value)));

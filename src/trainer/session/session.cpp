@@ -11,6 +11,7 @@
 #include "config/program_settings.hpp"
 #include "core/fault_point.hpp"
 #include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "device/runtime.hpp"
 #include "trainer/ending/advice.hpp"
 
@@ -83,6 +84,16 @@ void Session::warn_of_unread_keys(std::string_view until) {
 const OptionValue* Session::loop_value(std::string_view key) {
   read_keys_.emplace(key);
   return spec_.loop_value(key);
+}
+
+std::string Session::similar_loop_key(std::string_view key) const {
+  std::vector<std::string> unread;
+  for (const auto& given : spec_.loop.keys())
+    if (!read_keys_.contains(given) && !config::is_record_of_python(given)) unread.push_back(given);
+  const auto near = nearest(key, unread);
+  if (near.empty()) return "";
+  const auto& origin = spec_.loop.find(near)->origin;
+  return fmt::format("; {}[loop] has '{}': did you mean '{}'?", origin.empty() ? "" : origin + ": ", near, key);
 }
 
 FrameworkMeeting Session::framework(Context& ctx, const std::string& name) {

@@ -60,6 +60,9 @@ class Session {
   FrameworkMeeting framework(Context& ctx, const std::string& name);
   /// Returns the value of a [loop] key, or nullptr. Records that the key was read; unread keys cause a warning later.
   const OptionValue* loop_value(std::string_view key);
+  /// Returns text for an error about the missing [loop] key `key`: the most similar key of [loop] that was not read, with
+  /// its origin. Returns "" if no key is similar.
+  std::string similar_loop_key(std::string_view key) const;
   Dataset dataset(const std::string& name) { return datasets_.open(name); }
 
   // --- before the train function ---

@@ -51,8 +51,11 @@ std::int64_t samples_per_worker(const config::RunSpec& spec) {
 
 /// Returns the commands that start `workers` ranks on any number of CPUs.
 std::string commands_for(int workers) {
-  return fmt::format("trainrt -n {} on one machine, trainrt supervise in a batch script, or srun --overcommit -n {}",
-                     workers, workers);
+  return fmt::format(
+      "trainrt -n {} on one machine, trainrt supervise in a batch script, srun --overcommit -n {}, or in a Python script "
+      "that "
+      "starts the ranks itself ScalingConfig(num_workers={})",
+      workers, workers, workers);
 }
 
 [[noreturn]] void refuse_other_workers(const config::RunSpec& spec, const GlobalBatch& batch) {

@@ -10,6 +10,7 @@
 #include "comm/agreement.hpp"
 #include "comm/comm_error.hpp"
 #include "comm/gpus.hpp"
+#include "config/program_settings.hpp"
 #include "config/run_name.hpp"
 #include "config/value_origin.hpp"
 #include "core/output/log.hpp"
@@ -39,6 +40,16 @@ ExitCode abort_with_code(ExitCode code, launch::Launch& launch) {
   wait_for_output_delivery();
   launch.abort(static_cast<int>(code));
   return code;
+}
+
+/// Returns "train.ini:4: scaling.num_workers = 3", or for a number that the program sets "the program sets
+/// scaling.num_workers = 3".
+std::string requested_workers(const config::RunSpec& spec) {
+  const auto* given = spec.given.find("scaling.num_workers");
+  const bool is_of_program = given != nullptr && given->origin == config::origin_of_program;
+  return fmt::format("{}scaling.num_workers = {}",
+                     is_of_program ? "the program sets " : config::origin_prefix(spec.given, "scaling.num_workers"),
+                     spec.scaling.num_workers);
 }
 
 void require_elastic_workers(const config::RunSpec& spec, int ranks) {
@@ -89,10 +100,8 @@ void require_workers(const config::RunSpec& spec, int ranks) {
   if (is_elastic) return require_elastic_workers(spec, ranks);
   const int expected = spec.scaling.num_workers;
   if (expected > 0 && expected != ranks)
-    throw UsageError(
-        fmt::format("{}scaling.num_workers = {}, but {}: start {} ranks (srun -n {}, mpiexec -n {} or trainrt -n {})",
-                    config::origin_prefix(spec.given, "scaling.num_workers"), expected, launched(ranks), expected, expected,
-                    expected, expected));
+    throw UsageError(fmt::format("{}, but {}: start {} ranks (srun -n {}, mpiexec -n {} or trainrt -n {})",
+                                 requested_workers(spec), launched(ranks), expected, expected, expected, expected));
 }
 
 std::unique_ptr<launch::Launch> connect_to_launcher(const Environment& environment, const LoadedConfig& config) {

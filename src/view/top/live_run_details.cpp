@@ -14,6 +14,7 @@
 #include "io/files/file.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/records/point_words.hpp"
+#include "rundir/usage/usage_summary.hpp"
 #include "view/top/live_run.hpp"
 
 namespace trainrt::view {
@@ -101,7 +102,7 @@ Usage LiveRun::usage_of(const LiveStatus& now) {
   if (ranks_.empty() || now.attempts.empty()) return usage;
   used_before_.resize(ranks_.size(), {.time = now.attempts.back().start});
   rates_.resize(ranks_.size());
-  double cpus = 0, allowed = 0, read = 0, written = 0, gpu = 0, gpu_memory = 0;
+  double cpus = 0, read = 0, written = 0, gpu = 0, gpu_memory = 0;
   int gpus = 0;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     if (!ranks_[i]) continue;
@@ -115,7 +116,6 @@ Usage LiveRun::usage_of(const LiveStatus& now) {
     }
     usage.memory += known(rank.rss);
     usage.peak_memory += known(rank.peak);
-    allowed += rank.cpus;
     if (rank.gpu) gpu += *rank.gpu, ++gpus;
     gpu_memory += known(rank.gpu_memory.value_or(0));
     if (seconds <= 0 || rank.ended) continue;
@@ -124,7 +124,7 @@ Usage LiveRun::usage_of(const LiveStatus& now) {
     written += std::max(0.0, rate.written / seconds);
   }
   usage.cpus = cpus;
-  usage.cpus_allowed = allowed;
+  usage.cpus_allowed = rundir::allowed_cpus(ranks_);
   usage.read_rate = read;
   usage.write_rate = written;
   if (gpus > 0) usage.gpu = gpu / gpus, usage.gpu_memory = gpu_memory;

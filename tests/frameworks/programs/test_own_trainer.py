@@ -100,7 +100,7 @@ def a_different_number_of_workers_is_an_error_that_names_both_numbers(ranks):
     folder = scratch()
     job = fit(ranks, folder, "mine", "workers=7")
     check_exit(job, USAGE)
-    said = f"caught: the program: scaling.num_workers = 7, but {ranks} rank{' was' if ranks == 1 else 's were'} launched"
+    said = f"caught: the program sets scaling.num_workers = 7, but {ranks} rank{' was' if ranks == 1 else 's were'} launched"
     equal(job.out.count(said), ranks, f"'{said}'", job)
     check(not (folder / "mine").exists(), "a run directory exists", job)
 

@@ -92,6 +92,16 @@ def reports_are_not_attributed_to_an_attempt_that_failed_before_them():
 
 
 @test
+def a_report_without_a_python_worker_has_the_address_of_the_host_of_rank_0():
+    config = linear_config(scratch(), "run", {"epochs": 1})
+    check_exit(run_ranks(2, config), FINISHED)
+    code = "import sys; from trainrt.train import Result; metrics = Result.from_path(sys.argv[1]).metrics; print(metrics['node_ip'], metrics['hostname'])"
+    job = run(["/usr/bin/python3", "-c", code, run_dir_of(config)], env={"PYTHONPATH": BUILD / "python"})
+    address, host = job.out.split()
+    check(re.fullmatch(r"(\d{1,3}\.){3}\d{1,3}", address) and host == os.uname().nodename, f"address and host: {job.out}", job)
+
+
+@test
 def reports_of_earlier_attempts_keep_the_address_and_process_of_their_worker():
     _, run_dir = finished()
     record = json.loads((run_dir / "trainer.json").read_text())

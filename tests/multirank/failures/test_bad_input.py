@@ -195,7 +195,7 @@ def check_refuses_data_and_keys_unfit_for_a_train_function_without_loading_its_m
     sections = {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"function": "fashion_mnist"}}
     data = {f"data.{name}": {"format": "synthetic"} for name in ("train", "test")}
     checked = lambda more: run([TRAINRT, "check", "--config", write_config(folder / "run.ini", {**sections, **more})], env={"TRAINRT_MODULE_PATH": modules})
-    for more, words in (({}, ("fashion_mnist", "[data.train]", "it has: none")), ({"data.train": data["data.train"]}, ("[data.test]", "it has: train")),
+    for more, words in (({}, ("fashion_mnist requires", "no [data.train]")), ({"data.train": data["data.train"]}, ("[data.test]", "it has: train")),
                         ({**data, "loop": {"batch_size": -3}}, ("batch_size", "1 to 2147483647", "run.ini:")),
                         ({**data, "loop": {"optimizer": "adam"}}, ("optimizer", "sgd, adamw", "run.ini:"))):
         check_refused(checked(more), None, words)
@@ -254,6 +254,13 @@ def a_loop_key_that_is_not_read_before_the_first_step_gives_a_warning():
     job = run_ranks(RANKS, config)
     check_exit(job, FINISHED)
     equal(job.err.count("stepz was not read by the train function before its first step"), 1, "warnings", job)
+
+
+@test
+def an_error_about_a_missing_loop_key_names_a_similar_key_and_its_line():
+    config = trouble_config({"steps": 6, "toruble": "none"})
+    number = next(number for number, line in enumerate(config.read_text().splitlines(), 1) if line.startswith("toruble"))
+    refused(config, ("lacks the key trouble in [loop]", f"{config}:{number}: [loop] has 'toruble': did you mean 'trouble'?"))
 
 
 @test

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """`trainrt -n N` starts ranks on this node without mpiexec, starts them again after a failure, passes on stop signals, and leaves no
 process running."""
+import re
 import signal
 import sys
 from pathlib import Path
@@ -129,8 +130,17 @@ def a_run_ends_normally_if_its_parent_ignores_sigchld():
 
 @test
 def ranks_save_and_exit_after_the_process_that_started_them_is_killed():
+    save_after_the_death_of_their_starter()
+
+
+@test
+def ranks_over_mpi_save_after_the_process_that_started_them_is_killed_and_mpi_prints_nothing():
+    save_after_the_death_of_their_starter("--scaling.backend=mpi")
+
+
+def save_after_the_death_of_their_starter(*words):
     config = linear_config(scratch(), "run", LOOP)
-    job = start_here(config)
+    job = start_here(config, *words)
     wait_for_reports(run_dir_of(config), 4, job)
     ranks_of(job)
     job.process.kill()
@@ -140,6 +150,7 @@ def ranks_save_and_exit_after_the_process_that_started_them_is_killed():
     equal(ended["exit_code"], STOPPED, "exit code of the attempt", job)
     equal(ended["why"], "stopped by the death of the process that started the ranks", "the recorded reason", job)
     check("SIGTERM" not in job.err and "has closed its connection" not in job.err, "the messages name another cause", job)
+    equal([line for line in job.err.splitlines() if not re.match("trainrt|run: ", line)], [], "other lines than those of trainrt", job)
     ended_with(start_here(config), FINISHED)
     check_same_bits(run_dir_of(config), reference())
 

@@ -159,6 +159,15 @@ def no_color_and_a_dumb_terminal_turn_colors_off():
 
 
 @test
+def a_folder_of_runs_is_refused_with_the_command_for_its_newest_run():
+    newest, older = made_up_run(2, "first"), made_up_run(2, "second")
+    older = older.rename(newest.parent / "second")
+    os.utime(older, (0, 0))
+    job = top(newest.parent, code=USAGE)
+    check(f"'{newest.parent}' is a folder of 2 runs: name one of them, for example: trainrt top {newest}." in job.err, "the error lacks the command", job)
+
+
+@test
 def output_to_a_pipe_is_printed_once_without_control_codes():
     out = top(made_up_run(4)).out
     check("\x1b" not in out and "made  running  attempt 1" in out, f"unexpected output: {out!r}")

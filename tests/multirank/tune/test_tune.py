@@ -444,7 +444,7 @@ def each_trial_has_the_number_of_ranks_in_its_values():
 @test
 def a_sweep_that_could_run_more_trials_at_a_time_names_the_key():
     config = sweep_config(scratch(), tune={"num_samples": 2}, loop={"epochs": 1})
-    advice = "CPUs: tune.max_concurrent_trials = 2 runs 2 trials at the same time"
+    advice = "to run 2 at the same time, set tune.max_concurrent_trials = 2"
     job = tune(config)
     check_exit(job, 0)
     check("2 trials, 1 at the same time" in job.err, "the number of trials at a time", job)

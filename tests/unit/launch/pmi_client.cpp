@@ -12,6 +12,7 @@
 
 #include "launch/pmi/pmi_client.hpp"
 #include "launch/pmi/pmi_server.hpp"
+#include "launch/pmi/pmi_socket.hpp"
 
 using namespace trainrt::launch;
 
@@ -129,4 +130,15 @@ TEST_CASE("a gather whose server does not answer ends after the timeout") {
   PmiClient client(pair[1], 0, 2, 0.05);
   CHECK_THROWS_WITH(client.gather("a"), Catch::Matchers::Contains("did not answer within 0.05 s"));
   for (const int end : pair) close(end);
+}
+
+TEST_CASE("a rank notices that its launcher has closed the connection, also before it reads the last answer") {
+  std::array<int, 2> ends{};
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) == 0);
+  CHECK_FALSE(has_hung_up(ends[0]));
+  REQUIRE(write(ends[1], "cmd=barrier_out\n", 16) == 16);
+  CHECK_FALSE(has_hung_up(ends[0]));
+  close(ends[1]);
+  CHECK(has_hung_up(ends[0]));
+  close(ends[0]);
 }

@@ -27,6 +27,9 @@ TEST_CASE("CPUs that ranks of a node share count once") {
   CHECK(rundir::usage_of({sign_of(0, "n1", "0-1", 10), sign_of(1, "n2", "0-1", 10)}).cpu_use() == 0.5);
   CHECK(rundir::usage_of({sign_of(0, "n1", "", 10), sign_of(1, "n1", "nonsense", 10)}).cpu_use() == 0.5);
   CHECK_FALSE(rundir::usage_of({}).cpu_use());
+  CHECK(rundir::allowed_cpus({sign_of(0, "n1", "0-1", 10), sign_of(1, "n1", "0-1", 10), std::nullopt}) == 2);
+  CHECK(rundir::allowed_cpus({sign_of(0, "n1", "0-1", 10), sign_of(1, "n1", "1-3", 10), sign_of(2, "n2", "0", 10)}) == 5);
+  CHECK(rundir::allowed_cpus({sign_of(0, "n1", "", 10), sign_of(1, "n1", "nonsense", 10)}) == 4);
 }
 
 TEST_CASE("the usage of an attempt sums over its ranks, and that of a run over its attempts") {

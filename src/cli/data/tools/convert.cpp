@@ -36,7 +36,7 @@ constexpr CommandOption convert_options[] = {
      "if they fit into --memory=SIZE (256 MiB), else in blocks (--block=N, --window=N)"},
     {"seed", "N", "seed of --shuffle and of the samples that --split chooses; default: run.seed of the config, or 1"},
     {"compress", "NAME",
-     "gzip or lz4 (HDF5's plug-in) for .h5; snappy, zstd, gzip, lz4 or brotli for .parquet; default: none"},
+     "gzip or lz4 (HDF5's plug-in) for .h5; snappy, zstd, gzip, lz4 or brotli for .parquet; default: no compression"},
     {"checksums", "", "add checksums to .h5, in chunks of 16 KiB; .npz and .parquet always have them"},
     {"spreadsheet", "", "put an apostrophe before texts in a .csv file that a spreadsheet would interpret as a formula"},
     threads_option_help,

@@ -62,7 +62,7 @@ class CLIReporter(ProgressReporter):
                  mode: str | None = None, sort_by_metric: bool = False) -> None:
         del total_samples, max_progress_rows, max_error_rows, max_column_length, max_report_frequency, infer_limit, print_intermediate_tables, sort_by_metric
         if (metric is None) != (mode is None):
-            raise ValueError(f"{type(self).__name__}(metric={metric!r}, mode={mode!r}): pass both, or none of them")
+            raise ValueError(f"{type(self).__name__}(metric={metric!r}, mode={mode!r}): pass both or neither")
         if mode not in (None, "min", "max"):
             raise ValueError(f"{type(self).__name__}(mode={mode!r}): it must be 'min' or 'max'")
         self._metric_columns = _titles(metric_columns if metric_columns is not None else _COLUMNS)

@@ -65,7 +65,7 @@ TEST_CASE("restarts and the best report are marked") {
   CHECK((count_of(text, "^") == 1 && count_of(text, "*") == 1));
 }
 
-TEST_CASE("a series of one value is a dot that names it, and longer series have none") {
+TEST_CASE("a series of one value is a dot that names it, and a longer series has no dot") {
   const auto dots = [](const Chart& chart) { return count_of(svg_chart(chart, {}).str(), "a3.5,3.5"); };
   auto chart = chart_of({series_of({1}, 0), series_of({2, 1}, 1)});
   CHECK(dots(chart) == 2);  // a circle consists of two arcs

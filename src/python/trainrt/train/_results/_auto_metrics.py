@@ -77,7 +77,8 @@ def _host(attempt, workers):
     for worker in workers:
         if attempt is None or worker.get("attempt") == attempt.get("attempt"):
             return {name: worker.get(name) for name in ("hostname", "node_ip", "pid")}
-    return {"hostname": next(iter((attempt or {}).get("nodes") or ()), None), "node_ip": None, "pid": None}
+    attempt = attempt or {}
+    return {"hostname": next(iter(attempt.get("nodes") or ()), None), "node_ip": attempt.get("address"), "pid": None}
 
 
 def _date(timestamp):
