@@ -21,7 +21,7 @@ install_release() {
   touch "$root.begun"
   # In its own mount namespace, so that the mounts of mmdebstrap disappear when it ends. git is a part of every fresh machine on which
   # someone has cloned trainrt, and `make` is the first command that is then called.
-  unshare --mount mmdebstrap --variant=apt --include="ca-certificates,git,make${1:+,$1}" "$release" "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} \
+  unshare --mount mmdebstrap --variant=apt --include="ca-certificates,git,make,mount${1:+,$1}" "$release" "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} \
     >"$root.install.log" 2>&1 || { tail -n 5 "$root.install.log" >&2; fail "Debian $release could not be installed ($root.install.log)"; }
   printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" # packages must not start services
   chmod +x "$root/usr/sbin/policy-rc.d"
