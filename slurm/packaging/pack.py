@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """pack.py BUILD PORTABLE VERSION OUTPUT: packs a build for systems without its libraries, as a tarball and as a wheel.
 
-PORTABLE has the program and the modules that link_portable.py linked. Both files have the same tree below their prefix, which is the prefix of a
+PORTABLE has the program and the modules that link_portable.py linked, and the licences of their libraries. Both files have the same tree below their prefix, which is the prefix of a
 virtual environment for the wheel."""
 
 import base64
@@ -50,6 +50,7 @@ def make_tree(build, portable, version, tree):
     for library in glob.glob(f"{portable}/lib*.so.*"):
         shutil.copy(library, os.path.join(tree, "lib/trainrt/lib"))
     shutil.copytree(os.path.join(SOURCE, "include/trainrt"), os.path.join(tree, "include/trainrt"))
+    shutil.copytree(os.path.join(portable, "licences"), os.path.join(tree, "share/doc/trainrt/licences"))
     lines = read("src/trainrt.pc.in").replace("@PROJECT_VERSION@", version).splitlines()
     write(os.path.join(tree, "lib/pkgconfig/trainrt.pc"), "".join(line + "\n" for line in lines if not line.startswith("Libs")))
 

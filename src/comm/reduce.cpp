@@ -12,6 +12,8 @@
 
 #include <trainrt/error.hpp>
 
+#include "core/float16.hpp"
+
 namespace trainrt::comm {
 
 namespace {
@@ -26,7 +28,7 @@ struct Brain {
   std::uint16_t bits;
 };
 
-[[gnu::always_inline]] inline float wide(Half h) { return static_cast<float>(std::bit_cast<_Float16>(h.bits)); }
+[[gnu::always_inline]] inline float wide(Half h) { return static_cast<float>(std::bit_cast<Float16>(h.bits)); }
 [[gnu::always_inline]] inline float wide(Brain b) { return std::bit_cast<float>(static_cast<std::uint32_t>(b.bits) << 16); }
 template <class T>
 [[gnu::always_inline]] inline T wide(T value) {
@@ -36,7 +38,7 @@ template <class T>
 template <class T, class Acc>
 [[gnu::always_inline]] inline T narrowed(Acc value) {
   if constexpr (std::is_same_v<T, Half>) {
-    return Half{std::bit_cast<std::uint16_t>(static_cast<_Float16>(value))};
+    return Half{std::bit_cast<std::uint16_t>(static_cast<Float16>(value))};
   } else if constexpr (std::is_same_v<T, Brain>) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t rounded = bits + 0x7fffU + ((bits >> 16) & 1U);

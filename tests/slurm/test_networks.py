@@ -12,7 +12,6 @@ from runs.plain_scripts import *  # noqa: E402,F403
 CLUSTER = Cluster("nets")
 NODES = ("n1", "n2")
 LAYOUT = ["-N2", "-n2", "--ntasks-per-node=1", "-c1"]
-MPI_ON_ETH0 = {"UCX_NET_DEVICES": "eth0"}  # UCX 1.13 may choose an interface that other nodes do not reach, so that MPI_Init fails
 ENVIRONMENT = "/bin/sh -c 'env > {out}/$RANK'"
 
 
@@ -33,7 +32,7 @@ def add_interface(node, name, address, index):
 def addresses_of_ranks(*overrides):
     """Returns MASTER_ADDR and GLOO_SOCKET_IFNAME of the program of each rank."""
     config, out = plain_config(ENVIRONMENT)
-    job = CLUSTER.run_srun(LAYOUT, config, *overrides, env=MPI_ON_ETH0)
+    job = CLUSTER.run_srun(LAYOUT, config, *overrides)
     check_exit(job, FINISHED)
     found = []
     for rank in range(2):
@@ -50,7 +49,7 @@ def master_addr_is_the_address_of_the_first_node():
 @test
 def doctor_reports_the_same_address_and_a_program_that_exists_on_only_one_node():
     CLUSTER.enter("n1", "cp", "/bin/true", "/tmp/here-alone")
-    job = run(["srun", *LAYOUT, TRAINRT, "doctor", "--json", "--storage", scratch(), "--", "/tmp/here-alone"], env={**CLUSTER.env, **MPI_ON_ETH0}, timeout=90)
+    job = run(["srun", *LAYOUT, TRAINRT, "doctor", "--json", "--storage", scratch(), "--", "/tmp/here-alone"], env=CLUSTER.env, timeout=90)
     check_exit(job, FAILED)
     found = {each["name"]: each for each in json.loads(job.out)["checks"]}
     equal((found["program_address"]["figures"]["address"], found["program_address"]["figures"]["interface"]), (CLUSTER.address("n1"), "eth0"), "address and interface", job)
@@ -78,7 +77,7 @@ def an_interface_that_another_node_does_not_reach_is_an_error_that_names_both():
     add_interface("n1", "lonely0", "198.51.100.7/24", 20)
     try:
         config, out = plain_config(ENVIRONMENT)
-        job = CLUSTER.run_srun(LAYOUT, config, "--program.interface=lonely0", env=MPI_ON_ETH0)
+        job = CLUSTER.run_srun(LAYOUT, config, "--program.interface=lonely0")
         check_exit(job, FAILED)
         for words in ("no address of n1, the node of rank 0, is reached by all other nodes", "n2 does not reach 198.51.100.7", "program.interface"):
             check(words in job.err, f"the message lacks {words!r}", job)

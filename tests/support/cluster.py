@@ -47,6 +47,8 @@ class Cluster:
         why = re.search(r"nodes share the network of this machine: (.*)", done.stdout)
         self.shared_network = why[1] if why else ""
         self.env = {key: shlex.split(value)[0] for key, value in re.findall(r"^export (\w+)=(.*)$", printed, re.M)}
+        if own_networks and not self.shared_network:  # UCX may choose an interface that other nodes do not reach, so that MPI_Init fails
+            self.env["UCX_NET_DEVICES"] = "eth0"
 
     def down(self):
         subprocess.run([_SCRIPT, "down", "--name", self.name], capture_output=True)

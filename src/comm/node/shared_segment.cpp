@@ -15,12 +15,11 @@
 #include "core/files/reserve_pages.hpp"
 #include "core/host.hpp"
 #include "core/process/memory.hpp"
+#include "core/process/page_size.hpp"
 
 namespace trainrt::comm {
 
 namespace {
-
-constexpr std::size_t page = 4096;
 
 /// Throws std::runtime_error for a failed system call. attempt() converts the exception to a text.
 [[noreturn]] void fail(const char* what, int code = errno) {
@@ -61,9 +60,9 @@ SharedFd owned(int fd, const char* call) {
 
 SharedFd make(std::size_t total, std::uint64_t mark) {
   auto fd = owned(memfd_create("trainrt", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create");
-  if (ftruncate(*fd, static_cast<off_t>(total + page)) != 0) fail("ftruncate");
+  if (ftruncate(*fd, static_cast<off_t>(total + page_size())) != 0) fail("ftruncate");
   if (fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("F_ADD_SEALS");
-  reserve(*fd, total, page);
+  reserve(*fd, total, page_size());
   if (pwrite(*fd, &mark, sizeof mark, static_cast<off_t>(total)) != sizeof mark) fail("pwrite");
   return fd;
 }
@@ -129,7 +128,8 @@ struct PageRange {
   int map_flags = 0;
 };
 
-std::size_t whole_pages(std::size_t bytes) { return (std::max<std::size_t>(bytes, 1) + page - 1) / page * page; }
+/// Programs map their slices with mmap(2), which accepts only multiples of the page size as offsets.
+std::size_t whole_pages(std::size_t bytes) { return round_up_to_page(std::max<std::size_t>(bytes, 1)); }
 
 /// Creates the shared memory and the file descriptor of `segment`; the caller has set its sizes and its index. Collective.
 SharedSegment shared_by(const SegmentRanks& ranks, std::size_t leader, SharedSegment segment, const PageRange& reserved,

@@ -44,7 +44,8 @@ def compiler():
     program = "#include <concepts>\n#include <source_location>\n#include <span>\nint main() {}\n"
     tried = subprocess.run([*words, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input=program, capture_output=True, text=True)
     if tried.returncode != 0:
-        fail(f"the compiler '{words[0]}' does not support C++20 ({tried.stderr.strip().splitlines()[0]}). "
+        reason = (tried.stderr.strip().splitlines() or [f"it exited with {tried.returncode}"])[0]
+        fail(f"the compiler '{words[0]}' does not support C++20 ({reason}). "
              "Load a module of GCC 11 or newer, or set CXX to a compiler for C++20")
     return words
 

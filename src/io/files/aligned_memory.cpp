@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "core/process/page_size.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::io {
@@ -14,7 +15,7 @@ namespace trainrt::io {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-// Upper limit of `bytes`: more than any machine has, and so small that align_up() cannot overflow.
+// Upper limit of `bytes`: more than any machine has, and so small that round_up_to_page() cannot overflow.
 constexpr std::size_t max_bytes = std::size_t{1} << 62;
 
 #ifdef MADV_POPULATE_WRITE
@@ -58,14 +59,14 @@ void touch_pages(std::byte* data, std::size_t bytes) {
 AlignedMemory::AlignedMemory(std::size_t bytes, std::size_t touched) {
   if (bytes == 0) return;
   if (bytes > max_bytes) no_memory(bytes, ENOMEM);
-  const auto pages = static_cast<std::size_t>(align_up(bytes));
+  const auto pages = round_up_to_page(bytes);
   data_ = {pages < huge_page ? map(pages) : map_on_huge_pages(pages), Unmap{bytes}};
   if (data_ == nullptr) no_memory(bytes, errno);
   touch(touched);
 }
 
 void AlignedMemory::touch(std::size_t count) {
-  const auto pages = static_cast<std::size_t>(align_up(std::min(count, bytes().size())));
+  const auto pages = round_up_to_page(std::min(count, bytes().size()));
   if (pages <= touched_) return;
   // MADV_HUGEPAGE is only a hint: if it fails, small pages are used. Not for less than a huge page, because a complete
   // huge page would be allocated.
@@ -74,6 +75,6 @@ void AlignedMemory::touch(std::size_t count) {
   touched_ = pages;
 }
 
-void AlignedMemory::Unmap::operator()(std::byte* data) const { ::munmap(data, align_up(size)); }
+void AlignedMemory::Unmap::operator()(std::byte* data) const { ::munmap(data, round_up_to_page(size)); }
 
 }  // namespace trainrt::io

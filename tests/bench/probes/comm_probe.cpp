@@ -83,7 +83,11 @@ class SpinBarrier {
       turn_.store(turn + 1, std::memory_order_release);
       return;
     }
-    while (turn_.load(std::memory_order_acquire) == turn) __builtin_ia32_pause();
+    while (turn_.load(std::memory_order_acquire) == turn) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
   }
 
  private:
@@ -92,9 +96,12 @@ class SpinBarrier {
 };
 
 /// Stores the sum of `a` and `b` in both. Uses the widest vector instructions of the CPU.
-__attribute__((optimize("O3"), target_clones("avx512f", "avx2", "default"))) void sum_into_both(float* __restrict a,
-                                                                                                float* __restrict b,
-                                                                                                std::size_t count) {
+#if defined(__x86_64__)
+__attribute__((optimize("O3"), target_clones("avx512f", "avx2", "default")))
+#else
+__attribute__((optimize("O3")))
+#endif
+void sum_into_both(float* __restrict a, float* __restrict b, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) a[i] = b[i] = a[i] + b[i];
 }
 

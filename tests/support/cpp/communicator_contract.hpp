@@ -14,6 +14,8 @@
 #include <trainrt/gradient_buckets.hpp>
 #include <trainrt/random.hpp>
 
+#include "core/float16.hpp"
+
 namespace trainrt::test {
 
 /// Returns the values of a rank. Every rank can compute the values of the other ranks.
@@ -133,8 +135,8 @@ inline float from_bf16(std::uint16_t half) {
   std::memcpy(&value, &bits, 4);
   return value;
 }
-inline std::uint16_t to_f16(float value) { return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)); }
-inline float from_f16(std::uint16_t half) { return static_cast<float>(std::bit_cast<_Float16>(half)); }
+inline std::uint16_t to_f16(float value) { return std::bit_cast<std::uint16_t>(static_cast<Float16>(value)); }
+inline float from_f16(std::uint16_t half) { return static_cast<float>(std::bit_cast<Float16>(half)); }
 
 /// Returns different numbers of elements for the ranks; rank 1 has an empty part.
 inline std::vector<std::size_t> uneven_counts(int size, std::size_t unit) {

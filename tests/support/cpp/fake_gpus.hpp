@@ -16,6 +16,7 @@
 #include <trainrt/error.hpp>
 #include <vector>
 
+#include "core/float16.hpp"
 #include "device/runtime.hpp"
 
 namespace trainrt::test {
@@ -282,8 +283,8 @@ class FakeGpus : public device::Runtime {
     if (r.dtype == DType::i64) return reduce_plain<std::int64_t>(gpus, r);
     if (r.dtype == DType::i32) return reduce_plain<std::int32_t>(gpus, r);
     if (r.dtype == DType::f16)
-      return reduce_as<_Float16, float>(
-          gpus, r, [](_Float16 v) { return static_cast<float>(v); }, [](float v) { return static_cast<_Float16>(v); });
+      return reduce_as<Float16, float>(
+          gpus, r, [](Float16 v) { return static_cast<float>(v); }, [](float v) { return static_cast<Float16>(v); });
     reduce_as<std::uint16_t, float>(
         gpus, r, [](std::uint16_t v) { return std::bit_cast<float>(static_cast<std::uint32_t>(v) << 16); },
         [](float v) {

@@ -7,12 +7,14 @@
 #include <thread>
 
 #include "comm/nccl/api.hpp"
+#include "core/float16.hpp"
 #include "support/cpp/fake_gpus.hpp"
 
 #ifndef FAKE_NCCL_VERSION
 #define FAKE_NCCL_VERSION 22809
 #endif
 
+using trainrt::Float16;
 using trainrt::comm::nccl::Config;
 using trainrt::comm::nccl::RedOp;
 using trainrt::comm::nccl::Result;
@@ -92,9 +94,9 @@ void reduce(std::vector<Bytes>& inputs, Bytes& out, Type type, RedOp op) {
     case Type::i32:
       return reduce_plain<std::int32_t>(inputs, out, op);
     case Type::f16:
-      return reduce_as<_Float16, float>(
-          inputs, out, op, [](_Float16 v) { return static_cast<float>(v); },
-          [](float v) { return static_cast<_Float16>(v); });
+      return reduce_as<Float16, float>(
+          inputs, out, op, [](Float16 v) { return static_cast<float>(v); },
+          [](float v) { return static_cast<Float16>(v); });
     default:
       return reduce_as<std::uint16_t, float>(
           inputs, out, op, [](std::uint16_t v) { return std::bit_cast<float>(static_cast<std::uint32_t>(v) << 16); },

@@ -11,9 +11,13 @@ generator = np.random.default_rng(1)
 inputs = generator.normal(size=(600, 5))
 targets = inputs @ np.arange(1.0, 6.0) + np.sin(3 * inputs[:, 0])
 
+tracker = {}
+if tuple(map(int, xgb.__version__.split(".")[:2])) >= (2, 1):  # earlier versions read the environment variables themselves
+    tracker = {"dmlc_tracker_uri": os.environ["DMLC_TRACKER_URI"], "dmlc_tracker_port": int(os.environ["DMLC_TRACKER_PORT"]),
+               "dmlc_task_id": os.environ["DMLC_TASK_ID"]}
 models = []
 for turn in range(2):  # two communicators in turn
-    with xgb.collective.CommunicatorContext():
+    with xgb.collective.CommunicatorContext(**tracker):
         rank, size = xgb.collective.get_rank(), xgb.collective.get_world_size()
         mine = slice(rank, None, size)
         data = xgb.DMatrix(inputs[mine], targets[mine])
