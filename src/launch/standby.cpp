@@ -45,9 +45,9 @@ void set_variables(std::string_view text) {
 
 }  // namespace
 
-void wait_if_standby(const std::function<void()>& prepare) {
+bool wait_if_standby(const std::function<void()>& prepare) {
   const auto number = Environment::of_process().number(standby_variable);
-  if (!number) return;
+  if (!number) return true;
   unsetenv(standby_variable);
   std::array<char, 16> own_name{};
   prctl(PR_GET_NAME, own_name.data());
@@ -55,10 +55,11 @@ void wait_if_standby(const std::function<void()>& prepare) {
   const Descriptor pipe(*number);
   prepare();
   const auto text = read_all(pipe.get());
-  if (!text.ends_with(end_of_text)) _exit(0);  // nobody needs this process
+  if (!text.ends_with(end_of_text)) return false;
   prctl(PR_SET_NAME, own_name.data());
   set_variables(text);
   begin_process_time();
+  return true;
 }
 
 void wake_standby(pid_t process, int pipe, const Variables& variables) {

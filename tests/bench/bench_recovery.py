@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Recovery on one node with failure.recovery = live: the time from the kill -9 of a worker to the next completed step, and what it costs.
+"""Recovery on one node with failure.recovery = live: the time from the kill -9 of a worker to the next completed step, and its cost.
 
     make bench-recovery ONLY=cpp          default: all parts
 
@@ -37,11 +37,11 @@ KILLS = 7
 SETTLE_S = 1.5  # time between a recovery and the next kill, in which the standby starts
 
 
-def wait_for(condition, what, job, timeout_s=60, poll_s=0.0005):
+def wait_for(condition, label, job, timeout_s=60, poll_s=0.0005):
     """Waits like harness.wait_until(), but polls every half millisecond."""
     limit = time.monotonic() + timeout_s
     while not condition():
-        harness.check(time.monotonic() < limit and not job.ended(), f"waited for {what}", job)
+        harness.check(time.monotonic() < limit and not job.ended(), f"waited for {label}", job)
         time.sleep(poll_s)
 
 

@@ -44,6 +44,7 @@ struct CopyFile::Header {
   Digits identity;
   std::int64_t origin;
   std::int64_t is_in_use;
+  std::int64_t attempts;
 };
 
 /// The seal of a slot. A rank's two seals follow those of the previous rank, after the Header.
@@ -93,7 +94,8 @@ void CopyFile::make(int file, const CopyLayout& layout) {
   if (size > available_memory() / headroom) fail(ENOMEM);
   if (ftruncate(file, static_cast<off_t>(size)) != 0) fail(errno);
   if (const int code = reserve_pages(file, 0, size); code != 0) fail(code);
-  Header header{.ranks = static_cast<std::int64_t>(layout.bytes.size()), .identity = {}, .origin = 0, .is_in_use = 0};
+  Header header{
+      .ranks = static_cast<std::int64_t>(layout.bytes.size()), .identity = {}, .origin = 0, .is_in_use = 0, .attempts = 0};
   put(header.identity, layout.identity);
   std::vector<Seal> seals(2 * layout.bytes.size(), Seal{});
   for (std::size_t i = 0; i < seals.size(); ++i) seals[i].room = layout.bytes[i / 2];
@@ -165,7 +167,10 @@ bool CopyFile::is_intact(int rank, int slot) const {
 
 std::int64_t CopyFile::origin() const { return load(header().origin); }
 
+std::int64_t CopyFile::attempts_from_origin() const { return load(header().attempts); }
+
 void CopyFile::begin_attempt(std::int64_t origin) {
+  store(header().attempts, origin == this->origin() ? attempts_from_origin() + 1 : 1);
   store(header().origin, origin);
   store(header().is_in_use, 0);
 }

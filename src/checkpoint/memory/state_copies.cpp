@@ -25,6 +25,7 @@ namespace trainrt::checkpoint {
 namespace {
 
 constexpr std::string_view version = "1";
+constexpr std::int64_t max_attempts = 3;             // in a row from the same copy
 constexpr std::uint64_t min_text_room = 4096;        // bytes of a memory page
 constexpr std::size_t block = std::size_t{1} << 18;  // bytes that are copied and then digested while they are in the cache
 
@@ -188,16 +189,17 @@ void StateCopies::close() {
 
 std::optional<CopyNote> StateCopies::newest() {
   const int rank = communicator_.rank();
-  std::array<std::int64_t, 3> mine{};
+  std::array<std::int64_t, 4> mine{};
   for (const int slot : {0, 1})
     if (const auto number = copies_->number(rank, slot); number > 0 && copies_->is_intact(rank, slot))
       mine[static_cast<std::size_t>(slot)] = number;
   mine[2] = copies_->origin();
+  mine[3] = copies_->attempts_from_origin();
   const auto all = comm::agree_min_max(communicator_, mine, "numbers of the copies of the State in memory");
   std::int64_t newest = 0;
   for (const std::size_t slot : {0, 1})
     if (all[slot].alike()) newest = std::max(newest, all[slot].min);
-  if (newest == all[2].max) newest = 0;
+  if (newest == all[2].max && all[3].max >= max_attempts) newest = 0;
   number_ = std::max({all[0].max, all[1].max, all[2].max});
   for (const int slot : {0, 1})
     if (newest == 0 || slot != slot_of(newest)) copies_->unseal(rank, slot);

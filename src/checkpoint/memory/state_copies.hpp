@@ -36,7 +36,7 @@ class StateCopies {
   /// are not copied, and all copies together may take `max_bytes` bytes (rank 0's argument counts). Collective.
   std::string open(const State& state, std::uint64_t max_bytes);
   /// Returns the note of the newest copy that all ranks have, or nothing. Only the returned copy remains valid. A copy from
-  /// which the last attempt began is not returned: that attempt has failed before it made another copy. Collective.
+  /// which three attempts in a row began is not returned: they have failed before they made another copy. Collective.
   std::optional<CopyNote> newest();
   /// Loads the copy that newest() has returned into `state`. Not collective.
   void load(const State& state);

@@ -132,7 +132,7 @@ void load_in_advance(const std::vector<std::string>& words) try {
 ExitCode run_command(std::span<const std::string> given) {
   refuse_operands("", given, run_options);
   std::vector<std::string> words(given.begin(), given.end());
-  launch::wait_if_standby([&] { load_in_advance(words); });
+  if (!launch::wait_if_standby([&] { load_in_advance(words); })) return ExitCode::finished;
   const auto environment = Environment::of_process();
   if (const auto ranks = take_rank_count_option(words, run_usage)) return start_local_ranks(*ranks, words, environment);
   TrainingCommand command(words, environment);

@@ -26,7 +26,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-constexpr double max_share = 0.02;  // of the time, for copies
+constexpr double max_share = 0.015;  // of the time, for copies; with the slower steps after copies, about 2 %
 
 /// Returns the maximum size of all copies. Copies of an earlier attempt may already use the memory that is not free.
 std::uint64_t max_bytes(const config::RunSpec& spec) {

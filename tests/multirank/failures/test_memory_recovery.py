@@ -115,12 +115,12 @@ def killed_programs_and_their_ranks_cost_no_bit():
 
 
 @test
-def a_run_that_dies_again_before_its_next_copy_continues_from_its_checkpoint():
-    config = own_program("dies", "die_after(1)", "if step == 20: ctx.save()\n            if step == 50: die_after(0)")
+def a_run_that_dies_three_times_before_its_next_copy_continues_from_its_checkpoint():
+    config = own_program("dies", "die_after(1); die_after(2); die_after(3)", "if step == 20: ctx.save()\n            if step == 50: die_after(0)")
     job = start(config)
     finish(job)
     check(re.search(CONTINUES + r"(.|\n)*continuing from \S*checkpoint_000000 \(step 20", job.err), "first the copy, then the checkpoint", job)
-    equal(len(continued_steps(job)), 1, "restarts from a copy", job)
+    equal(len(continued_steps(job)), 3, "restarts from a copy", job)
 
 
 def standbys(job):

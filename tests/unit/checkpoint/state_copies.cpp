@@ -158,10 +158,10 @@ TEST_CASE("a copy whose bytes have changed is not loaded") {
   CHECK(run.restored_step(2) == -1);
 }
 
-TEST_CASE("an attempt that makes no copy of its own is not followed by another one from the same copy") {
+TEST_CASE("three attempts at most begin from the same copy") {
   CopiesOfRun run;
   run.copy_steps(2, 1, 4);
-  CHECK(run.restored_step(2, true) == 4);
+  for (int attempt = 0; attempt < 3; ++attempt) CHECK(run.restored_step(2, true) == 4);
   CHECK(run.restored_step(2, true) == -1);
 }
 
