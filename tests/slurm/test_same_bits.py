@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """A run with scaling.on_resize = same_bits on a real Slurm: `supervise` starts all its ranks on the nodes that the allocation has, and the
 run ends with the bits of an undisturbed run."""
+import json
 import sys
 from pathlib import Path
 
@@ -54,6 +55,7 @@ def a_run_that_continues_in_a_smaller_job_ends_with_the_same_bits():
     smaller.wait_for("trainrt supervise: starting all 4 workers on 2 CPUs of n1")
     smaller.wait_for(r"same bits: 4 workers on \d CPUs of 1 node")
     ended_with_same_bits(smaller, config, ["n1"])
+    equal(cpus_of_ranks(config, 2), ["0", "0", "1", "1"], "CPUs of the 4 ranks on one node")
 
 
 @test
@@ -90,4 +92,24 @@ def a_run_of_which_a_node_is_drained_continues_on_the_other_node_after_a_requeue
         CLUSTER.call("scontrol", "update", f"NodeName={drained}", "State=RESUME")
 
 
-main(setup=lambda: CLUSTER.up(2, "--cpus", "2"), teardown=CLUSTER.down)
+def cpus_of_ranks(config, attempt):
+    """Returns the CPUs of each rank of an attempt, as lists such as "0-1"."""
+    lines = (run_dir_of(config) / f"logs/ranks-attempt-{attempt:06}.jsonl").read_text().replace("\0", "").splitlines()
+    ranks = [json.loads(line) for line in lines if line.strip()]
+    return [rank["cpu_list"] for rank in sorted(ranks, key=lambda rank: rank["rank"])]
+
+
+@test
+def ranks_that_srun_has_put_on_too_few_CPUs_divide_them_evenly():
+    """With task/affinity, srun binds 2 ranks to a CPU each. It does not bind 4 ranks that share 2 CPUs."""
+    config = config_of("few", {"epochs": 2})
+    check_exit(CLUSTER.run_srun(["-N1", "-n2", "-c1"], config, timeout=120), FINISHED)
+    equal(sorted(cpus_of_ranks(config, 1)), ["0", "1"], "CPUs of 2 ranks")
+    config = config_of("many", {"epochs": 2})
+    job = Job(["salloc", "--quiet", "-N1", "-n2", "srun", "-n4", "--overcommit", TRAINRT, "--config", config], env=CLUSTER.env)
+    job.code = job.wait(120)
+    check_exit(job, FINISHED)
+    equal(cpus_of_ranks(config, 1), ["0", "0", "1", "1"], "CPUs of 4 ranks")
+
+
+main(setup=lambda: CLUSTER.up(2, "--cpus", "2", "--slurm-conf", "TaskPlugin=task/affinity"), teardown=CLUSTER.down)

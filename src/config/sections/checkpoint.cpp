@@ -47,7 +47,8 @@ const Section checkpoint{
              .range = {.least = 0}}),
         key(&CheckpointKeys::io_threads, {.key = "checkpoint.io_threads",
                                           .default_value = "4",
-                                          .help = "number of threads per rank that write checkpoints",
+                                          .help = "number of threads per rank that write checkpoints; ranks that share "
+                                                  "CPUs have fewer",
                                           .range = {.least = 1, .most = 64}}),
         key(&CheckpointKeys::read_back,
             {.key = "checkpoint.read_back",

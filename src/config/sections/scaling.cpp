@@ -98,7 +98,8 @@ const Section scaling{
              {.key = "scaling.require_same_bits",
               .default_value = "false",
               .help = "refuse a restart with which the bits of results may change: another number of threads or workers, "
-                      "another kind of CPU, another version of the C library; false: print a warning"})},
+                      "another kind of CPU or GPU, other builds of libraries, other variables by which libraries choose "
+                      "their code; false: print a warning"})},
     .check = check_scaling};
 
 }  // namespace plugins
