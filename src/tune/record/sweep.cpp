@@ -203,11 +203,8 @@ void Sweep::require_own_mirror() const {
   if (!before) refuse("with a damaged sweep.json");
   if (const auto changed = differences(before->config, config_.texts()); !changed.empty())
     refuse("with another config: " + changed);
-  if (makes_clones()) {
-    if (!restore_clones_from_mirror(*this)) refuse("without its journal, which tune.scheduler = pbt needs");
-    return;
-  }
-  if (scheduler_ != "fifo" || !searcher_program_.empty()) restore_trials_from_mirror(*this);
+  if (makes_clones() && !restore_clones_from_mirror(*this)) refuse("without its journal, which tune.scheduler = pbt needs");
+  if (!makes_clones() && (scheduler_ != "fifo" || !searcher_program_.empty())) restore_trials_from_mirror(*this);
 }
 
 /// Throws UsageError for a changed config, because new trials could not be compared with the existing ones.

@@ -75,7 +75,7 @@ class Sweep {
   const std::string& place() const { return place_; }     ///< auto, slices or steps
   int concurrent() const { return concurrent_; }  ///< trials that one `trainrt tune` runs at a time; 0: as many as fit
   int max_failures() const { return max_failures_; }
-  bool fail_fast() const { return fail_fast_; }  ///< whether a trial that failed for good ends the sweep
+  bool fail_fast() const { return fail_fast_; }              ///< whether a trial that failed for good ends the sweep
   bool makes_clones() const { return scheduler_ == "pbt"; }  ///< whether trials become clones of other trials
   const SchedulerKind& scheduler_kind() const;
   std::unique_ptr<Scheduler> scheduler() const;

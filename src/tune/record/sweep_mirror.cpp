@@ -110,7 +110,8 @@ void put_journal_into_mirror(const Sweep& sweep, int number) try {
   const auto spec = config::make_run_spec(sweep.trial_config());
   if (spec.checkpoint.mirror.empty() || !sweep.makes_clones()) return;
   trainer::use_stores(spec);
-  trainer::mirror_of(spec).put_file(sweep.directory(), fs::relative(journal_file(sweep.journal(), number), sweep.directory()).string());
+  trainer::mirror_of(spec).put_file(sweep.directory(),
+                                    fs::relative(journal_file(sweep.journal(), number), sweep.directory()).string());
 } catch (const std::exception& error) {
   log::warning(fmt::format("journal file {} of the sweep was not copied to the mirror: {}", number, error.what()));
 }

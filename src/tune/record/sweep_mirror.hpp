@@ -21,13 +21,13 @@ void put_config_into_mirror(const config::RunSpec& spec, const std::string& name
 /// write the journal of a lost sweep. Another process may call it at the same time.
 void restore_trials_from_mirror(const Sweep& sweep);
 
-/// Copies a lost sweep whose trials become clones: the journal, the newest generation of each trial, and for clones without
+/// Copies a lost sweep with clones: the journal, the newest generation of each trial, and for clones without
 /// a checkpoint of their own the checkpoint of their donor, or if the mirror lacks it, the donor's newest one. Returns
 /// false, and copies nothing, if the mirror has no journal. Throws UsageError if the mirror has no checkpoint from which a
 /// clone can start.
 bool restore_clones_from_mirror(const Sweep& sweep);
 
-/// Copies the journal file `number` to the mirror of a sweep whose trials become clones, since the journal is the only
+/// Copies the journal file `number` to the mirror of a sweep with clones, since the journal is the only
 /// record of clones. Does nothing for other sweeps or without a mirror. Logs a warning if the copy fails.
 void put_journal_into_mirror(const Sweep& sweep, int number);
 

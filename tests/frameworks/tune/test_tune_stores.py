@@ -116,7 +116,7 @@ CLIMB = """    from trainrt import tune
                 with open(os.path.join(folder, "state.json"), "w") as file:
                     json.dump(state, file)
                 train.report(state, checkpoint=Checkpoint(folder))
-            time.sleep(0.1)
+            time.sleep(0.4)
 
     url = os.path.join(os.environ["URL"], "sweep")
     scheduler = tune.schedulers.PopulationBasedTraining(time_attr="training_iteration", perturbation_interval=3, quantile_fraction=0.5,
@@ -139,7 +139,8 @@ def a_lost_sweep_of_population_based_training_continues_with_its_clones():
     equal(job.wait(60), STOPPED, "exit", job)
     shutil.rmtree(script.runs)
     job = script.run("again")
-    [(height, epoch, path), (_, other_epoch, other_path)] = result_of(job)
+    [(height, epoch, path), (_, other_epoch, other_path)] = result_of(job)[0]
+    check("and each trial from its newest checkpoint in the store" in job.err, "the note", job)
     equal((epoch, other_epoch, other_path), (12, 12, "trial_00001"), "reports and directory of the trials", job)
     check(path.startswith("trial_00000-") and height > 3, f"trial 0 is no clone: {path}, height {height}", job)
     check(attempts(script.runs / "sweep" / path)[-1]["first_iteration"] > 0, "the clone began again", job)

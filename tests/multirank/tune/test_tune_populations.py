@@ -142,10 +142,16 @@ def a_clone_starts_from_the_newest_checkpoint_of_its_donor_if_the_mirror_lacks_t
     check_exit(job, 0)
     check(" does not have checkpoint_" in job.err, "no clone lacked its checkpoint", job)
     check_each_once(config, 6)
-    shutil.rmtree(run_dir_of(config))
+
+
+@test
+def a_clone_without_any_checkpoint_in_the_mirror_is_an_error():
+    config, mirror = lost_population(scratch(), "lost")
     for path in mirror.glob("trial_*"):
         shutil.rmtree(path)
-    check("has no checkpoint. Start a new sweep" in tune(config).err, "the message", tune(config))
+    job = tune(config)
+    check_exit(job, USAGE)
+    check(" was a clone of trial_" in job.err and "has no checkpoint. Start a new sweep with --run.name=NAME" in job.err, "the message", job)
 
 
 @test

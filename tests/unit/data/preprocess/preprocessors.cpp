@@ -353,6 +353,13 @@ TEST_CASE("Concatenator joins all columns but those in exclude") {
                     Contains("exclude names all columns of the data: a, b, y"));
   CHECK_THROWS_WITH(Preprocessor("Concatenator(columns: a; exclude: a)"), Contains("exclude names all columns: a"));
   CHECK_THROWS_WITH(Preprocessor("Concatenator(columns: a; include: a)"), Contains("only one may be given"));
+  const auto unnamed = Preprocessor::from_json(
+      R"json({"preprocessor": "Concatenator", "version": 1, "parameters": {"exclude": ["", "y"]}})json");
+  const Scratch dir;
+  std::vector<std::string> names;
+  for (const auto& field : unnamed.fields(dataset(dir, ",a,b,y\n0,1.5,2.5,5.5\n")->source()->fields()))
+    names.push_back(field.name);
+  CHECK(names == std::vector<std::string>{"c0", "y", "concat_out"});
   CHECK(Preprocessor("Concatenator(exclude: y)").to_json().find(R"json("columns":null)json") != std::string::npos);
   CHECK(Preprocessor("Concatenator(columns: a)").to_json().find("exclude") == std::string::npos);
 }
