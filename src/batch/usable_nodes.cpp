@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text/text.hpp"
+
 namespace trainrt::batch {
 
 UsableNodes usable_nodes(const Situation& situation, const RestartLimits& limits, ExcludedNodes excluded) {
@@ -55,7 +57,8 @@ std::string shortage_of(const UsableNodes& usable, const RestartLimits& limits) 
 std::string described_step(const UsableNodes& usable, const RestartLimits& limits) {
   const auto names = fmt::format("{}", fmt::join(usable.nodes, ","));
   if (limits.fixed_workers == 0) return fmt::format("{} of {} workers, on {}", usable.tasks, usable.wanted, names);
-  return fmt::format("all {} workers on {} CPU{} of {}", usable.wanted, usable.cpus, usable.cpus == 1 ? "" : "s", names);
+  const auto workers = usable.wanted == 1 ? std::string("the only worker") : fmt::format("all {} workers", usable.wanted);
+  return fmt::format("{} on {} of {}", workers, counted(usable.cpus, "CPU"), names);
 }
 
 }  // namespace trainrt::batch

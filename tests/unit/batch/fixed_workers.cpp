@@ -70,6 +70,9 @@ TEST_CASE("in a smaller allocation, all fixed workers start, also after a failur
   const auto first = begin({.nodes = nodes(1)}, six_workers);
   check_step(first, {"n1"}, 6);
   CHECK(first.why == "starting all 6 workers on 2 CPUs of n1");
+  auto one_worker = six_workers;
+  one_worker.fixed_workers = 1;
+  CHECK_THAT(begin({.nodes = nodes(1)}, one_worker).why, Contains("starting the only worker on 2 CPUs of n1"));
   const auto again = decide(after(70, nodes(1)), six_workers);
   check_step(again, {"n1"}, 6);
   CHECK_THAT(again.why, Contains("restart 1 of 3"));
