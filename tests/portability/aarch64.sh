@@ -23,7 +23,7 @@ install_libraries() {
   unshare --mount mmdebstrap --variant=extract --architectures=arm64 --include="$packages,catch2,libc6-dev,libstdc++-12-dev" "$release" "$root/aarch64" \
     ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$root.libraries.log" 2>&1 ||
     { tail -n 5 "$root.libraries.log" >&2; fail "the libraries could not be installed ($root.libraries.log)"; }
-  rm -f "$root"/aarch64/var/cache/apt/archives/*.deb
+  rm -rf "$root"/aarch64/{dev,etc,tmp,var} # qemu prefers files in this folder to those of the system
   touch "$root.libraries"
 }
 
