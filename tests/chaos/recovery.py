@@ -29,18 +29,19 @@ PROGRAM = """
     weights = numpy.zeros(2_000_000)
     state = trainrt.State()
     state.tensor("model/weights", weights)
-    state["step"] = 0
+    state["epoch"] = state["batch"] = 0
     ctx.restore(state)
-    while state["step"] < ctx.config("steps", int):
-        gradient = numpy.random.default_rng(ctx.step_seed).normal(size=1000)
-        ctx.all_reduce(gradient, "mean")
-        weights[:1000] += gradient
-        weights[1000:] += gradient[0]
-        state["step"] += 1
-        time.sleep(0.005)
-        ctx.step()
-        if state["step"] % 5 == 0:
-            ctx.report({"size": float(numpy.abs(weights).sum())})
+    while state["epoch"] < ctx.config("epochs", int):
+        while state["batch"] < 5:
+            gradient = numpy.random.default_rng(ctx.step_seed).normal(size=1000)
+            ctx.all_reduce(gradient, "mean")
+            weights[:1000] += gradient
+            weights[1000:] += gradient[0]
+            state["batch"] += 1
+            time.sleep(0.005)
+            ctx.step()
+        state["epoch"], state["batch"] = state["epoch"] + 1, 0
+        ctx.report({"size": float(numpy.abs(weights).sum())})
     ctx.save()
 """
 
@@ -53,7 +54,7 @@ def linear(folder, kills):
 def numpy(folder, kills):
     script = folder / "train.py"
     script.write_text(textwrap.dedent(PROGRAM))
-    return program_config(f"/usr/bin/python3 {script}", "run", {"steps": 150 + 60 * kills}, {"every": "2 s"}, folder=folder, failure=MEMORY)
+    return program_config(f"/usr/bin/python3 {script}", "run", {"epochs": 30 + 12 * kills}, {"every": "2 s"}, folder=folder, failure=MEMORY)
 
 
 KINDS = {"linear": (linear, 2), "linear4": (linear, 4), "numpy": (numpy, 2)}
