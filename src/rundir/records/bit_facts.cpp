@@ -35,7 +35,10 @@ void add_variables(std::vector<std::string>& clauses, const BitFacts& before, co
   };
   for (const auto& name : names) {
     const auto old_texts = texts(*before.variables, name), new_texts = texts(*now.variables, name);
-    if (const auto rank = old_texts.first_difference(new_texts); rank >= 0)
+    const auto ranks = std::max(old_texts.count(), new_texts.count());
+    std::int64_t rank = 0;
+    while (rank < ranks && old_texts.of(rank) == new_texts.of(rank)) ++rank;
+    if (rank < ranks)
       clauses.push_back(fmt::format("{} of rank {} was {} and is {}", name, rank, or_not_set(old_texts.of(rank)),
                                     or_not_set(new_texts.of(rank))));
   }
@@ -62,6 +65,12 @@ RankTexts::RankTexts(const std::vector<std::string>& of_ranks) {
       ++runs_.back().first;
     else
       runs_.emplace_back(1, text);
+}
+
+std::int64_t RankTexts::count() const {
+  std::int64_t ranks = 0;
+  for (const auto& [count, text] : runs_) ranks += count;
+  return ranks;
 }
 
 const std::string& RankTexts::of(std::int64_t rank) const {

@@ -17,6 +17,7 @@ class RankTexts {
   explicit RankTexts(const std::vector<std::string>& of_ranks);
 
   bool empty() const { return runs_.empty(); }
+  std::int64_t count() const;  ///< number of ranks
   /// Returns the text of a rank; "" if there is none.
   const std::string& of(std::int64_t rank) const;
   /// Returns the lowest rank whose text is different in `other`; -1 if all texts are equal.
