@@ -9,13 +9,13 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:  # one goal configures the build of the next
-.PHONY: all help packages test-packages configure configure-tests wheel dist quickstart check test test-debian bench-guard test-frameworks lint chaos chaos-recovery chaos-sweeps same-bits attack fuzz bench bench-% asan tsan install format clean
+.PHONY: all help packages test-packages configure configure-tests wheel dist quickstart check test test-debian test-aarch64 bench-guard test-frameworks lint chaos chaos-recovery chaos-sweeps same-bits attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 packages: ## install the Debian packages of .debian-packages that are missing
 	@tests/support/tools/install_packages.sh .debian-packages
@@ -60,6 +60,9 @@ test: configure-tests ## install packages, build, and run all tests
 
 test-debian: ## run quickstart and all tests in a fresh Debian (needs root, mmdebstrap and 15 GB): make test-debian RELEASE=trixie ROOTS=DIR COMMAND='make quickstart'
 	@tests/portability/debian.sh '$(RELEASE)' '$(or $(ROOTS),$(BUILD)/debian)' $(if $(COMMAND),'$(COMMAND)')
+
+test-aarch64: ## build for aarch64 by Debian's cross compiler, and run the unit and contract tests by qemu (needs root, mmdebstrap, Linux 6.7 and 5 GB): make test-aarch64 ROOTS=DIR
+	@tests/portability/aarch64.sh '$(or $(ROOTS),$(BUILD)/debian)' $(if $(COMMAND),'$(COMMAND)')
 
 test-frameworks: test-packages all ## run unchanged scripts of frameworks from PyPI (8 GB in TRAINRT_FRAMEWORKS=DIR): make test-frameworks ONLY='Lightning JAX' RESULTS=FILE SEEDS=DIR RAY_EXAMPLES=DIR
 	@RESULTS='$(RESULTS)' $(if $(TRAINRT_FRAMEWORKS),TRAINRT_FRAMEWORKS='$(TRAINRT_FRAMEWORKS)') \

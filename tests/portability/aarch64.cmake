@@ -17,3 +17,4 @@ set(ENV{PKG_CONFIG_LIBDIR} ${libraries}/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkg
 set(MPI_C_LIB_NAMES mpich)
 set(MPI_mpich_LIBRARY ${libraries}/libmpich.so)
 set(MPI_C_HEADER_DIR ${CMAKE_SYSROOT}/usr/include/aarch64-linux-gnu/mpich)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static;-L;${CMAKE_SYSROOT})  # for generators that the build runs

@@ -76,10 +76,10 @@ std::optional<double> UsageSummary::cpu_use() const {
 
 std::optional<double> UsageSummary::gpu_use() const { return gpu_s > 0 ? std::optional(gpu_busy_s / gpu_s) : std::nullopt; }
 
-double allowed_cpus(std::vector<std::optional<RankStatus>> statuses) {
-  for (auto& status : statuses)
-    if (status) status->age_s = 1;  // in one second, n CPUs offer n seconds of CPU time
-  return available_cpu_seconds(statuses);
+std::int64_t allowed_cpus(const std::vector<std::optional<RankStatus>>& statuses) {
+  UsageSummary sum;
+  add_available_cpus(sum, statuses);
+  return sum.cpus;
 }
 
 UsageSummary usage_of(const std::vector<std::optional<RankStatus>>& statuses) {

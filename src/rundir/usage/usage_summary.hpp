@@ -34,7 +34,7 @@ struct UsageSummary {
 /// Returns the resource usage of an attempt, from the last status of each of its ranks.
 UsageSummary usage_of(const std::vector<std::optional<RankStatus>>& statuses);
 /// Returns the number of CPUs that the ranks of an attempt may use. CPUs that several ranks of a node share count once.
-double allowed_cpus(std::vector<std::optional<RankStatus>> statuses);
+std::int64_t allowed_cpus(const std::vector<std::optional<RankStatus>>& statuses);
 /// Returns the resource usage of a run: the sum over its attempts.
 UsageSummary sum_of(const std::vector<UsageSummary>& attempts);
 
