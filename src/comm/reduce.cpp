@@ -1,6 +1,5 @@
-// Reductions of arrays, as loops that the compiler vectorizes. Each loop is compiled twice, for any x86-64 processor and
-// for AVX2 with F16C; the version is chosen at run time. Elements are computed independently and multiplications are never
-// fused with additions, so both versions give the same bits.
+// Reductions of arrays, as loops that the compiler vectorizes. On x86-64, each loop is also compiled for AVX2 with F16C;
+// the version is chosen at run time. No multiplication is fused with an addition, so both versions give the same bits.
 #include "comm/reduce.hpp"
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include <trainrt/error.hpp>
-
 #include "core/float16.hpp"
 
 namespace trainrt::comm {

@@ -17,6 +17,7 @@ not_with_qemu() {
   echo "only the requested part of a buffer takes memory, and earlier parts keep it|qemu ignores madvise(2)"
   echo "the resources of a child count once, while it runs and after it has ended|qemu ignores MAP_POPULATE"
   echo "resources used since the start of the process count if the attempt began with it|qemu has no times in /proc/self/stat"
+  echo "if a rank is killed while it reads a unit, another rank reads it again without waiting|qemu has no times in /proc/self/stat"
   echo "a store removes directories of exited processes and keeps those of running and unknown ones|qemu has no times in /proc/self/stat"
 }
 
