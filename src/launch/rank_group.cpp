@@ -31,7 +31,7 @@ namespace trainrt::launch {
 
 namespace {
 
-constexpr double grace_s = 3;  ///< seconds between the early exit of a rank and the kill of the other ranks
+constexpr double grace_s = 3;            ///< seconds between the early exit of a rank and the kill of the other ranks
 constexpr double max_standby_end_s = 1;  ///< maximum seconds to wait until the killed processes of a standby have ended
 
 /// Returns a new file descriptor for the standard input of a rank, which the caller owns. If each rank reads the same file,
@@ -184,8 +184,7 @@ class RankGroup::Impl {
                    // After an error the PMI server closes the socket, and the rank's MPI then ends its process.
                    .fail = [](const std::string&) {}};
     try {
-      rank.server =
-          std::thread([store = std::move(store), socket = rank.socket.get()] { PmiServer(store).serve(socket); });
+      rank.server = std::thread([store = std::move(store), socket = rank.socket.get()] { PmiServer(store).serve(socket); });
     } catch (const std::system_error& error) {
       fail_to_start(number, error.code().value());
     }

@@ -9,11 +9,11 @@
 #include <memory>
 #include <thread>
 
-#include <catch2/catch.hpp>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
