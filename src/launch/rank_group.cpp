@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -30,7 +31,8 @@ namespace trainrt::launch {
 
 namespace {
 
-constexpr double grace_s = 3;  ///< seconds between the early exit of a rank and the kill of the other ranks
+constexpr double grace_s = 3;            ///< seconds between the early exit of a rank and the kill of the other ranks
+constexpr double max_standby_end_s = 1;  ///< maximum seconds to wait until the killed processes of a standby have ended
 
 /// Returns a new file descriptor for the standard input of a rank, which the caller owns. If each rank reads the same file,
 /// the descriptor is at the beginning of that file; otherwise it is a duplicate of `input.fd`, or /dev/null.
@@ -53,7 +55,7 @@ int signal_at_death() {
 /// One rank of a RankGroup: its process, and the thread that serves PMI-1 to its MPI.
 struct RankProcess {
   pid_t pid = -1;
-  int socket = -1;          ///< this process's end of the socket pair for PMI-1; owned by RankGroup::Impl
+  Descriptor socket;        ///< this process's end of the socket pair for PMI-1
   Descriptor standby_pipe;  ///< closed if the process does not wait as a standby
   std::optional<int> code;
   std::atomic<bool> finalized = false;
@@ -74,23 +76,14 @@ class RankGroup::Impl {
         start(command, rank, open_input(input), start_as);
         if (!input.is_for_all) input.fd = -1;  // a stream, such as a pipe, is the standard input of rank 0 only
       }
+      for (int rank = 0; rank < size; ++rank) serve(rank);
     } catch (...) {
-      kill_all();
+      end_all();
       throw;
     }
-    for (int rank = 0; rank < size; ++rank) serve(rank);
   }
 
-  ~Impl() {
-    kill_all();
-    exchange_.close("the group has ended");
-    for (auto& rank : ranks_) {
-      if (rank.pid > 0 && !rank.code) waitpid(rank.pid, nullptr, 0);
-      if (rank.socket >= 0) shutdown(rank.socket, SHUT_RDWR);
-      if (rank.server.joinable()) rank.server.join();
-      if (rank.socket >= 0) close(rank.socket);
-    }
-  }
+  ~Impl() { end_all(); }
 
   void begin() {
     auto changed = without_launcher(inherited_environment());
@@ -134,7 +127,7 @@ class RankGroup::Impl {
     std::array<int, 2> pair{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) fail_to_start(number, errno);
     auto& rank = ranks_[static_cast<std::size_t>(number)];
-    rank.socket = pair[0];
+    rank.socket = Descriptor(pair[0]);
     const Descriptor socket_of_rank(pair[1]);
     auto environment = environment_of(number, socket_of_rank.get());
     std::vector<int> kept_files{socket_of_rank.get()};
@@ -171,7 +164,7 @@ class RankGroup::Impl {
 
   [[noreturn]] void fail_to_start(int number, int error_number) const {
     throw Error(fmt::format("cannot start rank {} of {}: {}{}", number, ranks_.size(), std::strerror(error_number),
-                            error_number == EMFILE   ? "; raise ulimit -n to 100 more than there are ranks"
+                            error_number == EMFILE   ? "; raise ulimit -n to 3 for each rank, plus 100"
                             : error_number == EAGAIN ? "; raise ulimit -u, the number of your processes and threads"
                                                      : ""));
   }
@@ -190,7 +183,11 @@ class RankGroup::Impl {
                    .abort = [this, number](int code) { abort(number, code); },
                    // After an error the PMI server closes the socket, and the rank's MPI then ends its process.
                    .fail = [](const std::string&) {}};
-    rank.server = std::thread([store = std::move(store), socket = rank.socket] { PmiServer(store).serve(socket); });
+    try {
+      rank.server = std::thread([store = std::move(store), socket = rank.socket.get()] { PmiServer(store).serve(socket); });
+    } catch (const std::system_error& error) {
+      fail_to_start(number, error.code().value());
+    }
   }
 
   void fence(int rank) {
@@ -229,6 +226,29 @@ class RankGroup::Impl {
     if (rank.finalized) return;
     exchange_.close(fmt::format("rank {} has ended", number));
     kill_at_ = std::min(kill_at_, monotonic_seconds() + (has_copies_ && has_copies_() ? 0 : grace_s));
+  }
+
+  /// Kills the ranks, waits for them, and joins the threads.
+  void end_all() {
+    kill_all();
+    exchange_.close("the group has ended");
+    const double standby_end_s = monotonic_seconds() + max_standby_end_s;
+    for (auto& rank : ranks_) {
+      if (rank.pid > 0 && !rank.code) wait_for_end(rank, standby_end_s);
+      if (rank.socket) shutdown(rank.socket.get(), SHUT_RDWR);
+      if (rank.server.joinable()) rank.server.join();
+    }
+  }
+
+  /// Waits until a killed rank has ended. Waits for a process of a standby only until `standby_end_s`, by
+  /// monotonic_seconds(): the kernel may delay its end, for example until a file server answers.
+  static void wait_for_end(const RankProcess& rank, double standby_end_s) {
+    if (!rank.standby_pipe) {
+      waitpid(rank.pid, nullptr, 0);
+      return;
+    }
+    while (waitpid(rank.pid, nullptr, WNOHANG) == 0 && monotonic_seconds() < standby_end_s)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
   void kill_all() {

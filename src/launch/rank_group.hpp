@@ -51,10 +51,11 @@ class RankGroup {
     as_standby  ///< the processes wait until begin() is called; they must call wait_if_standby()
   };
   /// Starts `size` processes of `command`, of which the first word is the path of the program. Throws Error if a process
-  /// cannot be started; the processes that were already started are killed.
+  /// or its thread cannot be started; the processes that were already started are killed.
   RankGroup(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input = {},
             Start start = Start::at_once);
-  ~RankGroup();  ///< kills the ranks that are still running
+  /// Kills the ranks that are still running, and waits until they have ended; for a standby at most 1 s.
+  ~RankGroup();
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
 

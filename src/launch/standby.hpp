@@ -14,8 +14,9 @@ inline constexpr const char* standby_name = "trainrt-standby";
 
 /// If this process was started as a standby (RankGroup::Start::as_standby), calls `prepare`, blocks until wake_standby() is
 /// called, and sets the environment variables that it receives. Returns false if the process must exit, because the process
-/// that started it has exited or does not need it. Otherwise returns true at once. Must be called before this process
-/// starts threads.
+/// that started it has exited or does not need it. Otherwise returns true at once. Changes the environment, so no other
+/// thread may read it meanwhile: must be called before this process starts threads. `prepare` may load libraries that start
+/// threads which do not read the environment.
 bool wait_if_standby(const std::function<void()>& prepare);
 
 /// Wakes the standby process `process`, which waits on the pipe with the write end `pipe`, and sends it `variables`, which

@@ -217,15 +217,29 @@ def name_of_process(pid):
 
 
 def is_standby(pid):
-    """Returns whether the process waits as a standby, to replace a rank after a failure, or is about to wait."""
-    load_s = 0.1  # maximum time from the start of a process until it has the name of a standby
+    """Returns whether the process waits as a standby, to replace a rank after a failure, or is about to wait: the pipe on which it waits is
+    open in it and in its parent."""
     try:
         if Path(f"/proc/{pid}/comm").read_text().strip() == "trainrt-standby":
             return True
-        ticks = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19])
-        return "TRAINRT_STANDBY" in environment_of(pid) and time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK") < load_s
+        number = environment_of(pid).get("TRAINRT_STANDBY")
+        if number is None:
+            return False
+        pipe = os.readlink(f"/proc/{pid}/fd/{number}")
+        return pipe.startswith("pipe:") and pipe in open_files_of(parent_of(pid))
     except OSError:
         return False
+
+
+def open_files_of(pid):
+    """Returns the targets of the file descriptors of a process."""
+    found = []
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            found.append(os.readlink(f"/proc/{pid}/fd/{name}"))
+        except OSError:  # it was closed meanwhile
+            continue
+    return found
 
 
 def is_stopped(pid):

@@ -1,6 +1,7 @@
 #include "core/process/processes.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
@@ -57,7 +58,8 @@ std::int64_t kilobytes_after(const std::string& wanted, const std::string& text)
   return number < 0 ? -1 : 1024 * number;
 }
 
-double began_s = -1;  // by seconds_since_boot(): the last call of begin_process_time(); negative if there was none
+std::atomic<double> began_s =
+    -1;  // by seconds_since_boot(): the last call of begin_process_time(); negative if there was none
 
 double seconds_since_boot() {
   timespec now{};
@@ -131,7 +133,7 @@ unsigned long long process_start_time(pid_t process) {
 }
 
 double seconds_since_process_start() {
-  if (began_s >= 0) return seconds_since_boot() - began_s;
+  if (const double began = began_s; began >= 0) return seconds_since_boot() - began;
   const auto ticks = static_cast<double>(process_start_time(getpid()));
   return seconds_since_boot() - ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }

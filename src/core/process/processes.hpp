@@ -43,8 +43,8 @@ unsigned long long process_start_time(pid_t process);
 
 /// Returns the seconds since the start of this process, or since the last call of begin_process_time().
 double seconds_since_process_start();
-/// Called by a process that has waited since its start, and begins its work now. Must be called before this process has
-/// threads.
+/// Called by a process that has waited since its start, and begins its work now. May be called while other threads call
+/// seconds_since_process_start().
 void begin_process_time();
 
 /// Returns the value in the line of /proc/PID/status that begins with `key`, for example "PPid:"; "" if there is no such
